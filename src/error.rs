@@ -1,0 +1,111 @@
+//! The one error type of the crate.
+//!
+//! An error is a kind (for code to decide on), a sentence fragment that fits
+//! after "failed to …" (for people and models to read) and, where there is
+//! one, the next step the reader can take.
+//! There are two tiers: what the caller can act on becomes a tool result with
+//! `isError`, and [`Kind::Internal`], a bug of ours, becomes a protocol error.
+//! Messages never hold tokens, secrets or mail bodies; nothing here prints.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A result with the crate's error.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, coarse enough to decide on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The caller said something that cannot be carried out as said.
+    Argument,
+    /// The thing named does not exist, or does no longer.
+    NotFound,
+    /// No account is signed in, or not the one that was named.
+    NoAccount,
+    /// The sign-in is missing, expired, revoked or was refused.
+    Auth,
+    /// The provider refuses for now; try again after the time told, if any.
+    RateLimited(Option<Duration>),
+    /// The provider answered with an error of its own (HTTP status).
+    Provider(u16),
+    /// The provider was not reached, or the connection broke.
+    Network,
+    /// The provider took longer than we wait.
+    Timeout,
+    /// The settings cannot be used as they are.
+    Config,
+    /// The state folder or its database cannot be used.
+    Store,
+    /// A bug of ours.
+    Internal,
+}
+
+/// What went wrong, why, and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+    message: String,
+    next: Option<String>,
+}
+
+impl Error {
+    /// An error of `kind`; `message` is a lower-case fragment without a full stop.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            next: None,
+        }
+    }
+
+    /// Shorthand for the commonest kind, [`Kind::Argument`].
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self::new(Kind::Argument, message)
+    }
+
+    /// Adds the next step to take, as an imperative without a full stop.
+    #[must_use]
+    pub fn next(mut self, step: impl Into<String>) -> Self {
+        self.next = Some(step.into());
+        self
+    }
+
+    /// Puts `what` in front of the message: `what: message`.
+    #[must_use]
+    pub fn context(mut self, what: impl fmt::Display) -> Self {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
+    /// The kind, to decide on.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The message without the next step.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The next step, where there is one.
+    pub fn next_step(&self) -> Option<&str> {
+        self.next.as_deref()
+    }
+
+    /// True for a bug of ours, which the caller cannot act on.
+    pub fn is_bug(&self) -> bool {
+        self.kind == Kind::Internal
+    }
+}
+
+/// One line: `message: next step`, or the message alone.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.next {
+            Some(next) => write!(f, "{}: {next}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,14 @@
+//! Daysheet: an MCP server for mail, in rows.
+//!
+//! A tool call is read by `request`, which knows the tools from `tools` and the
+//! columns from `schemas`. The `pipeline` asks `project` what the columns need,
+//! a provider (behind the port in `provider`) for a page of its own JSON, and
+//! `flatten` for rows; `encode` writes them as tab-delimited TOON or as JSON.
+//! Long texts go through `body` and follow the document. `server` is MCP and
+//! nothing else; `cli` is the command line.
+//!
+//! `docs/architecture.md` has the invariants, and tests hold them: only
+//! `server` names rmcp, only `providers/` names a provider's SDK, and what stands
+//! in the first four groups below is pure and total.
+
+pub mod error;

@@ -1,0 +1,24 @@
+//! All integration tests in one binary, which links once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests, and their helpers, stop at the first surprise"
+)]
+
+/// No test file is left out of the list above.
+#[test]
+fn every_test_file_is_listed() {
+    let listed = include_str!("main.rs");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(
+            module == "main" || listed.contains(&format!("mod {module};")),
+            "tests/it/{name} is not listed in tests/it/main.rs"
+        );
+    }
+}

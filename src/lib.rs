@@ -11,4 +11,7 @@
 //! `server` names rmcp, only `providers/` names a provider's SDK, and what stands
 //! in the first four groups below is pure and total.
 
+#[path = "../schemas/mod.rs"]
+pub mod schemas;
+
 pub mod error;

@@ -1,0 +1,48 @@
+//! The `body` table: what part of a message's text stands where in the answer.
+//!
+//! The text itself is never a cell: it follows the document in a fenced block
+//! of its own, or is the field `text` of the row in JSON.
+
+use super::Kind::{Count, Handle, Text};
+use super::Level::{Key, More};
+use super::Source::Path;
+use super::{Field, Table, field, table};
+
+/// One row per message whose body was asked for.
+pub const BODY: Table = table(
+    "body",
+    "bodies",
+    1,
+    "The text of one message: which block holds it, and how much of it is shown.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field("id", Handle('m'), "Handle of the message.")
+        .level(Key)
+        .local(Path("message")),
+    field(
+        "block",
+        Text,
+        "Name of the block below that holds the text; null when there is no text.",
+    )
+    .level(Key)
+    .ours()
+    .local(Path("block")),
+    field(
+        "type",
+        Text,
+        "What the text was made from: plain, html, mixed, raw or headers.",
+    )
+    .ours()
+    .local(Path("type")),
+    field("chars", Count, "How many characters the whole text has.").local(Path("chars")),
+    field("shown", Count, "How many of them stand in the block.").local(Path("shown")),
+    field(
+        "start",
+        Count,
+        "Where in the text the block begins, in characters.",
+    )
+    .level(More)
+    .local(Path("start")),
+];

@@ -1,0 +1,48 @@
+//! The `folder` table: one place or label that messages are kept under.
+
+use super::Kind::{Count, Handle, Text};
+use super::Level::Key;
+use super::Source::Path;
+use super::{Field, Table, field, table};
+
+/// One row per mail folder or Gmail label.
+pub const FOLDER: Table = table(
+    "folder",
+    "folders",
+    1,
+    "One mail folder (Outlook) or label (Gmail), with its counts.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field(
+        "id",
+        Handle('f'),
+        "Handle of the folder; `folder` arguments accept it, or the name.",
+    )
+    .level(Key)
+    .gmail(Path("id"))
+    .outlook(Path("id")),
+    field(
+        "name",
+        Text,
+        "Name, with `/` between the levels of a Gmail label.",
+    )
+    .level(Key)
+    .untrusted(100)
+    .gmail(Path("name"))
+    .outlook(Path("displayName")),
+    field(
+        "kind",
+        Text,
+        "`system` for the provider's own, `user` for the user's.",
+    )
+    .untrusted(20)
+    .gmail(Path("type")),
+    field("unread", Count, "How many unread messages it holds.")
+        .gmail(Path("messagesUnread"))
+        .outlook(Path("unreadItemCount")),
+    field("total", Count, "How many messages it holds.")
+        .gmail(Path("messagesTotal"))
+        .outlook(Path("totalItemCount")),
+];

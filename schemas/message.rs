@@ -1,0 +1,153 @@
+//! The `message` table: one mail message, without its body.
+
+use super::Kind::{Count, Flag, Handle, Text, Time, Words};
+use super::Level::{Key, More};
+use super::Source::{
+    Account, Address, Addresses, EpochMs, Escaped, First, Flags, Has, Header, HeaderAddresses, Is,
+    Join, Names, Not, Path, Rfc3339,
+};
+use super::{Field, Source, Table, field, table};
+
+/// One row per message.
+pub const MESSAGE: Table = table(
+    "message",
+    "messages",
+    1,
+    "One mail message: who wrote when about what, and what state it is in.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field(
+        "id",
+        Handle('m'),
+        "Handle of the message; mail_read accepts it.",
+    )
+    .level(Key)
+    .gmail(Path("id"))
+    .outlook(Path("id")),
+    field("date", Time, "When it arrived, or was sent.")
+        .level(Key)
+        .gmail(EpochMs("internalDate"))
+        .outlook(Rfc3339("receivedDateTime")),
+    field("from", Text, "Sender, as `Name <address>`.")
+        .level(Key)
+        .untrusted(80)
+        .gmail(HeaderAddresses("From"))
+        .outlook(Address("from")),
+    field("subject", Text, "Subject line.")
+        .level(Key)
+        .untrusted(120)
+        .gmail(Header("Subject"))
+        .outlook(Path("subject")),
+    field("snippet", Text, "How the text begins.")
+        .beginning(80)
+        .gmail(Escaped("snippet"))
+        .outlook(Path("bodyPreview")),
+    field(
+        "flags",
+        Words,
+        "Which apply of: unread, starred, attachment, important, draft.",
+    )
+    .gmail(Flags(GMAIL_FLAGS))
+    .outlook(Flags(OUTLOOK_FLAGS)),
+    field(
+        "to",
+        Text,
+        "Recipients, the first five and a count of the rest.",
+    )
+    .level(More)
+    .untrusted(240)
+    .gmail(HeaderAddresses("To"))
+    .outlook(Addresses("toRecipients")),
+    field(
+        "cc",
+        Text,
+        "Copied recipients, the first five and a count of the rest.",
+    )
+    .level(More)
+    .untrusted(240)
+    .gmail(HeaderAddresses("Cc"))
+    .outlook(Addresses("ccRecipients")),
+    field(
+        "thread",
+        Handle('t'),
+        "Handle of the conversation it belongs to.",
+    )
+    .level(More)
+    .gmail(Path("threadId"))
+    .outlook(Path("conversationId")),
+    field(
+        "folder",
+        Text,
+        "Where it is: inbox, sent, drafts, spam, trash, archive, or a folder's name.",
+    )
+    .level(More)
+    .untrusted(80)
+    .gmail(First(GMAIL_FOLDERS, "archive"))
+    .outlook(Names("parentFolderId")),
+    field("labels", Text, "Labels or categories the user gave it.")
+        .level(More)
+        .untrusted(160)
+        .gmail(Names("labelIds"))
+        .outlook(Join("categories")),
+    field(
+        "size",
+        Count,
+        "Size in bytes, as the provider estimates it.",
+    )
+    .level(More)
+    .gmail(Path("sizeEstimate")),
+    field(
+        "has_attachments",
+        Flag,
+        "True when files come with it; in Gmail, when it is multipart/mixed.",
+    )
+    .level(More)
+    .gmail(MIXED)
+    .outlook(Path("hasAttachments")),
+    field(
+        "message_id",
+        Text,
+        "Its Message-ID, unique in all mailboxes (RFC 5322).",
+    )
+    .level(More)
+    .untrusted(200)
+    .gmail(Header("Message-ID"))
+    .outlook(Path("internetMessageId")),
+    field("account", Text, "Address of the account it is in.")
+        .level(More)
+        .ours()
+        .gmail(Account)
+        .outlook(Account),
+];
+
+/// Gmail does not say whether files are attached; their container's type does,
+/// and it is there even when only headers are asked for.
+pub(super) const MIXED: Source = Is("payload/mimeType", "multipart/mixed");
+
+/// The flag words from Gmail's system labels.
+pub(super) const GMAIL_FLAGS: &[(&str, Source)] = &[
+    ("unread", Has("labelIds", "UNREAD")),
+    ("starred", Has("labelIds", "STARRED")),
+    ("attachment", MIXED),
+    ("important", Has("labelIds", "IMPORTANT")),
+    ("draft", Has("labelIds", "DRAFT")),
+];
+
+/// The flag words from Graph's message properties.
+pub(super) const OUTLOOK_FLAGS: &[(&str, Source)] = &[
+    ("unread", Not("isRead")),
+    ("starred", Is("flag/flagStatus", "flagged")),
+    ("attachment", Is("hasAttachments", "true")),
+    ("important", Is("importance", "high")),
+    ("draft", Is("isDraft", "true")),
+];
+
+const GMAIL_FOLDERS: &[(&str, Source)] = &[
+    ("trash", Has("labelIds", "TRASH")),
+    ("spam", Has("labelIds", "SPAM")),
+    ("drafts", Has("labelIds", "DRAFT")),
+    ("inbox", Has("labelIds", "INBOX")),
+    ("sent", Has("labelIds", "SENT")),
+];

@@ -1,0 +1,405 @@
+//! The registry: which tables there are, which columns they have, and where
+//! each column comes from at every provider.
+//!
+//! One declaration per column decides what is fetched, how it is flattened,
+//! what it is called, when it is dropped and how it is documented; everything
+//! else in the crate reads it from here.
+//! The tables are plain constants checked by the compiler (see [`table`]).
+//! This module knows the wire names of the providers and nothing else: it
+//! reads no JSON, does no I/O and uses `std` alone.
+
+mod account;
+mod attachment;
+mod body;
+mod folder;
+mod message;
+mod outcome;
+mod schema;
+mod thread;
+
+pub use account::ACCOUNT;
+pub use attachment::ATTACHMENT;
+pub use body::BODY;
+pub use folder::FOLDER;
+pub use message::MESSAGE;
+pub use outcome::OUTCOME;
+pub use schema::SCHEMA;
+pub use thread::THREAD;
+
+/// Every table, in the order of the docs.
+pub const TABLES: &[&Table] = &[
+    &MESSAGE,
+    &THREAD,
+    &BODY,
+    &ATTACHMENT,
+    &FOLDER,
+    &ACCOUNT,
+    &OUTCOME,
+    &SCHEMA,
+];
+
+/// The table called `name`, singular or plural.
+pub fn find(name: &str) -> Option<&'static Table> {
+    TABLES
+        .iter()
+        .copied()
+        .find(|table| table.name == name || table.plural == name)
+}
+
+/// Whose JSON a row is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// Gmail API v1.
+    Gmail,
+    /// Microsoft Graph v1.0, mail.
+    Outlook,
+    /// Objects that Daysheet makes itself (accounts, outcomes, body windows).
+    Local,
+}
+
+/// How much a column matters in its table.
+///
+/// A call names a level and gets it and those below; a budget drops whole
+/// levels from the top, and never `Key`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Always there: enough to recognise the row.
+    Key,
+    /// There by default.
+    Core,
+    /// There when asked for.
+    More,
+}
+
+impl Level {
+    /// The word used in docs and schemas.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Core => "core",
+            Self::More => "more",
+        }
+    }
+}
+
+/// What a cell of the column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A handle such as `m12`; the letter says of what.
+    Handle(char),
+    /// One line of text.
+    Text,
+    /// Short words of ours, separated by a space; empty when none applies.
+    Words,
+    /// A point in time, minutes exact, in the zone of the document: `2026-02-03 18h05`.
+    Time,
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Count,
+}
+
+impl Kind {
+    /// The name used in docs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Handle(_) => "handle",
+            Self::Text => "text",
+            Self::Words => "words",
+            Self::Time => "time",
+            Self::Flag => "flag",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// Where a cell's value stands in a provider's JSON.
+///
+/// Paths are object keys joined by `/`. Every variant is pure over one JSON
+/// object; a value that is missing reads as null.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// The provider has no such value.
+    Absent,
+    /// The scalar at a path.
+    Path(&'static str),
+    /// Text at a path that the provider has HTML-escaped.
+    Escaped(&'static str),
+    /// True when the flag at a path is false.
+    Not(&'static str),
+    /// True when the text at a path is this one, without regard to case.
+    Is(&'static str, &'static str),
+    /// True when the list at a path holds this text.
+    Has(&'static str, &'static str),
+    /// Milliseconds since 1970 at a path, as a number or as text.
+    EpochMs(&'static str),
+    /// An RFC 3339 instant at a path.
+    Rfc3339(&'static str),
+    /// The first header of this name, as text (Gmail).
+    Header(&'static str),
+    /// The addresses in the first header of this name (Gmail).
+    HeaderAddresses(&'static str),
+    /// The one recipient at a path (Graph).
+    Address(&'static str),
+    /// The recipients in the list at a path (Graph).
+    Addresses(&'static str),
+    /// The texts of the list at a path, joined.
+    Join(&'static str),
+    /// The ids in the text or list at a path, as the names the page gives
+    /// them; ids the page does not name are left out.
+    Names(&'static str),
+    /// The word of every condition that holds.
+    Flags(&'static [(&'static str, Source)]),
+    /// The word of the first condition that holds, else the last word.
+    First(&'static [(&'static str, Source)], &'static str),
+    /// How many elements the list at a path has.
+    Length(&'static str),
+    /// The source read from the oldest element of the list at a path that has it.
+    Oldest(&'static str, &'static Source),
+    /// The source read from the newest element of the list at a path.
+    Newest(&'static str, &'static Source),
+    /// The distinct values of the source over the list at a path, joined.
+    Each(&'static str, &'static Source),
+    /// True when the source is true for any element of the list at a path.
+    Any(&'static str, &'static Source),
+    /// The account the object was fetched from.
+    Account,
+}
+
+/// The wire names that a [`Source`] implies without spelling them.
+pub mod wire {
+    /// Gmail: the list of a message's headers.
+    pub const HEADERS: &str = "payload/headers";
+    /// Gmail: a header's name, and its value.
+    pub const HEADER: (&str, &str) = ("name", "value");
+    /// Graph: the object inside a recipient.
+    pub const RECIPIENT: &str = "emailAddress";
+    /// Graph: a recipient's display name, and its address.
+    pub const ADDRESS: (&str, &str) = ("name", "address");
+}
+
+/// One column: its name, its meaning, its weight, and its source per provider.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// The name in every format, the same for all providers.
+    pub name: &'static str,
+    /// What a cell holds.
+    pub kind: Kind,
+    /// One sentence on what it means.
+    pub doc: &'static str,
+    /// How much it matters in this table.
+    pub level: Level,
+    /// Set when strangers wrote the text: its longest length in characters.
+    pub untrusted: Option<u16>,
+    /// True when the text is ours, or the user's own.
+    pub ours: bool,
+    /// True when the text is a beginning by nature, so that cutting it is no loss.
+    pub beginning: bool,
+    /// Where Gmail has it.
+    pub gmail: Source,
+    /// Where Microsoft Graph has it.
+    pub outlook: Source,
+    /// Where an object of ours has it.
+    pub local: Source,
+}
+
+/// A column of [`Level::Core`] that no provider has yet.
+pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+    Field {
+        name,
+        kind,
+        doc,
+        level: Level::Core,
+        untrusted: None,
+        ours: false,
+        beginning: false,
+        gmail: Source::Absent,
+        outlook: Source::Absent,
+        local: Source::Absent,
+    }
+}
+
+impl Field {
+    /// Sets the level.
+    pub const fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Marks text that strangers wrote: it is cleaned, and cut at `cap` characters.
+    pub const fn untrusted(mut self, cap: u16) -> Self {
+        self.untrusted = Some(cap);
+        self
+    }
+
+    /// Marks strangers' text that is a beginning by nature: it is cut at `cap`
+    /// characters without a note.
+    pub const fn beginning(mut self, cap: u16) -> Self {
+        self.untrusted = Some(cap);
+        self.beginning = true;
+        self
+    }
+
+    /// Marks text that we or the user wrote: it is neither cleaned nor cut.
+    pub const fn ours(mut self) -> Self {
+        self.ours = true;
+        self
+    }
+
+    /// Says where Gmail has it.
+    pub const fn gmail(mut self, source: Source) -> Self {
+        self.gmail = source;
+        self
+    }
+
+    /// Says where Microsoft Graph has it.
+    pub const fn outlook(mut self, source: Source) -> Self {
+        self.outlook = source;
+        self
+    }
+
+    /// Says where an object of ours has it.
+    pub const fn local(mut self, source: Source) -> Self {
+        self.local = source;
+        self
+    }
+
+    /// Where the objects of `api` have it.
+    pub const fn source(&self, api: Api) -> Source {
+        match api {
+            Api::Gmail => self.gmail,
+            Api::Outlook => self.outlook,
+            Api::Local => self.local,
+        }
+    }
+}
+
+/// Two columns of a table are the same when they have the same name.
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A named set of columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    /// What one row is, singular.
+    pub name: &'static str,
+    /// The key of the table in a document.
+    pub plural: &'static str,
+    /// Raised when a column is renamed, removed or retyped; adding one keeps it.
+    pub version: u16,
+    /// One sentence on what a row is.
+    pub doc: &'static str,
+    /// The columns in the order of the document; the first is the key.
+    pub fields: &'static [Field],
+}
+
+impl Table {
+    /// The column called `name`.
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The columns up to and including `level`.
+    pub fn up_to(&self, level: Level) -> Vec<&'static Field> {
+        self.fields
+            .iter()
+            .filter(|field| field.level <= level)
+            .collect()
+    }
+}
+
+/// Two tables are the same when they have the same name.
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A table, refused at compile time when its declaration is malformed.
+///
+/// The first column is the key; names are unique lower-case identifiers; every
+/// column is documented; every text says whether strangers wrote it, and how
+/// long it may get.
+pub const fn table(
+    name: &'static str,
+    plural: &'static str,
+    version: u16,
+    doc: &'static str,
+    fields: &'static [Field],
+) -> Table {
+    assert!(version > 0, "versions count from 1");
+    assert!(
+        identifier(name) && identifier(plural),
+        "a table is named by an identifier"
+    );
+    assert!(!doc.is_empty(), "a table is documented");
+    let mut rest = fields;
+    let mut first = true;
+    while let [field, tail @ ..] = rest {
+        assert!(identifier(field.name), "a column is named by an identifier");
+        assert!(!field.doc.is_empty(), "a column is documented");
+        assert!(
+            !first || matches!(field.level, Level::Key),
+            "the first column is the key"
+        );
+        if matches!(field.kind, Kind::Text) {
+            assert!(
+                field.ours != field.untrusted.is_some(),
+                "a text says whether strangers wrote it"
+            );
+        } else {
+            assert!(
+                !field.ours && field.untrusted.is_none(),
+                "only a text is marked by its writer"
+            );
+        }
+        if let Some(cap) = field.untrusted {
+            assert!(cap > 0, "strangers' text is capped");
+        }
+        let mut later = tail;
+        while let [other, more @ ..] = later {
+            assert!(!same(field.name, other.name), "column names are unique");
+            later = more;
+        }
+        rest = tail;
+        first = false;
+    }
+    assert!(!first, "a table has columns");
+    Table {
+        name,
+        plural,
+        version,
+        doc,
+        fields,
+    }
+}
+
+/// True for `[a-z][a-z0-9_]*`, which no format has to quote.
+const fn identifier(name: &str) -> bool {
+    let [start, rest @ ..] = name.as_bytes() else {
+        return false;
+    };
+    let mut rest = rest;
+    while let [byte, tail @ ..] = rest {
+        if !(byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_') {
+            return false;
+        }
+        rest = tail;
+    }
+    start.is_ascii_lowercase()
+}
+
+/// String equality, which the standard library does not offer in constants.
+const fn same(one: &str, other: &str) -> bool {
+    let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
+    loop {
+        match (one, other) {
+            ([], []) => return true,
+            ([a, rest @ ..], [b, others @ ..]) if *a == *b => (one, other) = (rest, others),
+            _ => return false,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The `thread` table: one conversation, summed up.
+//!
+//! The objects it reads are `{id, messages: [oldest … newest]}`: Gmail answers
+//! in that shape, and the Outlook adapter groups messages into it.
+
+use super::Kind::{Count, Handle, Text, Time, Words};
+use super::Level::{Key, More};
+use super::Source::{
+    Account, Address, Any, Each, EpochMs, Escaped, Flags, Has, Header, HeaderAddresses, Is, Length,
+    Newest, Not, Oldest, Path, Rfc3339,
+};
+use super::message::MIXED;
+use super::{Field, Source, Table, field, table};
+
+/// One row per conversation.
+pub const THREAD: Table = table(
+    "thread",
+    "threads",
+    1,
+    "One conversation: who takes part, about what, and the state of its newest message.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field(
+        "id",
+        Handle('t'),
+        "Handle of the conversation; mail_read accepts it.",
+    )
+    .level(Key)
+    .gmail(Path("id"))
+    .outlook(Path("id")),
+    field("date", Time, "When its newest message arrived.")
+        .level(Key)
+        .gmail(Newest("messages", &EpochMs("internalDate")))
+        .outlook(Newest("messages", &Rfc3339("receivedDateTime"))),
+    field(
+        "people",
+        Text,
+        "Who wrote in it, oldest first, the first five and a count of the rest.",
+    )
+    .level(Key)
+    .untrusted(160)
+    .gmail(Each("messages", &HeaderAddresses("From")))
+    .outlook(Each("messages", &Address("from"))),
+    field("subject", Text, "Subject line of its oldest message.")
+        .level(Key)
+        .untrusted(120)
+        .gmail(Oldest("messages", &Header("Subject")))
+        .outlook(Oldest("messages", &Path("subject"))),
+    field("count", Count, "How many messages it has.")
+        .gmail(Length("messages"))
+        .outlook(Length("messages")),
+    field("snippet", Text, "How its newest message begins.")
+        .beginning(80)
+        .gmail(Newest("messages", &Escaped("snippet")))
+        .outlook(Newest("messages", &Path("bodyPreview"))),
+    field(
+        "flags",
+        Words,
+        "Which apply to any of its messages: unread, starred, attachment, important, draft.",
+    )
+    .gmail(Flags(GMAIL_FLAGS))
+    .outlook(Flags(OUTLOOK_FLAGS)),
+    field("account", Text, "Address of the account it is in.")
+        .level(More)
+        .ours()
+        .gmail(Account)
+        .outlook(Account),
+];
+
+const GMAIL_FLAGS: &[(&str, Source)] = &[
+    ("unread", Any("messages", &Has("labelIds", "UNREAD"))),
+    ("starred", Any("messages", &Has("labelIds", "STARRED"))),
+    ("attachment", Any("messages", &MIXED)),
+    ("important", Any("messages", &Has("labelIds", "IMPORTANT"))),
+    ("draft", Any("messages", &Has("labelIds", "DRAFT"))),
+];
+
+const OUTLOOK_FLAGS: &[(&str, Source)] = &[
+    ("unread", Any("messages", &Not("isRead"))),
+    (
+        "starred",
+        Any("messages", &Is("flag/flagStatus", "flagged")),
+    ),
+    ("attachment", Any("messages", &Is("hasAttachments", "true"))),
+    ("important", Any("messages", &Is("importance", "high"))),
+    ("draft", Any("messages", &Is("isDraft", "true"))),
+];

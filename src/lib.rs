@@ -15,3 +15,5 @@
 pub mod schemas;
 
 pub mod error;
+
+pub mod text;

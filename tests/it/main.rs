@@ -8,6 +8,8 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+mod text;
+
 /// No test file is left out of the list above.
 #[test]
 fn every_test_file_is_listed() {

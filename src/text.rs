@@ -1,0 +1,197 @@
+//! Strangers' text made safe and short.
+//!
+//! Everything a sender wrote passes through here before a model reads it:
+//! subjects, names and snippets become one clean line ([`cell`], [`clip`]),
+//! bodies become plain lines ([`lines`], [`html`](html::html)), quoted replies
+//! are told apart from new text ([`quote`]), and bytes in any charset become a
+//! string ([`charset`]).
+//! All of it is total: odd or hostile input gives odd text, never an error, a
+//! panic or a long wait. Nothing here does I/O, knows a provider, or decides
+//! how much text an answer can afford; that is the budget's work.
+
+pub mod address;
+pub mod charset;
+pub mod flowed;
+pub mod html;
+pub mod invisible;
+pub mod quote;
+
+use std::borrow::Cow;
+
+use mail_parser::parsers::MessageStream;
+use unicode_segmentation::UnicodeSegmentation;
+
+pub use address::{Address, address_list};
+pub use invisible::is_invisible;
+
+/// Headers longer than this are not searched for encoded words: the search
+/// may look at the rest of the text for each of them, and no honest header
+/// comes near.
+const MAX_HEADER: usize = 16 * 1024;
+
+/// How far [`clip`] goes back for the end of a word, in characters.
+const WORD_REACH: usize = 16;
+
+/// Leading spaces that [`lines`] keeps, enough for nested lists and code.
+const MAX_INDENT: usize = 8;
+
+/// One clean line: invisible characters gone, every run of white space and
+/// control characters one space, none at the ends.
+pub fn cell(s: &str) -> String {
+    let seen = invisible::visible(s);
+    let mut out = String::with_capacity(seen.len());
+    let mut space = false;
+    for c in seen.chars() {
+        if is_blank(c) || c.is_control() {
+            space = !out.is_empty();
+            continue;
+        }
+        if space {
+            out.push(' ');
+            space = false;
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Shortens `s` to at most `max_chars` characters and says whether it had to.
+///
+/// The cut falls between graphemes, at the end of a word if one is near, and
+/// is marked with `…`, which counts as one of the characters.
+pub fn clip(s: String, max_chars: usize) -> (String, bool) {
+    if s.len() <= max_chars || s.chars().nth(max_chars).is_none() {
+        return (s, false);
+    }
+    let Some(room) = max_chars.checked_sub(1) else {
+        return (String::new(), true);
+    };
+    // Only the part that can be shown is looked at, plus the character after
+    // it, which tells whether the last grapheme is whole.
+    let end = byte_of(&s, room.saturating_add(1));
+    let shown = s.get(..end).unwrap_or_default();
+    let mut kept = 0;
+    let mut chars = 0;
+    for grapheme in shown.graphemes(true) {
+        chars += grapheme.chars().count();
+        if chars > room {
+            break;
+        }
+        kept += grapheme.len();
+    }
+    if kept == 0 {
+        // One grapheme is longer than the whole room.
+        kept = byte_of(&s, room);
+    }
+    let head = s.get(..kept).unwrap_or_default();
+    let rest = s.get(kept..).unwrap_or_default();
+    let head = if rest.starts_with(is_blank) {
+        head
+    } else {
+        whole_words(head)
+    };
+    (format!("{}…", head.trim_end()), true)
+}
+
+/// `head` without a word that was cut in two, if that costs little.
+fn whole_words(head: &str) -> &str {
+    match head.rfind(is_blank) {
+        Some(at) => {
+            let (words, cut) = head.split_at(at);
+            let near = cut.chars().nth(WORD_REACH).is_none();
+            if near && words.len() >= cut.len() {
+                words
+            } else {
+                head
+            }
+        }
+        None => head,
+    }
+}
+
+/// Where the character number `index` begins, or the end of `s`.
+fn byte_of(s: &str, index: usize) -> usize {
+    s.char_indices().nth(index).map_or(s.len(), |(at, _)| at)
+}
+
+/// White space, and the braille blank that only looks like it.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{2800}'
+}
+
+/// HTML entities decoded; Gmail escapes its snippets.
+pub fn entities(s: &str) -> Cow<'_, str> {
+    html_escape::decode_html_entities(s)
+}
+
+/// What somebody said, as an error shows it: clean, short and on one line.
+pub fn brief(s: &str) -> String {
+    let start: String = s.chars().take(1_000).collect();
+    clip(cell(&start), 60).0
+}
+
+/// RFC 2047 encoded words decoded, if there are any; white space around them
+/// and folded lines become single spaces.
+pub fn header(s: &str) -> Cow<'_, str> {
+    if !s.contains("=?") || s.len() > MAX_HEADER {
+        return Cow::Borrowed(s);
+    }
+    // The parser ends at a line break, so there is one, at the end only.
+    let mut line = s.replace(['\r', '\n'], " ");
+    line.push('\n');
+    match MessageStream::new(line.as_bytes())
+        .parse_unstructured()
+        .into_text()
+    {
+        Some(text) => Cow::Owned(text.into_owned()),
+        None => Cow::Borrowed(s),
+    }
+}
+
+/// Text of several lines made clean: invisible and control characters gone,
+/// all line ends `\n`, no white space at line ends, runs of spaces and of
+/// blank lines reduced to one, no blank line at either end. Up to eight
+/// leading spaces stay, for lists and code.
+pub fn lines(s: &str) -> String {
+    let seen = invisible::visible(s);
+    let mut out = String::with_capacity(seen.len());
+    let mut blank = false;
+    let unified = seen.replace("\r\n", "\n");
+    for line in unified.split(['\n', '\r', '\u{2028}', '\u{2029}']) {
+        let before = out.len();
+        if !out.is_empty() {
+            out.push_str(if blank { "\n\n" } else { "\n" });
+        }
+        if push_line(&mut out, line) {
+            blank = false;
+        } else {
+            out.truncate(before);
+            blank = true;
+        }
+    }
+    out
+}
+
+/// Appends one line with its white space put in order; false if it is blank,
+/// in which case what was appended is spaces at most.
+fn push_line(out: &mut String, line: &str) -> bool {
+    let mut indent = 0;
+    let mut space = false;
+    let mut any = false;
+    for c in line.chars() {
+        if is_blank(c) {
+            space = any;
+            indent += usize::from(!any);
+        } else if !c.is_control() {
+            if !any {
+                out.extend(std::iter::repeat_n(' ', indent.min(MAX_INDENT)));
+            } else if space {
+                out.push(' ');
+            }
+            space = false;
+            any = true;
+            out.push(c);
+        }
+    }
+    any
+}

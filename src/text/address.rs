@@ -1,0 +1,260 @@
+//! Names and addresses out of `From`, `To` and `Cc`.
+//!
+//! A reader of RFC 5322 address lists that takes what it gets: groups, quoted
+//! names, comments, encoded words, folded lines, and everything malformed that
+//! real mail holds. It looks at each character once and does not check that an
+//! address could receive mail.
+
+use std::fmt;
+
+use super::{cell, header};
+
+/// A person or machine that mail comes from or goes to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// The display name, clean and on one line.
+    pub name: Option<String>,
+    /// The address; empty if the header gave only a name.
+    pub email: String,
+}
+
+impl Address {
+    /// An address with its name cleaned: one line, no enclosing quotes, no
+    /// angle brackets that could pass for an address, and no name at all if
+    /// it only repeats the address.
+    pub fn new(name: Option<&str>, email: &str) -> Self {
+        let email: String = cell(email)
+            .chars()
+            .filter(|c| !matches!(c, '<' | '>' | ' '))
+            .collect();
+        let name = name
+            .map(clean_name)
+            .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(&email));
+        Self { name, email }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.name, self.email.is_empty()) {
+            (Some(name), false) => write!(f, "{name} <{}>", self.email),
+            (Some(name), true) => f.write_str(name),
+            (None, _) => f.write_str(&self.email),
+        }
+    }
+}
+
+/// The name as it may stand before `<address>`.
+fn clean_name(raw: &str) -> String {
+    let decoded = header(raw);
+    let bare: String = decoded
+        .chars()
+        .filter(|c| !matches!(c, '<' | '>'))
+        .collect();
+    let mut name = cell(&bare);
+    for quote in ['"', '\''] {
+        let inner = name
+            .strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote));
+        if let Some(inner) = inner {
+            name = inner.trim().to_owned();
+        }
+    }
+    name
+}
+
+/// All addresses of a header, in order; members of groups like any others.
+pub fn address_list(s: &str) -> Vec<Address> {
+    let mut reader = Reader::default();
+    let mut rest = s;
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        rest = reader.take(c, rest);
+    }
+    reader.finish();
+    reader.done
+}
+
+/// What has been read of the address at hand.
+#[derive(Default)]
+struct Reader {
+    done: Vec<Address>,
+    phrase: String,
+    comment: String,
+    angle: Option<String>,
+    /// Signs whose closing part is not there any more.
+    unclosed: Vec<Mark>,
+}
+
+/// A sign that needs a second one to close it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Quote,
+    Paren,
+    Angle,
+}
+
+impl Reader {
+    /// Takes in `c`, and as much of what follows as belongs to it; returns
+    /// what is left.
+    fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
+        match c {
+            '"' => {
+                if let Some((text, after)) = self.once(Mark::Quote, || quoted(rest)) {
+                    self.phrase.push_str(&text);
+                    return after;
+                }
+            }
+            '(' => {
+                if let Some((text, after)) = self.once(Mark::Paren, || comment(rest)) {
+                    self.comment.push_str(text);
+                    return after;
+                }
+            }
+            '<' => {
+                let closed = self.once(Mark::Angle, || rest.split_once('>'));
+                let Some((text, after)) = closed else {
+                    self.phrase.push(' ');
+                    return rest;
+                };
+                // The last bracket wins, as mail programs have it; an earlier
+                // one was part of an unquoted name.
+                if let Some(earlier) = self.angle.replace(text.to_owned()) {
+                    self.phrase.push_str(&earlier);
+                }
+                return after;
+            }
+            '=' if rest.starts_with('?') => {
+                // An encoded word is taken whole: its text may hold commas.
+                let (word, after) = encoded_word(rest);
+                self.phrase.push('=');
+                self.phrase.push_str(word);
+                return after;
+            }
+            '\\' => {}
+            ',' | ';' => self.finish(),
+            // A group's name; an address may hold a colon only in brackets.
+            ':' if self.angle.is_none() && !self.phrase.contains('@') => {
+                self.phrase.clear();
+                self.comment.clear();
+            }
+            c => self.phrase.push(c),
+        }
+        rest
+    }
+
+    /// What `search` finds for an opening sign. A search that came to the end
+    /// of the text is not repeated for every further sign; those count for
+    /// nothing.
+    fn once<T>(&mut self, mark: Mark, search: impl FnOnce() -> Option<T>) -> Option<T> {
+        if self.unclosed.contains(&mark) {
+            return None;
+        }
+        let found = search();
+        if found.is_none() {
+            self.unclosed.push(mark);
+        }
+        found
+    }
+
+    /// Ends the address at hand.
+    fn finish(&mut self) {
+        let phrase = std::mem::take(&mut self.phrase);
+        let comment = std::mem::take(&mut self.comment);
+        let (name, email) = match self.angle.take() {
+            Some(email) => (phrase, email),
+            None => bare(&phrase),
+        };
+        let name = if name.trim().is_empty() {
+            comment
+        } else {
+            name
+        };
+        let next = Address::new(Some(&name), &email);
+        if next.email.is_empty() && next.name.is_none() {
+            return;
+        }
+        // An address is required, so a name without one was cut off by a
+        // comma that should have been quoted: `Doe, Jane <jane@x.org>`.
+        if let (Some(first), Some(name)) = (self.done.last_mut(), &next.name)
+            && first.email.is_empty()
+            && !next.email.is_empty()
+        {
+            let whole = format!("{}, {name}", first.name.as_deref().unwrap_or_default());
+            *first = Address::new(Some(&whole), &next.email);
+            return;
+        }
+        self.done.push(next);
+    }
+}
+
+/// The text up to the closing quote, unescaped, and what follows it.
+fn quoted(rest: &str) -> Option<(String, &str)> {
+    let mut text = String::new();
+    let mut escaped = false;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '"' if !escaped => return Some((text, rest.get(at + 1..)?)),
+            '\\' if !escaped => escaped = true,
+            c => {
+                text.push(c);
+                escaped = false;
+            }
+        }
+    }
+    None
+}
+
+/// The text up to the closing parenthesis, nested ones included, and what
+/// follows it.
+fn comment(rest: &str) -> Option<(&str, &str)> {
+    let mut depth = 1_usize;
+    let mut escaped = false;
+    for (at, c) in rest.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((rest.get(..at)?, rest.get(at + 1..)?));
+        }
+    }
+    None
+}
+
+/// The rest of an encoded word, after its `=`, and what follows it. A word
+/// ends within 75 characters; a few more are allowed for.
+fn encoded_word(rest: &str) -> (&str, &str) {
+    let mut marks = 0;
+    for (at, c) in rest.char_indices().take(200) {
+        match c {
+            '?' => marks += 1,
+            '=' if marks == 4 && rest.get(..at).is_some_and(|r| r.ends_with('?')) => {
+                return rest.split_at(at + 1);
+            }
+            ' ' | '\t' | '\r' | '\n' => break,
+            _ => {}
+        }
+    }
+    ("", rest)
+}
+
+/// An address without angle brackets: the word with the `@`; the others are
+/// its name.
+fn bare(phrase: &str) -> (String, String) {
+    let phrase = phrase.trim();
+    let is_address = |word: &&str| word.contains('@');
+    match phrase.split_whitespace().find(is_address) {
+        Some(email) => {
+            let name: Vec<&str> = phrase
+                .split_whitespace()
+                .filter(|word| *word != email)
+                .collect();
+            (name.join(" "), email.to_owned())
+        }
+        None => (phrase.to_owned(), String::new()),
+    }
+}

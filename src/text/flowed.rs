@@ -1,0 +1,45 @@
+//! RFC 3676 `format=flowed`: paragraphs that were wrapped for transport made
+//! whole again.
+//!
+//! A line that ends in a space goes on in the next one, unless that one is
+//! quoted to a different depth. Whether a part is flowed at all, its content
+//! type says; that is for the caller to read.
+
+/// `text` with its flowed lines joined and its space-stuffing undone. With
+/// `delsp` the space that marks a soft line end is not part of the text.
+pub fn unflow(text: &str, delsp: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    // The quote depth of the line that waits for its continuation.
+    let mut open: Option<usize> = None;
+    for (number, raw) in text.split('\n').enumerate() {
+        let line = raw.strip_suffix('\r').unwrap_or(raw);
+        let (depth, content) = quoted(line);
+        // The signature delimiter ends in a space and is still a line alone.
+        let delimiter = content == "-- ";
+        let joins = open == Some(depth) && !delimiter;
+        if !joins {
+            if number > 0 {
+                out.push('\n');
+            }
+            if depth > 0 {
+                out.extend(std::iter::repeat_n('>', depth));
+                out.push(' ');
+            }
+        }
+        let soft = content.ends_with(' ') && !delimiter;
+        let kept = match content.strip_suffix(' ') {
+            Some(kept) if soft && delsp => kept,
+            _ => content,
+        };
+        out.push_str(kept);
+        open = soft.then_some(depth);
+    }
+    out
+}
+
+/// A line's quote depth, and its content without quote marks and stuffing.
+fn quoted(line: &str) -> (usize, &str) {
+    let content = line.trim_start_matches('>');
+    let depth = line.len() - content.len();
+    (depth, content.strip_prefix(' ').unwrap_or(content))
+}

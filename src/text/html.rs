@@ -1,0 +1,69 @@
+//! HTML mail as text.
+//!
+//! The way of a mail: [`parse`] makes a tree of it, within limits; [`prune`]
+//! takes out what a reader would not see (hidden text above all); [`render`]
+//! writes the rest as plain text or Markdown, with the help of [`table`] for
+//! what a table is and [`links`] for where links go.
+//! Every step takes time in proportion to the input and none recurses, so no
+//! mail can stall or crash the program. Quoted replies come out as `> ` lines
+//! or with the header lines they have; telling them apart is the work of
+//! [`quote`](super::quote).
+
+mod css;
+mod elements;
+mod links;
+mod look;
+mod parse;
+mod prune;
+mod render;
+mod sheet;
+mod table;
+mod tree;
+mod writer;
+
+/// An HTML mail as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Html {
+    /// The text, clean as by [`lines`](super::lines).
+    pub text: String,
+    /// The links that are numbered in the text, from one; empty unless asked
+    /// for.
+    pub links: Vec<Link>,
+    /// How many characters of text were left out because a reader would not
+    /// have seen them.
+    pub hidden: usize,
+    /// True if the mail was over a limit and its tail was not read.
+    pub cut: bool,
+}
+
+/// A link of a mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The address, without tracking parameters.
+    pub url: String,
+    /// The text of the first link to it; empty if that is the address itself.
+    pub text: String,
+}
+
+/// What the text is to look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Plain text: no signs but list markers and quote marks.
+    Text,
+    /// Markdown, with headings, emphasis and tables.
+    Markdown,
+}
+
+/// The text of an HTML mail. With `links`, links are numbered, as in
+/// `text [1]`, and listed.
+pub fn html(input: &str, style: Style, links: bool) -> Html {
+    let (mut tree, cut) = parse::parse(input);
+    let hidden = prune::prune(&mut tree);
+    let (text, links) = render::render(&tree, style, links);
+    Html {
+        text: super::lines(&text),
+        links,
+        hidden,
+        cut,
+    }
+}

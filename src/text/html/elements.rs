@@ -1,0 +1,179 @@
+//! What single elements are, whatever stands around them.
+//!
+//! The names that make blocks, the classes and styles by which mail programs
+//! mark quotes and tight paragraphs, and what stands for a picture. How all
+//! that is written is up to the renderer.
+
+use super::css;
+use super::tree::{Id, Tree};
+use crate::text::{cell, clip, invisible};
+
+/// Longest description of a picture.
+const MAX_ALT: usize = 80;
+/// How much of a link's text is looked at.
+const MAX_LINK_TEXT: usize = 500;
+
+/// Descriptions that describe nothing.
+const EMPTY_ALTS: &[&str] = &[
+    "image",
+    "img",
+    "picture",
+    "photo",
+    "logo",
+    "icon",
+    "banner",
+    "spacer",
+    "pixel",
+    "blank",
+    "tracking",
+    "tracking pixel",
+    "divider",
+    "line",
+    "header",
+    "footer",
+    "inline image",
+];
+
+/// What stands for a picture: its description, if it has one that says
+/// anything; an emoji, if it is one.
+pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
+    let alt = cell(tree.attr(id, "alt")?);
+    // Nobody who sees the picture reads this; a long one is a hiding place.
+    if alt.chars().count() > MAX_ALT {
+        return None;
+    }
+    let lower = alt.to_lowercase();
+    let file = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp"]
+        .iter()
+        .any(|ending| lower.ends_with(ending));
+    let address = lower.starts_with("http:") || lower.starts_with("https:");
+    if alt.is_empty() || file || address || EMPTY_ALTS.contains(&lower.as_str()) {
+        return None;
+    }
+    if alt
+        .chars()
+        .all(|c| invisible::is_emoji(c) || invisible::is_invisible(c))
+    {
+        return Some(alt);
+    }
+    if !alt.contains(char::is_alphanumeric) {
+        return None;
+    }
+    Some(format!("[image: {alt}]"))
+}
+
+/// The text of a link on one line, as far as it is looked at.
+pub fn text_below(tree: &Tree, id: Id) -> String {
+    let mut out = String::new();
+    for id in tree.below(id) {
+        if let Some(text) = tree.text(id) {
+            out.push_str(text);
+        } else if is_block(tree.name(id)) || tree.name(id) == "br" {
+            out.push(' ');
+        } else if tree.name(id) == "img" {
+            out.push_str(&picture_text(tree, id).unwrap_or_default());
+        }
+        if out.len() > MAX_LINK_TEXT {
+            break;
+        }
+    }
+    clip(cell(&out), MAX_LINK_TEXT).0
+}
+
+/// The longest run of backticks, which a fence has to exceed.
+pub fn longest_ticks(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// Elements that stand on lines of their own.
+pub fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "caption"
+            | "center"
+            | "dd"
+            | "details"
+            | "dialog"
+            | "dir"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figcaption"
+            | "figure"
+            | "footer"
+            | "form"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "hgroup"
+            | "hr"
+            | "legend"
+            | "li"
+            | "listing"
+            | "main"
+            | "menu"
+            | "nav"
+            | "ol"
+            | "optgroup"
+            | "option"
+            | "p"
+            | "plaintext"
+            | "pre"
+            | "search"
+            | "section"
+            | "summary"
+            | "table"
+            | "tbody"
+            | "td"
+            | "textarea"
+            | "tfoot"
+            | "th"
+            | "thead"
+            | "tr"
+            | "ul"
+            | "xmp"
+    )
+}
+
+/// True for the paragraphs of editors that write blank lines as paragraphs.
+pub fn tight(tree: &Tree, id: Id) -> bool {
+    let class = tree.attr(id, "class").unwrap_or_default();
+    let office = [
+        "MsoNormal",
+        "MsoPlainText",
+        "xmsonormal",
+        "MsoListParagraph",
+    ]
+    .iter()
+    .any(|name| class.contains(name));
+    office
+        || css::declarations(tree.attr(id, "style").unwrap_or_default())
+            .iter()
+            .any(|d| d.name == "margin" && d.value.split(' ').all(|part| part.starts_with('0')))
+}
+
+/// True for a `blockquote` that Gmail's indent button made.
+pub fn indents(tree: &Tree, id: Id) -> bool {
+    tree.attr(id, "type").is_none()
+        && tree.attr(id, "class").is_none_or(str::is_empty)
+        && tree
+            .attr(id, "style")
+            .is_some_and(|style| style.replace(' ', "").contains("margin:00040px"))
+}
+
+/// True for a container of quoted text that marks it by nothing but its class.
+pub fn quotes(tree: &Tree, id: Id) -> bool {
+    tree.attr(id, "class")
+        .is_some_and(|class| class.split_whitespace().any(|c| c == "yahoo_quoted"))
+        && !tree.below(id).any(|id| tree.name(id) == "blockquote")
+}

@@ -1,0 +1,310 @@
+//! What an element looks like, as far as that decides whether its text shows.
+//!
+//! Some of it hides the element with all it holds ([`Look::gone`]); font size,
+//! colours and visibility are inherited and can be undone further down, so
+//! they are carried along and asked for at each text ([`Look::shows_text`]).
+//! Newsletters set `font-size:0` on a cell and `16px` in it: that is layout,
+//! not hiding.
+
+use super::css::{self, Color, Rgb};
+use super::sheet::Matched;
+use super::tree::{Id, Tree};
+
+/// Offsets beyond this many pixels put text out of sight.
+const FAR: f32 = -900.0;
+
+/// What is behind text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Ground {
+    Known(Rgb),
+    /// A picture, a gradient or a value not understood.
+    Unknown,
+}
+
+/// The look of one element.
+#[derive(Debug, Clone)]
+pub struct Look {
+    font: f32,
+    line: Option<f32>,
+    color: Option<Color>,
+    ground: Ground,
+    unseen: bool,
+    own: Own,
+}
+
+/// What an element does not hand on to those in it.
+#[derive(Debug, Clone, Default)]
+struct Own {
+    /// Not laid out at all.
+    none: bool,
+    /// Fully transparent, by one property or another.
+    faded: bool,
+    filtered: bool,
+    /// What does not fit into the box is cut off.
+    cropped: bool,
+    flat: bool,
+    narrow: bool,
+    max_flat: bool,
+    /// A minimum size undoes the size.
+    stretched: bool,
+    /// Moved out of sight; `moved` counts only for boxes that are `lifted`.
+    lifted: bool,
+    moved: bool,
+    away: bool,
+    clipped: bool,
+    shrunk: bool,
+    outlook_only: bool,
+    /// Has a background of its own.
+    backed: bool,
+}
+
+/// True for the properties that are looked at.
+pub fn matters(name: &str) -> bool {
+    matches!(
+        name,
+        "display"
+            | "visibility"
+            | "opacity"
+            | "font"
+            | "font-size"
+            | "line-height"
+            | "color"
+            | "background"
+            | "background-color"
+            | "background-image"
+            | "overflow"
+            | "overflow-x"
+            | "overflow-y"
+            | "height"
+            | "max-height"
+            | "width"
+            | "max-width"
+            | "min-width"
+            | "min-height"
+            | "position"
+            | "left"
+            | "right"
+            | "top"
+            | "bottom"
+            | "margin-left"
+            | "margin-top"
+            | "text-indent"
+            | "clip"
+            | "clip-path"
+            | "transform"
+            | "mso-hide"
+            | "filter"
+            | "content-visibility"
+            | "-webkit-text-fill-color"
+    )
+}
+
+impl Look {
+    /// The page before any element: black on white.
+    pub fn page() -> Self {
+        Self {
+            font: 16.0,
+            line: None,
+            color: None,
+            ground: Ground::Known([255, 255, 255]),
+            unseen: false,
+            own: Own::default(),
+        }
+    }
+
+    /// The look of the element `id` inside one that looks like `self`.
+    pub fn of(&self, tree: &Tree, id: Id, sheet: &Matched<'_>) -> Self {
+        let mut look = Self {
+            own: Own::default(),
+            ..self.clone()
+        };
+        if tree.name(id) == "a" && tree.attr(id, "href").is_some() {
+            // Links have a colour of their own unless it is set on them.
+            look.color = None;
+        }
+        look.attributes(tree, id);
+        if sheet.maybe_background {
+            look.ground(None);
+        }
+        let own = css::declarations(tree.attr(id, "style").unwrap_or_default());
+        let all = || sheet.declared.iter().copied().chain(own.iter());
+        for important in [false, true] {
+            for declaration in all().filter(|d| d.important == important) {
+                look.apply(&declaration.name, &declaration.value, self);
+            }
+        }
+        look
+    }
+
+    /// Presentation in attributes, which any style overrides.
+    fn attributes(&mut self, tree: &Tree, id: Id) {
+        if let Some(color) = tree.attr(id, "color").and_then(css::attribute_color) {
+            self.color = Some(color);
+        }
+        if tree.name(id) == "body"
+            && let Some(color) = tree.attr(id, "text").and_then(css::attribute_color)
+        {
+            self.color = Some(color);
+        }
+        if let Some(value) = tree.attr(id, "bgcolor") {
+            self.ground(css::attribute_color(value));
+        }
+        if tree
+            .attr(id, "background")
+            .is_some_and(|url| !url.is_empty())
+        {
+            self.ground(None);
+        }
+        let open = tree.attr(id, "open").is_some();
+        self.own.none = tree.attr(id, "hidden").is_some() || tree.name(id) == "dialog" && !open;
+    }
+
+    fn ground(&mut self, color: Option<Color>) {
+        match color {
+            Some(Color::Solid(rgb)) => self.ground = Ground::Known(rgb),
+            Some(Color::Clear) => return,
+            None => self.ground = Ground::Unknown,
+        }
+        self.own.backed = true;
+    }
+
+    fn apply(&mut self, name: &str, value: &str, parent: &Self) {
+        let own = &mut self.own;
+        match name {
+            "display" => own.none = value == "none",
+            "content-visibility" => own.filtered = value == "hidden",
+            "visibility" => self.unseen = matches!(value, "hidden" | "collapse"),
+            "opacity" => own.faded = css::fraction(value).is_some_and(|o| o < 0.05),
+            "filter" => own.filtered = value.contains("opacity(0)") || value.contains("opacity(0%"),
+            "transform" => own.shrunk = value.contains("scale(0)") || value.contains("scale(0,"),
+            "mso-hide" => own.outlook_only = value == "all",
+            "overflow" | "overflow-x" | "overflow-y" => {
+                own.cropped = value.contains("hidden") || value.contains("clip");
+            }
+            "height" => own.flat = tiny(value),
+            "max-height" => own.max_flat = tiny(value),
+            "width" | "max-width" => own.narrow = tiny(value),
+            "min-width" | "min-height" => {
+                own.stretched |= css::pixels(value, 100.0).is_some_and(|px| px > 1.0);
+            }
+            "position" => own.lifted = matches!(value, "absolute" | "fixed"),
+            "left" | "right" | "top" | "bottom" => own.moved |= far(value),
+            "margin-left" | "margin-top" | "text-indent" => own.away |= far(value),
+            "clip" | "clip-path" => own.clipped = clips_all(value),
+            "font-size" => self.font_size(value, parent),
+            "font" => self.font_size(shorthand_size(value), parent),
+            "line-height" => self.line = css::pixels(value, self.font.max(1.0)),
+            "color" | "-webkit-text-fill-color" => match value {
+                "inherit" | "currentcolor" => self.color = parent.color,
+                _ => self.color = css::color(value),
+            },
+            "background-color" => self.background(css::color(value), value),
+            "background-image" => self.background(None, value),
+            "background" if value.contains("url(") || value.contains("gradient") => {
+                self.ground(None);
+            }
+            "background" => {
+                let color = css::split(value, ' ').find_map(css::color);
+                self.background(color, value);
+            }
+            _ => {}
+        }
+    }
+
+    fn font_size(&mut self, value: &str, parent: &Self) {
+        match value {
+            "inherit" => self.font = parent.font,
+            "xx-small" | "x-small" | "small" | "medium" | "large" | "x-large" | "xx-large"
+            | "initial" => self.font = 16.0,
+            _ => {
+                if let Some(px) = css::pixels(value, parent.font) {
+                    self.font = px;
+                }
+            }
+        }
+    }
+
+    fn background(&mut self, color: Option<Color>, value: &str) {
+        if !matches!(value, "none" | "inherit" | "initial" | "unset" | "") {
+            self.ground(color);
+        }
+    }
+
+    /// True if neither the element nor anything in it can be seen. `tag` is
+    /// its name: `mso-hide` hides from Outlook alone, and what other programs
+    /// show in its place is a link or a box of its own.
+    pub fn gone(&self, tag: &str) -> bool {
+        let own = &self.own;
+        own.none
+            || own.faded
+            || own.filtered
+            || own.shrunk
+            || own.clipped
+            || own.away
+            || own.moved && own.lifted
+            || own.outlook_only && !own.backed && tag != "a"
+            || own.max_flat
+            || (own.flat || own.narrow) && own.cropped && !own.stretched
+    }
+
+    /// True if text right in this element can be seen.
+    pub fn shows_text(&self) -> bool {
+        let squeezed = self.line.is_some_and(|line| line <= 1.0) && self.font <= 4.0;
+        let blends = match (self.color, self.ground) {
+            (Some(Color::Clear), _) => true,
+            (Some(Color::Solid(text)), Ground::Known(ground)) => css::alike(text, ground),
+            _ => false,
+        };
+        !(self.unseen || self.font <= 1.0 || squeezed || blends)
+    }
+
+    /// True if pictures right in this element can be seen.
+    pub fn shows_pictures(&self) -> bool {
+        !self.unseen
+    }
+}
+
+/// True for a length of at most one pixel, or of no part of something.
+fn tiny(value: &str) -> bool {
+    css::pixels(value, 100.0).is_some_and(|px| px <= 1.0)
+}
+
+/// True for an offset that puts text out of sight: by a thousand pixels, or
+/// by a whole screen, whatever its size.
+fn far(value: &str) -> bool {
+    let screens = ["%", "vw", "vh"]
+        .iter()
+        .filter_map(|unit| value.strip_suffix(unit))
+        .filter_map(|number| number.parse::<f32>().ok())
+        .any(|number| number <= -100.0);
+    screens || css::pixels(value, 16.0).is_some_and(|px| px <= FAR)
+}
+
+/// True for the shapes that leave nothing, as used to keep text for screen
+/// readers only.
+fn clips_all(value: &str) -> bool {
+    let digits: String = value
+        .chars()
+        .filter(|c| !matches!(c, ' ' | ',' | 'p' | 'x'))
+        .collect();
+    [
+        "rect(0000)",
+        "rect(1111)",
+        "inset(50%)",
+        "inset(100%)",
+        "circle(0",
+    ]
+    .iter()
+    .any(|shape| digits.starts_with(shape))
+}
+
+/// The size in a `font` shorthand: the first length that is no weight.
+fn shorthand_size(value: &str) -> &str {
+    value
+        .split(['/', ' '])
+        .find(|part| {
+            let weight = part.len() == 3 && part.ends_with("00");
+            !weight && part.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        })
+        .unwrap_or_default()
+}

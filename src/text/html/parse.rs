@@ -1,0 +1,299 @@
+//! HTML parsed with limits.
+//!
+//! The parser is html5ever, which reads what browsers read. Some of its work
+//! grows with the square of what it is given: it looks through the open
+//! elements for every tag, and through a tag's attributes for every attribute.
+//! So a filter stands between its two halves: tags that would open more than
+//! [`MAX_OPEN`] elements are left out and their text stays, and the reading
+//! ends when there are too many nodes or when one tag has attributes without
+//! end. What the tree means is decided elsewhere.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use html5ever::LocalName;
+use html5ever::TokenizerResult;
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::interface::TreeSink;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{
+    Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts};
+
+use super::tree::{Builder, Handle, Tree};
+
+/// More input than this is not read.
+const MAX_INPUT: usize = 2 * 1024 * 1024;
+/// How many elements may be open at once; deeper ones are flattened.
+const MAX_OPEN: usize = 250;
+/// How many nodes a tree may have.
+const MAX_NODES: usize = 400_000;
+/// How many attributes a tag may have, judged by what could part them.
+const MAX_PARTS: usize = 1_000;
+
+/// The tree of `input`, and whether its tail was not read.
+pub fn parse(input: &str) -> (Tree, bool) {
+    let input = without_data_urls(input);
+    let end = floor(&input, MAX_INPUT);
+    let mut cut = end < input.len();
+    let mut rest = input.get(..end).unwrap_or_default();
+
+    let builder = TreeBuilder::new(Builder::new(), TreeBuilderOpts::default());
+    let tokenizer = Tokenizer::new(Filter::new(builder), TokenizerOpts::default());
+    let queue = BufferQueue::default();
+    let mut place = Place::Text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(piece_len(rest));
+        rest = after;
+        place = place.at(piece);
+        let endless = matches!(place, Place::Tag(parts) if parts > MAX_PARTS);
+        if endless || tokenizer.sink.builder.sink.size.get() > MAX_NODES {
+            cut = true;
+            break;
+        }
+        tokenizer.sink.told.set(false);
+        queue.push_back(StrTendril::from_slice(piece));
+        while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+        if tokenizer.sink.told.get() {
+            place = Place::Text;
+        }
+    }
+    tokenizer.end();
+    (tokenizer.sink.builder.sink.finish(), cut)
+}
+
+/// Where in the markup the reading stands, as far as that can be told from
+/// outside: the tokenizer says nothing while it is inside a tag or comment.
+#[derive(Clone, Copy)]
+enum Place {
+    Text,
+    Comment,
+    /// In a tag, with so many things that could part attributes.
+    Tag(usize),
+}
+
+impl Place {
+    /// The place while `piece` is read.
+    fn at(self, piece: &str) -> Self {
+        let start = match self {
+            Self::Text if piece.starts_with("<!") || piece.starts_with("<?") => Self::Comment,
+            Self::Text if piece.starts_with('<') => Self::Tag(0),
+            other => other,
+        };
+        match start {
+            Self::Tag(parts) => Self::Tag(parts + piece.bytes().filter(parts_attributes).count()),
+            other => other,
+        }
+    }
+}
+
+fn parts_attributes(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'/' | b'"' | b'\'')
+}
+
+/// The length of the next piece: up to and with the next `>`, or up to the
+/// next `<` that could begin markup.
+fn piece_len(rest: &str) -> usize {
+    let bytes = rest.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'>' => return at + 1,
+            b'<' if at > 0 => match bytes.get(at + 1) {
+                Some(next) if next.is_ascii_alphabetic() || b"/!?".contains(next) => return at,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// The largest character boundary that is not above `max`.
+fn floor(s: &str, max: usize) -> usize {
+    if s.len() <= max {
+        return s.len();
+    }
+    (0..=max)
+        .rev()
+        .find(|at| s.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+/// `input` without the contents of `data:` URLs in attributes. An inline
+/// picture says nothing here and can be larger than all else together.
+fn without_data_urls(input: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut rest = input;
+    // A quote that is looked for and not found is not there later either.
+    let mut missing = [false; 2];
+    let mut from = 0;
+    while let Some(at) = rest.get(from..).and_then(|r| r.find("data:")) {
+        let url = from + at;
+        from = url + "data:".len();
+        let before = rest.get(..url).unwrap_or_default();
+        let (quote, slot) = if before.ends_with("=\"") {
+            ('"', 0)
+        } else if before.ends_with("='") {
+            ('\'', 1)
+        } else {
+            continue;
+        };
+        let Some(lost) = missing.get_mut(slot) else {
+            continue;
+        };
+        if *lost {
+            continue;
+        }
+        let Some(len) = rest.get(from..).and_then(|r| r.find(quote)) else {
+            *lost = true;
+            continue;
+        };
+        // Short ones are not worth a copy, and may be ordinary text.
+        let body = rest.get(from..from + len).unwrap_or_default();
+        if len < 256 || body.contains(['<', '>']) {
+            continue;
+        }
+        out.push_str(rest.get(..from).unwrap_or_default());
+        rest = rest.get(from + len..).unwrap_or_default();
+        from = 0;
+    }
+    if out.is_empty() {
+        return Cow::Borrowed(input);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// What stands between the tokenizer and the tree builder.
+struct Filter {
+    builder: TreeBuilder<Handle, Builder>,
+    /// Set when the tokenizer said anything.
+    told: Cell<bool>,
+    /// Start tags that were left out and whose end tags must be, too.
+    left_out: RefCell<HashMap<LocalName, usize>>,
+}
+
+/// Counts the elements a tree builder holds open.
+struct Open(Cell<usize>);
+
+impl Tracer for Open {
+    type Handle = Handle;
+
+    fn trace_handle(&self, _: &Handle) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+impl Filter {
+    fn new(builder: TreeBuilder<Handle, Builder>) -> Self {
+        Self {
+            builder,
+            told: Cell::new(false),
+            left_out: RefCell::default(),
+        }
+    }
+
+    /// The tag to pass on in place of `tag`, if any.
+    fn admit(&self, tag: Tag) -> Option<Tag> {
+        if leaf(&tag.name) {
+            return Some(tag);
+        }
+        let mut left_out = self.left_out.borrow_mut();
+        if tag.kind == TagKind::EndTag {
+            return match left_out.get_mut(&tag.name) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    line_break(&tag.name)
+                }
+                _ => Some(tag),
+            };
+        }
+        let open = Open(Cell::new(0));
+        self.builder.trace_handles(&open);
+        if open.0.get() < MAX_OPEN {
+            return Some(tag);
+        }
+        *left_out.entry(tag.name.clone()).or_default() += 1;
+        line_break(&tag.name)
+    }
+}
+
+/// Elements that hold no others: they cannot nest, and the tokenizer must
+/// hear of those whose content is not markup.
+fn leaf(name: &str) -> bool {
+    matches!(
+        name,
+        "br" | "hr"
+            | "img"
+            | "input"
+            | "wbr"
+            | "area"
+            | "base"
+            | "col"
+            | "link"
+            | "meta"
+            | "script"
+            | "style"
+            | "title"
+            | "textarea"
+            | "xmp"
+            | "iframe"
+            | "noembed"
+            | "noframes"
+            | "noscript"
+            | "html"
+            | "head"
+            | "body"
+    )
+}
+
+/// What keeps lines apart when a block is left out.
+fn line_break(name: &str) -> Option<Tag> {
+    let inline = matches!(
+        name,
+        "a" | "b" | "i" | "u" | "em" | "strong" | "span" | "font" | "small" | "big" | "code" | "tt"
+    );
+    (!inline).then(|| Tag {
+        kind: TagKind::StartTag,
+        name: html5ever::local_name!("br"),
+        self_closing: false,
+        attrs: Vec::new(),
+    })
+}
+
+impl TokenSink for Filter {
+    type Handle = Handle;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        let token = match token {
+            Token::ParseError(_) => return TokenSinkResult::Continue,
+            Token::CommentToken(_) => {
+                self.told.set(true);
+                return TokenSinkResult::Continue;
+            }
+            Token::TagToken(tag) => {
+                self.told.set(true);
+                match self.admit(tag) {
+                    Some(tag) => Token::TagToken(tag),
+                    None => return TokenSinkResult::Continue,
+                }
+            }
+            other => {
+                self.told.set(true);
+                other
+            }
+        };
+        self.builder.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder
+            .adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}

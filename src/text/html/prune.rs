@@ -1,0 +1,140 @@
+//! What a reader of the mail would not see, taken out of its tree.
+//!
+//! Scripts, styles and other machinery go without a word; text that was there
+//! but hidden is counted, because hiding text is what a sender does who writes
+//! to the machine behind the reader's back. Pictures that could not be seen go
+//! as well, and with them their descriptions.
+
+use super::look::Look;
+use super::sheet::Sheet;
+use super::tree::{Id, ROOT, Step, Tree, Walk};
+
+/// Takes the unseen out of `tree`; returns how many characters of text it hid.
+pub fn prune(tree: &mut Tree) -> usize {
+    let sheet = Sheet::of(tree);
+    let mut hidden = 0;
+    let mut condemned = Vec::new();
+    let mut looks = vec![Look::page()];
+    let mut walk = Walk::new(ROOT);
+    while let Some(step) = walk.step(tree) {
+        match step {
+            Step::Enter(id) => {
+                let Some(around) = looks.last() else { break };
+                match judge(tree, id, around, &sheet) {
+                    Verdict::Keep(look) => looks.push(look),
+                    Verdict::Hidden => {
+                        hidden += letters(tree, id);
+                        condemned.push(id);
+                        looks.push(around.clone());
+                        walk.pass_over();
+                    }
+                    Verdict::Machinery => {
+                        condemned.push(id);
+                        looks.push(around.clone());
+                        walk.pass_over();
+                    }
+                }
+            }
+            Step::Leave(_) => {
+                looks.pop();
+            }
+        }
+    }
+    for id in condemned {
+        tree.detach(id);
+    }
+    hidden
+}
+
+/// What becomes of a node.
+enum Verdict {
+    Keep(Look),
+    Hidden,
+    Machinery,
+}
+
+fn judge(tree: &Tree, id: Id, around: &Look, sheet: &Sheet) -> Verdict {
+    let name = tree.name(id);
+    if let Some(text) = tree.text(id) {
+        // White space stays where it is: it parts visible words.
+        if text.trim().is_empty() || around.shows_text() {
+            return Verdict::Keep(around.clone());
+        }
+        return Verdict::Hidden;
+    }
+    if name.is_empty() {
+        return Verdict::Keep(around.clone());
+    }
+    if machinery(name) {
+        return Verdict::Machinery;
+    }
+    let look = around.of(tree, id, &sheet.matching(tree, id));
+    if name == "img" && (!look.shows_pictures() || look.gone(name) || speck(tree, id)) {
+        return Verdict::Machinery;
+    }
+    if look.gone(name) {
+        return Verdict::Hidden;
+    }
+    Verdict::Keep(look)
+}
+
+/// Elements whose content is not text of the mail.
+fn machinery(name: &str) -> bool {
+    matches!(
+        name,
+        "head"
+            | "title"
+            | "script"
+            | "style"
+            | "template"
+            | "noscript"
+            | "svg"
+            | "math"
+            | "object"
+            | "iframe"
+            | "embed"
+            | "audio"
+            | "video"
+            | "canvas"
+            | "map"
+            | "select"
+            | "datalist"
+            | "noframes"
+            | "noembed"
+            | "frameset"
+            | "applet"
+            | "rp"
+    )
+}
+
+/// True for a picture of a pixel or two: a spacer, or a tracker.
+fn speck(tree: &Tree, id: Id) -> bool {
+    let style = super::css::declarations(tree.attr(id, "style").unwrap_or_default());
+    ["width", "height"].into_iter().any(|side| {
+        let styled = style.iter().find(|d| d.name == side);
+        let value = styled
+            .map(|d| d.value.as_str())
+            .or_else(|| tree.attr(id, side));
+        value
+            .and_then(|value| super::css::pixels(&value.to_ascii_lowercase(), 100.0))
+            .is_some_and(|px| px <= 2.0)
+    })
+}
+
+/// The characters of text in and below a node, without white space and
+/// without what is never shown.
+fn letters(tree: &Tree, id: Id) -> usize {
+    let mut count = 0;
+    let mut walk = Walk::new(id);
+    while let Some(step) = walk.step(tree) {
+        let Step::Enter(id) = step else { continue };
+        if machinery(tree.name(id)) {
+            walk.pass_over();
+        }
+        let seen = |c: &char| !c.is_whitespace() && !crate::text::is_invisible(*c);
+        count += tree
+            .text(id)
+            .map_or(0, |text| text.chars().filter(seen).count());
+    }
+    count
+}

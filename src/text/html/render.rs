@@ -1,0 +1,320 @@
+//! The pruned tree written as text or Markdown.
+//!
+//! One walk, one decision per element: is it a block, a list, a quote, a link,
+//! a picture. What white space and line breaks come to is the writer's affair,
+//! and what a reader cannot see is no longer in the tree.
+
+use super::elements::{indents, is_block, longest_ticks, picture_text, quotes, text_below, tight};
+use super::links::{Links, Target};
+use super::table::{self, Plan};
+use super::tree::{Id, ROOT, Step, Tree, Walk};
+use super::writer::Writer;
+use super::{Link, Style};
+use crate::text::{cell, clip, invisible};
+
+/// Longest host name shown.
+const MAX_HOST: usize = 80;
+
+/// The document as text, and its links if they are asked for.
+pub fn render(tree: &Tree, style: Style, links: bool) -> (String, Vec<Link>) {
+    let markdown = style == Style::Markdown;
+    let mut renderer = Renderer {
+        tree,
+        markdown,
+        plan: table::plan(tree, markdown),
+        out: Writer::new(markdown),
+        links: links.then(Links::default),
+        lists: Vec::new(),
+        open: Vec::new(),
+        heading: 0,
+    };
+    let mut walk = Walk::new(ROOT);
+    while let Some(step) = walk.step(tree) {
+        match step {
+            Step::Enter(id) => {
+                if let Some(text) = tree.text(id) {
+                    renderer.out.text(&invisible::visible(text));
+                } else if !renderer.enter(id) {
+                    walk.pass_over();
+                }
+            }
+            Step::Leave(id) => {
+                if tree.text(id).is_none() {
+                    renderer.leave(id);
+                }
+            }
+        }
+    }
+    let links = renderer.links.map(Links::into_list).unwrap_or_default();
+    (renderer.out.finish(), links)
+}
+
+/// What has to be undone when an element is left.
+#[derive(Default)]
+struct Undo {
+    /// Line breaks after it.
+    block: u8,
+    mark: bool,
+    prefix: bool,
+    verbatim: bool,
+    flat: bool,
+    list: bool,
+    item: bool,
+    heading: bool,
+    /// Written on a line of its own, or right after the text.
+    fence: Option<String>,
+    closing: Option<&'static str>,
+    /// A link's text and target, and how much had been written before it.
+    link: Option<(Target, String, usize)>,
+}
+
+/// A list and the number of its next item.
+enum List {
+    Bullets,
+    Numbers(i64),
+}
+
+struct Renderer<'a> {
+    tree: &'a Tree,
+    markdown: bool,
+    plan: Plan,
+    out: Writer,
+    links: Option<Links>,
+    lists: Vec<List>,
+    open: Vec<Undo>,
+    heading: usize,
+}
+
+impl Renderer<'_> {
+    /// Begins an element; false if its children are not to be written.
+    fn enter(&mut self, id: Id) -> bool {
+        let mut undo = Undo::default();
+        let descend = self.begin(id, &mut undo);
+        self.open.push(undo);
+        descend
+    }
+
+    fn begin(&mut self, id: Id, undo: &mut Undo) -> bool {
+        let tree = self.tree;
+        let name = tree.name(id);
+        match name {
+            "a" => return self.link(id, undo),
+            "img" => self.picture(id),
+            "br" => self.out.line_break(),
+            "b" | "strong" => self.mark("**", undo),
+            "i" | "em" | "cite" | "dfn" | "var" => self.mark("*", undo),
+            "s" | "strike" | "del" => self.mark("~~", undo),
+            "code" | "kbd" | "samp" | "tt" => self.mark("`", undo),
+            "q" => {
+                self.out.text("“");
+                undo.closing = Some("”");
+            }
+            _ if self.out.is_flat() => self.flat(id, name),
+            "hr" => {
+                self.block(2, undo);
+                if self.markdown {
+                    self.out.raw("---");
+                }
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(name, undo),
+            "ul" | "ol" | "menu" | "dir" => self.list(id, name, undo),
+            "li" => self.item(undo),
+            "blockquote" if !indents(tree, id) => self.quote(undo),
+            "pre" | "listing" | "xmp" | "plaintext" => self.verbatim(id, undo),
+            "tr" => self.row(id, undo),
+            "td" | "th" => self.block(2, undo),
+            "p" => {
+                let lines = if tight(tree, id) { 1 } else { 2 };
+                self.block(lines, undo);
+            }
+            "blockquote" | "table" | "dl" | "figure" | "fieldset" => self.block(2, undo),
+            "div" if quotes(tree, id) => self.quote(undo),
+            _ if is_block(name) => self.block(1, undo),
+            _ => {}
+        }
+        true
+    }
+
+    /// Ends an element.
+    fn leave(&mut self, id: Id) {
+        let Some(undo) = self.open.pop() else { return };
+        if let Some((target, text, pieces)) = undo.link
+            && self.out.pieces() > pieces
+        {
+            self.end_link(&target, &text);
+        }
+        if let Some(closing) = undo.closing {
+            self.out.suffix(closing);
+        }
+        if undo.mark {
+            self.out.end_mark();
+        }
+        if undo.heading {
+            self.heading -= 1;
+        }
+        if undo.verbatim {
+            self.out.end_verbatim();
+        }
+        if let Some(fence) = undo.fence {
+            self.out.block(1);
+            self.out.raw(&fence);
+        }
+        if undo.flat {
+            self.end_row(id);
+        }
+        if undo.list {
+            self.lists.pop();
+        }
+        if undo.block > 0 {
+            self.out.block(undo.block);
+        }
+        if undo.item {
+            self.out.tighten();
+        }
+        if undo.prefix {
+            self.out.end_prefix();
+        }
+    }
+
+    fn block(&mut self, lines: u8, undo: &mut Undo) {
+        self.out.block(lines);
+        undo.block = lines;
+    }
+
+    fn mark(&mut self, sign: &'static str, undo: &mut Undo) {
+        let redundant = self.heading > 0 || self.out.has_mark(sign) || self.out.has_mark("`");
+        if self.markdown && !redundant && !self.open.iter().any(|undo| undo.verbatim) {
+            self.out.begin_mark(sign);
+            undo.mark = true;
+        }
+    }
+
+    /// In a row that is one line: cells are parted, blocks are spaces.
+    fn flat(&mut self, id: Id, name: &str) {
+        match self.plan.cells.get(&id) {
+            Some(lead) => self.out.raw(lead),
+            None if is_block(name) => self.out.block(1),
+            None => {}
+        }
+    }
+
+    fn row(&mut self, id: Id, undo: &mut Undo) {
+        self.block(1, undo);
+        if self.plan.rows.contains_key(&id) {
+            self.out.begin_flat();
+            undo.flat = true;
+        }
+    }
+
+    fn end_row(&mut self, id: Id) {
+        let Some(end) = self.plan.rows.get(&id) else {
+            return;
+        };
+        self.out.raw(&end.text);
+        self.out.end_flat();
+        if let Some(rule) = &end.rule {
+            self.out.block(1);
+            self.out.raw(rule);
+        }
+    }
+
+    fn heading(&mut self, name: &str, undo: &mut Undo) {
+        self.block(2, undo);
+        self.heading += 1;
+        undo.heading = true;
+        if self.markdown {
+            let level = name.strip_prefix('h').and_then(|level| level.parse().ok());
+            // The sign is written with the first text, if there is any.
+            self.out
+                .begin_item(format!("{} ", "#".repeat(level.unwrap_or(1))));
+            undo.prefix = true;
+        }
+    }
+
+    fn list(&mut self, id: Id, name: &str, undo: &mut Undo) {
+        // A list in a list goes on without a blank line.
+        let lines = if self.lists.is_empty() { 2 } else { 1 };
+        self.block(lines, undo);
+        self.lists.push(if name == "ol" {
+            let start = self.tree.attr(id, "start");
+            let first = start.and_then(|start| start.trim().parse().ok());
+            List::Numbers(first.unwrap_or(1))
+        } else {
+            List::Bullets
+        });
+        undo.list = true;
+    }
+
+    fn item(&mut self, undo: &mut Undo) {
+        self.block(1, undo);
+        let marker = match self.lists.last_mut() {
+            Some(List::Numbers(next)) => {
+                let marker = format!("{next}. ");
+                *next = next.saturating_add(1);
+                marker
+            }
+            _ => "- ".to_owned(),
+        };
+        self.out.begin_item(marker);
+        undo.prefix = true;
+        undo.item = true;
+    }
+
+    fn quote(&mut self, undo: &mut Undo) {
+        self.block(2, undo);
+        self.out.begin_quote();
+        undo.prefix = true;
+    }
+
+    fn verbatim(&mut self, id: Id, undo: &mut Undo) {
+        self.block(2, undo);
+        self.out.begin_verbatim();
+        undo.verbatim = true;
+        if self.markdown {
+            let longest = self
+                .tree
+                .below(id)
+                .filter_map(|id| self.tree.text(id))
+                .map(longest_ticks)
+                .max();
+            let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
+            self.out.raw(&fence);
+            self.out.block(1);
+            undo.fence = Some(fence);
+        }
+    }
+
+    fn picture(&mut self, id: Id) {
+        if let Some(text) = picture_text(self.tree, id) {
+            self.out.text(&text);
+        }
+    }
+
+    fn link(&mut self, id: Id, undo: &mut Undo) -> bool {
+        let target = self.tree.attr(id, "href").and_then(Target::of);
+        let Some(target) = target else { return true };
+        let text = text_below(self.tree, id);
+        if let Some(links) = &mut self.links
+            && target.is_named_by(&text)
+        {
+            let number = links.number(&target, &text);
+            self.out.raw_word(&format!("[{number}]"));
+            return false;
+        }
+        undo.link = Some((target, text, self.out.pieces()));
+        true
+    }
+
+    fn end_link(&mut self, target: &Target, text: &str) {
+        if let Some(links) = &mut self.links
+            && !target.is_mail_to(text)
+        {
+            let number = links.number(target, text);
+            self.out.suffix(&format!(" [{number}]"));
+        }
+        if let Some(host) = target.betrays(text) {
+            let (host, _) = clip(cell(host), MAX_HOST);
+            self.out.suffix(&format!(" (goes to {host})"));
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Text put together from pieces of inline text and the breaks between them.
+//!
+//! White space, line breaks and paragraph breaks are not written when they are
+//! met but owed until more text comes, so that any number of them in any order
+//! comes to the largest. The writer knows lines, quote marks, list markers and
+//! emphasis; it knows nothing of HTML.
+
+use std::borrow::Cow;
+
+/// Deeper quotes and lists are shown at this depth.
+const MAX_QUOTES: usize = 6;
+const MAX_ITEMS: usize = 4;
+
+/// What stands at the beginning of every line.
+enum Prefix {
+    Quote,
+    /// A list item: its marker on the first line, as many spaces on the next.
+    Item {
+        marker: String,
+        used: bool,
+    },
+}
+
+/// Emphasis that is on.
+struct Mark {
+    sign: &'static str,
+    /// True if its sign has been written and has to be closed.
+    open: bool,
+}
+
+/// The text so far, and what is owed before the next piece.
+#[derive(Default)]
+pub struct Writer {
+    out: String,
+    markdown: bool,
+    prefixes: Vec<Prefix>,
+    marks: Vec<Mark>,
+    /// Line breaks owed: one ends the line, two leave a blank one.
+    gap: u8,
+    space: bool,
+    /// A no-break space stood on the line at hand and nothing else did: that
+    /// is how editors write a blank line.
+    hard_space: bool,
+    /// Depth of elements whose line breaks count, and of those where nothing
+    /// may break the line.
+    verbatim: usize,
+    flat: usize,
+    last_quotes: usize,
+    /// Where the last emphasis was closed, to merge it with the next.
+    closed: Option<(&'static str, usize)>,
+    pieces: usize,
+}
+
+impl Writer {
+    /// An empty text.
+    pub fn new(markdown: bool) -> Self {
+        Self {
+            markdown,
+            ..Self::default()
+        }
+    }
+
+    /// How many pieces of text were written, to see whether any was.
+    pub fn pieces(&self) -> usize {
+        self.pieces
+    }
+
+    /// True while everything goes on one line.
+    pub fn is_flat(&self) -> bool {
+        self.flat > 0
+    }
+
+    fn at_line_start(&self) -> bool {
+        self.gap > 0 || self.out.is_empty()
+    }
+
+    /// Text as it stands in a document: its white space is one space.
+    pub fn text(&mut self, s: &str) {
+        if self.verbatim > 0 && self.flat == 0 {
+            self.verbatim_text(s);
+            return;
+        }
+        let mut rest = s;
+        while !rest.is_empty() {
+            let end = rest.find(is_blank).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            if !word.is_empty() {
+                self.word(word);
+            }
+            let end = after.find(|c| !is_blank(c)).unwrap_or(after.len());
+            let (blank, after) = after.split_at(end);
+            if self.at_line_start() {
+                self.hard_space |= blank.contains('\u{a0}');
+            } else {
+                self.space |= !blank.is_empty();
+            }
+            rest = after;
+        }
+    }
+
+    fn verbatim_text(&mut self, s: &str) {
+        for (number, line) in s.split('\n').enumerate() {
+            if number > 0 {
+                self.line_break();
+            }
+            if !line.trim().is_empty() {
+                self.settle();
+                self.pieces += 1;
+                self.out.push_str(line.trim_end_matches('\r'));
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str) {
+        let start = self.at_line_start();
+        self.settle();
+        self.pieces += 1;
+        if self.markdown && self.verbatim == 0 {
+            let cell = self.flat > 0;
+            self.out.push_str(&escaped(word, start, cell));
+        } else {
+            self.out.push_str(word);
+        }
+    }
+
+    /// A sign that is not text of the document, at a place of its own.
+    pub fn raw(&mut self, s: &str) {
+        if s.is_empty() {
+            return;
+        }
+        self.space = false;
+        let start = self.at_line_start();
+        self.settle();
+        self.out.push_str(if start { s.trim_start() } else { s });
+    }
+
+    /// A word that is not text of the document, among its words.
+    pub fn raw_word(&mut self, word: &str) {
+        self.settle();
+        self.pieces += 1;
+        self.out.push_str(word);
+    }
+
+    /// A sign right after what was written last, whatever is owed.
+    pub fn suffix(&mut self, s: &str) {
+        self.out.push_str(s);
+    }
+
+    /// Ends the line; on an empty line, leaves it blank.
+    pub fn line_break(&mut self) {
+        self.hard_space = false;
+        if self.flat > 0 {
+            self.space = true;
+        } else if !self.out.is_empty() {
+            self.gap = if self.gap == 0 { 1 } else { 2 };
+        }
+    }
+
+    /// The edge of a block: the next text comes `lines` lines further down.
+    pub fn block(&mut self, lines: u8) {
+        if self.flat > 0 {
+            self.space = true;
+            return;
+        }
+        // The first paragraph of a list item stands right after the marker.
+        let marker = matches!(self.prefixes.last(), Some(Prefix::Item { used: false, .. }));
+        let lines = match (self.hard_space, marker) {
+            (true, _) => 2,
+            (false, true) => lines.min(1),
+            (false, false) => lines,
+        };
+        self.hard_space = false;
+        self.space = false;
+        if !self.out.is_empty() {
+            self.gap = self.gap.max(lines);
+        }
+    }
+
+    /// No blank line after what was written, unless another block asks for it.
+    pub fn tighten(&mut self) {
+        self.gap = self.gap.min(1);
+    }
+
+    /// Everything up to [`Self::end_flat`] goes on one line.
+    pub fn begin_flat(&mut self) {
+        self.flat += 1;
+    }
+
+    /// Ends what [`Self::begin_flat`] began.
+    pub fn end_flat(&mut self) {
+        self.flat = self.flat.saturating_sub(1);
+    }
+
+    /// Line breaks in the text count from here on.
+    pub fn begin_verbatim(&mut self) {
+        self.verbatim += 1;
+    }
+
+    /// Ends what [`Self::begin_verbatim`] began.
+    pub fn end_verbatim(&mut self) {
+        self.verbatim = self.verbatim.saturating_sub(1);
+    }
+
+    /// The lines from here on are quoted one deeper.
+    pub fn begin_quote(&mut self) {
+        self.prefixes.push(Prefix::Quote);
+    }
+
+    /// The next line begins with a list marker, those after it are indented.
+    pub fn begin_item(&mut self, marker: String) {
+        self.prefixes.push(Prefix::Item {
+            marker,
+            used: false,
+        });
+    }
+
+    /// Ends the innermost quote or list item.
+    pub fn end_prefix(&mut self) {
+        self.prefixes.pop();
+    }
+
+    /// Emphasis from here on; `sign` goes around the text.
+    pub fn begin_mark(&mut self, sign: &'static str) {
+        self.marks.push(Mark { sign, open: false });
+    }
+
+    /// Ends the innermost emphasis.
+    pub fn end_mark(&mut self) {
+        if let Some(mark) = self.marks.pop()
+            && mark.open
+        {
+            self.out.push_str(mark.sign);
+            self.closed = Some((mark.sign, self.out.len()));
+        }
+    }
+
+    /// True if `sign` is on already.
+    pub fn has_mark(&self, sign: &str) -> bool {
+        self.marks.iter().any(|mark| mark.sign == sign)
+    }
+
+    /// Pays what is owed, so that text can follow.
+    fn settle(&mut self) {
+        self.hard_space = false;
+        if self.out.is_empty() {
+            self.begin_line();
+        } else if self.gap > 0 {
+            for mark in self.marks.iter_mut().rev().filter(|mark| mark.open) {
+                mark.open = false;
+                self.out.push_str(mark.sign);
+            }
+            self.out.push('\n');
+            if self.gap > 1 {
+                let quotes = self.quotes().min(self.last_quotes);
+                let marks = vec![">"; quotes].join(" ");
+                self.out.push_str(&marks);
+                self.out.push('\n');
+            }
+            self.begin_line();
+        } else if self.space {
+            self.out.push(' ');
+        }
+        self.gap = 0;
+        self.space = false;
+        for mark in self.marks.iter_mut().filter(|mark| !mark.open) {
+            mark.open = true;
+            if self.closed == Some((mark.sign, self.out.len())) {
+                let end = self.out.len() - mark.sign.len();
+                self.out.truncate(end);
+            } else {
+                self.out.push_str(mark.sign);
+            }
+        }
+    }
+
+    fn quotes(&self) -> usize {
+        self.prefixes
+            .iter()
+            .filter(|prefix| matches!(prefix, Prefix::Quote))
+            .count()
+            .min(MAX_QUOTES)
+    }
+
+    fn begin_line(&mut self) {
+        self.last_quotes = self.quotes();
+        let (mut quotes, mut items) = (0, 0);
+        for prefix in &mut self.prefixes {
+            match prefix {
+                Prefix::Quote if quotes < MAX_QUOTES => {
+                    quotes += 1;
+                    self.out.push_str("> ");
+                }
+                Prefix::Item { marker, used } => {
+                    items += 1;
+                    if !*used {
+                        *used = true;
+                        self.out.push_str(marker);
+                    } else if items <= MAX_ITEMS {
+                        self.out.extend(marker.chars().map(|_| ' '));
+                    }
+                }
+                Prefix::Quote => {}
+            }
+        }
+    }
+
+    /// The whole text.
+    pub fn finish(mut self) -> String {
+        while !self.marks.is_empty() {
+            self.end_mark();
+        }
+        self.out
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{2800}'
+}
+
+/// A word with the signs escaped that Markdown would take for its own.
+fn escaped(word: &str, line_start: bool, cell: bool) -> Cow<'_, str> {
+    // `--` opens a signature, and is no sign of Markdown.
+    let marker = line_start && word != "--" && {
+        let digits = word.trim_end_matches(['.', ')']);
+        word.starts_with(['#', '>', '+', '-', '='])
+            || digits.len() + 1 == word.len() && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let special = |c: char| matches!(c, '\\' | '*' | '`' | '_' | '<') || cell && c == '|';
+    if !marker && !word.contains(special) {
+        return Cow::Borrowed(word);
+    }
+    let mut out = String::with_capacity(word.len() + 4);
+    let mut before = ' ';
+    let mut chars = word.chars().peekable();
+    let numbered = marker && word.starts_with(|c: char| c.is_ascii_digit());
+    while let Some(c) = chars.next() {
+        let after = chars.peek().copied().unwrap_or(' ');
+        let escape = match c {
+            // Inside a word it means nothing.
+            '_' => !(before.is_alphanumeric() && after.is_alphanumeric()),
+            '<' => after.is_ascii_alphabetic() || matches!(after, '/' | '!'),
+            '.' | ')' => numbered && after == ' ',
+            _ => special(c) || marker && !numbered && out.is_empty(),
+        };
+        if escape {
+            out.push('\\');
+        }
+        out.push(c);
+        before = c;
+    }
+    Cow::Owned(out)
+}

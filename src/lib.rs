@@ -16,4 +16,8 @@ pub mod schemas;
 
 pub mod error;
 
+pub mod query;
 pub mod text;
+
+#[path = "../providers/mod.rs"]
+pub mod providers;

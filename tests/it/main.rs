@@ -8,6 +8,7 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+mod query;
 mod text;
 
 /// No test file is left out of the list above.

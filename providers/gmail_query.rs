@@ -1,0 +1,181 @@
+//! The search language, written as Gmail's `q`.
+//!
+//! Pure text work. What Gmail cannot say exactly is said as nearly as it can,
+//! and a note tells what was lost.
+//! Gmail's syntax: <https://support.google.com/mail/answer/7190>.
+
+use crate::query::{PLACES, Part, Query, State, Term};
+
+/// Gmail's own categories; any other category is searched for as a label.
+const CATEGORIES: &[&str] = &[
+    "primary",
+    "social",
+    "promotions",
+    "updates",
+    "forums",
+    "reservations",
+    "purchases",
+];
+
+/// A query in Gmail's language.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compiled {
+    /// What goes into the parameter `q`.
+    pub q: String,
+    /// What was lost, in words.
+    pub notes: Vec<String>,
+}
+
+/// Writes `query` in Gmail's language.
+pub fn compile(query: &Query) -> Compiled {
+    let mut compiled = Compiled::default();
+    let mut notes = Vec::new();
+    match query {
+        // The outermost AND needs no parentheses.
+        Query::All(parts) => {
+            let parts: Vec<_> = parts
+                .iter()
+                .map(|part| write(part, false, &mut notes))
+                .collect();
+            compiled.q = parts.join(" ");
+        }
+        other => compiled.q = write(other, false, &mut notes),
+    }
+    notes.dedup();
+    compiled.notes = notes;
+    compiled
+}
+
+/// The labels a query names, which Gmail would silently take for empty.
+pub fn labels(query: &Query) -> Vec<String> {
+    match query {
+        Query::All(parts) | Query::Any(parts) => parts.iter().flat_map(labels).collect(),
+        Query::Not(part) => labels(part),
+        Query::Term(Term::Label(name)) => vec![name.clone()],
+        Query::Term(Term::Folder(name)) if !PLACES.contains(&name.as_str()) => vec![name.clone()],
+        Query::Term(Term::Category(name)) if !is_category(name) => vec![name.clone()],
+        Query::Term(_) | Query::Raw(_) => Vec::new(),
+    }
+}
+
+/// The query with the labels it names called by the names that `rename` gives;
+/// Gmail's search does not know ids.
+pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query {
+    let each = |parts: &[Query]| {
+        parts
+            .iter()
+            .map(|part| self::rename(part, rename))
+            .collect()
+    };
+    let other = |name: &String| rename(name).unwrap_or_else(|| name.clone());
+    match query {
+        Query::All(parts) => Query::All(each(parts)),
+        Query::Any(parts) => Query::Any(each(parts)),
+        Query::Not(part) => Query::Not(Box::new(self::rename(part, rename))),
+        Query::Term(Term::Label(name)) => Query::Term(Term::Label(other(name))),
+        Query::Term(Term::Folder(name)) => Query::Term(Term::Folder(other(name))),
+        Query::Term(Term::Category(name)) => Query::Term(Term::Category(other(name))),
+        Query::Term(_) | Query::Raw(_) => query.clone(),
+    }
+}
+
+/// True when Gmail's search takes both names for the same label.
+pub fn same_label(one: &str, other: &str) -> bool {
+    label(one) == label(other)
+}
+
+/// `negated` pushes a NOT down to the terms, where Gmail surely understands it.
+fn write(query: &Query, negated: bool, notes: &mut Vec<String>) -> String {
+    match (query, negated) {
+        (Query::All(parts), false) | (Query::Any(parts), true) => group(parts, " ", negated, notes),
+        (Query::Any(parts), false) | (Query::All(parts), true) => {
+            group(parts, " OR ", negated, notes)
+        }
+        (Query::Not(part), _) => write(part, !negated, notes),
+        (Query::Raw(raw), false) => raw.clone(),
+        (Query::Raw(raw), true) => format!("-({raw})"),
+        (Query::Term(term), _) => {
+            let text = write_term(term, notes);
+            if negated { format!("-{text}") } else { text }
+        }
+    }
+}
+
+fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<String>) -> String {
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|part| write(part, negated, notes))
+        .collect();
+    format!("({})", parts.join(between))
+}
+
+fn write_term(term: &Term, notes: &mut Vec<String>) -> String {
+    match term {
+        Term::Text(text) => quote(text),
+        Term::In(Part::Body, text) => {
+            notes.push(
+                "Gmail cannot search the body alone: `body:` searched the whole message".to_owned(),
+            );
+            quote(text)
+        }
+        Term::In(part, text) => format!("{}:{}", operator(*part), quote(text)),
+        Term::Folder(name) if PLACES.contains(&name.as_str()) => format!("in:{name}"),
+        Term::Folder(name) | Term::Label(name) => format!("label:{}", label(name)),
+        Term::Category(name) if is_category(name) => format!("category:{}", name.to_lowercase()),
+        Term::Category(name) => format!("label:{}", label(name)),
+        Term::Is(State::Unread) => "is:unread".to_owned(),
+        Term::Is(State::Read) => "is:read".to_owned(),
+        Term::Is(State::Starred) => "is:starred".to_owned(),
+        Term::Is(State::Important) => "is:important".to_owned(),
+        Term::Attachment => "has:attachment".to_owned(),
+        Term::Larger(bytes) => format!("larger:{bytes}"),
+        Term::Smaller(bytes) => format!("smaller:{bytes}"),
+        // Seconds since 1970, because a plain date is taken in Pacific time.
+        Term::Before(instant) => format!("before:{}", instant.as_second()),
+        Term::After(instant) => format!("after:{}", instant.as_second()),
+    }
+}
+
+fn operator(part: Part) -> &'static str {
+    match part {
+        Part::From => "from",
+        Part::To => "to",
+        Part::Cc => "cc",
+        Part::Bcc => "bcc",
+        Part::Subject => "subject",
+        Part::Filename => "filename",
+        // Written without an operator, see `write_term`.
+        Part::Body => "",
+    }
+}
+
+fn is_category(name: &str) -> bool {
+    CATEGORIES.contains(&name.to_lowercase().as_str())
+}
+
+/// Quotes whatever Gmail could take for syntax.
+fn quote(text: &str) -> String {
+    let plain = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_'))
+        && !matches!(text, "OR" | "AND" | "AROUND");
+    if plain {
+        text.to_owned()
+    } else {
+        format!("\"{}\"", text.replace('"', " "))
+    }
+}
+
+/// A label's name as Gmail's search spells it.
+fn label(name: &str) -> String {
+    name.to_lowercase()
+        .chars()
+        .map(|c| {
+            if c.is_whitespace() || matches!(c, '/' | '(' | ')' | '"' | '{' | '}' | '&' | '|') {
+                '-'
+            } else {
+                c
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,3 @@
+//! The adapters: what is particular to one provider.
+
+pub mod gmail_query;

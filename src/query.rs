@@ -1,0 +1,544 @@
+//! The one search language, parsed.
+//!
+//! Words, `"phrases"`, `from: to: cc: bcc: subject: body: in: label: category:
+//! is: has: filename: larger: smaller: before: after:`, `OR`, `-not`, `( )`.
+//! As in Gmail, `OR` binds tighter than the silent AND: `a b OR c` is
+//! `a (b OR c)`.
+//! Each provider compiles the tree to its own language; what stands here knows
+//! none of them, reads no clock, and refuses what it does not understand: a
+//! query never fails open.
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan, Zoned, civil};
+
+use crate::error::{Error, Result};
+use crate::text::brief;
+
+/// Groups deeper than this are refused.
+const DEPTH: usize = 32;
+/// A query longer than this many bytes is refused.
+const LONGEST: usize = 4_096;
+
+/// A search, as a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Query {
+    /// Every part holds; with no part, everything.
+    All(Vec<Query>),
+    /// At least one part holds.
+    Any(Vec<Query>),
+    /// The part does not hold.
+    Not(Box<Query>),
+    /// One condition.
+    Term(Term),
+    /// The provider's own syntax, passed on as it is.
+    Raw(String),
+}
+
+/// One condition on a message. Texts are words or phrases, never empty.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Term {
+    /// Anywhere in the message.
+    Text(String),
+    /// In the field.
+    In(Part, String),
+    /// In a folder: one of [`PLACES`] or a folder's name.
+    Folder(String),
+    /// Under this label.
+    Label(String),
+    /// In this category.
+    Category(String),
+    /// In this state.
+    Is(State),
+    /// With a file.
+    Attachment,
+    /// Larger than so many bytes.
+    Larger(u64),
+    /// Smaller than so many bytes.
+    Smaller(u64),
+    /// Before this instant.
+    Before(Timestamp),
+    /// At or after this instant.
+    After(Timestamp),
+}
+
+/// The part of a message that a text is looked for in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The sender.
+    From,
+    /// The recipients.
+    To,
+    /// The copied recipients.
+    Cc,
+    /// The blindly copied recipients.
+    Bcc,
+    /// The subject line.
+    Subject,
+    /// The text.
+    Body,
+    /// The names of the attached files.
+    Filename,
+}
+
+/// A state a message can be in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Not opened yet.
+    Unread,
+    /// Opened.
+    Read,
+    /// Starred or flagged.
+    Starred,
+    /// Marked important.
+    Important,
+}
+
+/// Folder words that mean the same at every provider.
+pub const PLACES: &[&str] = &[
+    "inbox", "sent", "drafts", "trash", "spam", "archive", "anywhere",
+];
+
+/// The operators, for messages and docs.
+pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: category: \
+     is:unread|read|starred|flagged|important has:attachment filename: larger: smaller: \
+     before: after:";
+
+/// Now and here, for dates that are relative or have no zone.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    /// The present instant.
+    pub now: Timestamp,
+    /// The zone that plain dates are meant in.
+    pub zone: TimeZone,
+}
+
+/// Reads a query.
+///
+/// Fails with [`crate::error::Kind::Argument`] on anything that is not
+/// understood, and says where.
+pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return Err(Error::argument(format!(
+            "the query is {} bytes long, more than {LONGEST}",
+            text.len()
+        ))
+        .next("shorten it, or search in several calls"));
+    }
+    if let Some(raw) = text.strip_prefix("raw:") {
+        return match raw.trim() {
+            "" => Err(empty("raw:")),
+            raw => Ok(Query::Raw(raw.to_owned())),
+        };
+    }
+    let mut parser = Parser {
+        tokens: tokens(text)?.into_iter().peekable(),
+        clock,
+    };
+    let query = parser.all(0)?;
+    match parser.tokens.next() {
+        None => Ok(query),
+        Some(_) => Err(
+            Error::argument("the query closes a parenthesis that it did not open")
+                .next("remove the `)`, or put it in quotes"),
+        ),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Open,
+    Close,
+    OpenAny,
+    CloseAny,
+    Or,
+    Not,
+    /// `name:` directly before a value.
+    Operator(String),
+    /// A word, or a phrase without its quotes.
+    Text(String),
+}
+
+/// Cuts the text into tokens; quotes join, and an operator ends at its colon.
+fn tokens(text: &str) -> Result<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, char)) = chars.next() {
+        match char {
+            _ if char.is_whitespace() => {}
+            '(' => tokens.push(Token::Open),
+            ')' => tokens.push(Token::Close),
+            '{' => tokens.push(Token::OpenAny),
+            '}' => tokens.push(Token::CloseAny),
+            '-' if chars
+                .peek()
+                .is_some_and(|(_, next)| !next.is_whitespace() && *next != '-') =>
+            {
+                tokens.push(Token::Not);
+            }
+            '"' | '\u{201c}' | '\u{201d}' => {
+                let closes: &[char] = if char == '"' {
+                    &['"']
+                } else {
+                    &['\u{201c}', '\u{201d}']
+                };
+                let mut phrase = String::new();
+                loop {
+                    match chars.next() {
+                        Some((_, end)) if closes.contains(&end) => break,
+                        Some((_, inner)) => phrase.push(inner),
+                        None => {
+                            return Err(Error::argument(format!(
+                                "the query opens a quote at character {} and does not close it",
+                                text.get(..at).map_or(0, |before| before.chars().count()) + 1
+                            ))
+                            .next("close the quote, or leave it out"));
+                        }
+                    }
+                }
+                let phrase = phrase.split_whitespace().collect::<Vec<_>>().join(" ");
+                if phrase.is_empty() {
+                    return Err(Error::argument("the query has an empty phrase `\"\"`")
+                        .next("put words between the quotes, or leave them out"));
+                }
+                tokens.push(Token::Text(phrase));
+            }
+            _ => {
+                let mut word = String::from(char);
+                let mut operator = false;
+                while let Some((_, next)) = chars.peek() {
+                    let next = *next;
+                    if next.is_whitespace() || matches!(next, '(' | ')' | '{' | '}' | '"') {
+                        break;
+                    }
+                    chars.next();
+                    if next == ':' && is_name(&word) && !follows(&mut chars, '/') {
+                        operator = true;
+                        break;
+                    }
+                    word.push(next);
+                }
+                tokens.push(match word.as_str() {
+                    _ if operator => Token::Operator(word.to_ascii_lowercase()),
+                    "OR" | "||" => Token::Or,
+                    "AND" | "&&" => continue,
+                    "NOT" => Token::Not,
+                    _ => Token::Text(word),
+                });
+            }
+        }
+    }
+    Ok(tokens)
+}
+
+/// True for what can stand before an operator's colon; `12:30` and `http://x` are words.
+fn is_name(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
+}
+
+fn follows(chars: &mut Peekable<std::str::CharIndices>, wanted: char) -> bool {
+    chars.peek().is_some_and(|(_, next)| *next == wanted)
+}
+
+struct Parser<'a> {
+    tokens: Peekable<IntoIter<Token>>,
+    clock: &'a Clock,
+}
+
+impl Parser<'_> {
+    /// Terms up to the end or a closing bracket.
+    fn all(&mut self, depth: usize) -> Result<Query> {
+        let mut parts = Vec::new();
+        while !matches!(
+            self.tokens.peek(),
+            None | Some(Token::Close | Token::CloseAny)
+        ) {
+            parts.push(self.any(depth)?);
+        }
+        Ok(one_or(parts, Query::All))
+    }
+
+    /// `a OR b OR c`, or a single part.
+    fn any(&mut self, depth: usize) -> Result<Query> {
+        let mut parts = vec![self.part(depth)?];
+        while self.tokens.next_if_eq(&Token::Or).is_some() {
+            parts.push(self.part(depth)?);
+        }
+        Ok(one_or(parts, Query::Any))
+    }
+
+    fn part(&mut self, depth: usize) -> Result<Query> {
+        if depth > DEPTH {
+            return Err(
+                Error::argument(format!("the query nests deeper than {DEPTH} groups"))
+                    .next("flatten the parentheses"),
+            );
+        }
+        match self.tokens.next() {
+            Some(Token::Not) => Ok(Query::Not(Box::new(self.part(depth + 1)?))),
+            Some(Token::Open) => {
+                let inner = self.all(depth + 1)?;
+                self.close(&Token::Close, inner, '(')
+            }
+            Some(Token::OpenAny) => {
+                let inner = match self.all(depth + 1)? {
+                    Query::All(parts) => Query::Any(parts),
+                    one => one,
+                };
+                self.close(&Token::CloseAny, inner, '{')
+            }
+            Some(Token::Text(text)) => Ok(Query::Term(Term::Text(text))),
+            Some(Token::Operator(name)) => self.operator(&name, depth),
+            Some(Token::Or) => Err(Error::argument(
+                "the query has `OR` without a term on each side",
+            )
+            .next("write `a OR b`, or \"or\" in quotes for the word")),
+            Some(Token::Close | Token::CloseAny) | None => {
+                Err(Error::argument("the query ends where a term is expected")
+                    .next("add the missing term, or remove the `OR` or `-` before it"))
+            }
+        }
+    }
+
+    fn close(&mut self, end: &Token, inner: Query, open: char) -> Result<Query> {
+        if self.tokens.next_if_eq(end).is_none() {
+            return Err(Error::argument(format!(
+                "the query opens a `{open}` and does not close it"
+            ))
+            .next("close it, or put it in quotes"));
+        }
+        if matches!(&inner, Query::All(parts) | Query::Any(parts) if parts.is_empty()) {
+            return Err(Error::argument("the query has an empty group")
+                .next("put terms between the brackets, or remove them"));
+        }
+        Ok(inner)
+    }
+
+    /// The value of an operator: a word, a phrase, or a group of them.
+    fn operator(&mut self, name: &str, depth: usize) -> Result<Query> {
+        match self.tokens.peek() {
+            Some(Token::Text(_)) => match self.tokens.next() {
+                Some(Token::Text(value)) => term(name, &value, self.clock).map(Query::Term),
+                _ => Err(empty(name)),
+            },
+            Some(Token::Open) => {
+                let group = self.part(depth + 1)?;
+                distribute(name, group, self.clock)
+            }
+            _ if known(name) => Err(empty(&format!("{name}:"))),
+            _ => Err(unknown(name)),
+        }
+    }
+}
+
+/// `from:(a OR b)` is `from:a OR from:b`.
+fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
+    let each = |parts: Vec<Query>| {
+        parts
+            .into_iter()
+            .map(|part| distribute(name, part, clock))
+            .collect::<Result<Vec<_>>>()
+    };
+    Ok(match group {
+        Query::All(parts) => Query::All(each(parts)?),
+        Query::Any(parts) => Query::Any(each(parts)?),
+        Query::Not(part) => Query::Not(Box::new(distribute(name, *part, clock)?)),
+        Query::Term(Term::Text(value)) => Query::Term(term(name, &value, clock)?),
+        Query::Term(_) | Query::Raw(_) => {
+            return Err(Error::argument(format!(
+                "the query has an operator inside the group of `{name}:`"
+            ))
+            .next("put plain words in the group"));
+        }
+    })
+}
+
+fn one_or(mut parts: Vec<Query>, many: impl Fn(Vec<Query>) -> Query) -> Query {
+    match (parts.len(), parts.pop()) {
+        (1, Some(one)) => one,
+        (_, last) => {
+            parts.extend(last);
+            many(parts)
+        }
+    }
+}
+
+const NAMES: &[&str] = &[
+    "from",
+    "to",
+    "cc",
+    "bcc",
+    "subject",
+    "body",
+    "in",
+    "folder",
+    "label",
+    "category",
+    "is",
+    "has",
+    "filename",
+    "larger",
+    "smaller",
+    "before",
+    "after",
+    "older",
+    "newer",
+    "older_than",
+    "newer_than",
+];
+
+fn known(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
+    let text = || value.to_owned();
+    Ok(match name {
+        "from" => Term::In(Part::From, text()),
+        "to" => Term::In(Part::To, text()),
+        "cc" => Term::In(Part::Cc, text()),
+        "bcc" => Term::In(Part::Bcc, text()),
+        "subject" => Term::In(Part::Subject, text()),
+        "body" => Term::In(Part::Body, text()),
+        "filename" => Term::In(Part::Filename, text()),
+        "in" | "folder" => Term::Folder(place(value)),
+        "label" => Term::Label(text()),
+        "category" => Term::Category(text()),
+        "is" => match value.to_ascii_lowercase().as_str() {
+            "unread" => Term::Is(State::Unread),
+            "read" => Term::Is(State::Read),
+            "starred" | "flagged" => Term::Is(State::Starred),
+            "important" => Term::Is(State::Important),
+            _ => {
+                return Err(
+                    Error::argument(format!("the query says `is:{}`", brief(value)))
+                        .next("use is:unread, is:read, is:starred, is:flagged or is:important"),
+                );
+            }
+        },
+        "has" => match value.to_ascii_lowercase().as_str() {
+            "attachment" | "attachments" => Term::Attachment,
+            _ => {
+                return Err(
+                    Error::argument(format!("the query says `has:{}`", brief(value)))
+                        .next("use has:attachment"),
+                );
+            }
+        },
+        "larger" => Term::Larger(bytes(name, value)?),
+        "smaller" => Term::Smaller(bytes(name, value)?),
+        "before" | "older" | "older_than" => Term::Before(instant(name, value, clock)?),
+        "after" | "newer" | "newer_than" => Term::After(instant(name, value, clock)?),
+        _ => return Err(unknown(name)),
+    })
+}
+
+/// The common word for a folder's usual names, else the name itself.
+pub fn place(name: &str) -> String {
+    let lower = name.to_lowercase();
+    match lower.as_str() {
+        "draft" => "drafts".to_owned(),
+        "junk" => "spam".to_owned(),
+        "bin" | "deleted" | "deleteditems" => "trash".to_owned(),
+        "all" | "any" => "anywhere".to_owned(),
+        _ if PLACES.contains(&lower.as_str()) => lower,
+        _ => name.to_owned(),
+    }
+}
+
+/// `5M`, `300k`, `1024`: bytes, with k, M and G as powers of 1,024.
+fn bytes(name: &str, value: &str) -> Result<u64> {
+    let lower = value.to_ascii_lowercase();
+    let lower = lower.strip_suffix('b').unwrap_or(&lower);
+    let (digits, unit) = match lower.char_indices().next_back() {
+        Some((at, 'k')) => (lower.get(..at), 1 << 10),
+        Some((at, 'm')) => (lower.get(..at), 1 << 20),
+        Some((at, 'g')) => (lower.get(..at), 1 << 30),
+        _ => (Some(lower), 1),
+    };
+    digits
+        .and_then(|digits| digits.parse::<u64>().ok())
+        .and_then(|count| count.checked_mul(unit))
+        .ok_or_else(|| {
+            Error::argument(format!(
+                "the query says `{name}:{}`, which is not a size",
+                brief(value)
+            ))
+            .next(format!(
+                "write bytes, or a number with k, M or G: {name}:5M"
+            ))
+        })
+}
+
+/// A date, an instant, a distance back (`7d`), or a word for a day.
+fn instant(name: &str, value: &str, clock: &Clock) -> Result<Timestamp> {
+    let wrong = || {
+        Error::argument(format!(
+            "the query says `{name}:{}`, which is not a date",
+            brief(value)
+        ))
+        .next("write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday")
+    };
+    let lower = value.to_ascii_lowercase();
+    let here = clock.now.to_zoned(clock.zone.clone());
+    let midnight = |day: Zoned| day.start_of_day().map(|day| day.timestamp());
+    let found = match lower.as_str() {
+        "today" => midnight(here),
+        "yesterday" => here.yesterday().and_then(midnight),
+        "tomorrow" => here.tomorrow().and_then(midnight),
+        _ => match distance(&lower) {
+            Some(span) => here.checked_sub(span).map(|then| then.timestamp()),
+            None => return absolute(&lower, clock).ok_or_else(wrong),
+        },
+    };
+    found.map_err(|_| wrong())
+}
+
+/// `36h`, `7d`, `2w`, `3m` (months), `1y`.
+fn distance(value: &str) -> Option<Span> {
+    let at = value.find(|c: char| !c.is_ascii_digit())?;
+    let (count, unit) = (value.get(..at)?, value.get(at..)?);
+    let count: i64 = count.parse().ok()?;
+    if count > 100_000 {
+        return None;
+    }
+    Some(match unit {
+        "h" => count.hours(),
+        "d" => count.days(),
+        "w" => count.weeks(),
+        "m" => i32::try_from(count).ok()?.months(),
+        "y" => i16::try_from(count).ok()?.years(),
+        _ => return None,
+    })
+}
+
+fn absolute(value: &str, clock: &Clock) -> Option<Timestamp> {
+    if let Ok(instant) = value.to_ascii_uppercase().parse::<Timestamp>() {
+        return Some(instant);
+    }
+    let plain = value.replace('/', "-").replace('h', ":");
+    let local = match plain.parse::<civil::Date>() {
+        Ok(day) if !plain.contains(':') => day.at(0, 0, 0, 0),
+        _ => plain.parse::<civil::DateTime>().ok()?,
+    };
+    let zoned = clock.zone.to_ambiguous_zoned(local).compatible().ok()?;
+    Some(zoned.timestamp())
+}
+
+fn empty(name: &str) -> Error {
+    Error::argument(format!("the query has `{name}` without a value"))
+        .next("write the value directly behind the colon")
+}
+
+fn unknown(name: &str) -> Error {
+    Error::argument(format!(
+        "the query has the unknown operator `{}:`",
+        brief(name)
+    ))
+    .next(format!(
+        "use {OPERATORS}; put text that contains a colon in quotes"
+    ))
+}

@@ -17,7 +17,12 @@ pub mod schemas;
 pub mod error;
 
 pub mod query;
+pub mod row;
 pub mod text;
+
+pub mod describe;
+pub mod flatten;
+pub mod project;
 
 #[path = "../providers/mod.rs"]
 pub mod providers;

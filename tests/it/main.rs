@@ -9,6 +9,7 @@
 )]
 
 mod query;
+mod registry;
 mod text;
 
 /// No test file is left out of the list above.

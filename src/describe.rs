@@ -1,0 +1,215 @@
+//! The registry, described: JSON Schemas, docs pages, rows about itself.
+//!
+//! Everything here is derived from `schemas/`, the same way each time; the
+//! committed copies are kept true by tests that rewrite them. No I/O.
+
+use serde_json::{Map, Value, json};
+
+use crate::schemas::{Api, BODY, Field, Kind, Level, Source, TABLES, Table};
+
+/// The resource address of a table's schema.
+pub fn uri(table: &Table) -> String {
+    format!("daysheet://schema/{}", table.name)
+}
+
+/// The JSON Schema (2020-12) of one row of `table` as `format: json` writes it.
+///
+/// Every column is there by name; the first is in every row, the others when
+/// they were asked for.
+pub fn json_schema(table: &Table) -> Value {
+    let mut properties = Map::new();
+    for (at, field) in table.fields.iter().enumerate() {
+        properties.insert(field.name.to_owned(), property(field, at == 0));
+    }
+    if has_provider_id(table) {
+        properties.insert(
+            "provider_id".to_owned(),
+            json!({"type": "string", "description": "The provider's own id; only in JSON."}),
+        );
+    }
+    if table.name == BODY.name {
+        properties.insert(
+            "text".to_owned(),
+            json!({"type": "string", "description": "The text itself; only in JSON.", "x-untrusted": true}),
+        );
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": uri(table),
+        "title": table.name,
+        "description": table.doc,
+        "version": table.version,
+        "type": "object",
+        "properties": properties,
+        "required": table.fields.first().map(|field| vec![field.name]),
+    })
+}
+
+/// True when the rows of `table` are things that a provider has an id for.
+fn has_provider_id(table: &Table) -> bool {
+    table
+        .fields
+        .first()
+        .is_some_and(|key| matches!(key.kind, Kind::Handle(_)))
+}
+
+fn property(field: &Field, is_key: bool) -> Value {
+    let name = match field.kind {
+        Kind::Handle(_) | Kind::Text | Kind::Words | Kind::Time => "string",
+        Kind::Flag => "boolean",
+        Kind::Count => "integer",
+    };
+    let mut property = Map::new();
+    property.insert(
+        "type".to_owned(),
+        if is_key {
+            json!(name)
+        } else {
+            json!([name, "null"])
+        },
+    );
+    match field.kind {
+        Kind::Handle(letter) => {
+            property.insert(
+                "pattern".to_owned(),
+                json!(format!("^{letter}[1-9][0-9]*$")),
+            );
+        }
+        Kind::Time => {
+            property.insert(
+                "pattern".to_owned(),
+                json!("^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}h[0-9]{2}$"),
+            );
+        }
+        _ => {}
+    }
+    if let Some(cap) = field.untrusted {
+        property.insert("maxLength".to_owned(), json!(longest(cap)));
+        property.insert("x-untrusted".to_owned(), json!(true));
+    }
+    property.insert("description".to_owned(), json!(field.doc));
+    property.insert("x-level".to_owned(), json!(field.level.word()));
+    let origins: Map<String, Value> = APIS
+        .iter()
+        .filter_map(|(api, name)| {
+            Some(((*name).to_owned(), json!(origin(field.source(*api), "")?)))
+        })
+        .collect();
+    property.insert("x-origin".to_owned(), Value::Object(origins));
+    Value::Object(property)
+}
+
+/// The longest a capped text can get: a count of the rest may follow a sample.
+pub fn longest(cap: u16) -> usize {
+    usize::from(cap) + " +99999".len()
+}
+
+const APIS: &[(Api, &str)] = &[
+    (Api::Gmail, "gmail"),
+    (Api::Outlook, "outlook"),
+    (Api::Local, "daysheet"),
+];
+
+/// Where a source reads, in words; `None` when it reads nothing.
+fn origin(source: Source, base: &str) -> Option<String> {
+    let at = |path: &str| format!("{base}{path}");
+    Some(match source {
+        Source::Absent => return None,
+        Source::Account => "the account".to_owned(),
+        Source::Path(path)
+        | Source::Escaped(path)
+        | Source::EpochMs(path)
+        | Source::Rfc3339(path)
+        | Source::Address(path)
+        | Source::Addresses(path)
+        | Source::Join(path) => at(path),
+        Source::Not(path) => format!("not {}", at(path)),
+        Source::Is(path, word) => format!("{} = {word}", at(path)),
+        Source::Has(path, word) => format!("{word} in {}", at(path)),
+        Source::Header(name) | Source::HeaderAddresses(name) => format!("{base}header {name}"),
+        Source::Names(path) => format!("names of {}", at(path)),
+        Source::Length(path) => format!("length of {}", at(path)),
+        Source::Flags(words) => conditions(words, base)?,
+        Source::First(words, otherwise) => {
+            format!("first of: {}; else {otherwise}", conditions(words, base)?)
+        }
+        Source::Oldest(list, inner) => {
+            format!("oldest {}", origin(*inner, &at(&format!("{list}/")))?)
+        }
+        Source::Newest(list, inner) => {
+            format!("newest {}", origin(*inner, &at(&format!("{list}/")))?)
+        }
+        Source::Each(list, inner) => format!("each {}", origin(*inner, &at(&format!("{list}/")))?),
+        Source::Any(list, inner) => format!("any {}", origin(*inner, &at(&format!("{list}/")))?),
+    })
+}
+
+fn conditions(words: &[(&str, Source)], base: &str) -> Option<String> {
+    let parts: Option<Vec<_>> = words
+        .iter()
+        .map(|(word, source)| Some(format!("{word}: {}", origin(*source, base)?)))
+        .collect();
+    Some(parts?.join(", "))
+}
+
+/// A table as a row of the `schema` table.
+pub fn summary(table: &Table) -> Value {
+    let columns: Vec<_> = table
+        .fields
+        .iter()
+        .map(|field| match field.level {
+            Level::More => format!("({})", field.name),
+            _ => field.name.to_owned(),
+        })
+        .collect();
+    json!({
+        "name": table.name,
+        "version": table.version,
+        "columns": columns.join(" "),
+        "doc": table.doc,
+    })
+}
+
+/// The page `docs/tables.md`.
+pub fn tables_page() -> String {
+    let mut page = String::from(
+        "# Tables\n\n\
+         This page is generated from `schemas/`; a test rewrites it when it is stale.\n\n\
+         `mail_search` shows the columns of level *key* with `detail: minimal`, *core* too by \
+         default, and *more* too with `detail: full`; `fields` names columns one by one, and the \
+         first column always comes along. Text marked with a length was written by strangers: it is \
+         cleaned and cut there, ending in `…`. A value that a provider does not have is null.\n",
+    );
+    for table in TABLES {
+        page.push_str(&format!(
+            "\n## {}\n\n{}\nKey of the rows in a document: `{}`. Version {}. Schema: `{}`.\n\n",
+            table.name,
+            table.doc,
+            table.plural,
+            table.version,
+            uri(table)
+        ));
+        page.push_str("| column | level | type | meaning | origin |\n|---|---|---|---|---|\n");
+        for field in table.fields {
+            let kind = match (field.kind, field.untrusted) {
+                (Kind::Handle(letter), _) => format!("handle `{letter}…`"),
+                (kind, Some(cap)) => format!("{}, {cap} characters", kind.word()),
+                (kind, None) => kind.word().to_owned(),
+            };
+            let origins: Vec<_> = APIS
+                .iter()
+                .filter_map(|(api, name)| {
+                    Some(format!("{name}: {}", origin(field.source(*api), "")?))
+                })
+                .collect();
+            page.push_str(&format!(
+                "| `{}` | {} | {kind} | {} | {} |\n",
+                field.name,
+                field.level.word(),
+                field.doc.replace('|', "\\|"),
+                origins.join("<br>").replace('|', "\\|")
+            ));
+        }
+    }
+    page
+}

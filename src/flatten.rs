@@ -1,0 +1,402 @@
+//! (Columns, JSON objects) → rows.
+//!
+//! The only reader of [`Source`]. It is total: a value that is missing is null,
+//! one of the wrong type is null and counted in the [`Report`].
+//! Text that strangers wrote is cleaned and cut here, by the column's own mark,
+//! so that no caller can forget. No I/O, no clock.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use crate::row::{Cell, Extra, RowTable};
+use crate::schemas::{Api, Field, Kind, Source, Table, wire};
+use crate::text;
+
+/// How many members of a list of people or names a cell shows before `+N`.
+const SAMPLE: usize = 5;
+
+/// What the objects do not say themselves.
+#[derive(Debug, Clone)]
+pub struct Context<'a> {
+    /// Whose JSON the objects are.
+    pub api: Api,
+    /// The zone that times are told in.
+    pub zone: &'a TimeZone,
+    /// The address of the account they came from.
+    pub account: &'a str,
+    /// Names of labels and folders by id.
+    pub names: &'a HashMap<String, String>,
+}
+
+/// What flattening could not show as it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Columns with cells cut at their cap, and how many.
+    pub cut: Vec<(&'static str, usize)>,
+    /// Columns with values of an unexpected type, and how many.
+    pub odd: Vec<(&'static str, usize)>,
+}
+
+impl Report {
+    fn count(list: &mut Vec<(&'static str, usize)>, name: &'static str) {
+        match list.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => list.push((name, 1)),
+        }
+    }
+}
+
+/// Makes one row of each object.
+pub fn flatten(
+    table: &'static Table,
+    columns: &[&'static Field],
+    objects: &[Value],
+    context: &Context,
+) -> (RowTable, Report) {
+    let mut rows = RowTable::new(table, columns.to_vec());
+    let mut report = Report::default();
+    let key = table.fields.first();
+    for object in objects {
+        let mut reader = Reader {
+            context,
+            odd: false,
+        };
+        let mut cells = Vec::with_capacity(columns.len());
+        for field in columns {
+            let value = reader.read(object, field.source(context.api));
+            let (cell, cut) = finish(field, value, context.zone, &mut reader.odd);
+            if cut && !field.beginning {
+                Report::count(&mut report.cut, field.name);
+            }
+            if std::mem::take(&mut reader.odd) {
+                Report::count(&mut report.odd, field.name);
+            }
+            cells.push(cell);
+        }
+        let provider_id =
+            match key.map(|key| (key.kind, reader.read(object, key.source(context.api)))) {
+                Some((Kind::Handle(_), Read::Text(id))) => Some(id),
+                _ => None,
+            };
+        rows.push(
+            cells,
+            Extra {
+                provider_id,
+                text: None,
+            },
+        );
+    }
+    (rows, report)
+}
+
+/// A value as read, before the column's kind and marks are applied.
+enum Read {
+    Nothing,
+    Flag(bool),
+    Count(i64),
+    Text(String),
+    Time(Timestamp),
+    List(Vec<String>),
+    Words(Vec<&'static str>),
+}
+
+struct Reader<'a> {
+    context: &'a Context<'a>,
+    odd: bool,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, object: &Value, source: Source) -> Read {
+        match source {
+            Source::Absent => Read::Nothing,
+            Source::Account => Read::Text(self.context.account.to_owned()),
+            Source::Path(path) => self.scalar(at(object, path)),
+            Source::Escaped(path) => match self.scalar(at(object, path)) {
+                Read::Text(text) => Read::Text(text::entities(&text).into_owned()),
+                other => other,
+            },
+            Source::Not(path) => match at(object, path) {
+                Some(Value::Bool(flag)) => Read::Flag(!flag),
+                other => self.unexpected(other),
+            },
+            Source::Is(path, word) => match self.scalar(at(object, path)) {
+                Read::Text(text) => Read::Flag(text.eq_ignore_ascii_case(word)),
+                Read::Flag(flag) => Read::Flag(word == if flag { "true" } else { "false" }),
+                _ => Read::Nothing,
+            },
+            Source::Has(path, word) => match at(object, path) {
+                Some(Value::Array(list)) => {
+                    Read::Flag(list.iter().any(|item| item.as_str() == Some(word)))
+                }
+                other => self.unexpected(other),
+            },
+            Source::EpochMs(path) => {
+                let value = at(object, path);
+                let ms = match value {
+                    Some(Value::String(text)) => text.parse().ok(),
+                    Some(other) => other.as_i64(),
+                    None => return Read::Nothing,
+                };
+                match ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()) {
+                    Some(time) => Read::Time(time),
+                    None => self.unexpected(value),
+                }
+            }
+            Source::Rfc3339(path) => match at(object, path) {
+                Some(Value::String(text)) => match text.parse() {
+                    Ok(time) => Read::Time(time),
+                    Err(_) => self.unexpected(Some(&Value::Null)),
+                },
+                other => self.unexpected(other),
+            },
+            Source::Header(name) => match header(object, name) {
+                Some(value) => Read::Text(text::header(value).into_owned()),
+                None => Read::Nothing,
+            },
+            Source::HeaderAddresses(name) => match header(object, name) {
+                Some(value) => Read::List(
+                    text::address_list(value)
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect(),
+                ),
+                None => Read::Nothing,
+            },
+            Source::Address(path) => match at(object, path).and_then(recipient) {
+                Some(text) => Read::Text(text),
+                None => Read::Nothing,
+            },
+            Source::Addresses(path) => match at(object, path) {
+                Some(Value::Array(list)) => Read::List(list.iter().filter_map(recipient).collect()),
+                other => self.unexpected(other),
+            },
+            Source::Join(path) => match at(object, path) {
+                Some(Value::Array(list)) => Read::List(
+                    list.iter()
+                        .filter_map(|item| item.as_str().map(str::to_owned))
+                        .collect(),
+                ),
+                other => self.unexpected(other),
+            },
+            Source::Names(path) => self.names(at(object, path)),
+            Source::Flags(words) => Read::Words(
+                words
+                    .iter()
+                    .filter(|(_, condition)| self.holds(object, *condition))
+                    .map(|(word, _)| *word)
+                    .collect(),
+            ),
+            Source::First(words, otherwise) => {
+                let word = words
+                    .iter()
+                    .find(|(_, condition)| self.holds(object, *condition))
+                    .map_or(otherwise, |(word, _)| *word);
+                Read::Text(word.to_owned())
+            }
+            Source::Length(path) => match at(object, path) {
+                Some(Value::Array(list)) => Read::Count(to_count(list.len())),
+                other => self.unexpected(other),
+            },
+            Source::Oldest(path, inner) => self.first_of(list(object, path).iter(), *inner),
+            Source::Newest(path, inner) => self.first_of(list(object, path).iter().rev(), *inner),
+            Source::Any(path, inner) => Read::Flag(
+                list(object, path)
+                    .iter()
+                    .any(|item| self.holds(item, *inner)),
+            ),
+            Source::Each(path, inner) => {
+                let mut values: Vec<String> = Vec::new();
+                for item in list(object, path) {
+                    let found = match self.read(item, *inner) {
+                        Read::List(texts) => texts,
+                        Read::Text(text) => vec![text],
+                        _ => Vec::new(),
+                    };
+                    for value in found {
+                        if !values.contains(&value) {
+                            values.push(value);
+                        }
+                    }
+                }
+                Read::List(values)
+            }
+        }
+    }
+
+    fn first_of<'v>(&mut self, items: impl Iterator<Item = &'v Value>, inner: Source) -> Read {
+        for item in items {
+            match self.read(item, inner) {
+                Read::Nothing => {}
+                found => return found,
+            }
+        }
+        Read::Nothing
+    }
+
+    fn holds(&mut self, object: &Value, condition: Source) -> bool {
+        matches!(self.read(object, condition), Read::Flag(true))
+    }
+
+    fn names(&mut self, value: Option<&Value>) -> Read {
+        let named = |item: &Value| {
+            item.as_str()
+                .and_then(|id| self.context.names.get(id))
+                .cloned()
+        };
+        match value {
+            Some(Value::Array(list)) => Read::List(list.iter().filter_map(named).collect()),
+            Some(id @ Value::String(_)) => named(id).map_or(Read::Nothing, Read::Text),
+            other => self.unexpected(other),
+        }
+    }
+
+    fn scalar(&mut self, value: Option<&Value>) -> Read {
+        match value {
+            Some(Value::String(text)) => Read::Text(text.clone()),
+            Some(Value::Bool(flag)) => Read::Flag(*flag),
+            Some(Value::Number(number)) => match number.as_i64() {
+                Some(count) => Read::Count(count),
+                None => self.unexpected(value),
+            },
+            other => self.unexpected(other),
+        }
+    }
+
+    /// Null for a value that is missing; null and a mark for one of the wrong type.
+    fn unexpected(&mut self, value: Option<&Value>) -> Read {
+        if !matches!(value, None | Some(Value::Null)) {
+            self.odd = true;
+        }
+        Read::Nothing
+    }
+}
+
+/// Makes a cell of what was read, as the column's kind and marks say.
+///
+/// The second value is true when text was cut.
+fn finish(field: &Field, value: Read, zone: &TimeZone, odd: &mut bool) -> (Cell, bool) {
+    let text = match (field.kind, value) {
+        (_, Read::Nothing) => return (Cell::Null, false),
+        (Kind::Flag, Read::Flag(flag)) => return (Cell::Flag(flag), false),
+        (Kind::Count, Read::Count(count)) => return (Cell::Count(count), false),
+        (Kind::Count, Read::Text(text)) => {
+            return match text.parse() {
+                Ok(count) => (Cell::Count(count), false),
+                Err(_) => {
+                    *odd = true;
+                    (Cell::Null, false)
+                }
+            };
+        }
+        (Kind::Words, Read::Words(words)) => return (Cell::Text(words.join(" ")), false),
+        (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, zone)), false),
+        (Kind::Handle(_), Read::Text(id)) => return (Cell::Id(id), false),
+        (Kind::Text, Read::Text(text)) => text,
+        (Kind::Text, Read::Flag(flag)) => flag.to_string(),
+        (Kind::Text, Read::Count(count)) => count.to_string(),
+        (Kind::Text, Read::List(list)) => return sample(field, &list),
+        _ => {
+            *odd = true;
+            return (Cell::Null, false);
+        }
+    };
+    match field.untrusted {
+        Some(cap) => {
+            let (text, cut) = text::clip(text::cell(&text), usize::from(cap));
+            (Cell::Text(text), cut)
+        }
+        None => (Cell::Text(text), false),
+    }
+}
+
+/// The first members of a list and a count of the rest, under the column's cap.
+///
+/// A sample that says how many more there are is not counted as cut.
+fn sample(field: &Field, list: &[String]) -> (Cell, bool) {
+    let cap = field.untrusted.map_or(usize::MAX, usize::from);
+    let mut text = String::new();
+    let mut chars = 0;
+    let mut cut = false;
+    let mut shown = 0;
+    for member in list.iter().take(SAMPLE) {
+        let (member, clipped) = match field.untrusted {
+            Some(_) => text::clip(text::cell(member), 80),
+            None => (member.clone(), false),
+        };
+        let more = member.chars().count() + if shown == 0 { 0 } else { 2 };
+        if shown > 0 && chars + more > cap {
+            break;
+        }
+        if shown > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&member);
+        chars += more;
+        shown += 1;
+        cut |= clipped;
+    }
+    if list.len() > shown {
+        text.push_str(&format!(" +{}", list.len() - shown));
+    }
+    (Cell::Text(text), cut)
+}
+
+/// `2026-02-03 18h05`: no colon, so that no format has to quote it.
+pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
+    let local = zone.to_datetime(time);
+    format!(
+        "{:04}-{:02}-{:02} {:02}h{:02}",
+        local.year(),
+        local.month(),
+        local.day(),
+        local.hour(),
+        local.minute()
+    )
+}
+
+/// The value at a path of object keys.
+fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('/')
+        .try_fold(object, |value, key| value.get(key))
+}
+
+/// The list at a path, empty when there is none.
+fn list<'v>(object: &'v Value, path: &str) -> &'v [Value] {
+    at(object, path)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// The first header of this name, without regard to case.
+fn header<'v>(object: &'v Value, name: &str) -> Option<&'v str> {
+    let (key, value) = wire::HEADER;
+    list(object, wire::HEADERS)
+        .iter()
+        .find(|header| {
+            header
+                .get(key)
+                .and_then(Value::as_str)
+                .is_some_and(|found| found.eq_ignore_ascii_case(name))
+        })
+        .and_then(|header| header.get(value).and_then(Value::as_str))
+}
+
+/// A Graph recipient as `Name <address>`.
+fn recipient(value: &Value) -> Option<String> {
+    let inner = value.get(wire::RECIPIENT)?;
+    let (name, address) = wire::ADDRESS;
+    let email = inner.get(address).and_then(Value::as_str).unwrap_or("");
+    let name = inner.get(name).and_then(Value::as_str).map(str::to_owned);
+    let shown = text::Address {
+        name: name.filter(|name| !name.is_empty() && name != email),
+        email: email.to_owned(),
+    };
+    Some(shown.to_string())
+}
+
+fn to_count(len: usize) -> i64 {
+    i64::try_from(len).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,87 @@
+//! Columns → what to ask an API for.
+//!
+//! The registry says where each column stands in a provider's JSON; this file
+//! collects those places, so that nothing is fetched that no column shows and
+//! nothing is shown that was not fetched.
+//! It knows no request: the adapters turn a [`Projection`] into `fields`,
+//! `metadataHeaders`, `$select`.
+
+use crate::schemas::{Api, Field, Source, wire};
+
+/// The places in a provider's JSON that a set of columns reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Projection {
+    /// Full paths, object keys joined by `/`, each once, in column order.
+    pub paths: Vec<String>,
+    /// Names of the mail headers read, each once, in column order.
+    pub headers: Vec<&'static str>,
+    /// True when ids have to be turned into names (labels, folders).
+    pub names: bool,
+}
+
+/// What the columns need from objects of `api`.
+pub fn project(api: Api, columns: &[&'static Field]) -> Projection {
+    let mut projection = Projection::default();
+    for field in columns {
+        projection.read("", field.source(api));
+    }
+    projection
+}
+
+impl Projection {
+    /// True when every path is one of `given`, so that no second call is needed.
+    pub fn within(&self, given: &[&str]) -> bool {
+        self.headers.is_empty() && self.paths.iter().all(|path| given.contains(&path.as_str()))
+    }
+
+    fn read(&mut self, base: &str, source: Source) {
+        match source {
+            Source::Absent | Source::Account => {}
+            Source::Path(path)
+            | Source::Escaped(path)
+            | Source::Not(path)
+            | Source::Is(path, _)
+            | Source::Has(path, _)
+            | Source::EpochMs(path)
+            | Source::Rfc3339(path)
+            | Source::Address(path)
+            | Source::Addresses(path)
+            | Source::Join(path)
+            | Source::Length(path) => self.path(base, path),
+            Source::Names(path) => {
+                self.names = true;
+                self.path(base, path);
+            }
+            Source::Header(name) | Source::HeaderAddresses(name) => {
+                self.path(base, wire::HEADERS);
+                if !self.headers.contains(&name) {
+                    self.headers.push(name);
+                }
+            }
+            Source::Flags(words) | Source::First(words, _) => {
+                for (_, condition) in words {
+                    self.read(base, *condition);
+                }
+            }
+            Source::Oldest(list, inner)
+            | Source::Newest(list, inner)
+            | Source::Each(list, inner)
+            | Source::Any(list, inner) => self.read(&join(base, list), *inner),
+        }
+    }
+
+    fn path(&mut self, base: &str, path: &str) {
+        let path = join(base, path);
+        if !self.paths.contains(&path) {
+            self.paths.push(path);
+        }
+    }
+}
+
+fn join(base: &str, path: &str) -> String {
+    if base.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{base}/{path}")
+    }
+}

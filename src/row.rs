@@ -1,0 +1,168 @@
+//! Rows in the middle: what flattening makes and the encoders read.
+//!
+//! A [`RowTable`] is a table of the registry with the columns that were chosen
+//! and cells that are ready to be written: dates are text, provider ids are
+//! waiting to become handles. It knows no provider, no format and no JSON.
+
+use crate::schemas::{Field, Kind, Table};
+
+/// One value of one column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// The provider has no such value, or it was of the wrong type.
+    Null,
+    /// A truth value.
+    Flag(bool),
+    /// A whole number.
+    Count(i64),
+    /// One line of text, words or a formatted time.
+    Text(String),
+    /// A provider's own id, waiting to become a handle.
+    Id(String),
+    /// A handle: the letter of its kind and its number.
+    Handle(char, u64),
+}
+
+/// Rows of one table, all with the same columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowTable {
+    table: &'static Table,
+    columns: Vec<&'static Field>,
+    cells: Vec<Cell>,
+    extras: Vec<Extra>,
+}
+
+/// What a row carries besides its cells; only JSON shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// The provider's own id of the thing the row is about.
+    pub provider_id: Option<String>,
+    /// A long text, which stands in a block of its own in TOON.
+    pub text: Option<String>,
+}
+
+impl RowTable {
+    /// An empty table with the given columns.
+    pub fn new(table: &'static Table, columns: Vec<&'static Field>) -> Self {
+        Self {
+            table,
+            columns,
+            cells: Vec::new(),
+            extras: Vec::new(),
+        }
+    }
+
+    /// Adds a row; cells beyond the columns are dropped and missing ones are null.
+    pub fn push(&mut self, mut cells: Vec<Cell>, extra: Extra) {
+        cells.resize(self.columns.len(), Cell::Null);
+        self.cells.append(&mut cells);
+        self.extras.push(extra);
+    }
+
+    /// Puts a row that is null but for its key at `at`, or at the end: a thing
+    /// that is there and could not be read.
+    pub fn insert_unread(&mut self, at: usize, id: &str) {
+        let at = at.min(self.len());
+        let width = self.columns.len();
+        let nulls = std::iter::repeat_n(Cell::Null, width.saturating_sub(1));
+        let cells = std::iter::once(Cell::Id(id.to_owned())).chain(nulls);
+        self.cells.splice(at * width..at * width, cells.take(width));
+        let extra = Extra {
+            provider_id: Some(id.to_owned()),
+            text: None,
+        };
+        self.extras.insert(at, extra);
+    }
+
+    /// Moves the rows of `other` behind these; the columns are taken to be the same.
+    pub fn append(&mut self, other: Self) {
+        for (cells, extra) in other.rows().zip(&other.extras) {
+            self.push(cells.to_vec(), extra.clone());
+        }
+    }
+
+    /// Gives the row at `at` its long text.
+    pub fn attach_text(&mut self, at: usize, text: Option<String>) {
+        if let Some(extra) = self.extras.get_mut(at) {
+            extra.text = text;
+        }
+    }
+
+    /// The table of the registry.
+    pub fn table(&self) -> &'static Table {
+        self.table
+    }
+
+    /// The chosen columns, in the order of the document.
+    pub fn columns(&self) -> &[&'static Field] {
+        &self.columns
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.extras.len()
+    }
+
+    /// True when there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.extras.is_empty()
+    }
+
+    /// The rows, each as one cell per column.
+    pub fn rows(&self) -> impl Iterator<Item = &[Cell]> {
+        self.cells.chunks_exact(self.columns.len().max(1))
+    }
+
+    /// What the rows carry besides, in the order of the rows.
+    pub fn extras(&self) -> &[Extra] {
+        &self.extras
+    }
+
+    /// The provider ids of the handle columns whose letter is `kind`, each once,
+    /// in the order they first stand in the table.
+    pub fn ids(&self, kind: char) -> Vec<String> {
+        let mut seen = std::collections::HashSet::new();
+        self.of_kind(kind)
+            .filter_map(|cell| match cell {
+                Cell::Id(id) if seen.insert(id.as_str()) => Some(id.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Replaces provider ids in the columns of `kind` by what `handle` gives for them.
+    pub fn swap_ids(&mut self, kind: char, handle: impl Fn(&str) -> Option<u64>) {
+        let columns = &self.columns;
+        let width = columns.len().max(1);
+        for (at, cell) in self.cells.iter_mut().enumerate() {
+            let here = columns.get(at % width).map(|field| field.kind);
+            if here == Some(Kind::Handle(kind))
+                && let Cell::Id(id) = cell
+                && let Some(number) = handle(id)
+            {
+                *cell = Cell::Handle(kind, number);
+            }
+        }
+    }
+
+    /// The letters of the handle columns, each once.
+    pub fn handle_kinds(&self) -> Vec<char> {
+        let mut kinds: Vec<char> = Vec::new();
+        for field in &self.columns {
+            if let Kind::Handle(kind) = field.kind
+                && !kinds.contains(&kind)
+            {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
+    fn of_kind(&self, kind: char) -> impl Iterator<Item = &Cell> {
+        let width = self.columns.len().max(1);
+        self.cells.iter().enumerate().filter_map(move |(at, cell)| {
+            let field = self.columns.get(at % width)?;
+            (field.kind == Kind::Handle(kind)).then_some(cell)
+        })
+    }
+}

@@ -21,6 +21,7 @@ pub mod row;
 pub mod text;
 
 pub mod describe;
+pub mod encode;
 pub mod flatten;
 pub mod project;
 

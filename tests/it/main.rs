@@ -8,6 +8,7 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+mod encode;
 mod query;
 mod registry;
 mod text;

@@ -1,0 +1,62 @@
+//! Documents → text, behind one [`Format`].
+//!
+//! A [`Document`] is what every tool answers with: a few scalars, then tables.
+//! The encoders write it straight into one `String`; they know rows and
+//! nothing of providers, and cannot fail.
+
+pub mod json;
+pub mod toon;
+
+use crate::row::{Cell, RowTable};
+
+/// What block 1 of an answer says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Document {
+    /// Scalar lines, in order: `zone`, `next`.
+    pub scalars: Vec<(&'static str, Cell)>,
+    /// Tables by their plural names, in order.
+    pub tables: Vec<RowTable>,
+}
+
+/// How a document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Tabular TOON with this delimiter.
+    Toon(Delimiter),
+    /// Compact JSON: the same keys and columns in the same order, plus the
+    /// provider's ids and long texts.
+    Json,
+}
+
+/// What stands between the cells of a TOON row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Delimiter {
+    /// A horizontal tab, the default.
+    #[default]
+    Tab,
+    /// A comma.
+    Comma,
+    /// A vertical bar.
+    Pipe,
+}
+
+impl Delimiter {
+    /// The character itself.
+    pub const fn char(self) -> char {
+        match self {
+            Self::Tab => '\t',
+            Self::Comma => ',',
+            Self::Pipe => '|',
+        }
+    }
+}
+
+impl Document {
+    /// The document as text.
+    pub fn encode(&self, format: Format) -> String {
+        match format {
+            Format::Toon(delimiter) => toon::encode(self, delimiter),
+            Format::Json => json::encode(self),
+        }
+    }
+}

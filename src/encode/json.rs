@@ -1,0 +1,81 @@
+//! Documents as compact JSON: the same keys, columns and values in the same
+//! order as TOON, for debugging and for programs.
+//!
+//! Rows also carry `provider_id`, where the thing has one, and `text`, where a
+//! long text belongs to the row.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::Document;
+use crate::row::{Cell, Extra, RowTable};
+use crate::schemas::Field;
+
+/// The document as one line of JSON.
+pub fn encode(document: &Document) -> String {
+    // Strings, integers and maps with string keys always serialise.
+    serde_json::to_string(document).unwrap_or_default()
+}
+
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in &self.scalars {
+            map.serialize_entry(name, value)?;
+        }
+        for table in &self.tables {
+            map.serialize_entry(table.table().plural, &Rows(table))?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::Count(count) => serializer.serialize_i64(*count),
+            Self::Text(text) | Self::Id(text) => serializer.serialize_str(text),
+            Self::Handle(kind, number) => serializer.collect_str(&format_args!("{kind}{number}")),
+        }
+    }
+}
+
+struct Rows<'a>(&'a RowTable);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(
+            self.0
+                .rows()
+                .zip(self.0.extras())
+                .map(|(cells, extra)| Row {
+                    columns: self.0.columns(),
+                    cells,
+                    extra,
+                }),
+        )
+    }
+}
+
+struct Row<'a> {
+    columns: &'a [&'static Field],
+    cells: &'a [Cell],
+    extra: &'a Extra,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (field, cell) in self.columns.iter().zip(self.cells) {
+            map.serialize_entry(field.name, cell)?;
+        }
+        if let Some(id) = &self.extra.provider_id {
+            map.serialize_entry("provider_id", id)?;
+        }
+        if let Some(text) = &self.extra.text {
+            map.serialize_entry("text", text)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,193 @@
+//! Documents as TOON (spec 4.x), written straight from rows.
+//!
+//! Only what documents need: scalars at the root and tables of scalars in
+//! tabular form. Cells that are text are quoted exactly when the spec asks for
+//! it; quoting anything else is non-conforming.
+//! Decoding is not here: `daysheet check` uses the `toon-format` crate.
+
+use std::fmt::Write;
+
+use super::{Delimiter, Document};
+use crate::row::{Cell, RowTable};
+
+/// A guess at the bytes of a row, to start with a buffer that seldom grows.
+const ROW_BYTES: usize = 160;
+
+/// The document as TOON text, without a newline at its end.
+pub fn encode(document: &Document, delimiter: Delimiter) -> String {
+    let rows: usize = document.tables.iter().map(RowTable::len).sum();
+    let mut out = String::with_capacity(256 + rows * ROW_BYTES);
+    let mut first = true;
+    let mut line = |out: &mut String| {
+        if !std::mem::take(&mut first) {
+            out.push('\n');
+        }
+    };
+    for (name, value) in &document.scalars {
+        line(&mut out);
+        out.push_str(name);
+        out.push_str(": ");
+        cell(&mut out, value, delimiter);
+    }
+    for rows in &document.tables {
+        line(&mut out);
+        table(&mut out, rows, delimiter);
+    }
+    out
+}
+
+fn table(out: &mut String, rows: &RowTable, delimiter: Delimiter) {
+    out.push_str(rows.table().plural);
+    if rows.is_empty() {
+        out.push_str(": []");
+        return;
+    }
+    out.push('[');
+    number(out, rows.len());
+    if delimiter != Delimiter::Comma {
+        out.push(delimiter.char());
+    }
+    out.push_str("]{");
+    for (at, field) in rows.columns().iter().enumerate() {
+        if at > 0 {
+            out.push(delimiter.char());
+        }
+        out.push_str(field.name);
+    }
+    out.push_str("}:");
+    for row in rows.rows() {
+        out.push_str("\n  ");
+        for (at, value) in row.iter().enumerate() {
+            if at > 0 {
+                out.push(delimiter.char());
+            }
+            cell(out, value, delimiter);
+        }
+    }
+}
+
+fn cell(out: &mut String, value: &Cell, delimiter: Delimiter) {
+    match value {
+        Cell::Null => out.push_str("null"),
+        Cell::Flag(true) => out.push_str("true"),
+        Cell::Flag(false) => out.push_str("false"),
+        Cell::Count(count) => number(out, count),
+        Cell::Text(string) | Cell::Id(string) => text(out, string, delimiter),
+        Cell::Handle(kind, count) => {
+            out.push(*kind);
+            number(out, count);
+        }
+    }
+}
+
+/// Digits, written without an allocation.
+fn number(out: &mut String, value: impl std::fmt::Display) {
+    // Writing to a `String` cannot fail.
+    let _ = write!(out, "{value}");
+}
+
+/// A string value, quoted when the spec requires it.
+fn text(out: &mut String, string: &str, delimiter: Delimiter) {
+    if !needs_quotes(string, delimiter) {
+        out.push_str(string);
+        return;
+    }
+    out.push('"');
+    let mut plain = 0;
+    for (at, byte) in string.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..=0x1f => "",
+            _ => continue,
+        };
+        out.push_str(string.get(plain..at).unwrap_or_default());
+        plain = at + 1;
+        if escape.is_empty() {
+            let _ = write!(out, "\\u{byte:04x}");
+        } else {
+            out.push_str(escape);
+        }
+    }
+    out.push_str(string.get(plain..).unwrap_or_default());
+    out.push('"');
+}
+
+/// True when the string would not read back as itself without quotes.
+fn needs_quotes(string: &str, delimiter: Delimiter) -> bool {
+    let bytes = string.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
+        return true;
+    };
+    if matches!(first, b' ' | b'-' | b'#') || *last == b' ' {
+        return true;
+    }
+    let delimiter = delimiter as u8 as usize;
+    let special = bytes.iter().any(|byte| {
+        SPECIAL
+            .get(usize::from(*byte))
+            .is_some_and(|for_whom| for_whom >> delimiter & 1 == 1)
+    });
+    special || matches!(string, "true" | "false" | "null") || is_numeric(bytes)
+}
+
+/// For each byte, a bit per delimiter in the order of [`Delimiter`]: does a
+/// string with this byte have to be quoted?
+const SPECIAL: [u8; 256] = special();
+
+const fn special() -> [u8; 256] {
+    const ALL: u8 = 0b111;
+    let mut table = [0; 256];
+    let mut at = 0;
+    while let Some((head, _)) = table.split_at_mut_checked(at + 1) {
+        if let [.., entry] = head {
+            *entry = match at as u8 {
+                0..=0x1f | b':' | b'"' | b'\\' | b'[' | b']' | b'{' | b'}' => ALL,
+                b',' => 0b010,
+                b'|' => 0b100,
+                _ => 0,
+            };
+        }
+        at += 1;
+    }
+    table
+}
+
+/// True for `^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$` without regard to case, which a
+/// reader would take for a number.
+fn is_numeric(bytes: &[u8]) -> bool {
+    let Some(bytes) = digits(sign(bytes)) else {
+        return false;
+    };
+    let bytes = match bytes {
+        [b'.', rest @ ..] => match digits(rest) {
+            Some(rest) => rest,
+            None => return false,
+        },
+        _ => bytes,
+    };
+    match bytes {
+        [] => true,
+        [b'e' | b'E', rest @ ..] => digits(sign(rest)).is_some_and(<[u8]>::is_empty),
+        _ => false,
+    }
+}
+
+fn sign(bytes: &[u8]) -> &[u8] {
+    match bytes {
+        [b'+' | b'-', rest @ ..] => rest,
+        _ => bytes,
+    }
+}
+
+/// What follows at least one digit.
+fn digits(bytes: &[u8]) -> Option<&[u8]> {
+    let count = bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if count == 0 { None } else { bytes.get(count..) }
+}

@@ -25,5 +25,9 @@ pub mod encode;
 pub mod flatten;
 pub mod project;
 
+pub mod config;
+pub mod net;
+pub mod store;
+
 #[path = "../providers/mod.rs"]
 pub mod providers;

@@ -8,9 +8,11 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+mod config;
 mod encode;
 mod query;
 mod registry;
+mod store;
 mod text;
 
 /// No test file is left out of the list above.

@@ -1,0 +1,329 @@
+//! The settings: read once at start, checked once, plain data ever after.
+//!
+//! A setting comes from the environment or from a TOML file
+//! (`DAYSHEET_CONFIG`, else `config.toml` in the state folder); the environment
+//! wins. [`SETTINGS`] is the whole list: one line per setting names its key in
+//! the file and its variable, so that an error can say which of the two to
+//! correct; `config/settings.rs` finds and checks them one by one. A missing
+//! OAuth client is no error here but at sign-in, because most commands never
+//! need one.
+//!
+//! This file stops at knowing what was set. It opens no database and no
+//! connection, and nothing after start reads the environment again.
+
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use oauth2::{ClientId, ClientSecret};
+use url::Url;
+
+use crate::encode::{Delimiter, Format};
+use crate::error::{Error, Kind, Result};
+
+mod settings;
+
+pub use settings::SETTINGS;
+use settings::{Found, Settings, absolute, is_loopback, set};
+
+/// The environment variable of the state folder. It has no key in the file,
+/// because the file is looked for in that folder.
+const HOME: &str = "DAYSHEET_HOME";
+/// The environment variable that names the settings file.
+const FILE: &str = "DAYSHEET_CONFIG";
+
+/// Everything that can be set. `Debug` never shows a client secret.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The state folder, absolute: database, key file, settings file.
+    pub home: PathBuf,
+    /// The settings file that was read, if there was one.
+    pub file: Option<PathBuf>,
+    /// Where the providers are.
+    pub endpoints: Endpoints,
+    /// The OAuth client for Google.
+    pub google: OauthClient,
+    /// The OAuth client for Microsoft.
+    pub microsoft: OauthClient,
+    /// Where the key that encrypts tokens is kept.
+    pub key_store: KeyStore,
+    /// How results are written when a call does not say.
+    pub format: Format,
+    /// False where sign-in pages are to be printed and not opened.
+    pub browser: bool,
+    /// The zone dates are shown in. It always has an IANA name; the system's
+    /// zone unless set, UTC where the system's is unknown.
+    pub zone: TimeZone,
+    /// Which tools and scopes are allowed: `read`, `organize`, `draft`, `send`
+    /// or `full`.
+    pub access: String,
+    /// A `tracing` filter such as `daysheet=debug`, as it was set.
+    pub log: Option<String>,
+}
+
+/// The base URLs of the providers. Each ends in a slash if it is a base that
+/// paths are joined to, and is `https`, or `http` on loopback.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoints {
+    /// Gmail API, without `gmail/v1/`.
+    pub gmail: Url,
+    /// Google Calendar API, with `calendar/v3/`.
+    pub google_calendar: Url,
+    /// Google's consent page.
+    pub google_auth: Url,
+    /// Google's token endpoint.
+    pub google_token: Url,
+    /// Google's revocation endpoint.
+    pub google_revoke: Url,
+    /// Microsoft Graph, with its version.
+    pub graph: Url,
+    /// Microsoft's authority, without a tenant.
+    pub microsoft_authority: Url,
+}
+
+/// The OAuth client that a user registered with a provider.
+#[derive(Debug, Clone, Default)]
+pub struct OauthClient {
+    /// The client id; without it nobody can sign in.
+    pub id: Option<ClientId>,
+    /// The client secret; public clients have none.
+    pub secret: Option<ClientSecret>,
+}
+
+/// Where the key that encrypts tokens is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyStore {
+    /// The operating system's keychain; a key file where there is none.
+    #[default]
+    Keychain,
+    /// A file in the state folder that only its owner can read.
+    File,
+}
+
+impl Config {
+    /// Reads the settings of this process: its environment and the settings
+    /// file.
+    ///
+    /// # Errors
+    /// [`Kind::Config`], naming the variable or the key to correct.
+    pub fn load() -> Result<Self> {
+        let var = |name: &str| std::env::var(name).ok();
+        let file = match set(&var, FILE) {
+            Some(path) => {
+                let path = absolute(&path)?;
+                let text = read(&path).map_err(|error| error.context(FILE))?;
+                Some((path, text))
+            }
+            None => {
+                let path = home(&var)?.join("config.toml");
+                match std::fs::read_to_string(&path) {
+                    Ok(text) => Some((path, text)),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                    Err(error) => return Err(unreadable(&path, &error)),
+                }
+            }
+        };
+        let system = TimeZone::try_system().ok();
+        let file = file
+            .as_ref()
+            .map(|(path, text)| (path.as_path(), text.as_str()));
+        Self::from(var, file, system)
+    }
+
+    /// Points every endpoint at a sandbox on this machine that answers at `base`
+    /// with the providers' own paths, and names an OAuth client, which the
+    /// sandbox does not look up.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] if `base` is not on this machine.
+    pub fn use_sandbox(&mut self, base: &str) -> Result<()> {
+        let base = Url::parse(base)
+            .ok()
+            .filter(is_loopback)
+            .ok_or_else(|| Error::argument("a sandbox is at a URL of this machine"))?;
+        self.endpoints = Endpoints::below(&base)?;
+        for client in [&mut self.google, &mut self.microsoft] {
+            *client = OauthClient {
+                id: Some(ClientId::new("daysheet-sandbox".to_owned())),
+                secret: None,
+            };
+        }
+        Ok(())
+    }
+
+    /// The same from given sources: an environment, the settings file with its
+    /// path (relative paths in it are taken from its folder) and the system's
+    /// zone. A `credentials.json` named by a setting is still read from disk.
+    ///
+    /// # Errors
+    /// [`Kind::Config`], naming the variable or the key to correct.
+    pub fn from(
+        var: impl Fn(&str) -> Option<String>,
+        file: Option<(&Path, &str)>,
+        system_zone: Option<TimeZone>,
+    ) -> Result<Self> {
+        let home = home(&var)?;
+        let settings = Settings::collect(&var, file)?;
+        Ok(Self {
+            home,
+            file: file.map(|(path, _)| path.to_path_buf()),
+            endpoints: Endpoints::from(&settings)?,
+            google: OauthClient::from(&settings, "google")?,
+            microsoft: OauthClient::from(&settings, "microsoft")?,
+            key_store: settings.choice(
+                "key_store",
+                &[("keychain", KeyStore::Keychain), ("file", KeyStore::File)],
+            )?,
+            format: {
+                let json = [("toon", false), ("json", true)];
+                let delimiters = [
+                    ("tab", Delimiter::Tab),
+                    ("comma", Delimiter::Comma),
+                    ("pipe", Delimiter::Pipe),
+                ];
+                let delimiter = settings.choice("delimiter", &delimiters)?;
+                if settings.choice("format", &json)? {
+                    Format::Json
+                } else {
+                    Format::Toon(delimiter)
+                }
+            },
+            browser: !settings.choice("browser", &[("open", false), ("print", true)])?,
+            zone: zone(&settings, system_zone)?,
+            access: settings
+                .choice("access", &ACCESS.map(|level| (level, Some(level))))?
+                .unwrap_or("draft")
+                .to_owned(),
+            log: settings.get("log").map(|found| found.value.clone()),
+        })
+    }
+}
+
+/// The access levels, from the least to the most.
+const ACCESS: [&str; 5] = ["read", "organize", "draft", "send", "full"];
+
+impl Endpoints {
+    fn from(settings: &Settings) -> Result<Self> {
+        let base = |key, default| settings.url(key, default, true);
+        let page = |key, default| settings.url(key, default, false);
+        Ok(Self {
+            gmail: base("endpoints.gmail", "https://gmail.googleapis.com/")?,
+            google_calendar: base(
+                "endpoints.google_calendar",
+                "https://www.googleapis.com/calendar/v3/",
+            )?,
+            google_auth: page(
+                "endpoints.google_auth",
+                "https://accounts.google.com/o/oauth2/v2/auth",
+            )?,
+            google_token: page(
+                "endpoints.google_token",
+                "https://oauth2.googleapis.com/token",
+            )?,
+            google_revoke: page(
+                "endpoints.google_revoke",
+                "https://oauth2.googleapis.com/revoke",
+            )?,
+            graph: base("endpoints.graph", "https://graph.microsoft.com/v1.0/")?,
+            microsoft_authority: base(
+                "endpoints.microsoft_authority",
+                "https://login.microsoftonline.com/",
+            )?,
+        })
+    }
+}
+
+impl Endpoints {
+    /// The providers' real paths below one base, as the sandbox serves them.
+    fn below(base: &Url) -> Result<Self> {
+        let at = |path: &str| {
+            base.join(&format!("/{path}"))
+                .map_err(|error| Error::new(Kind::Internal, format!("the path {path}: {error}")))
+        };
+        Ok(Self {
+            gmail: at("")?,
+            google_calendar: at("calendar/v3/")?,
+            google_auth: at("o/oauth2/v2/auth")?,
+            google_token: at("token")?,
+            google_revoke: at("revoke")?,
+            graph: at("v1.0/")?,
+            microsoft_authority: at("")?,
+        })
+    }
+}
+
+impl OauthClient {
+    /// The client of `provider`: the id and secret that were set, else those
+    /// of the `credentials.json` that was named.
+    fn from(settings: &Settings, provider: &str) -> Result<Self> {
+        let get = |name: &str| settings.get(&format!("{provider}.{name}"));
+        let (id, secret) = match (get("client_id"), get("credentials")) {
+            (None, Some(found)) => credentials(found)?,
+            (id, _) => (id.map(|found| found.value.clone()), None),
+        };
+        let secret = get("client_secret")
+            .map(|found| found.value.clone())
+            .or(secret);
+        Ok(Self {
+            id: id.map(ClientId::new),
+            secret: secret.map(ClientSecret::new),
+        })
+    }
+}
+
+/// Reads client id and secret from a `credentials.json` as Google hands it
+/// out: under `installed` for desktop clients, under `web` for others.
+fn credentials(found: &Found) -> Result<(Option<String>, Option<String>)> {
+    let path = found.path()?;
+    let text = read(&path).map_err(|error| error.context(&found.origin))?;
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let client = json.get("installed").or_else(|| json.get("web"));
+    let text = |name: &str| Some(client?.get(name)?.as_str()?.to_owned());
+    let id = text("client_id").ok_or_else(|| {
+        Error::new(
+            Kind::Config,
+            format!(
+                "{}: {} holds no OAuth client (`installed` or `web` with a `client_id`)",
+                found.origin,
+                path.display()
+            ),
+        )
+        .next("download the client's JSON again from Google's console, page Clients")
+    })?;
+    Ok((Some(id), text("client_secret")))
+}
+
+/// The state folder: `DAYSHEET_HOME`, else the platform's data folder.
+fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
+    match set(var, HOME) {
+        Some(path) => absolute(&path).map_err(|error| error.context(HOME)),
+        None => directories::ProjectDirs::from("", "", "daysheet")
+            .map(|dirs| dirs.data_dir().to_path_buf())
+            .ok_or_else(|| {
+                Error::new(Kind::Config, "this user has no home folder")
+                    .next(format!("set {HOME} to a folder"))
+            }),
+    }
+}
+
+/// The zone that was set, else the system's if it has an IANA name, else UTC.
+fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
+    match settings.get("zone") {
+        Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
+            found.wrong("is not an IANA time zone; write it like `Europe/Berlin`")
+        }),
+        None => Ok(system
+            .filter(|zone| zone.iana_name().is_some())
+            .unwrap_or(TimeZone::UTC)),
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    Error::new(
+        Kind::Config,
+        format!("{} cannot be read ({error})", path.display()),
+    )
+}

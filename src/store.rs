@@ -1,0 +1,269 @@
+//! What must survive a restart: handles, cursors, accounts with their
+//! encrypted tokens, and a few small settings of the state folder itself.
+//!
+//! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet
+//! process of the user (a client starts one per window). [`Store`] is a cheap
+//! handle; the file is created or opened at the first query, so a process that
+//! asks nothing of it touches no disk.
+//!
+//! The statements are plain SQL with `$1` parameters, `ON CONFLICT` and integer
+//! or text columns, so that they run on PostgreSQL as they stand. What differs
+//! there is all in this file: how a connection is opened, how a writing
+//! transaction begins, and how a database's error is put into words. Every row
+//! carries its owner; today there is one, [`OWNER`].
+//!
+//! Each file below adds its own methods to [`Store`]. This one stops at opening,
+//! migrating and the settings rows.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
+use sqlx::{ConnectOptions, Sqlite, SqlitePool, Transaction};
+use tokio::sync::OnceCell;
+
+use crate::config::{Config, KeyStore};
+use crate::error::{Error, Kind, Result};
+
+pub mod accounts;
+mod cursors;
+mod files;
+pub mod handles;
+mod keychain;
+mod keys;
+mod schema;
+mod secrets;
+
+pub use accounts::{AccountRow, Status};
+pub use handles::HandleKind;
+
+/// The user whose rows these are, as long as there is one user per store.
+pub(crate) const OWNER: &str = "local";
+
+/// The database's file name in the state folder.
+const FILE: &str = "daysheet.db";
+
+/// How long a statement waits for another process to finish writing.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How long opening is tried again while another process creates the file.
+const OPENING: Duration = Duration::from_secs(10);
+
+/// A handle on the store of one state folder. Clones share one connection pool.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    home: PathBuf,
+    key_store: KeyStore,
+    pool: OnceCell<SqlitePool>,
+    keys: keys::Keys,
+}
+
+impl Store {
+    /// The store in the state folder of `config`. Nothing is opened yet.
+    pub fn new(config: &Config) -> Self {
+        Self::at(&config.home, config.key_store)
+    }
+
+    /// The store in the folder `home`, which need not exist yet, with the key
+    /// that encrypts tokens kept where `key_store` says.
+    pub fn at(home: impl Into<PathBuf>, key_store: KeyStore) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                home: home.into(),
+                key_store,
+                pool: OnceCell::new(),
+                keys: keys::Keys::default(),
+            }),
+        }
+    }
+
+    /// The state folder.
+    pub fn home(&self) -> &Path {
+        &self.inner.home
+    }
+
+    /// The database's file, whether or not it exists yet.
+    pub fn path(&self) -> PathBuf {
+        self.inner.home.join(FILE)
+    }
+
+    /// Opens the database unless it is open, creating and migrating it as
+    /// needed. Any query does this by itself; callers may do it to see whether
+    /// it works.
+    ///
+    /// # Errors
+    /// [`Kind::Store`] if the folder or file cannot be used, is damaged, or was
+    /// written by a newer Daysheet.
+    pub async fn open(&self) -> Result<()> {
+        self.pool().await.map(|_pool| ())
+    }
+
+    async fn pool(&self) -> Result<&SqlitePool> {
+        self.inner
+            .pool
+            .get_or_try_init(|| async { self.connect().await })
+            .await
+    }
+
+    async fn connect(&self) -> Result<SqlitePool> {
+        files::private_folder(&self.inner.home)?;
+        let path = self.path();
+        // Created by us and not by SQLite, so that nobody else can ever read it.
+        // SQLite gives its side files (-wal, -shm) the mode of the main one.
+        files::private_file(&path)?;
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .create_if_missing(true)
+            .busy_timeout(BUSY)
+            .journal_mode(SqliteJournalMode::Wal)
+            .disable_statement_logging();
+        let started = std::time::Instant::now();
+        loop {
+            // A few connections: reads run beside a write, and no more.
+            let pool = SqlitePoolOptions::new()
+                .max_connections(4)
+                .acquire_timeout(OPENING);
+            let opened = match pool.connect_with(options.clone()).await {
+                Ok(pool) => match schema::migrate(&pool, self).await {
+                    Ok(()) => Ok(pool),
+                    Err(error) => {
+                        pool.close().await;
+                        return Err(error);
+                    }
+                },
+                Err(error) => Err(error),
+            };
+            match opened {
+                Ok(pool) => return Ok(pool),
+                // The change to WAL mode needs the file for itself, and SQLite
+                // does not apply its own waiting to it.
+                Err(error) if is_busy(&error) && started.elapsed() < OPENING => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Err(error) => return Err(self.broken(&error)),
+            }
+        }
+    }
+
+    /// Begins a transaction that will write. It takes SQLite's write lock at
+    /// once: one that takes it after reading could fail on what it has read.
+    async fn writing(&self) -> Result<Transaction<'static, Sqlite>> {
+        self.pool()
+            .await?
+            .begin_with("BEGIN IMMEDIATE")
+            .await
+            .map_err(|error| self.broken(&error))
+    }
+
+    async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<()> {
+        transaction
+            .commit()
+            .await
+            .map_err(|error| self.broken(&error))
+    }
+
+    /// The value kept under `name`, if any. Settings rows hold what Daysheet
+    /// decided once for this state folder; what people set is in `config.rs`.
+    async fn setting(&self, name: &str) -> Result<Option<String>> {
+        sqlx::query_scalar("SELECT value FROM settings WHERE owner = $1 AND name = $2")
+            .bind(OWNER)
+            .bind(name)
+            .fetch_optional(self.pool().await?)
+            .await
+            .map_err(|error| self.broken(&error))
+    }
+
+    /// Keeps `value` under `name` unless something is kept there already, and
+    /// returns what is kept now. Of several processes that decide at once, all
+    /// get the first one's decision.
+    async fn decide(&self, name: &str, value: &str) -> Result<String> {
+        sqlx::query(
+            "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
+             ON CONFLICT (owner, name) DO NOTHING",
+        )
+        .bind(OWNER)
+        .bind(name)
+        .bind(value)
+        .execute(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        self.setting(name)
+            .await?
+            .ok_or_else(|| Error::new(Kind::Store, format!("the setting {name} was not kept")))
+    }
+
+    /// Forgets the decision `value` kept under `name`; a newer one stays.
+    async fn undecide(&self, name: &str, value: &str) -> Result<()> {
+        sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2 AND value = $3")
+            .bind(OWNER)
+            .bind(name)
+            .bind(value)
+            .execute(self.pool().await?)
+            .await
+            .map(|_done| ())
+            .map_err(|error| self.broken(&error))
+    }
+
+    /// A database's error in words, with what to do about it. Bound values are
+    /// never part of it.
+    fn broken(&self, error: &sqlx::Error) -> Error {
+        let path = self.path();
+        let path = path.display();
+        match sqlite_code(error) {
+            Some(BUSY_CODE | LOCKED_CODE) => Error::new(
+                Kind::Store,
+                format!("{path} is in use by another process for too long"),
+            )
+            .next("try again; if it stays so, end other Daysheet processes"),
+            Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => {
+                Error::new(Kind::Store, format!("{path} is damaged"))
+                    .next("restore it from a backup, or move it away and sign in again")
+            }
+            Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => {
+                Error::new(Kind::Store, format!("{path} cannot be opened for writing"))
+                    .next("check the permissions of the folder, or set DAYSHEET_HOME to another")
+            }
+            Some(FULL_CODE) => Error::new(Kind::Store, format!("the disk of {path} is full"))
+                .next("make room and try again"),
+            _ => Error::new(Kind::Store, format!("{path} failed ({error})"))
+                .next("move the file away, or restore it from a backup"),
+        }
+    }
+}
+
+/// Shows where the store is, never what it holds.
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Store").field(&self.inner.home).finish()
+    }
+}
+
+// SQLite's primary result codes (https://sqlite.org/rescode.html).
+const PERMISSION_CODE: u32 = 3;
+const BUSY_CODE: u32 = 5;
+const LOCKED_CODE: u32 = 6;
+const READ_ONLY_CODE: u32 = 8;
+const CORRUPT_CODE: u32 = 11;
+const FULL_CODE: u32 = 13;
+const CANNOT_OPEN_CODE: u32 = 14;
+const NOT_A_DATABASE_CODE: u32 = 26;
+
+/// SQLite's primary result code; the extended ones keep it in their low byte.
+fn sqlite_code(error: &sqlx::Error) -> Option<u32> {
+    let code: u32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    matches!(sqlite_code(error), Some(BUSY_CODE | LOCKED_CODE))
+}
+
+/// Now, in seconds since 1970. Stored times are kept so.
+pub(crate) fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}

@@ -1,0 +1,305 @@
+//! The accounts' rows: who is signed in, with sealed tokens.
+//!
+//! Every change of a row's tokens raises its version, and a change says which
+//! version it was made from: of two processes that refresh at once, one saves
+//! and the other finds out. A lease keeps them from trying at once in the first
+//! place, because some providers take a refresh token that is used twice for a
+//! stolen one and end the whole grant.
+//!
+//! It stops at rows; what the columns mean together is in `crate::accounts`.
+
+use std::fmt;
+
+use super::{OWNER, Store, now};
+use crate::error::{Error, Kind, Result};
+
+/// Whether an account can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It can, as far as we know.
+    Ok,
+    /// The provider refused its grant, without saying or because it expired.
+    Expired,
+    /// The provider said that its grant was withdrawn.
+    Revoked,
+}
+
+impl Status {
+    /// The word that is stored and shown.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+
+    /// The status of a stored word. One we do not know does not mean "ok".
+    fn of(word: &str) -> Self {
+        match word {
+            "ok" => Self::Ok,
+            "revoked" => Self::Revoked,
+            _ => Self::Expired,
+        }
+    }
+}
+
+/// The word.
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One account as it is stored.
+#[derive(Clone)]
+pub struct AccountRow {
+    /// Short stable id, such as `google:mira@example.com`.
+    pub id: String,
+    /// The provider's name, such as `google`.
+    pub provider: String,
+    /// The mailbox's address.
+    pub email: String,
+    /// The scopes granted, separated by spaces.
+    pub scopes: String,
+    /// Whether it can be used.
+    pub status: Status,
+    /// Why it cannot be used.
+    pub problem: Option<String>,
+    /// When it was first added, in seconds since 1970.
+    pub added: i64,
+    /// The tokens as [`Store::seal`] returned them.
+    pub sealed: String,
+    /// Raised with every change of the tokens.
+    pub version: i64,
+}
+
+/// A row as the queries below select it, column by column.
+type Columns = (
+    String,
+    String,
+    String,
+    String,
+    String,
+    Option<String>,
+    i64,
+    String,
+    i64,
+);
+
+impl From<Columns> for AccountRow {
+    fn from(columns: Columns) -> Self {
+        let (id, provider, email, scopes, status, problem, added, sealed, version) = columns;
+        Self {
+            id,
+            provider,
+            email,
+            scopes,
+            status: Status::of(&status),
+            problem,
+            added,
+            sealed,
+            version,
+        }
+    }
+}
+
+impl Store {
+    /// All accounts, the longest known first.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn account_rows(&self) -> Result<Vec<AccountRow>> {
+        let rows: Vec<Columns> = sqlx::query_as(
+            "SELECT id, provider, email, scopes, status, problem, added, sealed, version \
+             FROM accounts WHERE owner = $1 ORDER BY added, id",
+        )
+        .bind(OWNER)
+        .fetch_all(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(rows.into_iter().map(AccountRow::from).collect())
+    }
+
+    /// The account with this id, if there is one.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn account_row(&self, id: &str) -> Result<Option<AccountRow>> {
+        let row: Option<Columns> = sqlx::query_as(
+            "SELECT id, provider, email, scopes, status, problem, added, sealed, version \
+             FROM accounts WHERE owner = $1 AND id = $2",
+        )
+        .bind(OWNER)
+        .bind(id)
+        .fetch_optional(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(row.map(AccountRow::from))
+    }
+
+    /// Adds an account, or gives a known one new tokens, scopes and a good
+    /// status. When it was first added stays; `status`, `problem`, `added` and
+    /// `version` of `row` are not looked at. Returns the row as stored.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn put_account(&self, row: &AccountRow) -> Result<AccountRow> {
+        let stored: Columns = sqlx::query_as(
+            "INSERT INTO accounts (owner, id, provider, email, scopes, status, problem, \
+                                   added, sealed, version, lease) \
+             VALUES ($1, $2, $3, $4, $5, 'ok', NULL, $6, $7, $8, 0) \
+             ON CONFLICT (owner, id) DO UPDATE SET \
+                 email = excluded.email, scopes = excluded.scopes, status = 'ok', \
+                 problem = NULL, sealed = excluded.sealed, \
+                 version = accounts.version + 1, lease = 0 \
+             RETURNING id, provider, email, scopes, status, problem, added, sealed, version",
+        )
+        .bind(OWNER)
+        .bind(&row.id)
+        .bind(&row.provider)
+        .bind(&row.email)
+        .bind(&row.scopes)
+        .bind(now())
+        .bind(&row.sealed)
+        // Versions begin with the time, so that an account that was removed and
+        // added again has none that a process may still remember.
+        .bind(jiff::Timestamp::now().as_microsecond())
+        .fetch_one(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(stored.into())
+    }
+
+    /// Saves refreshed tokens over those of `version` and gives up the lease.
+    /// False if the row has changed or gone since; then nothing was saved.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn replace_tokens(&self, id: &str, version: i64, sealed: &str) -> Result<bool> {
+        self.changes_one(
+            sqlx::query(
+                "UPDATE accounts SET sealed = $4, version = version + 1, lease = 0, \
+                                     status = 'ok', problem = NULL \
+                 WHERE owner = $1 AND id = $2 AND version = $3",
+            )
+            .bind(OWNER)
+            .bind(id)
+            .bind(version)
+            .bind(sealed),
+        )
+        .await
+    }
+
+    /// Notes that the provider refused the tokens of `version`, and why. False
+    /// if the row has changed or gone since; then there is nothing to note.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn refuse_account(
+        &self,
+        id: &str,
+        version: i64,
+        status: Status,
+        problem: &str,
+    ) -> Result<bool> {
+        self.changes_one(
+            sqlx::query(
+                "UPDATE accounts SET status = $4, problem = $5, lease = 0 \
+                 WHERE owner = $1 AND id = $2 AND version = $3",
+            )
+            .bind(OWNER)
+            .bind(id)
+            .bind(version)
+            .bind(status.word())
+            .bind(problem),
+        )
+        .await
+    }
+
+    /// Takes the right to refresh the tokens of `version`, for `seconds` at
+    /// most. False if another process has it, or the row has changed or gone.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn lease_account(&self, id: &str, version: i64, seconds: i64) -> Result<bool> {
+        let now = now();
+        // A lease that ends later than any we give is a clock set back since.
+        self.changes_one(
+            sqlx::query(
+                "UPDATE accounts SET lease = $4 \
+                 WHERE owner = $1 AND id = $2 AND version = $3 \
+                   AND (lease <= $5 OR lease > $4)",
+            )
+            .bind(OWNER)
+            .bind(id)
+            .bind(version)
+            .bind(now + seconds)
+            .bind(now),
+        )
+        .await
+    }
+
+    /// Gives the lease up without a change, after an attempt that came to
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn release_account(&self, id: &str, version: i64) -> Result<()> {
+        self.changes_one(
+            sqlx::query(
+                "UPDATE accounts SET lease = 0 WHERE owner = $1 AND id = $2 AND version = $3",
+            )
+            .bind(OWNER)
+            .bind(id)
+            .bind(version),
+        )
+        .await
+        .map(|_changed| ())
+    }
+
+    /// Deletes an account and its tokens. Its handles stay: their numbers must
+    /// not come to mean anything else. False if there was none.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn delete_account(&self, id: &str) -> Result<bool> {
+        self.changes_one(
+            sqlx::query("DELETE FROM accounts WHERE owner = $1 AND id = $2")
+                .bind(OWNER)
+                .bind(id),
+        )
+        .await
+    }
+
+    /// True if some tokens were sealed with a key that is marked so.
+    pub(super) async fn has_sealed(&self, mark: &str) -> Result<bool> {
+        let count: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2")
+                .bind(OWNER)
+                .bind(format!("{mark}%"))
+                .fetch_one(self.pool().await?)
+                .await
+                .map_err(|error| self.broken(&error))?;
+        Ok(count > 0)
+    }
+
+    /// Runs a statement about one row; true if it found its row.
+    async fn changes_one(
+        &self,
+        statement: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
+    ) -> Result<bool> {
+        let done = statement
+            .execute(self.pool().await?)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        match done.rows_affected() {
+            0 => Ok(false),
+            1 => Ok(true),
+            more => Err(Error::new(
+                Kind::Internal,
+                format!("a change meant for one account met {more}"),
+            )),
+        }
+    }
+}

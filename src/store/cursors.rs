@@ -1,0 +1,88 @@
+//! Cursors: `p3` for the long text that says where a list goes on.
+//!
+//! A provider's page token can have thousands of characters; the model gets a
+//! number and passes it back. The same state has the same number for as long as
+//! it is kept, so that the same question gives the same bytes. Cursors are kept
+//! for thirty days after they were last given out and then purged; their numbers
+//! are not used again.
+//!
+//! It stops at text: what a state says is up to whoever saves it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use super::{HandleKind, OWNER, Store, now};
+use crate::error::Result;
+
+/// One day, in seconds.
+const DAY: i64 = 24 * 60 * 60;
+/// How long a cursor is kept after it was last given out, in seconds.
+const KEPT: i64 = 30 * DAY;
+
+impl Store {
+    /// The number of the cursor with this state, for a handle such as `p3`.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn save_cursor(&self, state: &str) -> Result<u64> {
+        let digest = STANDARD.encode(Sha256::digest(state.as_bytes()));
+        let now = now();
+        let find = "SELECT number FROM cursors WHERE owner = $1 AND digest = $2 AND saved > $3";
+        // A cursor noted within the last day is noted well enough, so that a
+        // repeated question writes nothing.
+        let known: Option<i64> = sqlx::query_scalar(find)
+            .bind(OWNER)
+            .bind(&digest)
+            .bind(now - DAY)
+            .fetch_optional(self.pool().await?)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        if let Some(number) = known {
+            return Ok(number.unsigned_abs());
+        }
+        let mut tx = self.writing().await?;
+        let next = self.next_number(&mut tx, HandleKind::Page).await?;
+        sqlx::query("DELETE FROM cursors WHERE owner = $1 AND saved <= $2")
+            .bind(OWNER)
+            .bind(now - KEPT)
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        let number: i64 = sqlx::query_scalar(
+            "INSERT INTO cursors (owner, number, digest, state, saved) \
+             VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (owner, digest) DO UPDATE SET saved = excluded.saved \
+             RETURNING number",
+        )
+        .bind(OWNER)
+        .bind(next)
+        .bind(&digest)
+        .bind(state)
+        .bind(now)
+        .fetch_one(&mut *tx)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        if number == next {
+            self.advance(&mut tx, HandleKind::Page, number).await?;
+        }
+        self.commit(tx).await?;
+        Ok(number.unsigned_abs())
+    }
+
+    /// The state of cursor `number`; nothing if there is none, or no longer.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn cursor(&self, number: u64) -> Result<Option<String>> {
+        let Ok(number) = i64::try_from(number) else {
+            return Ok(None);
+        };
+        sqlx::query_scalar("SELECT state FROM cursors WHERE owner = $1 AND number = $2")
+            .bind(OWNER)
+            .bind(number)
+            .fetch_optional(self.pool().await?)
+            .await
+            .map_err(|error| self.broken(&error))
+    }
+}

@@ -1,0 +1,74 @@
+//! Folders and files that only their owner can read.
+//!
+//! On Unix the modes are set when a thing is created, not after, and tightened
+//! on what is already there. Elsewhere the user's data folder is private by
+//! itself. It stops at the file system: nothing here knows what is written.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crate::error::{Error, Kind, Result};
+
+/// Creates the folder and its parents, readable by the owner only (0700). A
+/// folder that exists keeps its mode: it may be shared on purpose, and what we
+/// put there is private by itself.
+pub(super) fn private_folder(path: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| {
+        Error::new(
+            Kind::Store,
+            format!(
+                "the state folder {} cannot be used ({error})",
+                path.display()
+            ),
+        )
+        .next("check its permissions, or set DAYSHEET_HOME to another folder")
+    })
+}
+
+/// Creates the file empty unless it exists, readable by the owner only (0600),
+/// and sees that it can be written.
+pub(super) fn private_file(path: &Path) -> Result<()> {
+    // Never truncated: another process may have filled it just now.
+    private_options()
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .and_then(|_file| tighten(path))
+        .map_err(|error| {
+            Error::new(
+                Kind::Store,
+                format!("{} cannot be opened for writing ({error})", path.display()),
+            )
+            .next("check the permissions of the folder, or set DAYSHEET_HOME to another")
+        })
+}
+
+/// Options that write and, where they create, create for the owner only.
+pub(super) fn private_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Takes from everybody but the owner what they may do with the file.
+pub(super) fn tighten(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mut permissions = std::fs::metadata(path)?.permissions();
+        if permissions.mode() & 0o077 != 0 {
+            permissions.set_mode(0o600);
+            std::fs::set_permissions(path, permissions)?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! Handles: the short names that stand for providers' long ids.
+//!
+//! `m12` is the twelfth message this user was ever shown. A number is given
+//! out once and means the same thing for good: it is not used again, not after
+//! the account was removed and not by another process. A handle knows its
+//! account, so that a write needs no account argument.
+//!
+//! It stops at the mapping; which ids deserve a handle, and which arguments may
+//! be handles, is decided elsewhere. Page cursors (`p3`) share the alphabet and
+//! the counters and are kept in `cursors.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
+
+use super::{OWNER, Store};
+use crate::error::{Error, Kind, Result};
+
+/// How many ids one statement carries, well below SQLite's limit of 32,766
+/// parameters and PostgreSQL's of 65,535.
+const BATCH: usize = 500;
+
+/// What a handle stands for; its letter is the first of the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HandleKind {
+    /// `m`, a message.
+    Message,
+    /// `t`, a conversation.
+    Thread,
+    /// `e`, a calendar event.
+    Event,
+    /// `a`, an attachment.
+    Attachment,
+    /// `f`, a folder or label.
+    Folder,
+    /// `c`, a calendar.
+    Calendar,
+    /// `d`, a draft.
+    Draft,
+    /// `p`, where a list goes on.
+    Page,
+}
+
+impl HandleKind {
+    /// Every kind, in the order of the documentation.
+    pub const ALL: [Self; 8] = [
+        Self::Message,
+        Self::Thread,
+        Self::Event,
+        Self::Attachment,
+        Self::Folder,
+        Self::Calendar,
+        Self::Draft,
+        Self::Page,
+    ];
+
+    /// The letter that handles of this kind begin with.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Message => 'm',
+            Self::Thread => 't',
+            Self::Event => 'e',
+            Self::Attachment => 'a',
+            Self::Folder => 'f',
+            Self::Calendar => 'c',
+            Self::Draft => 'd',
+            Self::Page => 'p',
+        }
+    }
+
+    /// The kind that `letter` stands for.
+    pub fn of(letter: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.letter() == letter)
+    }
+
+    /// The handle with this number, such as `m12`.
+    pub fn handle(self, number: u64) -> String {
+        format!("{self}{number}")
+    }
+
+    /// Reads a handle strictly as [`HandleKind::handle`] writes it: a known
+    /// lower-case letter, then a number from 1 on without sign or leading zero.
+    /// Anything else is no handle and may be a provider's id.
+    pub fn parse(text: &str) -> Option<(Self, u64)> {
+        let mut chars = text.chars();
+        let kind = Self::of(chars.next()?)?;
+        let digits = chars.as_str();
+        if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        // Numbers are kept as 64-bit signed integers; no handle is above that.
+        let number: i64 = digits.parse().ok()?;
+        Some((kind, u64::try_from(number).ok()?))
+    }
+}
+
+/// The letter.
+impl fmt::Display for HandleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.letter())
+    }
+}
+
+impl Store {
+    /// The handle numbers of `ids`, provider ids of one account and kind, in
+    /// their order. Those seen before keep their number, the others get the next
+    /// ones in their order. If all are known, nothing is written.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn handles(&self, account: &str, kind: HandleKind, ids: &[&str]) -> Result<Vec<u64>> {
+        let mut known = BTreeMap::new();
+        let pool = self.pool().await?;
+        let mut reading = pool.acquire().await.map_err(|error| self.broken(&error))?;
+        self.read_handles(&mut reading, account, kind, ids, &mut known)
+            .await?;
+        drop(reading);
+        let mut seen = BTreeSet::new();
+        let unknown: Vec<&str> = ids
+            .iter()
+            .copied()
+            .filter(|id| !known.contains_key(*id) && seen.insert(*id))
+            .collect();
+        if !unknown.is_empty() {
+            self.number(account, kind, &unknown, &mut known).await?;
+        }
+        ids.iter()
+            .map(|id| {
+                known
+                    .get(*id)
+                    .copied()
+                    .ok_or_else(|| Error::new(Kind::Internal, "an id was left without a handle"))
+            })
+            .collect()
+    }
+
+    /// The account and provider id a handle stands for; nothing if it was never
+    /// given out. The account may have been removed since.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn resolve(&self, kind: HandleKind, number: u64) -> Result<Option<(String, String)>> {
+        let Ok(number) = i64::try_from(number) else {
+            return Ok(None);
+        };
+        sqlx::query_as(
+            "SELECT account, provider_id FROM handles \
+             WHERE owner = $1 AND kind = $2 AND number = $3",
+        )
+        .bind(OWNER)
+        .bind(kind.to_string())
+        .bind(number)
+        .fetch_optional(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))
+    }
+
+    /// Gives numbers to `ids`, which are distinct, and adds them to `known`.
+    async fn number(
+        &self,
+        account: &str,
+        kind: HandleKind,
+        ids: &[&str],
+        known: &mut BTreeMap<String, u64>,
+    ) -> Result<()> {
+        let mut tx = self.writing().await?;
+        let first = self.next_number(&mut tx, kind).await?;
+        // Only under the counter's lock is it sure which ids are new: another
+        // process may have been shown the same list a moment ago.
+        self.read_handles(&mut tx, account, kind, ids, known)
+            .await?;
+        let new: Vec<(i64, &str)> = (first..)
+            .zip(ids.iter().copied().filter(|id| !known.contains_key(*id)))
+            .collect();
+        for batch in new.chunks(BATCH) {
+            let mut insert = QueryBuilder::<Sqlite>::new(
+                "INSERT INTO handles (owner, kind, number, account, provider_id) ",
+            );
+            insert.push_values(batch, |mut row, &(number, id)| {
+                row.push_bind(OWNER)
+                    .push_bind(kind.to_string())
+                    .push_bind(number)
+                    .push_bind(account)
+                    .push_bind(id);
+            });
+            insert
+                .build()
+                .persistent(false)
+                .execute(&mut *tx)
+                .await
+                .map_err(|error| self.broken(&error))?;
+        }
+        if let Some(&(last, _)) = new.last() {
+            self.advance(&mut tx, kind, last).await?;
+        }
+        self.commit(tx).await?;
+        for (number, id) in new {
+            known.insert(id.to_owned(), number.unsigned_abs());
+        }
+        Ok(())
+    }
+
+    /// Adds the handles that `ids` already have to `known`.
+    async fn read_handles(
+        &self,
+        connection: &mut SqliteConnection,
+        account: &str,
+        kind: HandleKind,
+        ids: &[&str],
+        known: &mut BTreeMap<String, u64>,
+    ) -> Result<()> {
+        for batch in ids.chunks(BATCH) {
+            let mut select = QueryBuilder::<Sqlite>::new(
+                "SELECT provider_id, number FROM handles WHERE owner = ",
+            );
+            select.push_bind(OWNER).push(" AND kind = ");
+            select.push_bind(kind.to_string()).push(" AND account = ");
+            select.push_bind(account).push(" AND provider_id IN (");
+            let mut list = select.separated(", ");
+            for id in batch {
+                list.push_bind(*id);
+            }
+            select.push(")");
+            let rows: Vec<(String, i64)> = select
+                .build_query_as()
+                .persistent(false)
+                .fetch_all(&mut *connection)
+                .await
+                .map_err(|error| self.broken(&error))?;
+            known.extend(
+                rows.into_iter()
+                    .map(|(id, number)| (id, number.unsigned_abs())),
+            );
+        }
+        Ok(())
+    }
+
+    /// The next free number of a kind. Locks the kind's counter until the
+    /// transaction ends, on PostgreSQL too, where others may write meanwhile.
+    pub(super) async fn next_number(
+        &self,
+        tx: &mut Transaction<'static, Sqlite>,
+        kind: HandleKind,
+    ) -> Result<i64> {
+        let last: i64 = sqlx::query_scalar(
+            "INSERT INTO counters (owner, kind, last) VALUES ($1, $2, 0) \
+             ON CONFLICT (owner, kind) DO UPDATE SET last = counters.last \
+             RETURNING last",
+        )
+        .bind(OWNER)
+        .bind(kind.to_string())
+        .fetch_one(&mut **tx)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(last + 1)
+    }
+
+    /// Notes that all numbers of a kind up to `last` are taken.
+    pub(super) async fn advance(
+        &self,
+        tx: &mut Transaction<'static, Sqlite>,
+        kind: HandleKind,
+        last: i64,
+    ) -> Result<()> {
+        sqlx::query("UPDATE counters SET last = $3 WHERE owner = $1 AND kind = $2")
+            .bind(OWNER)
+            .bind(kind.to_string())
+            .bind(last)
+            .execute(&mut **tx)
+            .await
+            .map(|_done| ())
+            .map_err(|error| self.broken(&error))
+    }
+}

@@ -1,0 +1,118 @@
+//! The operating system's keychain, as far as the store needs it.
+//!
+//! The keychain can ask its user for a password and so can take its time: it is
+//! called on a thread of its own, and not waited for for ever. Errors are
+//! reasons in words and never hold a key. What they mean for the store is
+//! decided in `keys.rs`.
+//!
+//! Built without the feature `keychain`, it always says that there is none.
+
+use super::keys::Key;
+
+#[cfg(feature = "keychain")]
+pub(super) use native::{create, forget, read};
+#[cfg(not(feature = "keychain"))]
+pub(super) use none::{create, forget, read};
+
+#[cfg(feature = "keychain")]
+mod native {
+    use std::time::Duration;
+
+    use keyring::{Entry, Error};
+
+    use super::Key;
+
+    /// The name that the keychain shows to its user.
+    const SERVICE: &str = "daysheet";
+    /// How long a keychain may take, which is how long its user has to type a
+    /// password.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// Writes `key` under `name` and sees that the same comes back.
+    pub(in crate::store) async fn create(name: &str, key: Key) -> Result<(), String> {
+        on_thread(name, move |entry| {
+            entry.set_secret(&key)?;
+            if entry.get_secret()? == key {
+                return Ok(());
+            }
+            let _ = entry.delete_credential();
+            Err(Error::NotSupportedByStore(
+                "what was written is not what was read".to_owned(),
+            ))
+        })
+        .await
+    }
+
+    /// The key under `name`; nothing if the keychain has no such entry.
+    pub(in crate::store) async fn read(name: &str) -> Result<Option<Key>, String> {
+        let secret = on_thread(name, |entry| match entry.get_secret() {
+            Ok(secret) => Ok(Some(secret)),
+            Err(Error::NoEntry) => Ok(None),
+            Err(error) => Err(error),
+        })
+        .await?;
+        secret
+            .map(Key::try_from)
+            .transpose()
+            .map_err(|_wrong| "the entry does not hold a key of ours".to_owned())
+    }
+
+    /// Removes an entry that nothing was sealed with.
+    pub(in crate::store) async fn forget(name: &str) {
+        if let Err(why) = on_thread(name, |entry| entry.delete_credential()).await {
+            tracing::debug!("an unused keychain entry stays: {why}");
+        }
+    }
+
+    /// Runs a keychain call on a thread of its own. Not on the runtime's pool:
+    /// the runtime would wait at its end for a dialog that nobody answers.
+    async fn on_thread<T: Send + 'static>(
+        name: &str,
+        call: impl FnOnce(&Entry) -> keyring::Result<T> + Send + 'static,
+    ) -> Result<T, String> {
+        let name = name.to_owned();
+        let (done, answer) = tokio::sync::oneshot::channel();
+        std::thread::Builder::new()
+            .name("keychain".to_owned())
+            .spawn(move || {
+                let answer = Entry::new(SERVICE, &name).and_then(|entry| call(&entry));
+                // Nobody waits any more if it took too long.
+                let _ = done.send(answer.map_err(|error| reason(&error)));
+            })
+            .map_err(|error| error.to_string())?;
+        match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_dropped)) => Err("the keychain's library gave up".to_owned()),
+            Err(_elapsed) => Err("it did not answer; is a dialog waiting?".to_owned()),
+        }
+    }
+
+    /// An error's words, without what some variants carry of what was read.
+    fn reason(error: &Error) -> String {
+        match (error, Entry::store_status()) {
+            (Error::BadEncoding(_) | Error::BadDataFormat(..), _) => {
+                "the entry is malformed".to_owned()
+            }
+            // "No default store" is what follows; this is what went wrong.
+            (Error::NoDefaultStore, Err(why)) => why.to_string(),
+            _ => error.to_string(),
+        }
+    }
+}
+
+#[cfg(not(feature = "keychain"))]
+mod none {
+    use super::Key;
+
+    const WITHOUT: &str = "this build has no keychain support";
+
+    pub(in crate::store) async fn create(_name: &str, _key: Key) -> Result<(), String> {
+        Err(WITHOUT.to_owned())
+    }
+
+    pub(in crate::store) async fn read(_name: &str) -> Result<Option<Key>, String> {
+        Err(WITHOUT.to_owned())
+    }
+
+    pub(in crate::store) async fn forget(_name: &str) {}
+}

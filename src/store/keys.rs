@@ -1,0 +1,236 @@
+//! Where the key that seals secrets is kept: the system's keychain, or a file.
+//!
+//! The place is chosen once, at the first secret, and remembered in the
+//! database. From then on a key that cannot be had is an error that says how to
+//! get it back, and never a reason to make a new one: a new key would leave the
+//! tokens that are there unreadable for good.
+//!
+//! Several processes may choose at once. The key file is created by whoever
+//! creates it first (`O_EXCL`); a keychain entry is written under a random name
+//! and counts only if its name is the one the database keeps.
+//!
+//! How the keychain is spoken to is in `keychain.rs`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use tokio::sync::OnceCell;
+
+use super::files::{private_folder, private_options, tighten};
+use super::secrets::random;
+use super::{Store, keychain};
+use crate::config::KeyStore;
+use crate::error::{Error, Kind, Result};
+
+/// A key of XChaCha20-Poly1305.
+pub(super) type Key = [u8; KEY_BYTES];
+/// Its length in bytes.
+pub(super) const KEY_BYTES: usize = 32;
+
+/// The key file's name in the state folder.
+const FILE: &str = "key";
+/// How often and how long apart a key file that another process is just writing
+/// is looked at.
+const LOOKS: u32 = 50;
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The settings row that remembers the place: `file`, or `keychain:` and the
+/// entry's name.
+const CHOICE: &str = "key_store";
+const KEYCHAIN: &str = "keychain:";
+
+/// The keys of one store once they were read.
+#[derive(Default)]
+pub(super) struct Keys {
+    file: OnceCell<Key>,
+    keychain: OnceCell<Key>,
+}
+
+/// A place that a key is kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    File,
+    Keychain,
+}
+
+impl Place {
+    /// What sealed texts begin with, so that they name their key. The number is
+    /// the form of what follows.
+    pub(super) const fn mark(self) -> &'static str {
+        match self {
+            Self::File => "f1:",
+            Self::Keychain => "k1:",
+        }
+    }
+
+    /// The place that a sealed text names, and the text without its mark.
+    pub(super) fn of(sealed: &str) -> Option<(Self, &str)> {
+        [Self::File, Self::Keychain]
+            .into_iter()
+            .find_map(|place| Some((place, sealed.strip_prefix(place.mark())?)))
+    }
+}
+
+impl Store {
+    /// The key for new secrets, and where it is kept. Chooses the place and
+    /// makes the key if there is none yet.
+    pub(super) async fn sealing_key(&self) -> Result<(Place, Key)> {
+        if self.inner.key_store == KeyStore::File {
+            return Ok((Place::File, self.file_key(true).await?));
+        }
+        // Twice, because a choice may turn out to be void; see below.
+        for _ in 0..2 {
+            let choice = match self.setting(CHOICE).await? {
+                Some(choice) => choice,
+                None => self.choose().await?,
+            };
+            let Some(entry) = choice.strip_prefix(KEYCHAIN) else {
+                return Ok((Place::File, self.file_key(true).await?));
+            };
+            if let Some(key) = self.keychain_key(entry).await? {
+                return Ok((Place::Keychain, key));
+            }
+            // Somebody cleared the keychain. If nothing was sealed with that key,
+            // nothing is lost with it.
+            if self.has_sealed(Place::Keychain.mark()).await? {
+                break;
+            }
+            self.undecide(CHOICE, &choice).await?;
+        }
+        Err(entry_gone())
+    }
+
+    /// The key that something was sealed with.
+    pub(super) async fn opening_key(&self, place: Place) -> Result<Key> {
+        match place {
+            Place::File => self.file_key(false).await,
+            Place::Keychain => {
+                let choice = self.setting(CHOICE).await?;
+                match choice.as_deref().and_then(|it| it.strip_prefix(KEYCHAIN)) {
+                    Some(entry) => self.keychain_key(entry).await?.ok_or_else(entry_gone),
+                    None => Err(entry_gone()),
+                }
+            }
+        }
+    }
+
+    /// Chooses the place of the key: the keychain if it passes a write and a
+    /// read, else the file. Returns what is remembered now, which may be what
+    /// another process has chosen.
+    async fn choose(&self) -> Result<String> {
+        let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
+        let key: Key = random()?;
+        match keychain::create(&entry, key).await {
+            Ok(()) => {
+                let mine = format!("{KEYCHAIN}{entry}");
+                let chosen = self.decide(CHOICE, &mine).await?;
+                if chosen != mine {
+                    keychain::forget(&entry).await;
+                }
+                Ok(chosen)
+            }
+            Err(why) => {
+                tracing::info!("the key is kept in a file, for lack of a keychain: {why}");
+                self.decide(CHOICE, "file").await
+            }
+        }
+    }
+
+    /// The key in the keychain; nothing if the keychain answers but no longer
+    /// holds it.
+    async fn keychain_key(&self, entry: &str) -> Result<Option<Key>> {
+        let known = &self.inner.keys.keychain;
+        if let Some(key) = known.get() {
+            return Ok(Some(*key));
+        }
+        match keychain::read(entry).await {
+            Ok(Some(key)) => Ok(Some(*known.get_or_init(|| async { key }).await)),
+            Ok(None) => Ok(None),
+            Err(why) => Err(Error::new(
+                Kind::Store,
+                format!("the key in the system's keychain cannot be read ({why})"),
+            )
+            .next(
+                "unlock the keychain and try again, or set DAYSHEET_KEY_STORE=file and sign in \
+                 again",
+            )),
+        }
+    }
+
+    /// The key in the key file. `may_create` if the file may be made: it never
+    /// is while something is sealed with a key it once held.
+    async fn file_key(&self, may_create: bool) -> Result<Key> {
+        self.inner
+            .keys
+            .file
+            .get_or_try_init(|| async {
+                let path = self.inner.home.join(FILE);
+                if !path.exists() {
+                    if !may_create || self.has_sealed(Place::File.mark()).await? {
+                        return Err(Error::new(
+                            Kind::Store,
+                            format!("the key file {} is gone", path.display()),
+                        )
+                        .next(
+                            "restore it from a backup, or remove the accounts with `daysheet \
+                             account remove` and sign in again",
+                        ));
+                    }
+                    private_folder(&self.inner.home)?;
+                    create_key_file(&path).map_err(|error| unusable(&path, &error))?;
+                }
+                read_key_file(&path).await
+            })
+            .await
+            .copied()
+    }
+}
+
+fn entry_gone() -> Error {
+    Error::new(Kind::Store, "the key is no longer in the system's keychain").next(
+        "put it back, or remove the accounts with `daysheet account remove` and sign in again",
+    )
+}
+
+/// Writes a new key, unless another process was faster: then theirs counts.
+fn create_key_file(path: &Path) -> io::Result<()> {
+    let key: Key = random().map_err(|error| io::Error::other(error.to_string()))?;
+    let mut file = match private_options().create_new(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    file.write_all(format!("{}\n", STANDARD.encode(key)).as_bytes())?;
+    // On disk before the first token is sealed with it.
+    file.sync_all()
+}
+
+/// Reads the key file. An incomplete one is looked at again for a while, since
+/// another process may have created it a moment ago.
+async fn read_key_file(path: &PathBuf) -> Result<Key> {
+    for _ in 0..LOOKS {
+        let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
+        let key = STANDARD.decode(text.trim_end()).ok();
+        if let Some(key) = key.and_then(|bytes| Key::try_from(bytes).ok()) {
+            tighten(path).map_err(|error| unusable(path, &error))?;
+            return Ok(key);
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Err(Error::new(
+        Kind::Store,
+        format!("the key file {} does not hold a key", path.display()),
+    )
+    .next("restore it from a backup, or move it away and sign in again"))
+}
+
+fn unusable(path: &Path, error: &io::Error) -> Error {
+    Error::new(
+        Kind::Store,
+        format!("the key file {} cannot be used ({error})", path.display()),
+    )
+    .next("check the permissions of the folder, or set DAYSHEET_HOME to another")
+}

@@ -1,0 +1,131 @@
+//! The tables, as forward migrations.
+//!
+//! The database keeps the number of the last migration it has seen. A new table
+//! or column is a new entry at the end of [`MIGRATIONS`]; an entry that was
+//! released is never edited, because databases in the field have run it. There
+//! is no way back: an older Daysheet refuses a newer database.
+//!
+//! Column types are `TEXT` and `BIGINT` only, times are seconds since 1970 and
+//! bytes are Base64 text, so that the same statements create the tables on
+//! PostgreSQL.
+
+use sqlx::SqlitePool;
+
+use super::Store;
+use crate::error::{Error, Kind, Result};
+
+/// One entry per schema version, from version 1 on: its statements, in order.
+const MIGRATIONS: &[&[&str]] = &[&[
+    "CREATE TABLE settings (
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (owner, name)
+    )",
+    // The last number given out per kind of handle. Kept apart from the rows,
+    // so that a number is not used again after its row was purged.
+    "CREATE TABLE counters (
+        owner TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        last BIGINT NOT NULL,
+        PRIMARY KEY (owner, kind)
+    )",
+    "CREATE TABLE handles (
+        owner TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        account TEXT NOT NULL,
+        provider_id TEXT NOT NULL,
+        PRIMARY KEY (owner, kind, number),
+        UNIQUE (owner, kind, account, provider_id)
+    )",
+    // A state is found again by its digest: it may be longer than an index
+    // allows its keys to be.
+    "CREATE TABLE cursors (
+        owner TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        digest TEXT NOT NULL,
+        state TEXT NOT NULL,
+        saved BIGINT NOT NULL,
+        PRIMARY KEY (owner, number),
+        UNIQUE (owner, digest)
+    )",
+    "CREATE TABLE accounts (
+        owner TEXT NOT NULL,
+        id TEXT NOT NULL,
+        provider TEXT NOT NULL,
+        email TEXT NOT NULL,
+        scopes TEXT NOT NULL,
+        status TEXT NOT NULL,
+        problem TEXT,
+        added BIGINT NOT NULL,
+        sealed TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        lease BIGINT NOT NULL,
+        PRIMARY KEY (owner, id)
+    )",
+]];
+
+/// Brings the database to the newest version this program knows.
+///
+/// # Errors
+/// [`Kind::Store`] if it is newer already, damaged or cannot be written.
+pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
+    // The common case, a database that is up to date, is one read. Anything
+    // else, a missing table included, is looked at again under the write lock.
+    let seen = sqlx::query_scalar("SELECT version FROM schema_version")
+        .fetch_optional(pool)
+        .await;
+    if let Ok(Some(version)) = seen
+        && pending(store, version)?.is_empty()
+    {
+        return Ok(());
+    }
+    let broken = |error: sqlx::Error| store.broken(&error);
+    let mut tx = pool.begin_with("BEGIN IMMEDIATE").await.map_err(broken)?;
+    sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
+        .execute(&mut *tx)
+        .await
+        .map_err(broken)?;
+    let version: Option<i64> = sqlx::query_scalar("SELECT version FROM schema_version")
+        .fetch_optional(&mut *tx)
+        .await
+        .map_err(broken)?;
+    for statements in pending(store, version.unwrap_or(0))? {
+        for &statement in *statements {
+            sqlx::query(statement)
+                .execute(&mut *tx)
+                .await
+                .map_err(broken)?;
+        }
+    }
+    let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let keep = match version {
+        Some(_) => "UPDATE schema_version SET version = $1",
+        None => "INSERT INTO schema_version (version) VALUES ($1)",
+    };
+    sqlx::query(keep)
+        .bind(newest)
+        .execute(&mut *tx)
+        .await
+        .map_err(broken)?;
+    tx.commit().await.map_err(broken)
+}
+
+/// The migrations a database of `version` has not seen.
+fn pending(store: &Store, version: i64) -> Result<&'static [&'static [&'static str]]> {
+    usize::try_from(version)
+        .ok()
+        .and_then(|version| MIGRATIONS.get(version..))
+        .ok_or_else(|| {
+            Error::new(
+                Kind::Store,
+                format!(
+                    "{} has schema version {version}, and this Daysheet knows versions up to {}",
+                    store.path().display(),
+                    MIGRATIONS.len()
+                ),
+            )
+            .next("update Daysheet, or set DAYSHEET_HOME to another folder")
+        })
+}

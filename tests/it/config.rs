@@ -1,0 +1,271 @@
+//! The settings: what they are without any, who wins, and that every mistake is
+//! named by the variable or key to correct.
+#![cfg(test)]
+
+use std::path::Path;
+
+use daysheet::config::{Config, KeyStore};
+use daysheet::encode::{Delimiter, Format};
+use daysheet::error::{Kind, Result};
+use jiff::tz::TimeZone;
+
+/// Settings from variables and a settings file at `/etc/daysheet/config.toml`.
+fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
+    let var = |name: &str| {
+        let home = [("DAYSHEET_HOME", "/tmp/daysheet-test")];
+        let mut all = vars.iter().chain(&home);
+        all.find(|(key, _)| *key == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    let file = file.map(|text| (Path::new("/etc/daysheet/config.toml"), text));
+    Config::from(var, file, None)
+}
+
+#[test]
+fn nothing_needs_to_be_set() {
+    let config = settings(&[], None).unwrap();
+    assert_eq!(config.home, Path::new("/tmp/daysheet-test"));
+    assert_eq!(
+        config.endpoints.gmail.as_str(),
+        "https://gmail.googleapis.com/"
+    );
+    assert_eq!(
+        config.endpoints.google_calendar.as_str(),
+        "https://www.googleapis.com/calendar/v3/"
+    );
+    assert_eq!(
+        config.endpoints.google_token.as_str(),
+        "https://oauth2.googleapis.com/token"
+    );
+    assert_eq!(
+        config.endpoints.graph.as_str(),
+        "https://graph.microsoft.com/v1.0/"
+    );
+    assert_eq!(config.key_store, KeyStore::Keychain);
+    assert_eq!(config.format, Format::Toon(Delimiter::Tab));
+    assert_eq!(config.zone, TimeZone::UTC);
+    assert_eq!(config.access, "draft");
+    assert!(config.google.id.is_none() && config.log.is_none() && config.file.is_none());
+}
+
+#[test]
+fn the_environment_wins_over_the_file() {
+    let file = r#"
+        format = "json"
+        delimiter = "pipe"
+        zone = "Europe/Berlin"
+        log = "debug"
+        [google]
+        client_id = "from-file"
+        client_secret = "shh-file"
+        [endpoints]
+        graph = "https://graph.example/v1.0"
+    "#;
+    let vars = [
+        ("DAYSHEET_FORMAT", "TOON"),
+        ("DAYSHEET_GOOGLE_CLIENT_ID", "from-env"),
+        // An empty variable counts as not set.
+        ("DAYSHEET_ZONE", ""),
+    ];
+    let config = settings(&vars, Some(file)).unwrap();
+    assert_eq!(config.format, Format::Toon(Delimiter::Pipe));
+    assert_eq!(config.zone.iana_name(), Some("Europe/Berlin"));
+    assert_eq!(config.log.as_deref(), Some("debug"));
+    assert_eq!(config.google.id.as_ref().unwrap().as_str(), "from-env");
+    assert_eq!(config.google.secret.as_ref().unwrap().secret(), "shh-file");
+    assert_eq!(
+        config.endpoints.graph.as_str(),
+        "https://graph.example/v1.0/",
+        "a base gets the slash that joining paths needs"
+    );
+    assert!(!format!("{config:?}").contains("shh-file"));
+}
+
+#[test]
+fn every_mistake_is_named_and_no_value_is_shown() {
+    // Variables, file, what the error must say.
+    type Case = (
+        &'static [(&'static str, &'static str)],
+        Option<&'static str>,
+        &'static [&'static str],
+    );
+    let cases: &[Case] = &[
+        (
+            &[("DAYSHEET_GMAIL_URL", "http://gmail.example/")],
+            None,
+            &["DAYSHEET_GMAIL_URL", "plain http", "use https"],
+        ),
+        (
+            &[(
+                "DAYSHEET_GOOGLE_TOKEN_URL",
+                "http://127.0.0.1.example/token",
+            )],
+            None,
+            &["DAYSHEET_GOOGLE_TOKEN_URL", "plain http"],
+        ),
+        (
+            &[("DAYSHEET_GRAPH_URL", "http://10.0.0.1/")],
+            None,
+            &["DAYSHEET_GRAPH_URL", "plain http"],
+        ),
+        (
+            &[("DAYSHEET_GRAPH_URL", "ftp://localhost/")],
+            None,
+            &["DAYSHEET_GRAPH_URL", "neither https nor http"],
+        ),
+        (
+            &[("DAYSHEET_GMAIL_URL", "https://me:hunter2@gmail.example/")],
+            None,
+            &["DAYSHEET_GMAIL_URL", "user name or password"],
+        ),
+        (
+            &[("DAYSHEET_GMAIL_URL", "https://gmail.example/?key=hunter2")],
+            None,
+            &["DAYSHEET_GMAIL_URL", "query"],
+        ),
+        (
+            &[("DAYSHEET_MICROSOFT_AUTHORITY_URL", "hunter2")],
+            None,
+            &["DAYSHEET_MICROSOFT_AUTHORITY_URL", "not an absolute URL"],
+        ),
+        (
+            &[],
+            Some("[endpoints]\ngmail = \"http://gmail.example/\""),
+            &[
+                "`endpoints.gmail` in /etc/daysheet/config.toml",
+                "plain http",
+            ],
+        ),
+        (
+            &[],
+            Some("[google]\nclientid = \"hunter2\""),
+            &[
+                "`google.clientid`",
+                "not a known setting",
+                "google.client_id",
+            ],
+        ),
+        (
+            &[],
+            Some("[gogle]\nx = 1"),
+            &["`gogle`", "not a known setting"],
+        ),
+        (
+            &[],
+            Some("homme = \"/x\""),
+            &["`homme`", "not a known setting"],
+        ),
+        (
+            &[],
+            Some("[google]\nclient_secret = 123"),
+            &["`google.client_secret`", "not a text", "double quotes"],
+        ),
+        (
+            &[],
+            Some("format = \"json\"\n\n[google]\nclient_secret = hunter2\n"),
+            &["line 4 of /etc/daysheet/config.toml", "not TOML"],
+        ),
+        (
+            &[("DAYSHEET_FORMAT", "xml")],
+            None,
+            &["DAYSHEET_FORMAT `xml`", "toon, json"],
+        ),
+        (
+            &[("DAYSHEET_KEY_STORE", "vault")],
+            None,
+            &["DAYSHEET_KEY_STORE `vault`", "keychain, file"],
+        ),
+        (
+            &[("DAYSHEET_ZONE", "Middle/Earth")],
+            None,
+            &["DAYSHEET_ZONE `Middle/Earth`", "Europe/Berlin"],
+        ),
+        (
+            &[("DAYSHEET_ACCESS", "all")],
+            None,
+            &["DAYSHEET_ACCESS `all`", "read, organize, draft, send, full"],
+        ),
+        (
+            &[],
+            Some("[google]\ncredentials = \"nowhere.json\""),
+            &[
+                "`google.credentials`",
+                "/etc/daysheet/nowhere.json",
+                "cannot be read",
+            ],
+        ),
+    ];
+    for (vars, file, expected) in cases {
+        let error = settings(vars, *file).expect_err(expected[0]);
+        assert_eq!(error.kind(), Kind::Config, "{error}");
+        let said = error.to_string();
+        for part in *expected {
+            assert!(said.contains(part), "`{part}` in: {said}");
+        }
+        assert!(!said.contains("hunter2") && !said.contains("123"), "{said}");
+    }
+}
+
+#[test]
+fn plain_http_is_allowed_on_this_machine() {
+    for base in [
+        "http://127.0.0.1:8080",
+        "http://127.8.9.1:1/",
+        "http://[::1]:8080/",
+        "http://localhost:3/",
+        "http://LOCALHOST:3/",
+    ] {
+        let config = settings(&[("DAYSHEET_GMAIL_URL", base)], None).unwrap();
+        assert!(config.endpoints.gmail.as_str().ends_with('/'));
+    }
+}
+
+#[test]
+fn credentials_are_read_as_they_were_downloaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let text = "[google]\ncredentials = \"client.json\"";
+    let read = |json: &str, vars: &[(&str, &str)]| {
+        std::fs::write(folder.path().join("client.json"), json).unwrap();
+        let var = |name: &str| {
+            vars.iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
+        Config::from(var, Some((&path, text)), None)
+    };
+    for kind in ["installed", "web"] {
+        let json = format!(r#"{{"{kind}":{{"client_id":"the-id","client_secret":"shh"}}}}"#);
+        let google = read(&json, &[]).unwrap().google;
+        assert_eq!(google.id.unwrap().as_str(), "the-id");
+        assert_eq!(google.secret.unwrap().secret(), "shh");
+    }
+    // A client id of its own does not borrow the file's secret.
+    let json = r#"{"installed":{"client_id":"the-id","client_secret":"shh"}}"#;
+    let vars = [("DAYSHEET_GOOGLE_CLIENT_ID", "mine")];
+    let google = read(json, &vars).unwrap().google;
+    assert_eq!(google.id.unwrap().as_str(), "mine");
+    assert!(google.secret.is_none());
+
+    let error = read(r#"{"type":"service_account","private_key":"shh"}"#, &[]).unwrap_err();
+    assert!(
+        error.to_string().contains("holds no OAuth client"),
+        "{error}"
+    );
+    assert!(!error.to_string().contains("shh"));
+}
+
+#[test]
+fn a_sandbox_takes_the_place_of_every_endpoint() {
+    let mut config = settings(&[], None).unwrap();
+    config.use_sandbox("http://127.0.0.1:4100").unwrap();
+    let base = |url: &url::Url| url.as_str().replace("http://127.0.0.1:4100", "");
+    assert_eq!(base(&config.endpoints.gmail), "/");
+    assert_eq!(base(&config.endpoints.google_calendar), "/calendar/v3/");
+    assert_eq!(base(&config.endpoints.google_auth), "/o/oauth2/v2/auth");
+    assert_eq!(base(&config.endpoints.google_token), "/token");
+    assert_eq!(base(&config.endpoints.google_revoke), "/revoke");
+    assert_eq!(base(&config.endpoints.graph), "/v1.0/");
+    assert!(config.google.id.is_some());
+    assert!(config.use_sandbox("https://gmail.googleapis.com/").is_err());
+}

@@ -1,0 +1,339 @@
+//! The store: handles and cursors that keep their numbers whoever else is
+//! counting, secrets that open with the right key only, and clear words when the
+//! file cannot be used.
+#![cfg(test)]
+
+mod secrets;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use daysheet::config::KeyStore;
+use daysheet::error::Kind;
+use daysheet::store::{AccountRow, HandleKind, Status, Store};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection, SqliteConnection};
+
+const MIRA: &str = "google:mira@example.com";
+
+fn store(home: &Path) -> Store {
+    Store::at(home, KeyStore::File)
+}
+
+/// A connection of our own to a store's database, past everything it does.
+async fn raw(home: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new()
+        .filename(home.join("daysheet.db"))
+        .busy_timeout(Duration::from_secs(5));
+    SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+async fn run(home: &Path, sql: &'static str) {
+    sqlx::query(sql)
+        .execute(&mut raw(home).await)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn handles_are_numbered_in_order_and_for_good() {
+    let home = tempfile::tempdir().unwrap();
+    let first = store(home.path());
+    let kind = HandleKind::Message;
+    let numbers = first.handles(MIRA, kind, &["x", "y", "x", "z"]).await;
+    assert_eq!(numbers.unwrap(), [1, 2, 1, 3]);
+    // Another account and another kind do not mix with them.
+    assert_eq!(
+        first
+            .handles("google:bo@example.com", kind, &["x"])
+            .await
+            .unwrap(),
+        [4]
+    );
+    assert_eq!(
+        first
+            .handles(MIRA, HandleKind::Thread, &["x"])
+            .await
+            .unwrap(),
+        [1]
+    );
+    assert_eq!(
+        first.handles(MIRA, kind, &[]).await.unwrap(),
+        Vec::<u64>::new()
+    );
+
+    let again = store(home.path());
+    assert_eq!(
+        again.handles(MIRA, kind, &["z", "new", "x"]).await.unwrap(),
+        [3, 5, 1]
+    );
+    let owner = Some((MIRA.to_owned(), "y".to_owned()));
+    assert_eq!(again.resolve(kind, 2).await.unwrap(), owner);
+    assert_eq!(again.resolve(kind, 6).await.unwrap(), None);
+    assert_eq!(again.resolve(kind, u64::MAX).await.unwrap(), None);
+    assert_eq!(again.resolve(HandleKind::Event, 1).await.unwrap(), None);
+}
+
+#[test]
+fn handles_are_read_strictly() {
+    for kind in HandleKind::ALL {
+        let handle = kind.handle(12);
+        assert_eq!(HandleKind::parse(&handle), Some((kind, 12)));
+    }
+    for text in [
+        "",
+        "m",
+        "12",
+        "m0",
+        "m01",
+        "m+1",
+        "m-1",
+        "m 1",
+        "M1",
+        "x1",
+        "m1 ",
+        "m1a",
+        "mm1",
+        "m１",
+        "m9223372036854775808",
+        "m99999999999999999999",
+        "ü1",
+    ] {
+        assert_eq!(HandleKind::parse(text), None, "{text}");
+    }
+}
+
+/// Two processes are shown many messages at once: no number twice, none left out.
+#[test]
+fn two_stores_count_together() {
+    let home = tempfile::tempdir().unwrap();
+    let count = |who: usize| {
+        let home = home.path().to_path_buf();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let store = store(&home);
+                let mut numbers = Vec::new();
+                // 250 of its own and 250 that the other is shown too.
+                for start in (0..250).step_by(25) {
+                    let own: Vec<String> =
+                        (start..start + 25).map(|n| format!("{who}-{n}")).collect();
+                    let both: Vec<String> =
+                        (start..start + 25).map(|n| format!("both-{n}")).collect();
+                    for ids in [own, both] {
+                        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+                        let new = store.handles(MIRA, HandleKind::Message, &ids).await;
+                        numbers.push(new.unwrap());
+                    }
+                }
+                numbers
+            })
+        })
+    };
+    let (one, two) = (count(1), count(2));
+    let (one, two) = (one.join().unwrap(), two.join().unwrap());
+    for (one, two) in one.iter().zip(&two).skip(1).step_by(2) {
+        assert_eq!(one, two, "the same message has the same number for both");
+    }
+    let all: BTreeSet<u64> = one.into_iter().chain(two).flatten().collect();
+    assert_eq!(all, (1..=750).collect());
+}
+
+#[tokio::test]
+async fn many_handles_at_once_and_concurrently() {
+    let home = tempfile::tempdir().unwrap();
+    let ids: Vec<String> = (0..1000).map(|n| format!("id-{n}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (left, right) = ids.split_at(500);
+    let (one, two) = (store(home.path()), store(home.path()));
+    let (one, two) = tokio::join!(
+        one.handles(MIRA, HandleKind::Event, left),
+        two.handles(MIRA, HandleKind::Event, right)
+    );
+    let all: BTreeSet<u64> = one.unwrap().into_iter().chain(two.unwrap()).collect();
+    assert_eq!(all, (1..=1000).collect());
+    let again = store(home.path())
+        .handles(MIRA, HandleKind::Event, &ids)
+        .await;
+    assert_eq!(again.unwrap().len(), 1000);
+}
+
+#[tokio::test]
+async fn known_handles_and_cursors_need_no_write() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    store
+        .handles(MIRA, HandleKind::Folder, &["a", "b"])
+        .await
+        .unwrap();
+    store.save_cursor("page two").await.unwrap();
+    // Somebody else is writing and does not stop.
+    let mut other = raw(home.path()).await;
+    sqlx::query("BEGIN IMMEDIATE")
+        .execute(&mut other)
+        .await
+        .unwrap();
+    let started = Instant::now();
+    assert_eq!(
+        store
+            .handles(MIRA, HandleKind::Folder, &["b"])
+            .await
+            .unwrap(),
+        [2]
+    );
+    assert_eq!(store.save_cursor("page two").await.unwrap(), 1);
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn numbers_are_not_used_again() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    store
+        .handles(MIRA, HandleKind::Draft, &["a", "b"])
+        .await
+        .unwrap();
+    run(home.path(), "DELETE FROM handles").await;
+    assert_eq!(
+        store
+            .handles(MIRA, HandleKind::Draft, &["b"])
+            .await
+            .unwrap(),
+        [3]
+    );
+}
+
+#[tokio::test]
+async fn cursors_keep_their_number_until_they_are_old() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    let long = "x".repeat(100_000);
+    assert_eq!(store.save_cursor("one").await.unwrap(), 1);
+    assert_eq!(store.save_cursor(&long).await.unwrap(), 2);
+    assert_eq!(store.save_cursor("one").await.unwrap(), 1);
+    assert_eq!(store.cursor(2).await.unwrap(), Some(long.clone()));
+    assert_eq!(store.cursor(3).await.unwrap(), None);
+
+    // Two days old: kept, and noted as used again.
+    run(home.path(), "UPDATE cursors SET saved = saved - 172800").await;
+    assert_eq!(store.save_cursor("one").await.unwrap(), 1);
+    // 29 days later the first is 29 days old and the second 31.
+    run(home.path(), "UPDATE cursors SET saved = saved - 2505600").await;
+    assert_eq!(store.save_cursor("three").await.unwrap(), 3);
+    assert_eq!(store.cursor(1).await.unwrap().as_deref(), Some("one"));
+    assert_eq!(store.cursor(2).await.unwrap(), None);
+    assert_eq!(store.save_cursor(&long).await.unwrap(), 4);
+}
+
+#[tokio::test]
+async fn files_that_cannot_be_used_are_named() {
+    let newer = tempfile::tempdir().unwrap();
+    store(newer.path()).open().await.unwrap();
+    run(newer.path(), "UPDATE schema_version SET version = 99").await;
+
+    let damaged = tempfile::tempdir().unwrap();
+    std::fs::write(damaged.path().join("daysheet.db"), vec![7; 8192]).unwrap();
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+
+    for (home, words) in [
+        (newer.path().to_path_buf(), "schema version 99"),
+        (damaged.path().to_path_buf(), "is damaged"),
+        (file.path().to_path_buf(), "cannot be used"),
+        (file.path().join("below"), "cannot be used"),
+    ] {
+        let error = store(&home).open().await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Store, "{error}");
+        assert!(error.message().contains(words), "{words}: {error}");
+        assert!(
+            error.message().contains(&*home.to_string_lossy()),
+            "{error}"
+        );
+        assert!(error.next_step().is_some(), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_read_only_folder_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    let mode = |mode| std::fs::set_permissions(home.path(), PermissionsExt::from_mode(mode));
+    mode(0o500).unwrap();
+    // Root may write everywhere, and then there is nothing to see.
+    if std::fs::write(home.path().join("probe"), "").is_err() {
+        let error = store(home.path()).open().await.unwrap_err();
+        assert!(
+            error.message().contains("cannot be opened for writing"),
+            "{error}"
+        );
+        assert!(error.to_string().contains("permissions"), "{error}");
+    }
+    mode(0o700).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_can_read_what_is_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("new/home");
+    let store = store(&home);
+    store.seal("a", b"secret").await.unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home), 0o700);
+    for file in std::fs::read_dir(&home).unwrap() {
+        let path = file.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+fn account(sealed: String) -> AccountRow {
+    AccountRow {
+        id: MIRA.to_owned(),
+        provider: "google".to_owned(),
+        email: "mira@example.com".to_owned(),
+        scopes: String::new(),
+        status: Status::Ok,
+        problem: None,
+        added: 0,
+        sealed,
+        version: 0,
+    }
+}
+
+#[tokio::test]
+async fn a_row_changes_only_from_the_version_that_was_read() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    let row = store
+        .put_account(&account("f1:one".to_owned()))
+        .await
+        .unwrap();
+    let version = row.version;
+    assert!(store.lease_account(MIRA, version, 40).await.unwrap());
+    assert!(!store.lease_account(MIRA, version, 40).await.unwrap());
+    store.release_account(MIRA, version).await.unwrap();
+    assert!(store.lease_account(MIRA, version, 40).await.unwrap());
+    assert!(store.replace_tokens(MIRA, version, "f1:two").await.unwrap());
+    assert!(
+        !store
+            .replace_tokens(MIRA, version, "f1:lost")
+            .await
+            .unwrap()
+    );
+    let refused = store
+        .refuse_account(MIRA, version, Status::Expired, "no")
+        .await;
+    assert!(!refused.unwrap());
+    let row = store.account_row(MIRA).await.unwrap().unwrap();
+    assert_eq!((row.sealed.as_str(), row.status), ("f1:two", Status::Ok));
+    // Removed and added again, it has no version that was ever seen.
+    store.delete_account(MIRA).await.unwrap();
+    let again = store.put_account(&row).await.unwrap();
+    assert!(again.version > row.version);
+}

@@ -1,0 +1,186 @@
+//! Secrets and the key that opens them: for their row only, one key for all
+//! processes, and never a new key while the old one is needed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use daysheet::config::KeyStore;
+use daysheet::error::Kind;
+use daysheet::store::Store;
+
+use super::{MIRA, account, raw, run};
+
+/// True where no keychain can be reached, so that a test may ask for one without
+/// writing into that of whoever runs it.
+fn without_keychain() -> bool {
+    let bus = std::env::var("XDG_RUNTIME_DIR").is_ok_and(|it| Path::new(&it).join("bus").exists());
+    cfg!(target_os = "linux") && std::env::var("DBUS_SESSION_BUS_ADDRESS").is_err() && !bus
+}
+
+#[tokio::test]
+async fn secrets_open_for_their_row_only() {
+    let home = tempfile::tempdir().unwrap();
+    let store = super::store(home.path());
+    let sealed = store.seal("account a", b"the refresh token").await.unwrap();
+    assert!(!sealed.contains("refresh"));
+    assert_ne!(
+        sealed,
+        store.seal("account a", b"the refresh token").await.unwrap()
+    );
+    let again = super::store(home.path());
+    assert_eq!(
+        again.unseal("account a", &sealed).await.unwrap(),
+        b"the refresh token"
+    );
+    let turned: String = sealed.chars().rev().collect();
+    let cut = &sealed[..sealed.len() - 8];
+    let short = "f1:AAAA";
+    for (identity, text) in [
+        ("account b", sealed.as_str()),
+        ("account a", turned.as_str()),
+        ("account a", cut),
+        ("account a", short),
+        ("account a", "f1:*"),
+        ("account a", ""),
+    ] {
+        let error = again.unseal(identity, text).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Store);
+        assert!(error.message().contains("cannot be decrypted"), "{error}");
+    }
+}
+
+/// Whoever creates the key file first, all get the same key.
+#[test]
+fn processes_that_start_at_once_agree_on_one_key() {
+    let home = tempfile::tempdir().unwrap();
+    let seal = |_| {
+        let home = home.path().to_path_buf();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async { super::store(&home).seal("x", b"y").await.unwrap() })
+        })
+    };
+    let threads: Vec<_> = (0..8).map(seal).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let store = super::store(home.path());
+    for thread in threads {
+        let sealed = thread.join().unwrap();
+        let opened = runtime.block_on(store.unseal("x", &sealed));
+        assert_eq!(opened.unwrap(), b"y");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_key_file_is_never_replaced_while_it_is_needed() {
+    let home = tempfile::tempdir().unwrap();
+    let key = home.path().join("key");
+    let sealed = super::store(home.path()).seal("x", b"y").await.unwrap();
+    let row = account(sealed.clone());
+    super::store(home.path()).put_account(&row).await.unwrap();
+    let kept = std::fs::read(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+
+    let store = super::store(home.path());
+    for error in [
+        store.unseal("x", &sealed).await.unwrap_err(),
+        store.seal("x", b"z").await.unwrap_err(),
+    ] {
+        assert!(error.message().contains("is gone"), "{error}");
+    }
+    assert!(!key.exists());
+    // The key comes back, and so do the secrets.
+    std::fs::write(&key, kept).unwrap();
+    assert_eq!(store.unseal("x", &sealed).await.unwrap(), b"y");
+
+    // Without accounts there is nothing to lose.
+    std::fs::remove_file(&key).unwrap();
+    let store = super::store(home.path());
+    store.delete_account(MIRA).await.unwrap();
+    store.seal("x", b"z").await.unwrap();
+    assert!(key.exists());
+}
+
+#[tokio::test]
+async fn a_key_file_without_a_key_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("key"), "not a key").unwrap();
+    let error = super::store(home.path()).seal("x", b"y").await.unwrap_err();
+    assert!(error.message().contains("does not hold a key"), "{error}");
+    assert!(!error.to_string().contains("not a key"), "{error}");
+}
+
+#[tokio::test]
+async fn without_a_keychain_the_key_is_in_a_file_and_stays_there() {
+    if !without_keychain() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let started = Instant::now();
+    let store = Store::at(home.path(), KeyStore::Keychain);
+    let sealed = store.seal("x", b"y").await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(sealed.starts_with("f1:"));
+    let choice: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'key_store'")
+        .fetch_one(&mut raw(home.path()).await)
+        .await
+        .unwrap();
+    assert_eq!(choice, "file");
+    let again = Store::at(home.path(), KeyStore::Keychain);
+    assert_eq!(again.unseal("x", &sealed).await.unwrap(), b"y");
+}
+
+#[tokio::test]
+async fn a_keychain_out_of_reach_is_no_reason_for_a_new_key() {
+    if !without_keychain() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::at(home.path(), KeyStore::Keychain);
+    store.open().await.unwrap();
+    run(
+        home.path(),
+        "INSERT INTO settings VALUES ('local', 'key_store', 'keychain:elsewhere')",
+    )
+    .await;
+    for error in [
+        store.seal("x", b"y").await.unwrap_err(),
+        store.unseal("x", "k1:AAAA").await.unwrap_err(),
+    ] {
+        assert!(
+            error.message().contains("keychain cannot be read"),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains("DAYSHEET_KEY_STORE=file"),
+            "{error}"
+        );
+    }
+    assert!(!home.path().join("key").exists());
+    // Said on purpose, the file is used.
+    let file = super::store(home.path()).seal("x", b"y").await.unwrap();
+    assert!(file.starts_with("f1:"));
+}
+
+#[tokio::test]
+async fn the_fence_secret_lasts_and_needs_no_key() {
+    let home = tempfile::tempdir().unwrap();
+    let (one, two) = (super::store(home.path()), super::store(home.path()));
+    let (one, two) = tokio::join!(one.fence_secret(), two.fence_secret());
+    let fence = one.unwrap();
+    assert_eq!(fence, two.unwrap());
+    let again = super::store(home.path());
+    assert_eq!(again.derive("fence").await.unwrap(), fence);
+    assert_ne!(again.derive("other").await.unwrap(), fence);
+    assert!(!home.path().join("key").exists());
+    let other = tempfile::tempdir().unwrap();
+    assert_ne!(
+        super::store(other.path()).fence_secret().await.unwrap(),
+        fence
+    );
+}

@@ -25,8 +25,10 @@ pub mod encode;
 pub mod flatten;
 pub mod project;
 
+pub mod accounts;
 pub mod config;
 pub mod net;
+pub mod oauth;
 pub mod store;
 
 #[path = "../providers/mod.rs"]

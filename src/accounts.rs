@@ -1,0 +1,324 @@
+//! Who is signed in, and with what: the accounts and their tokens.
+//!
+//! [`Accounts::bearer`] always answers with an access token that is good for a
+//! while, and refreshes it when it must. Of all who ask at once, in this process
+//! and in others that share the store, one refreshes and the rest use what it
+//! got: some providers end a grant whose refresh token is used twice. What a
+//! refresh brings is saved before anybody uses it, and a refresh once begun is
+//! finished even if whoever asked has gone away.
+//!
+//! An account changes its status only when the provider refuses its grant.
+//! Broken networks and busy servers are errors of the call and nothing more.
+//!
+//! How tokens are kept fresh is in `accounts/keeper.rs`, the protocol in
+//! `oauth.rs`, the rows are in `store/accounts.rs`. Whose mailbox a new account
+//! is must be found out by the caller, who knows the provider's API.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use oauth2::AccessToken;
+
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::oauth::Tokens;
+use crate::store::{AccountRow, Store};
+
+mod keeper;
+
+pub use crate::store::Status;
+use keeper::{Keeper, Kept};
+
+/// One account, without its tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Short stable id, such as `google:mira@example.com`.
+    pub id: String,
+    /// The provider's name, such as `google`.
+    pub provider: String,
+    /// The mailbox's address.
+    pub email: String,
+    /// Whether it can be used.
+    pub status: Status,
+    /// Why it cannot be used.
+    pub problem: Option<String>,
+    /// The scopes granted.
+    pub scopes: Vec<String>,
+    /// When it was first added.
+    pub added: Timestamp,
+}
+
+impl From<AccountRow> for Account {
+    fn from(row: AccountRow) -> Self {
+        Self {
+            scopes: row.scopes.split_whitespace().map(str::to_owned).collect(),
+            added: Timestamp::from_second(row.added).unwrap_or(Timestamp::UNIX_EPOCH),
+            id: row.id,
+            provider: row.provider,
+            email: row.email,
+            status: row.status,
+            problem: row.problem,
+        }
+    }
+}
+
+/// The accounts of one store. Clones share what is known about tokens.
+#[derive(Clone)]
+pub struct Accounts {
+    store: Store,
+    keeper: Arc<Keeper>,
+}
+
+impl Accounts {
+    /// The accounts in `store`, refreshed as `config` says. Nothing is read yet.
+    pub fn new(config: Arc<Config>, store: Store) -> Self {
+        Self {
+            keeper: Arc::new(Keeper::new(config, store.clone())),
+            store,
+        }
+    }
+
+    /// All accounts, the longest known first.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn list(&self) -> Result<Vec<Account>> {
+        let rows = self.store.account_rows().await?;
+        Ok(rows.into_iter().map(Account::from).collect())
+    }
+
+    /// Adds the account that `tokens` of a sign-in belong to, or gives a known
+    /// one new tokens. `email` is what the provider says, not what was typed.
+    ///
+    /// # Errors
+    /// [`Kind::Store`] if it cannot be kept, [`Kind::Argument`] if `email` is no
+    /// address, [`Kind::Auth`] if there is no refresh token among the tokens.
+    pub async fn add(&self, tokens: Tokens, email: &str) -> Result<Account> {
+        let email = email.trim().to_lowercase();
+        let odd = |letter: char| letter.is_whitespace() || letter.is_control();
+        if !email.contains('@') || email.contains(odd) {
+            return Err(Error::argument(
+                "the provider named no mail address for the account",
+            ));
+        }
+        let id = format!("{}:{email}", tokens.provider);
+        let refresh = tokens.refresh.ok_or_else(|| {
+            Error::new(Kind::Auth, "there is no refresh token to keep")
+                .next("sign in with `daysheet account add google`")
+        })?;
+        let kept = Kept {
+            refresh,
+            access: tokens.access,
+            expires: tokens.expires,
+        };
+        let row = AccountRow {
+            sealed: self.keeper.seal(&id, &kept).await?,
+            id,
+            provider: tokens.provider.to_owned(),
+            email,
+            scopes: tokens.scopes.join(" "),
+            status: Status::Ok,
+            problem: None,
+            added: 0,
+            version: 0,
+        };
+        let stored = self.store.put_account(&row).await?;
+        self.keeper.forget(&stored.id);
+        Ok(stored.into())
+    }
+
+    /// Signs an account out, named by its id or whole address: asks the provider
+    /// to end the grant and deletes the tokens. Its handles stay. Returns why
+    /// the grant could not be ended, if so; the tokens are deleted all the same.
+    ///
+    /// # Errors
+    /// [`Kind::NoAccount`] if there is none, [`Kind::Store`].
+    pub async fn remove(&self, name: &str) -> Result<Option<Error>> {
+        let rows = self.store.account_rows().await?;
+        let account = exact(&rows, name)?.ok_or_else(|| unknown(&rows))?;
+        let revoked = self.keeper.revoke(account).await;
+        self.forget(&account.id).await?;
+        Ok(revoked.err())
+    }
+
+    /// Deletes the account with this id and its tokens, without a word to the
+    /// provider. Its handles stay. One that is not there is no error.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn forget(&self, id: &str) -> Result<()> {
+        self.store.delete_account(id).await?;
+        self.keeper.forget(id);
+        Ok(())
+    }
+
+    /// The account meant by `name`: an id, an address, a provider with one
+    /// account, or the beginning of one id or address. Without a name, the only
+    /// account there is.
+    ///
+    /// # Errors
+    /// [`Kind::NoAccount`] if there is none, [`Kind::Argument`] if it could be
+    /// several, with the addresses to choose from.
+    pub async fn find(&self, name: Option<&str>) -> Result<Account> {
+        let rows = self.store.account_rows().await?;
+        let name = name.unwrap_or_default().trim().to_lowercase();
+        if let Some(row) = exact(&rows, &name)? {
+            return Ok(row.clone().into());
+        }
+        let meant: Vec<&AccountRow> = rows
+            .iter()
+            .filter(|row| {
+                row.provider == name || row.email.starts_with(&name) || row.id.starts_with(&name)
+            })
+            .collect();
+        match meant.as_slice() {
+            [row] => Ok((*row).clone().into()),
+            [] => Err(unknown(&rows)),
+            several if name.is_empty() => Err(ambiguous("several accounts are signed in", several)),
+            several => Err(ambiguous("that could be several accounts", several)),
+        }
+    }
+
+    /// The account with exactly this id, as handles and cursors name it.
+    ///
+    /// # Errors
+    /// [`Kind::NoAccount`] if it is not signed in any more, [`Kind::Store`].
+    pub async fn by_id(&self, id: &str) -> Result<Account> {
+        match self.store.account_row(id).await? {
+            Some(row) => Ok(row.into()),
+            None => {
+                let email = id.split_once(':').map_or(id, |(_provider, email)| email);
+                Err(Error::new(
+                    Kind::NoAccount,
+                    format!("the account {email} is not signed in"),
+                )
+                .next("call accounts with op=add, or run `daysheet account add google`"))
+            }
+        }
+    }
+
+    /// An access token of the account with this id, good for a minute at least.
+    ///
+    /// # Errors
+    /// [`Kind::Auth`] if the account must sign in again, [`Kind::NoAccount`] if
+    /// it was removed, [`Kind::Network`], [`Kind::Timeout`] or
+    /// [`Kind::Provider`] if a refresh was needed and failed for now,
+    /// [`Kind::Store`].
+    pub async fn bearer(&self, id: &str) -> Result<String> {
+        self.keeper.access(id, None).await
+    }
+
+    /// An access token other than `rejected`, which the provider has answered
+    /// with 401 although it should have been good. Refreshes once, unless there
+    /// is a newer token already.
+    ///
+    /// # Errors
+    /// As [`Accounts::bearer`].
+    pub async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
+        self.keeper.access(id, Some(rejected)).await
+    }
+
+    /// What a provider's adapter asks for tokens of the account with this id.
+    pub fn token_source(&self, id: &str) -> TokenSource {
+        TokenSource(Source::Account {
+            accounts: self.clone(),
+            id: id.to_owned(),
+        })
+    }
+}
+
+/// The account with this id or whole address, if there is one.
+fn exact<'a>(rows: &'a [AccountRow], name: &str) -> Result<Option<&'a AccountRow>> {
+    let name = name.trim();
+    if let Some(row) = rows.iter().find(|row| row.id.eq_ignore_ascii_case(name)) {
+        return Ok(Some(row));
+    }
+    let named: Vec<&AccountRow> = rows
+        .iter()
+        .filter(|row| row.email.eq_ignore_ascii_case(name))
+        .collect();
+    match named.as_slice() {
+        [] => Ok(None),
+        [row] => Ok(Some(row)),
+        several => Err(ambiguous("several accounts have that address", several)),
+    }
+}
+
+fn ambiguous(what: &str, rows: &[&AccountRow]) -> Error {
+    let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    Error::argument(what).next(format!("name one of: {}", ids.join(", ")))
+}
+
+/// No account is meant: there is none at all, or none of that name.
+fn unknown(rows: &[AccountRow]) -> Error {
+    if rows.is_empty() {
+        return Error::new(Kind::NoAccount, "no account is signed in")
+            .next("call accounts with op=add, or run `daysheet account add google`");
+    }
+    let emails: Vec<&str> = rows.iter().map(|row| row.email.as_str()).collect();
+    Error::new(Kind::NoAccount, "no such account is signed in").next(format!(
+        "name one of: {}; or run `daysheet account add google`",
+        emails.join(", ")
+    ))
+}
+
+/// Access tokens for one account, for a provider's adapter to ask before every
+/// request. Clones are the same source.
+#[derive(Clone)]
+pub struct TokenSource(Source);
+
+#[derive(Clone)]
+enum Source {
+    Account { accounts: Accounts, id: String },
+    Fixed(AccessToken),
+}
+
+impl TokenSource {
+    /// A source of one token that is not kept: that of an account that is just
+    /// being added.
+    pub fn fixed(token: &str) -> Self {
+        Self(Source::Fixed(AccessToken::new(token.to_owned())))
+    }
+
+    /// An access token that is good for a minute at least.
+    ///
+    /// # Errors
+    /// As [`Accounts::bearer`].
+    pub async fn bearer(&self) -> Result<String> {
+        match &self.0 {
+            Source::Account { accounts, id } => accounts.bearer(id).await,
+            Source::Fixed(token) => Ok(token.secret().clone()),
+        }
+    }
+
+    /// An access token other than `rejected`; see
+    /// [`Accounts::refreshed_after_401`].
+    ///
+    /// # Errors
+    /// As [`Accounts::bearer`]; [`Kind::Auth`] if there is only one token.
+    pub async fn refreshed_after_401(&self, rejected: &str) -> Result<String> {
+        match &self.0 {
+            Source::Account { accounts, id } => accounts.refreshed_after_401(id, rejected).await,
+            Source::Fixed(_) => Err(only_one()),
+        }
+    }
+}
+
+fn only_one() -> Error {
+    Error::new(
+        Kind::Auth,
+        "the provider does not accept the token it has just given out",
+    )
+    .next("sign in again and allow the access that is asked for")
+}
+
+/// Shows whose tokens, never a token.
+impl std::fmt::Debug for TokenSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let whose = match &self.0 {
+            Source::Account { id, .. } => id.as_str(),
+            Source::Fixed(_) => "fixed",
+        };
+        f.debug_tuple("TokenSource").field(&whose).finish()
+    }
+}

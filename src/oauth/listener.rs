@@ -1,0 +1,189 @@
+//! The port of this machine that the browser comes back to.
+//!
+//! It is open to every program and web page on the machine for some minutes, so
+//! it takes nothing for granted: it answers `GET /` with the right state and
+//! says no to the rest, be it an icon, another path, a wrong state or no HTTP at
+//! all. It reads little, waits little and serves few connections at once.
+//!
+//! It stops at pages: what an answer is worth is decided in `sign_in.rs`, and the
+//! page is shown when that is known.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::HeaderValue;
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::sign_in::{Callback, Paster, Read};
+
+/// Connections at once. A browser opens a few, some of them for nothing.
+const CONNECTIONS: usize = 16;
+/// How long a connection may take to send its request's head.
+const HEAD: Duration = Duration::from_secs(10);
+/// How long a head may be, in bytes; hyper's least.
+const HEAD_BYTES: usize = 8 * 1024;
+/// How long the last page may take to reach the browser.
+const LAST_PAGE: Duration = Duration::from_secs(1);
+
+/// How a sign-in ended, for the page.
+pub(super) enum Outcome {
+    SignedIn,
+    /// Why not, in words.
+    Failed(String),
+}
+
+/// The port while it is listened on; dropping it closes the port at once.
+pub(super) struct Listener {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Listener {
+    /// Begins to answer on `socket`, handing answers to `paster`.
+    pub(super) fn start(socket: TcpListener, paster: Paster) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let task = tokio::spawn(accept(socket, paster, stopped));
+        Self { stop, task }
+    }
+
+    /// Closes the port when pages under way have reached the browser, or after a
+    /// moment.
+    pub(super) async fn finish(mut self) {
+        let _ = self.stop.send(true);
+        let _ = tokio::time::timeout(LAST_PAGE, &mut self.task).await;
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn accept(socket: TcpListener, paster: Paster, mut stop: watch::Receiver<bool>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    // Dropped with this task, and with it every connection.
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = socket.accept() => accepted,
+            _ = stop.changed() => break,
+        };
+        while connections.try_join_next().is_some() {}
+        match accepted {
+            Ok((stream, _)) => {
+                // One connection too many is closed, not queued.
+                if let Ok(place) = places.clone().try_acquire_owned() {
+                    let (paster, stop) = (paster.clone(), stop.clone());
+                    connections.spawn(async move {
+                        serve(stream, paster, stop).await;
+                        drop(place);
+                    });
+                }
+            }
+            // Out of file handles, most likely; it passes.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+    drop(socket);
+    while connections.join_next().await.is_some() {}
+}
+
+async fn serve(stream: TcpStream, paster: Paster, mut stop: watch::Receiver<bool>) {
+    let service = service_fn(move |request| {
+        let paster = paster.clone();
+        async move { Ok::<_, Infallible>(answer(&request, &paster).await) }
+    });
+    let connection = http1::Builder::new()
+        .keep_alive(false)
+        .max_buf_size(HEAD_BYTES)
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    // What is no HTTP ends the connection with an error that concerns nobody.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        _ = stop.changed() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<Bytes>> {
+    let uri = request.uri();
+    if request.method() != Method::GET || uri.path() != "/" {
+        return page(StatusCode::NOT_FOUND, "Nothing here", "");
+    }
+    match paster.read(uri.query().unwrap_or_default()) {
+        Read::Nothing => page(
+            StatusCode::NOT_FOUND,
+            "Nothing here",
+            "Daysheet waits here for a sign-in to come back.",
+        ),
+        Read::WrongState => page(
+            StatusCode::BAD_REQUEST,
+            "Another sign-in",
+            "This is not the answer to the sign-in that Daysheet is waiting for. Open the newest \
+             address it has shown.",
+        ),
+        Read::Answer(answer) => {
+            let (sender, outcome) = oneshot::channel();
+            let taken = paster.hand_in(Callback {
+                answer,
+                page: Some(sender),
+            });
+            match (taken, outcome.await) {
+                (Ok(()), Ok(Outcome::SignedIn)) => page(
+                    StatusCode::OK,
+                    "Signed in",
+                    &format!("Signed in to {}. You can close this page.", paster.title()),
+                ),
+                (Ok(()), Ok(Outcome::Failed(why))) => page(
+                    StatusCode::OK,
+                    "Not signed in",
+                    &format!("Not signed in: {why}."),
+                ),
+                _ => page(
+                    StatusCode::GONE,
+                    "This sign-in is over",
+                    "This sign-in is over. You can close this page.",
+                ),
+            }
+        }
+    }
+}
+
+/// A page without anything that a browser would load or keep.
+fn page(status: StatusCode, title: &str, text: &str) -> Response<Full<Bytes>> {
+    let text = html_escape::encode_text(text);
+    let html = format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\
+         <h1>{title}</h1><p>{text}</p></html>\n"
+    );
+    let mut response = Response::new(Full::new(Bytes::from(html)));
+    *response.status_mut() = status;
+    for (name, value) in [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'"),
+        // The address holds the code; it is not to be told to other sites.
+        (REFERRER_POLICY, "no-referrer"),
+    ] {
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

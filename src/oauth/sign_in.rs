@@ -1,0 +1,276 @@
+//! One sign-in: an authorization code with PKCE, from consent page to tokens.
+//!
+//! The browser comes back to a port of this machine that nobody knew before
+//! ([`listener`](super::listener)). On a machine without a browser the person
+//! pastes the address that the browser could not open. Both ways lead to the
+//! same place, and whichever is first with the right state counts. A wrong state
+//! never ends a sign-in: any page in the browser could send one.
+//!
+//! It opens no browser and prints nothing; that is the command line's work.
+
+use std::time::Duration;
+
+use oauth2::{
+    AuthorizationCode, CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope,
+};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use url::Url;
+
+use super::listener::{Listener, Outcome};
+use super::{Service, Tokens, client, exchange, service, words};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+
+/// How long a person has to sign in.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// What came back from the consent page with the right state, and how to say in
+/// the browser what became of it.
+pub(super) struct Callback {
+    /// The code, or the error's code.
+    pub(super) answer: std::result::Result<AuthorizationCode, String>,
+    /// Where the outcome goes; nowhere if the address was pasted.
+    pub(super) page: Option<oneshot::Sender<Outcome>>,
+}
+
+/// A sign-in that was begun: its consent page can be opened, and this machine
+/// listens for the answer until [`SignIn::wait`] has ended or this is dropped.
+pub struct SignIn {
+    config: Config,
+    service: &'static Service,
+    scopes: Vec<String>,
+    url: Url,
+    redirect: RedirectUrl,
+    verifier: PkceCodeVerifier,
+    patience: Duration,
+    paster: Paster,
+    callbacks: mpsc::Receiver<Callback>,
+    listener: Listener,
+}
+
+impl SignIn {
+    /// Begins a sign-in to `provider` that asks for `scopes`. `login_hint` is
+    /// the address to preselect on the consent page.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] for an unknown provider, [`Kind::Auth`] if no OAuth
+    /// client is set, [`Kind::Network`] if no port of this machine is free.
+    pub async fn start(
+        config: &Config,
+        provider: &str,
+        scopes: &[&str],
+        login_hint: Option<&str>,
+    ) -> Result<Self> {
+        let service = service(provider)?;
+        let client = client(config, service)?;
+        let no_port = |error: std::io::Error| {
+            Error::new(
+                Kind::Network,
+                format!("no port of 127.0.0.1 can be listened on ({error})"),
+            )
+        };
+        let socket = TcpListener::bind(("127.0.0.1", 0)).await.map_err(no_port)?;
+        let port = socket.local_addr().map_err(no_port)?.port();
+        let redirect = RedirectUrl::new(format!("http://127.0.0.1:{port}/"))
+            .map_err(|error| Error::new(Kind::Internal, format!("the redirect URL: {error}")))?;
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let client = client.set_redirect_uri(redirect.clone());
+        let mut request = client
+            .authorize_url(CsrfToken::new_random)
+            .set_pkce_challenge(challenge)
+            .add_scopes(scopes.iter().map(|&scope| Scope::new(scope.to_owned())));
+        for &(name, value) in service.params {
+            request = request.add_extra_param(name, value);
+        }
+        if let Some(hint) = login_hint {
+            request = request.add_extra_param("login_hint", hint);
+        }
+        let (url, state) = request.url();
+        // Room for one: the first answer counts, and later ones are told so.
+        let (sender, callbacks) = mpsc::channel(1);
+        let paster = Paster {
+            service,
+            redirect: redirect.to_string(),
+            state,
+            callbacks: sender,
+        };
+        let listener = Listener::start(socket, paster.clone());
+        Ok(Self {
+            config: config.clone(),
+            service,
+            scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+            url,
+            redirect,
+            verifier,
+            patience: PATIENCE,
+            paster,
+            callbacks,
+            listener,
+        })
+    }
+
+    /// The consent page, to be opened in a browser. It is no secret for the
+    /// person who signs in, and no use without this process.
+    pub fn url(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// Where the browser comes back to: a port of 127.0.0.1.
+    pub fn redirect_uri(&self) -> &str {
+        self.redirect.as_str()
+    }
+
+    /// Sets how long [`SignIn::wait`] waits; ten minutes unless set.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// A way to hand in the pasted address while [`SignIn::wait`] runs.
+    pub fn paster(&self) -> Paster {
+        self.paster.clone()
+    }
+
+    /// Hands in the pasted address before [`SignIn::wait`] runs; see
+    /// [`Paster::paste`].
+    ///
+    /// # Errors
+    /// As [`Paster::paste`].
+    pub async fn paste(&self, text: &str) -> Result<()> {
+        self.paster.paste(text).await
+    }
+
+    /// Waits for the person to consent, and for the tokens. Returns when the
+    /// browser has been told the outcome.
+    ///
+    /// # Errors
+    /// [`Kind::Auth`] with what to do if the consent was denied, the code was
+    /// refused, there was no refresh token or nobody came;
+    /// [`Kind::Network`] or [`Kind::Timeout`] if the provider was not reached.
+    pub async fn wait(mut self) -> Result<Tokens> {
+        let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
+        let tokens = match callback {
+            Ok(Some(callback)) => {
+                let tokens = match callback.answer {
+                    Ok(code) => {
+                        exchange(
+                            &self.config,
+                            self.service,
+                            code,
+                            self.verifier,
+                            self.redirect,
+                        )
+                        .await
+                    }
+                    Err(code) => Err(words::refused(self.service, &code)),
+                };
+                if let Some(page) = callback.page {
+                    let outcome = match &tokens {
+                        Ok(_) => Outcome::SignedIn,
+                        Err(error) => Outcome::Failed(error.to_string()),
+                    };
+                    // The browser may have closed the page meanwhile.
+                    let _ = page.send(outcome);
+                }
+                tokens
+            }
+            Ok(None) => Err(Error::new(Kind::Internal, "the listener is gone")),
+            Err(_elapsed) => Err(words::timed_out(
+                self.service,
+                self.patience.as_secs().div_ceil(60),
+            )),
+        };
+        // From here on, whoever comes is told that the sign-in is over.
+        drop(self.callbacks);
+        self.listener.finish().await;
+        let mut tokens = tokens?;
+        if tokens.scopes.is_empty() {
+            // A provider may leave out what was granted if it is what was asked.
+            tokens.scopes = self.scopes;
+        }
+        Ok(tokens)
+    }
+}
+
+/// Takes what the consent page answered, from whichever side it comes.
+#[derive(Clone)]
+pub struct Paster {
+    service: &'static Service,
+    redirect: String,
+    state: CsrfToken,
+    callbacks: mpsc::Sender<Callback>,
+}
+
+impl Paster {
+    /// Takes the address that the browser ended on, whole. The sign-in then goes
+    /// on in [`SignIn::wait`].
+    ///
+    /// # Errors
+    /// [`Kind::Auth`] if it is no such address, belongs to another sign-in, or
+    /// comes too late. The sign-in goes on waiting.
+    pub async fn paste(&self, text: &str) -> Result<()> {
+        let text = text.trim().trim_matches(['"', '\'', '<', '>']);
+        let url = Url::parse(text).map_err(|_no_url| words::not_a_redirect(&self.redirect))?;
+        let query = url.query().unwrap_or_default();
+        match self.read(query) {
+            Read::Nothing => Err(words::not_a_redirect(&self.redirect)),
+            Read::WrongState => Err(words::wrong_state(self.service)),
+            Read::Answer(answer) => self.hand_in(Callback { answer, page: None }),
+        }
+    }
+
+    /// Reads what the provider put into the redirect's query.
+    pub(super) fn read(&self, query: &str) -> Read {
+        let pairs = || url::form_urlencoded::parse(query.as_bytes());
+        let value = |name: &str| {
+            pairs()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| value.into_owned())
+                .filter(|value| !value.is_empty())
+        };
+        let answer = match (value("code"), value("error")) {
+            (_, Some(error)) => Err(error),
+            (Some(code), None) => Ok(AuthorizationCode::new(code)),
+            (None, None) => return Read::Nothing,
+        };
+        match value("state") {
+            Some(state) if state == *self.state.secret() => Read::Answer(answer),
+            _ => Read::WrongState,
+        }
+    }
+
+    /// Passes an answer on to [`SignIn::wait`]; only the first is taken.
+    pub(super) fn hand_in(&self, callback: Callback) -> Result<()> {
+        self.callbacks.try_send(callback).map_err(|_taken| {
+            Error::new(Kind::Auth, "this sign-in is over: an answer came before")
+                .next("look at what the first answer brought")
+        })
+    }
+
+    /// The provider's name for people.
+    pub(super) fn title(&self) -> &'static str {
+        self.service.title
+    }
+}
+
+/// What stood in a redirect's query.
+pub(super) enum Read {
+    /// Neither code nor error.
+    Nothing,
+    /// A code or an error of some other sign-in, or of nobody's.
+    WrongState,
+    /// This sign-in's code or error.
+    Answer(std::result::Result<AuthorizationCode, String>),
+}
+
+/// Shows nothing that stands for the person.
+impl std::fmt::Debug for SignIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignIn")
+            .field("provider", &self.service.name)
+            .field("redirect_uri", &self.redirect.as_str())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,345 @@
+//! Signing in: the consent page's address, the port that waits for the browser,
+//! pasting, and words for everything that providers refuse.
+#![cfg(test)]
+
+mod refresh;
+mod token_server;
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet::error::Kind;
+use daysheet::oauth::SignIn;
+use sha2::{Digest, Sha256};
+use token_server::{Answer, TokenServer, config, get, parameter, redirect, send};
+use tokio::net::TcpStream;
+
+fn home() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[tokio::test]
+async fn a_sign_in_brings_tokens() {
+    let home = home();
+    let server = TokenServer::start(|_, _| Answer::tokens("at-1", Some("rt-1"), 3599)).await;
+    let config = server.config(home.path());
+    let scopes = ["mail", "calendar"];
+    let sign_in = SignIn::start(&config, "google", &scopes, Some("mira@example.com"))
+        .await
+        .unwrap();
+    assert!(sign_in.url().starts_with(&format!("{}/auth?", server.base)));
+    for (name, value) in [
+        ("response_type", "code"),
+        ("client_id", "the-client"),
+        ("scope", "mail calendar"),
+        ("code_challenge_method", "S256"),
+        ("access_type", "offline"),
+        ("prompt", "consent"),
+        ("login_hint", "mira@example.com"),
+        ("redirect_uri", sign_in.redirect_uri()),
+    ] {
+        assert_eq!(parameter(&sign_in, name), value, "{name}");
+    }
+    let challenge = parameter(&sign_in, "code_challenge");
+    let redirect_uri = sign_in.redirect_uri().to_owned();
+    let redirect = redirect(&sign_in, "code=the%2Fcode&scope=mail");
+    let (tokens, page) = tokio::join!(sign_in.wait(), get(&redirect));
+    let tokens = tokens.unwrap();
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    assert!(
+        page.contains("Signed in to Google. You can close this page."),
+        "{page}"
+    );
+    assert_eq!(tokens.access.secret(), "at-1");
+    assert_eq!(tokens.refresh.as_ref().unwrap().secret(), "rt-1");
+    assert_eq!(tokens.scopes, ["mail", "calendar"]);
+    let lifetime = tokens.expires - jiff::Timestamp::now().as_second();
+    assert!((3590..=3599).contains(&lifetime), "{lifetime}");
+    let shown = format!("{tokens:?}");
+    assert!(
+        !shown.contains("at-1") && !shown.contains("rt-1"),
+        "{shown}"
+    );
+
+    let form = &server.forms()[0];
+    assert_eq!(form["grant_type"], "authorization_code");
+    assert_eq!(form["code"], "the/code");
+    assert_eq!(form["redirect_uri"], redirect_uri);
+    assert_eq!(form["client_secret"], "the-client-secret");
+    let hash = Sha256::digest(form["code_verifier"].as_bytes());
+    assert_eq!(URL_SAFE_NO_PAD.encode(hash), challenge);
+    // The port is closed now.
+    let port = url::Url::parse(&redirect).unwrap().port().unwrap();
+    assert!(TcpStream::connect(("127.0.0.1", port)).await.is_err());
+}
+
+#[tokio::test]
+async fn the_port_survives_everything_else() {
+    let home = home();
+    let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
+    let sign_in = SignIn::start(&server.config(home.path()), "google", &["mail"], None)
+        .await
+        .unwrap();
+    let redirect = redirect(&sign_in, "code=the-code");
+    let base = url::Url::parse(sign_in.redirect_uri()).unwrap();
+    let browser = async {
+        // Browsers open connections that they may never use.
+        let idle = TcpStream::connect(("127.0.0.1", base.port().unwrap())).await;
+        for (request, expected) in [
+            (
+                "GET /favicon.ico HTTP/1.1\r\nHost: x\r\n\r\n",
+                "HTTP/1.1 404",
+            ),
+            ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404"),
+            ("GET /?code=c HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400"),
+            (
+                "GET /?code=c&state= HTTP/1.1\r\nHost: x\r\n\r\n",
+                "HTTP/1.1 400",
+            ),
+            (
+                "GET /?code=c&state=guess HTTP/1.1\r\nHost: x\r\n\r\n",
+                "HTTP/1.1 400",
+            ),
+            (
+                "GET /?error=access_denied&state=guess HTTP/1.1\r\nHost: x\r\n\r\n",
+                "HTTP/1.1 400",
+            ),
+            (
+                "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 404",
+            ),
+            ("\u{16}\u{3}\u{1} this is no HTTP\r\n\r\n", ""),
+        ] {
+            let answer = send(&base, request).await;
+            assert!(answer.starts_with(expected), "{request}: {answer}");
+        }
+        let long = format!("GET /?{} HTTP/1.1\r\n\r\n", "x".repeat(100_000));
+        send(&base, &long).await;
+        assert_eq!(server.count(), 0);
+        let (page, again) = tokio::join!(get(&redirect), get(&redirect));
+        let pages = [page, again];
+        assert_eq!(
+            pages
+                .iter()
+                .filter(|page| page.contains("Signed in"))
+                .count(),
+            1,
+            "{pages:?}"
+        );
+        drop(idle);
+    };
+    let (tokens, ()) = tokio::join!(sign_in.wait(), browser);
+    assert_eq!(tokens.unwrap().access.secret(), "at");
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn the_address_can_be_pasted() {
+    let home = home();
+    let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
+    let sign_in = SignIn::start(&server.config(home.path()), "google", &["mail"], None)
+        .await
+        .unwrap();
+    let right = redirect(&sign_in, "code=the-code");
+    let paster = sign_in.paster();
+    let pasting = async {
+        for (text, words) in [
+            ("4/0AbCd-the-code", "a code alone is not enough"),
+            ("https://example.com/", "not the address"),
+            ("http://127.0.0.1:1/?code=c&state=old", "wrong state"),
+            ("http://127.0.0.1:1/?code=c", "wrong state"),
+        ] {
+            let error = paster.paste(text).await.unwrap_err();
+            assert_eq!(error.kind(), Kind::Auth);
+            assert!(error.message().contains(words), "{words}: {error}");
+            assert!(error.next_step().is_some());
+            assert!(!error.to_string().contains("4/0AbCd"), "{error}");
+        }
+        paster.paste(&format!("  \"{right}\"\n")).await.unwrap();
+        tokio::task::yield_now().await;
+    };
+    let (tokens, ()) = tokio::join!(sign_in.wait(), pasting);
+    assert_eq!(tokens.unwrap().access.secret(), "at");
+    let error = paster.paste(&right).await.unwrap_err();
+    assert!(error.message().contains("is over"), "{error}");
+}
+
+/// What the token endpoint answers, and what the person is told.
+#[tokio::test]
+async fn every_refusal_has_words() {
+    type Case = (fn() -> Answer, Kind, &'static [&'static str]);
+    let cases: &[Case] = &[
+        (
+            || Answer::error("invalid_grant"),
+            Kind::Auth,
+            &["used before or has expired", "daysheet account add google"],
+        ),
+        (
+            || Answer::new("401 Unauthorized", r#"{"error":"invalid_client"}"#),
+            Kind::Auth,
+            &[
+                "OAuth client",
+                "DAYSHEET_GOOGLE_CLIENT_ID",
+                "docs/setup-google.md",
+            ],
+        ),
+        (
+            || Answer::error("redirect_uri_mismatch"),
+            Kind::Auth,
+            &["127.0.0.1", "Desktop app", "docs/setup-google.md"],
+        ),
+        (
+            || Answer::error("admin_policy_enforced"),
+            Kind::Auth,
+            &["organisation", "administrator"],
+        ),
+        (
+            || Answer::error("invalid_scope"),
+            Kind::Auth,
+            &["scope", "switch the APIs on"],
+        ),
+        (
+            || Answer::error("new_thing"),
+            Kind::Auth,
+            &["new_thing", "account add google"],
+        ),
+        (
+            || Answer::error("<script>the-code</script>"),
+            Kind::Auth,
+            &["refused the sign-in"],
+        ),
+        (
+            || Answer::tokens("at", None, 3599),
+            Kind::Auth,
+            &[
+                "no refresh token",
+                "https://myaccount.google.com/",
+                "account add google",
+            ],
+        ),
+        (
+            || Answer::new("503 Service Unavailable", "the-code"),
+            Kind::Provider(503),
+            &["HTTP 503", "try again later"],
+        ),
+        (
+            || Answer::new("200 OK", "<html>the-code</html>"),
+            Kind::Auth,
+            &["no answer of OAuth", "endpoint URLs"],
+        ),
+        (
+            || Answer::new("200 OK", r#"{"access_token":"the-code"}"#),
+            Kind::Auth,
+            &["no answer of OAuth"],
+        ),
+        (
+            || Answer::new("400 Bad Request", ""),
+            Kind::Auth,
+            &["no answer of OAuth"],
+        ),
+        (
+            || Answer::new("200 OK", "x".repeat(2 * 1024 * 1024)),
+            Kind::Network,
+            &["longer than"],
+        ),
+        (
+            || Answer {
+                headers: "Location: http://127.0.0.1:9/elsewhere\r\n",
+                ..Answer::new("307 Temporary Redirect", "")
+            },
+            Kind::Config,
+            &["redirects"],
+        ),
+    ];
+    for (answer, kind, words) in cases {
+        let home = home();
+        let server = TokenServer::start(move |_, _| answer()).await;
+        let config = server.config(home.path());
+        let error = token_server::sign_in(&config).await.unwrap_err();
+        assert_eq!(error.kind(), *kind, "{error}");
+        let said = error.to_string();
+        for part in *words {
+            assert!(said.contains(part), "`{part}` in: {said}");
+        }
+        assert!(
+            !said.contains("the-code<") && !said.contains("the-client-secret"),
+            "{said}"
+        );
+        assert_eq!(server.count(), 1, "asked once and nowhere else: {said}");
+    }
+}
+
+/// What the consent page sends the browser back with, and what is said then.
+#[tokio::test]
+async fn every_denial_has_words() {
+    for (query, words) in [
+        ("error=access_denied", "consent was denied"),
+        ("error=access_denied&code=c", "consent was denied"),
+        ("error=admin_policy_enforced", "organisation"),
+        ("error=%3Cscript%3E", "refused the sign-in (script)"),
+    ] {
+        let home = home();
+        let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
+        let config = server.config(home.path());
+        let sign_in = SignIn::start(&config, "google", &["mail"], None)
+            .await
+            .unwrap();
+        let redirect = redirect(&sign_in, query);
+        let (tokens, page) = tokio::join!(sign_in.wait(), get(&redirect));
+        let error = tokens.unwrap_err();
+        assert_eq!(error.kind(), Kind::Auth);
+        assert!(error.message().contains(words), "{words}: {error}");
+        assert!(error.next_step().is_some());
+        assert!(page.contains("Not signed in"), "{page}");
+        assert!(!page.contains("<script>"), "{page}");
+        assert_eq!(server.count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_needs_a_client_and_a_known_provider() {
+    let home = home();
+    let config = config(home.path(), "http://127.0.0.1:9", None);
+    let error = SignIn::start(&config, "google", &["mail"], None)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), Kind::Auth);
+    let said = error.to_string();
+    assert!(said.contains("DAYSHEET_GOOGLE_CLIENT_ID"), "{said}");
+    assert!(said.contains("docs/setup-google.md"), "{said}");
+    let error = SignIn::start(&config, "yahoo", &["mail"], None)
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("google"), "{error}");
+}
+
+#[tokio::test]
+async fn nobody_comes() {
+    let home = home();
+    let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
+    let sign_in = SignIn::start(&server.config(home.path()), "google", &["mail"], None)
+        .await
+        .unwrap()
+        .patience(Duration::from_millis(20));
+    let error = sign_in.wait().await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Auth);
+    assert!(
+        error.message().contains("nobody signed in within"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("account add google"), "{error}");
+}
+
+#[tokio::test]
+async fn an_endpoint_out_of_reach_is_named() {
+    let home = home();
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = free.local_addr().unwrap().to_string();
+    drop(free);
+    let config = config(home.path(), &format!("http://{host}"), Some("the-client"));
+    let error = token_server::sign_in(&config).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Network);
+    assert!(error.message().contains(&host), "{error}");
+}

@@ -1,0 +1,420 @@
+//! Accounts and their tokens: one refresh for all who ask, nothing lost on the
+//! way, and an account that says why it has ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use daysheet::accounts::{Accounts, Status, TokenSource};
+use daysheet::config::{Config, KeyStore};
+use daysheet::error::Kind;
+use daysheet::oauth::Tokens;
+use daysheet::store::{HandleKind, Store};
+use oauth2::{AccessToken, RefreshToken};
+use tokio::sync::Notify;
+
+use super::token_server::{Answer, TokenServer, config, sign_in};
+
+const EMAIL: &str = "mira@example.com";
+const MIRA: &str = "google:mira@example.com";
+
+/// Tokens of a sign-in whose access token lives as long as said, in seconds.
+fn tokens(access: &str, refresh: &str, lifetime: i64) -> Tokens {
+    Tokens {
+        provider: "google",
+        access: AccessToken::new(access.to_owned()),
+        refresh: Some(RefreshToken::new(refresh.to_owned())),
+        expires: jiff::Timestamp::now().as_second() + lifetime,
+        scopes: vec!["mail".to_owned()],
+    }
+}
+
+/// Asks for a token eight times at once.
+async fn eight(accounts: &Accounts) -> Vec<daysheet::error::Result<String>> {
+    let asks = (0..8).map(|_| accounts.bearer(MIRA));
+    futures_util::future::join_all(asks).await
+}
+
+#[tokio::test]
+async fn eight_who_ask_at_once_make_one_request() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|number, _| {
+        Answer::tokens(&format!("at-{number}"), None, 3599).after(Duration::from_millis(100))
+    })
+    .await;
+    let accounts = server.accounts(home.path());
+    // Good for less than a minute is not good enough.
+    accounts.add(tokens("old", "rt", 50), EMAIL).await.unwrap();
+    for token in eight(&accounts).await {
+        assert_eq!(token.unwrap(), "at-0");
+    }
+    assert_eq!(server.count(), 1);
+    let form = &server.forms()[0];
+    assert_eq!(form["grant_type"], "refresh_token");
+    assert_eq!(form["refresh_token"], "rt");
+    assert_eq!(form["client_id"], "the-client");
+    assert_eq!(form["path"], "/token");
+}
+
+#[tokio::test]
+async fn several_processes_make_one_request() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|number, _| {
+        Answer::tokens(&format!("at-{number}"), Some("rotated"), 3599)
+            .after(Duration::from_millis(300))
+    })
+    .await;
+    let first = server.accounts(home.path());
+    first.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
+    let others: Vec<Accounts> = (0..3).map(|_| server.accounts(home.path())).collect();
+    let asks = others.iter().map(|accounts| accounts.bearer(MIRA));
+    for token in futures_util::future::join_all(asks).await {
+        assert_eq!(token.unwrap(), "at-0");
+    }
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn a_fresh_token_needs_no_request() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
+    let accounts = server.accounts(home.path());
+    accounts.add(tokens("at", "rt", 90), EMAIL).await.unwrap();
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at");
+    let again = server.accounts(home.path());
+    assert_eq!(again.bearer(MIRA).await.unwrap(), "at");
+    assert_eq!(server.count(), 0);
+}
+
+/// By the time that anybody has the new access token, the new refresh token is
+/// on disk.
+#[tokio::test]
+async fn a_rotated_token_is_saved_before_it_is_used() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|number, form| {
+        let expected = ["rt-0", "rt-1", "rt-2"][number];
+        assert_eq!(form["refresh_token"], expected);
+        Answer::tokens(
+            &format!("at-{number}"),
+            Some(&format!("rt-{}", number + 1)),
+            0,
+        )
+    })
+    .await;
+    let accounts = server.accounts(home.path());
+    accounts.add(tokens("old", "rt-0", 0), EMAIL).await.unwrap();
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-0");
+    // Another process knows only what is on disk.
+    assert_eq!(
+        server.accounts(home.path()).bearer(MIRA).await.unwrap(),
+        "at-1"
+    );
+    // And the first sees that its own has been used up.
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-2");
+}
+
+#[tokio::test]
+async fn a_refresh_is_finished_though_its_caller_has_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|_, _| {
+        Answer::tokens("at-new", Some("rt-new"), 3599).after(Duration::from_millis(200))
+    })
+    .await;
+    let accounts = server.accounts(home.path());
+    accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
+    let asked = tokio::time::timeout(Duration::from_millis(50), accounts.bearer(MIRA)).await;
+    assert!(asked.is_err(), "gone before the answer came");
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
+    assert_eq!(
+        server.accounts(home.path()).bearer(MIRA).await.unwrap(),
+        "at-new"
+    );
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn a_process_killed_in_a_refresh_holds_nobody_up_for_long() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|_, _| Answer::tokens("at-new", None, 3599)).await;
+    let accounts = server.accounts(home.path());
+    accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
+    // A process takes the lease and is never seen again.
+    let store = Store::at(home.path(), KeyStore::File);
+    let row = store.account_row(MIRA).await.unwrap().unwrap();
+    assert!(store.lease_account(MIRA, row.version, 2).await.unwrap());
+    let started = Instant::now();
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
+    assert!((1..5).contains(&started.elapsed().as_secs()));
+}
+
+#[tokio::test]
+async fn a_refused_grant_is_told_and_remembered() {
+    for (description, status) in [
+        ("", Status::Expired),
+        ("Token has been expired or revoked.", Status::Expired),
+        ("The grant was revoked", Status::Revoked),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let server = TokenServer::start(move |_, _| {
+            let body =
+                format!(r#"{{"error":"invalid_grant","error_description":"{description}"}}"#);
+            Answer::new("400 Bad Request", body)
+        })
+        .await;
+        let accounts = server.accounts(home.path());
+        accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
+        let first = accounts.bearer(MIRA).await.unwrap_err();
+        let again = server.accounts(home.path()).bearer(MIRA).await.unwrap_err();
+        for error in [first, again] {
+            assert_eq!(error.kind(), Kind::Auth);
+            assert_eq!(
+                error.to_string(),
+                "the Google grant of mira@example.com was refused (expired or revoked; projects \
+                 in Testing mode lose grants after 7 days): run `daysheet account add google`"
+            );
+        }
+        assert_eq!(server.count(), 1, "a refused grant is not tried again");
+        let account = accounts.find(None).await.unwrap();
+        assert_eq!(account.status, status);
+        assert!(account.problem.unwrap().contains("7 days"));
+        // A new sign-in heals it, in every process.
+        let other = server.accounts(home.path());
+        other
+            .add(tokens("at-new", "rt-new", 3599), EMAIL)
+            .await
+            .unwrap();
+        assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
+        let account = accounts.find(None).await.unwrap();
+        assert_eq!((account.status, account.problem), (Status::Ok, None));
+    }
+}
+
+/// What comes back from a refresh counts only if nobody signed in meanwhile.
+#[tokio::test]
+async fn a_sign_in_during_a_refresh_wins() {
+    for refused in [true, false] {
+        let home = tempfile::tempdir().unwrap();
+        let (asked, answered) = (Arc::new(Notify::new()), asked_answer(refused));
+        let notify = asked.clone();
+        let server = TokenServer::start(move |_, _| {
+            notify.notify_one();
+            answered()
+        })
+        .await;
+        let accounts = server.accounts(home.path());
+        accounts
+            .add(tokens("old", "rt-old", 0), EMAIL)
+            .await
+            .unwrap();
+        let other = server.accounts(home.path());
+        let signing_in = async {
+            asked.notified().await;
+            other
+                .add(tokens("at-new", "rt-new", 3599), EMAIL)
+                .await
+                .unwrap();
+        };
+        let (token, ()) = tokio::join!(accounts.bearer(MIRA), signing_in);
+        assert_eq!(token.unwrap(), "at-new");
+        assert_eq!(accounts.find(None).await.unwrap().status, Status::Ok);
+    }
+}
+
+/// The late answer to the refresh of an old token.
+fn asked_answer(refused: bool) -> impl Fn() -> Answer {
+    move || {
+        let answer = if refused {
+            Answer::error("invalid_grant")
+        } else {
+            Answer::tokens("at-late", Some("rt-late"), 3599)
+        };
+        answer.after(Duration::from_millis(300))
+    }
+}
+
+#[tokio::test]
+async fn trouble_on_the_way_is_not_held_against_the_account() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|number, _| match number {
+        0 => Answer::new("503 Service Unavailable", "").after(Duration::from_millis(100)),
+        1 => Answer::new("401 Unauthorized", r#"{"error":"invalid_client"}"#),
+        2 => Answer::new("200 OK", "no JSON"),
+        _ => Answer::tokens("at-new", None, 3599),
+    })
+    .await;
+    let accounts = server.accounts(home.path());
+    accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
+    for outcome in eight(&accounts).await {
+        assert_eq!(outcome.unwrap_err().kind(), Kind::Provider(503));
+    }
+    assert_eq!(server.count(), 1, "those who waited share the outcome");
+    for words in ["OAuth client", "no answer of OAuth"] {
+        let error = accounts.bearer(MIRA).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Auth);
+        assert!(error.message().contains(words), "{error}");
+        assert_eq!(accounts.find(None).await.unwrap().status, Status::Ok);
+    }
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
+
+    let home = tempfile::tempdir().unwrap();
+    let config = Arc::new(config(
+        home.path(),
+        "http://127.0.0.1:9",
+        Some("the-client"),
+    ));
+    let accounts = Accounts::new(config.clone(), Store::new(&config));
+    accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
+    let error = accounts.bearer(MIRA).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Network);
+    assert_eq!(accounts.find(None).await.unwrap().status, Status::Ok);
+}
+
+#[tokio::test]
+async fn a_rejected_token_is_refreshed_once() {
+    let home = tempfile::tempdir().unwrap();
+    let server =
+        TokenServer::start(|number, _| Answer::tokens(&format!("at-{number}"), None, 3599)).await;
+    let accounts = server.accounts(home.path());
+    accounts
+        .add(tokens("old", "rt", 3599), EMAIL)
+        .await
+        .unwrap();
+    let source = accounts.token_source(MIRA);
+    assert_eq!(source.bearer().await.unwrap(), "old");
+    let asks = (0..8).map(|_| source.refreshed_after_401("old"));
+    for token in futures_util::future::join_all(asks).await {
+        assert_eq!(token.unwrap(), "at-0");
+    }
+    assert_eq!(server.count(), 1);
+    assert_eq!(source.bearer().await.unwrap(), "at-0");
+    // Another process finds the new token and needs no refresh either.
+    let other = server.accounts(home.path());
+    assert_eq!(
+        other.refreshed_after_401(MIRA, "old").await.unwrap(),
+        "at-0"
+    );
+    assert_eq!(server.count(), 1);
+
+    let fixed = TokenSource::fixed("only");
+    assert_eq!(fixed.bearer().await.unwrap(), "only");
+    assert_eq!(
+        fixed.refreshed_after_401("only").await.unwrap_err().kind(),
+        Kind::Auth
+    );
+    assert!(!format!("{fixed:?} {source:?}").contains("only"));
+}
+
+#[tokio::test]
+async fn accounts_are_found_by_what_people_call_them() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
+    let accounts = server.accounts(home.path());
+    let error = accounts.find(None).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::NoAccount);
+    assert_eq!(
+        error.to_string(),
+        "no account is signed in: call accounts with op=add, or run `daysheet account add google`"
+    );
+    let first = accounts
+        .add(tokens("a", "r", 3599), " Mira@Example.com")
+        .await
+        .unwrap();
+    assert_eq!((first.id.as_str(), first.email.as_str()), (MIRA, EMAIL));
+    assert_eq!(first.scopes, ["mail"]);
+    for name in [
+        None,
+        Some(MIRA),
+        Some(EMAIL),
+        Some("MIRA@example.com"),
+        Some("mi"),
+        Some("google"),
+    ] {
+        assert_eq!(accounts.find(name).await.unwrap(), first, "{name:?}");
+    }
+    accounts
+        .add(tokens("a", "r", 3599), "mirabel@example.com")
+        .await
+        .unwrap();
+    assert_eq!(accounts.find(Some(EMAIL)).await.unwrap(), first);
+    for name in [None, Some(""), Some("mira"), Some("google")] {
+        let error = accounts.find(name).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Argument, "{name:?}");
+        assert!(
+            error.to_string().contains("google:mirabel@example.com"),
+            "{error}"
+        );
+    }
+    let error = accounts.find(Some("bo")).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::NoAccount);
+    assert!(error.to_string().contains("mirabel@example.com"), "{error}");
+    for email in ["", "mira", "mira@example.com\r\nx", "a b@c"] {
+        let added = accounts.add(tokens("a", "r", 3599), email).await;
+        assert_eq!(added.unwrap_err().kind(), Kind::Argument, "{email:?}");
+    }
+    assert_eq!(accounts.list().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_grant_and_keeps_the_handles() {
+    let home = tempfile::tempdir().unwrap();
+    let refusals = Arc::new(AtomicUsize::new(0));
+    let count = refusals.clone();
+    let server = TokenServer::start(move |_, form| {
+        assert_eq!(form["path"], "/revoke");
+        assert_eq!(form["token"], "rt");
+        match count.fetch_add(1, Ordering::SeqCst) {
+            0 => Answer::new("200 OK", "{}"),
+            // The grant had ended already.
+            1 => Answer::error("invalid_token"),
+            _ => Answer::error("server_says_no"),
+        }
+    })
+    .await;
+    let accounts = server.accounts(home.path());
+    let store = Store::at(home.path(), KeyStore::File);
+    store
+        .handles(MIRA, HandleKind::Message, &["x"])
+        .await
+        .unwrap();
+    for expected in [false, false, true] {
+        accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
+        let failed = accounts.remove(EMAIL).await.unwrap();
+        assert_eq!(failed.is_some(), expected);
+        if let Some(why) = failed {
+            assert!(
+                why.to_string().contains("https://myaccount.google.com/"),
+                "{why}"
+            );
+        }
+        assert!(accounts.list().await.unwrap().is_empty());
+        let error = accounts.bearer(MIRA).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::NoAccount);
+    }
+    let owner = store.resolve(HandleKind::Message, 1).await.unwrap();
+    assert_eq!(owner.unwrap().0, MIRA);
+    // The whole name or nothing: a beginning might be the wrong one.
+    accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
+    assert_eq!(
+        accounts.remove("mira").await.unwrap_err().kind(),
+        Kind::NoAccount
+    );
+    accounts.forget(MIRA).await.unwrap();
+    assert!(accounts.list().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn tokens_are_not_readable_on_disk() {
+    let home = tempfile::tempdir().unwrap();
+    let server =
+        TokenServer::start(|_, _| Answer::tokens("at-plainly", Some("rt-plainly"), 3599)).await;
+    let settings: Config = server.config(home.path());
+    let accounts = server.accounts(home.path());
+    let tokens = sign_in(&settings).await.unwrap();
+    accounts.add(tokens, EMAIL).await.unwrap();
+    for file in std::fs::read_dir(home.path()).unwrap() {
+        let path = file.unwrap().path();
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+        assert!(!text.contains("plainly"), "{}", path.display());
+    }
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-plainly");
+}

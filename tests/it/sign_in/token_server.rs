@@ -1,0 +1,219 @@
+//! A token endpoint on loopback that answers what a test tells it to, notes what
+//! it was asked, and a browser that is as small.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use daysheet::accounts::Accounts;
+use daysheet::config::Config;
+use daysheet::oauth::{SignIn, Tokens};
+use daysheet::store::Store;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The form of one request.
+pub type Form = HashMap<String, String>;
+
+/// What the endpoint answers.
+pub struct Answer {
+    /// HTTP status, and the reason line if one likes.
+    pub status: &'static str,
+    /// Further header lines, each ending in CR LF.
+    pub headers: &'static str,
+    /// The body, as JSON.
+    pub body: String,
+    /// How long it takes.
+    pub after: Duration,
+}
+
+impl Answer {
+    /// An answer without delay.
+    pub fn new(status: &'static str, body: impl Into<String>) -> Self {
+        Self {
+            status,
+            headers: "",
+            body: body.into(),
+            after: Duration::ZERO,
+        }
+    }
+
+    /// OAuth's form of an error.
+    pub fn error(code: &str) -> Self {
+        Self::new("400 Bad Request", format!(r#"{{"error":"{code}"}}"#))
+    }
+
+    /// Tokens that live as long as said, in seconds.
+    pub fn tokens(access: &str, refresh: Option<&str>, lifetime: i64) -> Self {
+        let refresh = refresh.map_or(String::new(), |it| format!(r#""refresh_token":"{it}","#));
+        let body = format!(
+            r#"{{"access_token":"{access}",{refresh}"expires_in":{lifetime},"token_type":"Bearer","scope":"mail calendar"}}"#
+        );
+        Self::new("200 OK", body)
+    }
+
+    /// The same, later.
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.after = delay;
+        self
+    }
+}
+
+/// The endpoint while the test runs.
+#[derive(Clone)]
+pub struct TokenServer {
+    /// Its address, without a path.
+    pub base: String,
+    forms: Arc<Mutex<Vec<Form>>>,
+}
+
+impl TokenServer {
+    /// Starts to answer; `answer` is given the number of the request, from 0 on,
+    /// and its form.
+    pub async fn start(answer: impl Fn(usize, &Form) -> Answer + Send + Sync + 'static) -> Self {
+        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", socket.local_addr().unwrap());
+        let forms = Arc::new(Mutex::new(Vec::new()));
+        let (noted, answer) = (forms.clone(), Arc::new(answer));
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = socket.accept().await.unwrap();
+                tokio::spawn(serve(stream, noted.clone(), answer.clone()));
+            }
+        });
+        Self { base, forms }
+    }
+
+    /// The forms of all requests so far.
+    pub fn forms(&self) -> Vec<Form> {
+        self.forms.lock().unwrap().clone()
+    }
+
+    /// How many requests there were so far.
+    pub fn count(&self) -> usize {
+        self.forms.lock().unwrap().len()
+    }
+
+    /// Settings of a state folder with this endpoint.
+    pub fn config(&self, home: &Path) -> Config {
+        config(home, &self.base, Some("the-client"))
+    }
+
+    /// The accounts of a state folder, as another process would open them.
+    pub fn accounts(&self, home: &Path) -> Accounts {
+        let config = Arc::new(self.config(home));
+        Accounts::new(config.clone(), Store::new(&config))
+    }
+}
+
+/// Settings whose endpoints are all below `base`.
+pub fn config(home: &Path, base: &str, client: Option<&str>) -> Config {
+    let var = |name: &str| {
+        Some(match name {
+            "DAYSHEET_HOME" => home.to_str().unwrap().to_owned(),
+            "DAYSHEET_KEY_STORE" => "file".to_owned(),
+            "DAYSHEET_GOOGLE_AUTH_URL" => format!("{base}/auth"),
+            "DAYSHEET_GOOGLE_TOKEN_URL" => format!("{base}/token"),
+            "DAYSHEET_GOOGLE_REVOKE_URL" => format!("{base}/revoke"),
+            "DAYSHEET_GOOGLE_CLIENT_ID" => client?.to_owned(),
+            "DAYSHEET_GOOGLE_CLIENT_SECRET" => "the-client-secret".to_owned(),
+            _ => return None,
+        })
+    };
+    Config::from(var, None, None).unwrap()
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    forms: Arc<Mutex<Vec<Form>>>,
+    answer: Arc<impl Fn(usize, &Form) -> Answer>,
+) {
+    let mut request = String::new();
+    let body = loop {
+        let mut bytes = [0; 4096];
+        let count = stream.read(&mut bytes).await.unwrap();
+        request.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        if let Some((head, body)) = request.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| {
+                    line.to_lowercase()
+                        .strip_prefix("content-length: ")?
+                        .parse()
+                        .ok()
+                })
+                .unwrap_or(0);
+            if body.len() >= length {
+                break body;
+            }
+        }
+        assert!(count > 0, "the request is cut off");
+    };
+    let mut form: Form = url::form_urlencoded::parse(body.as_bytes())
+        .into_owned()
+        .collect();
+    let path = request.split(' ').nth(1).unwrap().to_owned();
+    form.insert("path".to_owned(), path);
+    let number = {
+        let mut forms = forms.lock().unwrap();
+        forms.push(form.clone());
+        forms.len() - 1
+    };
+    let answer = answer(number, &form);
+    tokio::time::sleep(answer.after).await;
+    let text = format!(
+        "HTTP/1.1 {}\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
+        answer.status,
+        answer.headers,
+        answer.body.len(),
+        answer.body
+    );
+    // Whoever asked may have gone away.
+    let _ = stream.write_all(text.as_bytes()).await;
+}
+
+/// Tokens of a sign-in at `server`, whose answer to it they are.
+pub async fn sign_in(config: &Config) -> daysheet::error::Result<Tokens> {
+    let sign_in = SignIn::start(config, "google", &["mail"], None).await?;
+    let redirect = redirect(&sign_in, "code=the-code");
+    let (tokens, _) = tokio::join!(sign_in.wait(), get(&redirect));
+    tokens
+}
+
+/// The address that a consent page would lead back to, with the right state.
+pub fn redirect(sign_in: &SignIn, what: &str) -> String {
+    let state = parameter(sign_in, "state");
+    format!("{}?state={state}&{what}", sign_in.redirect_uri())
+}
+
+/// A parameter of the consent page's address; empty if it has none.
+pub fn parameter(sign_in: &SignIn, name: &str) -> String {
+    let url = url::Url::parse(sign_in.url()).unwrap();
+    url.query_pairs()
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
+}
+
+/// Gets a page of this machine as a browser would: its whole answer.
+pub async fn get(url: &str) -> String {
+    let url = url::Url::parse(url).unwrap();
+    let path = &url[url::Position::BeforePath..];
+    send(
+        &url,
+        &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+    )
+    .await
+}
+
+/// Sends bytes to the host of `url` and reads until it hangs up.
+pub async fn send(url: &url::Url, text: &str) -> String {
+    let address = (url.host_str().unwrap(), url.port().unwrap());
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    // A server that does not like what it reads may hang up without a goodbye.
+    let _ = stream.read_to_string(&mut answer).await;
+    answer
+}

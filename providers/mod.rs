@@ -1,3 +1,4 @@
 //! The adapters: what is particular to one provider.
 
 pub mod gmail_query;
+pub mod sandbox;

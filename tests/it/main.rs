@@ -12,6 +12,7 @@ mod config;
 mod encode;
 mod query;
 mod registry;
+mod sandbox;
 mod sign_in;
 mod store;
 mod text;

@@ -1,0 +1,145 @@
+//! Failures on purpose: what goes wrong, and how often.
+//!
+//! A client that was only ever answered well is not tested. [`Faults`] says
+//! with which probability an API request fails and in which way; the draws
+//! come from a counter, so the same sequence of requests fails in the same
+//! places on every run. What a failure looks like on the wire is not decided
+//! here: each provider's half has error bodies of its own.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// How often, from 0 to 1, an API request is made to fail, by kind of failure.
+///
+/// The rates share one draw per request, so they add up; a sum above 1 leaves
+/// no request unharmed and cuts off the later kinds.
+/// Sign-in is spared, but for the delay.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Faults {
+    /// Answered with 429 and `Retry-After: 1`.
+    pub rate_429: f64,
+    /// Answered with 403 and the reason `rateLimitExceeded`.
+    pub rate_403: f64,
+    /// Answered with 500.
+    pub rate_500: f64,
+    /// Answered with 502 and an HTML page where JSON is expected.
+    pub html: f64,
+    /// The connection is closed before any answer.
+    pub reset: f64,
+    /// The connection is closed in the middle of the body.
+    pub half: f64,
+    /// The time every answer is held back, without holding up the others.
+    pub delay: Duration,
+}
+
+/// One failure, drawn for one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Too many requests, with a time to wait.
+    TooMany,
+    /// Refused for now, dressed as a lack of permission.
+    Forbidden,
+    /// The server's own failure.
+    Server,
+    /// A page for people in place of an answer for programs.
+    Html,
+    /// No answer at all.
+    Reset,
+    /// Half an answer.
+    Half,
+}
+
+/// A rate's place in [`Faults`].
+type Rate = fn(&mut Faults) -> &mut f64;
+
+/// The names of a fault specification, in the order of the draw.
+const RATES: [(&str, Fault, Rate); 6] = [
+    ("429", Fault::TooMany, |faults| &mut faults.rate_429),
+    ("403", Fault::Forbidden, |faults| &mut faults.rate_403),
+    ("500", Fault::Server, |faults| &mut faults.rate_500),
+    ("html", Fault::Html, |faults| &mut faults.html),
+    ("reset", Fault::Reset, |faults| &mut faults.reset),
+    ("half", Fault::Half, |faults| &mut faults.half),
+];
+
+impl Faults {
+    /// The failure of request number `count`, if it is to fail.
+    pub(super) fn draw(&self, count: u64) -> Option<Fault> {
+        let mut left = unit(count);
+        let mut rates = self.clone();
+        for (_, fault, rate) in RATES {
+            let rate = *rate(&mut rates);
+            if left < rate {
+                return Some(fault);
+            }
+            left -= rate;
+        }
+        None
+    }
+}
+
+/// Reads `429=0.2,reset=0.05,delay=50ms`; the empty text is no fault at all.
+impl FromStr for Faults {
+    type Err = Error;
+
+    fn from_str(spec: &str) -> Result<Self> {
+        let mut faults = Self::default();
+        for item in spec
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+        {
+            let (name, value) = item
+                .split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .ok_or_else(|| bad_item(item, "has no `=`"))?;
+            if name == "delay" {
+                faults.delay = delay(value)
+                    .ok_or_else(|| bad_item(item, "is not a delay such as 50ms or 2s"))?;
+            } else if let Some((_, _, rate)) = RATES.iter().find(|(known, ..)| *known == name) {
+                let value = value.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
+                *rate(&mut faults) =
+                    value.ok_or_else(|| bad_item(item, "is not a rate from 0 to 1"))?;
+            } else {
+                return Err(bad_item(item, "names no fault"));
+            }
+        }
+        let sum: f64 = RATES.iter().map(|(_, _, rate)| *rate(&mut faults)).sum();
+        if sum > 1.0 + 1e-9 {
+            return Err(Error::argument("the fault rates add up to more than 1")
+                .next("lower them so that some requests can succeed"));
+        }
+        Ok(faults)
+    }
+}
+
+/// The complaint about one item of a specification.
+fn bad_item(item: &str, why: &str) -> Error {
+    let known: Vec<&str> = RATES.iter().map(|(name, ..)| *name).collect();
+    Error::argument(format!("fault `{item}` {why}")).next(format!(
+        "use {}=RATE (0 to 1) and delay=TIME (50ms, 2s), separated by commas",
+        known.join("|")
+    ))
+}
+
+/// `50ms` or `2s`, up to a minute: more looks like a hang, not like a delay.
+fn delay(text: &str) -> Option<Duration> {
+    let (digits, unit) = match text.strip_suffix("ms") {
+        Some(digits) => (digits, 1),
+        None => (text.strip_suffix('s')?, 1_000),
+    };
+    let millis = digits.parse::<u64>().ok()?.checked_mul(unit)?;
+    (millis <= 60_000).then(|| Duration::from_millis(millis))
+}
+
+/// The counter's number in the unit interval (SplitMix64's finaliser).
+fn unit(count: u64) -> f64 {
+    let mut bits = count.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^= bits >> 31;
+    // The upper 53 bits are what an f64 holds exactly.
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}

@@ -1,0 +1,237 @@
+//! The Gmail API's routes: who may ask, what was asked, and the answer.
+//!
+//! Reading only, so far: profile, labels, messages, attachments, threads.
+//! The JSON is made in `gmail_json.rs`; the search is read in `gmail_query.rs`
+//! and decided in `gmail_match.rs`; lists and their pages are in
+//! `gmail_list.rs`.
+
+use hyper::Method;
+use serde_json::json;
+
+use super::fields::Shape;
+use super::gmail_json::{self, Format};
+use super::gmail_list::{self, Listed};
+use super::google_error;
+use super::google_params::Params;
+use super::http::{Answer, Request};
+use super::letter::Letter;
+use super::mailbox::Mailbox;
+use super::state::State;
+
+/// Parameters of the lists.
+const LIST: &[&str] = &[
+    "q",
+    "labelIds",
+    "maxResults",
+    "pageToken",
+    "includeSpamTrash",
+];
+
+/// Parameters of single messages and threads.
+const GET: &[&str] = &["format", "metadataHeaders"];
+
+/// A method of the API, with the ids of its path.
+enum Call<'a> {
+    Profile,
+    Labels,
+    Label(&'a str),
+    List(Listed),
+    Message(&'a str),
+    Attachment(&'a str, &'a str),
+    Thread(&'a str),
+}
+
+impl Call<'_> {
+    /// The parameters a method takes and the type of its answer.
+    fn contract(&self) -> (&'static [&'static str], &'static Shape) {
+        match self {
+            Self::Profile => (&[], &gmail_json::PROFILE),
+            Self::Labels => (&[], &gmail_json::LABELS),
+            Self::Label(_) => (&[], &gmail_json::LABEL),
+            Self::List(Listed::Messages) => (LIST, &gmail_json::MESSAGES),
+            Self::List(Listed::Threads) => (LIST, &gmail_json::THREADS),
+            Self::Message(_) => (GET, &gmail_json::MESSAGE),
+            Self::Attachment(..) => (&[], &gmail_json::BODY),
+            Self::Thread(_) => (GET, &gmail_json::THREAD),
+        }
+    }
+}
+
+/// Answers what comes below `/gmail`.
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
+    carry_out(state, request, path).unwrap_or_else(|refused| refused)
+}
+
+/// Answers a request, or refuses it.
+fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, Answer> {
+    let ["v1", "users", user, rest @ ..] = path else {
+        return Err(google_error::no_method());
+    };
+    let call = match rest {
+        ["profile"] => Call::Profile,
+        ["labels"] => Call::Labels,
+        ["labels", id] => Call::Label(id),
+        ["messages"] => Call::List(Listed::Messages),
+        ["messages", id] => Call::Message(id),
+        ["messages", id, "attachments", attachment] => Call::Attachment(id, attachment),
+        ["threads"] => Call::List(Listed::Threads),
+        ["threads", id] => Call::Thread(id),
+        _ => return Err(google_error::no_method()),
+    };
+    if request.method != Method::GET {
+        return Err(google_error::no_method());
+    }
+    let (mailbox, rights) = let_in(state, request, user)?;
+    if !rights.allow(&call) {
+        return Err(google_error::insufficient_scopes());
+    }
+    let (known, shape) = call.contract();
+    let params = Params::check(&request.query, known, shape)?;
+    let value = match call {
+        Call::Profile => gmail_json::profile(mailbox),
+        Call::Labels => json!({ "labels": gmail_json::labels(mailbox) }),
+        Call::Label(id) => gmail_json::label(mailbox, id).ok_or_else(google_error::not_found)?,
+        Call::List(what) => {
+            if rights.only_metadata && params.one("q").is_some() {
+                return Err(google_error::forbidden(
+                    "Metadata scope does not support 'q' parameter",
+                ));
+            }
+            gmail_list::page(mailbox, what, &params)?
+        }
+        Call::Message(id) => {
+            let letter = letter(mailbox, id)?;
+            let format = format(&params, &rights, true)?;
+            let headers: Vec<&str> = params.all("metadataHeaders").collect();
+            gmail_json::message(letter, format, &headers, &state.attachment_ids)
+        }
+        Call::Attachment(id, attachment) => {
+            let letter = letter(mailbox, id)?;
+            let invalid = || google_error::invalid("Invalid attachment token");
+            let (of, place) = state.attachment_ids.open(attachment).ok_or_else(invalid)?;
+            if of != letter.id {
+                return Err(invalid());
+            }
+            gmail_json::attachment(letter, place).ok_or_else(invalid)?
+        }
+        Call::Thread(thread) => {
+            let id = number(thread)?;
+            let letters = mailbox.thread(id).ok_or_else(google_error::not_found)?;
+            let format = format(&params, &rights, false)?;
+            let headers: Vec<&str> = params.all("metadataHeaders").collect();
+            let messages: Vec<_> = letters
+                .iter()
+                .map(|letter| gmail_json::message(letter, format, &headers, &state.attachment_ids))
+                .collect();
+            let history = letters.iter().map(|letter| letter.history).max();
+            json!({
+                "id": gmail_json::id(id),
+                "historyId": history.unwrap_or_default().to_string(),
+                "messages": messages,
+            })
+        }
+    };
+    Ok(params.answer(value))
+}
+
+/// What a token's scopes allow.
+struct Rights {
+    read: bool,
+    only_metadata: bool,
+    labels: bool,
+    profile: bool,
+}
+
+impl Rights {
+    fn of(scope: &str) -> Self {
+        let has = |names: &[&str]| {
+            scope.split(' ').any(|scope| {
+                let name = scope.strip_prefix("https://www.googleapis.com/auth/");
+                names.contains(&name.unwrap_or(scope))
+            })
+        };
+        let read = has(&["https://mail.google.com/", "gmail.modify", "gmail.readonly"]);
+        let metadata = has(&["gmail.metadata"]);
+        Self {
+            read: read || metadata,
+            only_metadata: metadata && !read,
+            labels: has(&["gmail.labels"]),
+            profile: has(&["gmail.compose"]),
+        }
+    }
+
+    fn allow(&self, call: &Call<'_>) -> bool {
+        match call {
+            Call::Profile => self.read || self.profile,
+            Call::Labels | Call::Label(_) => self.read || self.labels,
+            Call::Attachment(..) => self.read && !self.only_metadata,
+            Call::List(_) | Call::Message(_) | Call::Thread(_) => self.read,
+        }
+    }
+}
+
+/// The mailbox of a request's bearer, if it may be used under `user`.
+fn let_in<'a>(
+    state: &'a State,
+    request: &Request,
+    user: &str,
+) -> Result<(&'a Mailbox, Rights), Answer> {
+    let token = request
+        .header("authorization")
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .ok_or_else(google_error::unauthenticated)?;
+    let access = state
+        .sign_in()
+        .access(token)
+        .ok_or_else(google_error::unauthenticated)?;
+    let mailbox = state
+        .mailbox(&access.mailbox)
+        .ok_or_else(google_error::unauthenticated)?;
+    if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
+        let message = format!("Delegation denied for {}", mailbox.address);
+        return Err(google_error::forbidden(&message));
+    }
+    Ok((mailbox, Rights::of(&access.scope)))
+}
+
+/// The format asked for.
+fn format(params: &Params<'_>, rights: &Rights, raw: bool) -> Result<Format, Answer> {
+    let format = match params.one("format").map(str::to_ascii_lowercase).as_deref() {
+        None | Some("full") => Format::Full,
+        Some("metadata") => Format::Metadata,
+        Some("minimal") => Format::Minimal,
+        Some("raw") if raw => Format::Raw,
+        Some(other) => {
+            let kind = "type.googleapis.com/caribou.api.proto.MailFormat.Format";
+            return Err(google_error::invalid_value("format", kind, other));
+        }
+    };
+    let too_much = match format {
+        Format::Full => Some("FULL"),
+        Format::Raw => Some("RAW"),
+        Format::Metadata | Format::Minimal => None,
+    };
+    match too_much.filter(|_| rights.only_metadata) {
+        Some(name) => {
+            let message = format!("Metadata scope doesn't allow format {name}");
+            Err(google_error::forbidden(&message))
+        }
+        None => Ok(format),
+    }
+}
+
+/// The letter of an id in the path.
+fn letter<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Letter, Answer> {
+    mailbox
+        .letter(number(id)?)
+        .ok_or_else(google_error::not_found)
+}
+
+/// An id as a number; ids are hexadecimal.
+fn number(id: &str) -> Result<u64, Answer> {
+    let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
+    number.ok_or_else(|| google_error::invalid("Invalid id value"))
+}

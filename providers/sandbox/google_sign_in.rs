@@ -1,0 +1,334 @@
+//! Google's sign-in: consent, codes, tokens, revocation (OAuth 2.0 with PKCE).
+//!
+//! The sandbox asks nobody for a password: its consent page lets one choose
+//! among the loaded mailboxes. Everything else is checked as the real service
+//! checks it, for a client that forgets a check is what the sandbox is to find.
+//! Pages are in `google_pages.rs`, tokens and their life in `tokens.rs`.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use url::{Host, Url};
+
+use super::google_pages;
+use super::http::{Answer, Request};
+use super::state::State;
+use super::tokens::{Code, Wish};
+
+/// The request header that answers the consent page without a browser.
+const CONSENT_HEADER: &str = "x-sandbox-consent";
+
+/// Answers the paths of the sign-in; `None` for any other.
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {
+    let get = matches!(request.method, Method::GET | Method::HEAD);
+    let post = request.method == Method::POST;
+    Some(match path {
+        ["o", "oauth2", "v2", "auth"] | ["o", "oauth2", "auth"] if get => ask(state, request),
+        ["o", "oauth2", "v2", "consent"] if post => consent(state, request),
+        ["token"] | ["oauth2", "token"] if post => token(state, request),
+        ["revoke"] | ["oauth2", "revoke"] if post => revoke(state, request),
+        _ => return None,
+    })
+}
+
+/// Checks an authorization request and shows the consent page.
+fn ask(state: &State, request: &Request) -> Answer {
+    let wish = match wish(request) {
+        Ok(wish) => wish,
+        Err((error, why)) => return google_pages::refused(error, &why),
+    };
+    let hint = request.param("login_hint").unwrap_or_default();
+    match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
+        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
+        (Some(_), Some("deny")) => deny(&wish),
+        _ => match state.sign_in().hold(wish.clone()) {
+            Ok(ticket) => google_pages::consent(state, &wish, &ticket, hint),
+            Err(error) => google_pages::refused("server_error", error.message()),
+        },
+    }
+}
+
+/// Reads an authorization request, or says which error the page shows and why.
+fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
+    let need = |name: &str| {
+        let value = request.param(name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| {
+            (
+                "invalid_request",
+                format!("Required parameter is missing: {name}"),
+            )
+        })
+    };
+    let client_id = need("client_id")?;
+    let redirect_uri = need("redirect_uri")?;
+    if !is_loopback(redirect_uri) {
+        return Err((
+            "redirect_uri_mismatch",
+            format!("redirect_uri={redirect_uri} is not http on 127.0.0.1, [::1] or localhost"),
+        ));
+    }
+    if need("response_type")? != "code" {
+        return Err((
+            "unsupported_response_type",
+            "response_type must be code".to_owned(),
+        ));
+    }
+    let scope = need("scope")?;
+    if let Some(unknown) = scope.split_whitespace().find(|scope| !is_scope(scope)) {
+        return Err((
+            "invalid_scope",
+            format!("Some requested scopes were invalid: {unknown}"),
+        ));
+    }
+    let challenge = need("code_challenge")?;
+    if need("code_challenge_method")? != "S256" {
+        return Err((
+            "invalid_request",
+            "code_challenge_method must be S256".to_owned(),
+        ));
+    }
+    // SHA-256 in base64url without padding is 43 letters.
+    if challenge.len() != 43 {
+        return Err((
+            "invalid_request",
+            "code_challenge is no S256 challenge".to_owned(),
+        ));
+    }
+    Ok(Wish {
+        client_id: client_id.to_owned(),
+        redirect_uri: redirect_uri.to_owned(),
+        state: need("state")?.to_owned(),
+        scope: scope.split_whitespace().collect::<Vec<_>>().join(" "),
+        challenge: challenge.to_owned(),
+        offline: request.param("access_type") == Some("offline"),
+    })
+}
+
+/// True for a redirect to a program on this machine.
+fn is_loopback(uri: &str) -> bool {
+    let Ok(uri) = Url::parse(uri) else {
+        return false;
+    };
+    let local = match uri.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    local && uri.scheme() == "http" && uri.fragment().is_none()
+}
+
+/// True for a scope that Google could know.
+fn is_scope(scope: &str) -> bool {
+    scope.starts_with("https://www.googleapis.com/auth/")
+        || ["https://mail.google.com/", "openid", "email", "profile"].contains(&scope)
+}
+
+/// Takes the consent page's form.
+fn consent(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let wish = state
+        .sign_in()
+        .take(field(&form, "request").unwrap_or_default());
+    let Some(wish) = wish else {
+        return google_pages::refused(
+            "invalid_request",
+            "This page was used before or is too old. Start the sign-in again.",
+        );
+    };
+    let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
+    match (mailbox, field(&form, "decision")) {
+        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
+        _ => deny(&wish),
+    }
+}
+
+/// Sends the browser back with a code.
+fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
+    let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
+    let scope = wish.scope.clone();
+    match state.sign_in().issue_code(wish, mailbox) {
+        Ok(code) => back(
+            &redirect_uri,
+            &[("state", &its_state), ("code", &code), ("scope", &scope)],
+        ),
+        Err(error) => google_pages::refused("server_error", error.message()),
+    }
+}
+
+/// Sends the browser back with the refusal.
+fn deny(wish: &Wish) -> Answer {
+    back(
+        &wish.redirect_uri,
+        &[("error", "access_denied"), ("state", &wish.state)],
+    )
+}
+
+/// Redirects to the client, keeping what its redirect URI has of a query.
+fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Answer {
+    match Url::parse(redirect_uri) {
+        Ok(mut uri) => {
+            uri.query_pairs_mut().extend_pairs(pairs);
+            Answer::redirect(uri)
+        }
+        Err(_) => google_pages::refused("redirect_uri_mismatch", "redirect_uri is no URI"),
+    }
+}
+
+/// Trades a code or refresh token for an access token.
+fn token(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let client =
+        field(&form, "client_id").map_or_else(|| basic_user(request), |id| Some(id.to_owned()));
+    let Some(client) = client.filter(|id| !id.is_empty()) else {
+        let why = "The OAuth client was not found.";
+        return refusal(StatusCode::UNAUTHORIZED, "invalid_client", why);
+    };
+    match field(&form, "grant_type") {
+        Some("authorization_code") => by_code(state, &form, &client),
+        Some("refresh_token") => by_refresh_token(state, &form, &client),
+        Some(other) => bad(
+            "unsupported_grant_type",
+            &format!("Invalid grant_type: {other}"),
+        ),
+        None => missing("grant_type"),
+    }
+}
+
+/// The authorization code grant, with PKCE's check.
+fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
+    let Some(code) = field(form, "code") else {
+        return missing("code");
+    };
+    let Some(redirect_uri) = field(form, "redirect_uri") else {
+        return missing("redirect_uri");
+    };
+    let mut sign_in = state.sign_in();
+    // A code is good for one try, so it is gone even if the try fails.
+    let Some(Code { wish, mailbox }) = sign_in.take_code(code) else {
+        return bad("invalid_grant", "Malformed auth code.");
+    };
+    if wish.client_id != client {
+        return refusal(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized_client",
+            "Unauthorized",
+        );
+    }
+    if wish.redirect_uri != redirect_uri {
+        return bad("redirect_uri_mismatch", "Bad Request");
+    }
+    match field(form, "code_verifier") {
+        None => return bad("invalid_grant", "Missing code verifier."),
+        Some(verifier) if challenge_of(verifier) != wish.challenge => {
+            return bad("invalid_grant", "Invalid code verifier.");
+        }
+        Some(_) => {}
+    }
+    match sign_in.issue_tokens(&wish, mailbox) {
+        Ok(issued) => {
+            let mut body = sign_in.token_answer(&issued);
+            if let (Some(token), Value::Object(body)) = (issued.refresh, &mut body) {
+                body.insert("refresh_token".to_owned(), token.into());
+            }
+            tokens(&body)
+        }
+        Err(error) => failure(error.message()),
+    }
+}
+
+/// The refresh token grant.
+fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> Answer {
+    let Some(token) = field(form, "refresh_token") else {
+        return missing("refresh_token");
+    };
+    let mut sign_in = state.sign_in();
+    match sign_in.client_of(token) {
+        None => return bad("invalid_grant", "Token has been expired or revoked."),
+        Some(owner) if owner != client => {
+            return refusal(
+                StatusCode::UNAUTHORIZED,
+                "unauthorized_client",
+                "Unauthorized",
+            );
+        }
+        Some(_) => {}
+    }
+    match sign_in.refresh(token) {
+        Ok(Some(issued)) => tokens(&sign_in.token_answer(&issued)),
+        Ok(None) => bad("invalid_grant", "Token has been expired or revoked."),
+        Err(error) => failure(error.message()),
+    }
+}
+
+/// Ends a grant by any of its tokens.
+fn revoke(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let token = field(&form, "token").or_else(|| request.param("token"));
+    match token {
+        Some(token) if state.sign_in().revoke(token) => json_answer(StatusCode::OK, &json!({})),
+        Some(_) => bad("invalid_token", "Token expired or revoked"),
+        None => missing("token"),
+    }
+}
+
+/// The S256 challenge of a verifier (RFC 7636, 4.2).
+fn challenge_of(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier))
+}
+
+/// The user name of HTTP Basic, by which some clients give their id.
+fn basic_user(request: &Request) -> Option<String> {
+    let encoded = request.header("authorization")?.strip_prefix("Basic ")?;
+    let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (user, _) = decoded.split_once(':')?;
+    // RFC 6749 (2.3.1) has both parts form-encoded first.
+    let plain = percent_encoding::percent_decode_str(user)
+        .decode_utf8()
+        .ok()?;
+    Some(plain.into_owned())
+}
+
+/// The first value of a form's field.
+fn field<'a>(form: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let (_, value) = form.iter().find(|(key, _)| key == name)?;
+    Some(value)
+}
+
+/// An error of the token endpoint (RFC 6749, 5.2).
+fn refusal(status: StatusCode, error: &str, description: &str) -> Answer {
+    json_answer(
+        status,
+        &json!({ "error": error, "error_description": description }),
+    )
+}
+
+/// The commonest kind, 400.
+fn bad(error: &str, description: &str) -> Answer {
+    refusal(StatusCode::BAD_REQUEST, error, description)
+}
+
+/// 400 for a field that is not there.
+fn missing(name: &str) -> Answer {
+    bad(
+        "invalid_request",
+        &format!("Required parameter is missing: {name}"),
+    )
+}
+
+/// 500, should the machine have no random numbers to give.
+fn failure(why: &str) -> Answer {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "server_error", why)
+}
+
+/// Tokens, which nobody may keep on the way.
+fn tokens(body: &Value) -> Answer {
+    json_answer(StatusCode::OK, body)
+}
+
+fn json_answer(status: StatusCode, body: &Value) -> Answer {
+    let body = serde_json::to_vec_pretty(body).unwrap_or_default();
+    Answer::json(status, body).with("cache-control", "no-cache, no-store, max-age=0")
+}

@@ -1,0 +1,266 @@
+//! Requests in, answers out: the HTTP/1.1 side of the sandbox.
+//!
+//! This file accepts connections, reads requests whole (bodies are small and
+//! capped), applies the faults and leads each request to the half it is for.
+//! It knows paths only as far as to tell the halves apart, and nothing of
+//! mail.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use percent_encoding::percent_decode_str;
+use tokio::net::{TcpListener, TcpStream};
+
+use super::faults::Fault;
+use super::state::State;
+use super::{gmail, google_error, google_sign_in};
+
+/// The largest request body that is read.
+const MAX_REQUEST: usize = 1 << 20;
+
+/// A request, read whole and taken apart.
+pub(super) struct Request {
+    /// The method.
+    pub method: Method,
+    /// The path's segments, percent-decoded, without the leading empty one.
+    pub path: Vec<String>,
+    /// The query's pairs in their order.
+    pub query: Vec<(String, String)>,
+    /// The header fields.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Request {
+    /// The first value of a query parameter.
+    pub fn param(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.query.iter().find(|(key, _)| key == name)?;
+        Some(value)
+    }
+
+    /// The body's pairs, where it is a form.
+    pub fn form(&self) -> Vec<(String, String)> {
+        pairs(&self.body)
+    }
+
+    /// A header's value, where it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// An answer, not yet sent.
+pub(super) struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// Headers beyond `Content-Type` and `Content-Length`.
+    headers: Vec<(&'static str, String)>,
+    /// The media type of the body.
+    content_type: &'static str,
+    /// The body.
+    body: Vec<u8>,
+}
+
+impl Answer {
+    /// JSON text, already written.
+    pub fn json(status: StatusCode, body: Vec<u8>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            content_type: "application/json; charset=UTF-8",
+            body,
+        }
+    }
+
+    /// A page for people. It may not be framed and loads nothing.
+    pub fn html(status: StatusCode, page: String) -> Self {
+        let answer = Self {
+            status,
+            headers: Vec::new(),
+            content_type: "text/html; charset=UTF-8",
+            body: page.into_bytes(),
+        };
+        answer.with(
+            "content-security-policy",
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        )
+    }
+
+    /// A redirect to `location`.
+    pub fn redirect(location: impl Into<String>) -> Self {
+        Self::html(StatusCode::FOUND, String::new()).with("location", location)
+    }
+
+    /// The same answer with one more header.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+/// Answers connections for as long as it is polled.
+pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(connection(stream, Arc::clone(&state)));
+            }
+            // Out of file handles, most likely: wait for some to come back.
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
+/// Answers one connection's requests, one after the other.
+async fn connection(stream: TcpStream, state: Arc<State>) {
+    // Small answers must not wait for the peer's delayed acknowledgement.
+    // Where that cannot be set, they are only slower.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| answer(Arc::clone(&state), request));
+    // A broken connection is the peer's business, or our own fault on purpose.
+    let _ = http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+/// A body on its way: whole, or about to break.
+type Body = UnsyncBoxBody<Bytes, io::Error>;
+
+/// Answers one request. An error closes the connection without an answer.
+async fn answer(
+    state: Arc<State>,
+    request: hyper::Request<Incoming>,
+) -> io::Result<Response<Body>> {
+    let api = request.uri().path().starts_with("/gmail/");
+    let (delay, fault) = state.next_fault(api);
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+    let answer = match fault {
+        Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
+        Some(Fault::Half) | None => match read(request).await {
+            Ok(request) => route(&state, &request),
+            Err(Refused::TooLarge) => google_error::too_large(),
+            Err(Refused::NotLocal) => google_error::not_local(),
+            Err(Refused::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
+        },
+        Some(fault) => google_error::fault(fault),
+    };
+    Ok(response(answer, fault == Some(Fault::Half)))
+}
+
+/// Leads a request to the half it is for.
+fn route(state: &State, request: &Request) -> Answer {
+    let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
+    match path.as_slice() {
+        ["gmail", rest @ ..] => gmail::answer(state, request, rest),
+        _ => google_sign_in::answer(state, request, &path)
+            .unwrap_or_else(google_error::not_found_page),
+    }
+}
+
+/// Why a request was not read.
+enum Refused {
+    /// Its body is over the cap.
+    TooLarge,
+    /// It names a host that is not this machine.
+    NotLocal,
+    /// The connection broke.
+    Broken,
+}
+
+/// Reads a request whole.
+async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
+    let (head, body) = request.into_parts();
+    // A web page whose name was rebound to 127.0.0.1 must not read the mail.
+    if !head.headers.get(header::HOST).is_some_and(is_local) {
+        return Err(Refused::NotLocal);
+    }
+    let body = Limited::new(body, MAX_REQUEST)
+        .collect()
+        .await
+        .map_err(|error| match error.is::<LengthLimitError>() {
+            true => Refused::TooLarge,
+            false => Refused::Broken,
+        })?
+        .to_bytes();
+    let path = head.uri.path().trim_start_matches('/');
+    Ok(Request {
+        path: path
+            .split('/')
+            .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned())
+            .collect(),
+        query: pairs(head.uri.query().unwrap_or_default().as_bytes()),
+        method: head.method,
+        headers: head.headers,
+        body,
+    })
+}
+
+/// True for a `Host` that means this machine, with or without a port.
+fn is_local(host: &HeaderValue) -> bool {
+    let host = host.to_str().unwrap_or_default();
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["127.0.0.1", "localhost", "[::1]"].contains(&name)
+}
+
+/// The pairs of a query or form.
+fn pairs(text: &[u8]) -> Vec<(String, String)> {
+    url::form_urlencoded::parse(text).into_owned().collect()
+}
+
+/// Puts an answer on the wire, or only its first half.
+fn response(answer: Answer, half: bool) -> Response<Body> {
+    let length = answer.body.len();
+    let body = Bytes::from(answer.body);
+    let body = match half {
+        true => broken(body.slice(..length / 2)),
+        false => Full::new(body)
+            .map_err(|never: Infallible| match never {})
+            .boxed_unsync(),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = answer.status;
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static(answer.content_type),
+    );
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    for (name, value) in answer.headers {
+        // A value that no header can hold is left out rather than mended.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
+    response
+}
+
+/// A body that breaks off after `first`.
+fn broken(first: Bytes) -> Body {
+    let frames = stream::unfold(Some(first), |first| async move {
+        let Some(first) = first else {
+            // Time for what was written to leave: the peer shall see the half.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            return Some((Err(io::ErrorKind::ConnectionReset.into()), None));
+        };
+        Some((Ok(Frame::data(first)), None))
+    });
+    StreamBody::new(frames).boxed_unsync()
+}

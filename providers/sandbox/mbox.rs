@@ -1,0 +1,117 @@
+//! Letters out of an mbox file (RFC 4155, with mboxrd's quoting undone).
+//!
+//! A separator is a `From ` line at the start of the file or after an empty
+//! line that also holds a time and a year: exporters differ in what they quote,
+//! and a sentence may well begin with "From ".
+
+use std::io::{self, BufRead};
+
+use mail_parser::DateTime;
+
+/// A letter and the time its separator gives.
+#[derive(Debug)]
+pub(super) struct Posted {
+    /// The letter's bytes.
+    pub bytes: Vec<u8>,
+    /// When the separator says it came, in seconds since 1970.
+    pub time: Option<i64>,
+}
+
+impl Posted {
+    /// Takes off the empty line that the format puts after every letter.
+    fn trimmed(mut self) -> Self {
+        let line_end = match self.bytes.as_slice() {
+            [.., b'\n', b'\r', b'\n'] => 2,
+            [.., b'\n', b'\n'] => 1,
+            _ => 0,
+        };
+        self.bytes.truncate(self.bytes.len() - line_end);
+        self
+    }
+}
+
+/// Reads an mbox and hands over one letter after the other.
+///
+/// Bytes beyond `limit` of a letter are dropped, so that one file cannot fill
+/// the memory; the letter then is one byte longer than the limit.
+pub(super) fn read(
+    mut file: impl BufRead,
+    limit: usize,
+    mut each: impl FnMut(Posted),
+) -> io::Result<()> {
+    let mut letter: Option<Posted> = None;
+    let mut after_empty = true;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if file.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let text = line.trim_ascii_end();
+        if after_empty && is_separator(text) {
+            let next = Posted {
+                bytes: Vec::new(),
+                time: time(text),
+            };
+            if let Some(done) = letter.replace(next) {
+                each(done.trimmed());
+            }
+        } else if let Some(letter) = &mut letter {
+            let quoted = line.starts_with(b">") && is_quoted(&line);
+            let line = if quoted {
+                line.get(1..).unwrap_or_default()
+            } else {
+                &line
+            };
+            let room = (limit + 1).saturating_sub(letter.bytes.len());
+            letter
+                .bytes
+                .extend_from_slice(line.get(..room).unwrap_or(line));
+        }
+        after_empty = text.is_empty();
+    }
+    if let Some(done) = letter {
+        each(done.trimmed());
+    }
+    Ok(())
+}
+
+/// True for a line that parts two letters.
+fn is_separator(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"From ") else {
+        return false;
+    };
+    let year = |word: &[u8]| word.len() == 4 && word.iter().all(u8::is_ascii_digit);
+    let clock = |word: &[u8]| {
+        let digit = |at: usize| word.get(at).is_some_and(u8::is_ascii_digit);
+        digit(0) && digit(1) && word.get(2) == Some(&b':') && digit(3)
+    };
+    let mut words = rest.split(u8::is_ascii_whitespace);
+    words.clone().any(clock) && words.any(year)
+}
+
+/// True for `>From `, with any number of signs.
+fn is_quoted(line: &[u8]) -> bool {
+    let signs = line.iter().take_while(|byte| **byte == b'>').count();
+    line.get(signs..)
+        .is_some_and(|rest| rest.starts_with(b"From "))
+}
+
+/// The time of `From x Tue Mar  3 18:05:00 [+0000] 2026`.
+fn time(line: &[u8]) -> Option<i64> {
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_ascii_whitespace().skip(2);
+    let (_weekday, month, day, clock) =
+        (words.next()?, words.next()?, words.next()?, words.next()?);
+    // The zone, where there is one, may stand on either side of the year.
+    let last: Vec<&str> = words.collect();
+    let year = last
+        .iter()
+        .find(|word| word.len() == 4 && word.parse::<u16>().is_ok())?;
+    let zone = last
+        .iter()
+        .find(|word| word.starts_with(['+', '-']))
+        .unwrap_or(&"+0000");
+    let date = DateTime::parse_rfc822(&format!("{day} {month} {year} {clock} {zone}\n"))?;
+    date.is_valid().then(|| date.to_timestamp())
+}

@@ -1,0 +1,247 @@
+//! The sandbox: a server on loopback that stands in for the providers.
+//!
+//! It speaks HTTP as Google's sign-in and the Gmail API do, in their shapes
+//! and with their errors, over mailboxes held in memory: a shipped sample, or
+//! any folder of `.eml` and `.mbox` files. The rest of the program reaches it
+//! as it reaches the real thing and cannot tell. It can also fail on purpose
+//! ([`Faults`]).
+//!
+//! How it is laid out: files named `google_*` and `gmail*` know Google;
+//! `mailbox`, `letter`, `mime` and their helpers know mail and no provider, so
+//! that other providers' halves can stand beside Google's, on the same port.
+//!
+//! The server runs on a thread of its own with a runtime of its own. It is to
+//! behave like a machine far away: a long search here must not hold up the
+//! caller's tasks, which would never happen to the real service's callers.
+
+mod attachment_id;
+mod faults;
+mod fields;
+mod gmail;
+mod gmail_dates;
+mod gmail_json;
+mod gmail_list;
+mod gmail_match;
+mod gmail_query;
+mod google_error;
+mod google_pages;
+mod google_params;
+mod google_sign_in;
+mod head;
+mod http;
+mod labels;
+mod letter;
+mod load;
+mod mailbox;
+mod mbox;
+mod mime;
+mod state;
+mod threads;
+mod tokens;
+mod transfer;
+mod words;
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::runtime;
+use tokio::sync::{oneshot, watch};
+
+use crate::error::{Error, Kind, Result};
+
+pub use faults::Faults;
+pub use load::LoadReport;
+
+use state::State;
+
+/// How a sandbox is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// A folder of mail, or one file; without it, the sample mailbox.
+    pub mail: Option<PathBuf>,
+    /// The port on 127.0.0.1; 0 takes any that is free.
+    pub port: u16,
+    /// What goes wrong on purpose.
+    pub faults: Faults,
+    /// Draw a progress bar on stderr when it is a terminal and loading is long.
+    pub progress: bool,
+    /// How long access tokens live.
+    pub token_lifetime: Duration,
+}
+
+impl Default for Options {
+    /// The sample mailbox on any port, no faults, tokens for an hour.
+    fn default() -> Self {
+        Self {
+            mail: None,
+            port: 0,
+            faults: Faults::default(),
+            progress: false,
+            token_lifetime: Duration::from_secs(3_600),
+        }
+    }
+}
+
+/// A running sandbox; dropping it stops it.
+#[derive(Debug)]
+pub struct Sandbox {
+    base: String,
+    report: LoadReport,
+    state: Arc<State>,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the server's thread tells when it is ready.
+struct Ready {
+    port: u16,
+    report: LoadReport,
+    state: Arc<State>,
+}
+
+impl Sandbox {
+    /// Loads the mail and starts to answer. When this returns, the port is open.
+    pub async fn start(options: Options) -> Result<Self> {
+        let (ready, started) = oneshot::channel();
+        let (stop, stopping) = watch::channel(false);
+        let thread = thread::Builder::new()
+            .name("sandbox".to_owned())
+            .spawn(move || run(options, ready, stopping))
+            .map_err(|error| internal("cannot start the sandbox's thread", &error))?;
+        let Ready {
+            port,
+            report,
+            state,
+        } = match started.await {
+            Ok(ready) => ready?,
+            Err(error) => return Err(internal("the sandbox's thread ended early", &error)),
+        };
+        Ok(Self {
+            base: format!("http://127.0.0.1:{port}"),
+            report,
+            state,
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    /// The base of all its paths: `http://127.0.0.1:PORT`.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// What was loaded and what was passed over.
+    pub fn report(&self) -> &LoadReport {
+        &self.report
+    }
+
+    /// The addresses of the mailboxes, in alphabetical order.
+    pub fn addresses(&self) -> Vec<String> {
+        let mailboxes = self.state.mailboxes.iter();
+        mailboxes.map(|mailbox| mailbox.address.clone()).collect()
+    }
+
+    /// How many API requests have come in, failed ones included; the sign-in's
+    /// do not count.
+    pub fn requests(&self) -> u64 {
+        self.state.requests()
+    }
+
+    /// Replaces the faults from the next request on.
+    pub fn set_faults(&self, faults: Faults) {
+        self.state.set_faults(faults);
+    }
+
+    /// Ends all grants: refreshing gives `invalid_grant` from now on.
+    pub fn revoke_all(&self) {
+        self.state.sign_in().revoke_all();
+    }
+
+    /// Ends all access tokens, as time would; refresh tokens stay good.
+    pub fn expire_access_tokens(&self) {
+        self.state.sign_in().expire_access_tokens();
+    }
+
+    /// Waits until the server has stopped, which it does not by itself.
+    pub async fn stopped(&self) {
+        self.stop.closed().await;
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        if let Some(thread) = self.thread.take() {
+            // Once it is joined, the port is free. A panic in it was told
+            // already, by the thread itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The server's thread, from loading to stopping.
+fn run(
+    options: Options,
+    ready: oneshot::Sender<Result<Ready>>,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            // Nobody listens any more if the caller gave up; so also below.
+            let _ = ready.send(Err(internal("cannot start the sandbox's runtime", &error)));
+            return;
+        }
+    };
+    runtime.block_on(async {
+        let (listener, started) = match prepare(options).await {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return;
+            }
+        };
+        let state = Arc::clone(&started.state);
+        if ready.send(Ok(started)).is_err() {
+            return;
+        }
+        tokio::select! {
+            () = http::serve(listener, state) => {}
+            _ = stopping.wait_for(|stop| *stop) => {}
+        }
+    });
+}
+
+/// Loads the mail and opens the port.
+async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
+    // The port first: a port that is taken should not cost a long load.
+    let port = options.port;
+    let unusable = |error: std::io::Error| {
+        Error::new(
+            Kind::Config,
+            format!("cannot listen on 127.0.0.1:{port}: {error}"),
+        )
+        .next("choose another port, or 0 for any")
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .await
+        .map_err(unusable)?;
+    let port = listener.local_addr().map_err(unusable)?.port();
+    let (mailboxes, report) = load::load(options.mail.as_deref(), options.progress)?;
+    let state = State::new(mailboxes, options.faults, options.token_lifetime);
+    let ready = Ready {
+        port,
+        report,
+        state: Arc::new(state),
+    };
+    Ok((listener, ready))
+}
+
+/// A failure that is nobody's fault outside.
+fn internal(what: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::new(Kind::Internal, format!("{what}: {error}"))
+}

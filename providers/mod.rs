@@ -1,4 +1,106 @@
-//! The adapters: what is particular to one provider.
+//! The adapters: everything that talks to a provider's API.
+//!
+//! Only files below this folder name a provider's SDK or send requests to its
+//! API. They speak the port of `provider.rs` upwards and are thin: quirks of
+//! an API are facts with a comment, and what columns mean stands in the
+//! registry alone.
 
+#[cfg(feature = "google")]
+mod gmail;
+#[cfg(feature = "google")]
+mod gmail_letter;
 pub mod gmail_query;
+#[cfg(feature = "google")]
+mod google;
 pub mod sandbox;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::accounts::{Account, Accounts};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::provider::{Connect, Mailbox};
+
+/// Opens mailboxes of the providers that are compiled in, each once.
+#[cfg_attr(
+    not(feature = "google"),
+    expect(dead_code, reason = "without a provider there is nothing to open")
+)]
+pub struct Providers {
+    config: Arc<Config>,
+    accounts: Arc<Accounts>,
+    open: Mutex<HashMap<String, Arc<dyn Mailbox>>>,
+}
+
+impl Providers {
+    /// Providers at the endpoints of `config`, with the sign-ins of `accounts`.
+    pub fn new(config: Arc<Config>, accounts: Arc<Accounts>) -> Self {
+        Self {
+            config,
+            accounts,
+            open: Mutex::new(HashMap::new()),
+        }
+    }
+
+    fn open(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
+        match account.provider.as_str() {
+            #[cfg(feature = "google")]
+            "google" => Ok(Arc::new(gmail::Gmail::new(
+                &self.config,
+                self.accounts.token_source(&account.id),
+            )?)),
+            other => Err(unknown(other)),
+        }
+    }
+}
+
+#[async_trait]
+impl Connect for Providers {
+    fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mailbox) = open.get(&account.id) {
+            return Ok(mailbox.clone());
+        }
+        let mailbox = self.open(account)?;
+        open.insert(account.id.clone(), mailbox.clone());
+        Ok(mailbox)
+    }
+
+    async fn address(&self, provider: &str, token: &str) -> Result<String> {
+        match provider {
+            #[cfg(feature = "google")]
+            "google" => gmail::address(&self.config, token).await,
+            other => {
+                let _ = token;
+                Err(unknown(other))
+            }
+        }
+    }
+
+    fn scopes(&self, provider: &str) -> Result<&'static [&'static str]> {
+        match provider {
+            #[cfg(feature = "google")]
+            "google" => Ok(google::SCOPES),
+            other => Err(unknown(other)),
+        }
+    }
+}
+
+fn unknown(provider: &str) -> Error {
+    let built: &[&str] = &[
+        #[cfg(feature = "google")]
+        "google",
+    ];
+    Error::new(
+        Kind::Argument,
+        format!("the provider `{provider}` is not part of this build"),
+    )
+    .next(if built.is_empty() {
+        "build with the feature `google`".to_owned()
+    } else {
+        format!("use one of: {}", built.join(", "))
+    })
+}

@@ -26,9 +26,11 @@ pub mod flatten;
 pub mod project;
 
 pub mod accounts;
+pub mod body;
 pub mod config;
 pub mod net;
 pub mod oauth;
+pub mod provider;
 pub mod store;
 
 #[path = "../providers/mod.rs"]

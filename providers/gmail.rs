@@ -1,0 +1,522 @@
+//! Gmail behind the mailbox port.
+//!
+//! Gmail lists give ids alone, so a page costs one list call and, when the
+//! columns want more than ids, one `get` per item, several at a time.
+//! Only what the projection names is asked for (`format`, `metadataHeaders`,
+//! `fields`). What the columns mean is the registry's business, how a letter's
+//! MIME tree is read stands in `gmail_letter.rs`, and how a query is written in
+//! `gmail_query.rs`.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::stream::{self, StreamExt};
+use google_gmail1::Gmail as Hub;
+use google_gmail1::api::Scope;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::gmail_letter;
+use super::gmail_query;
+use super::google::{Bearer, Google, IN_FLIGHT};
+use crate::accounts::TokenSource;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::project::Projection;
+use crate::provider::{Ask, BodyForm, Failed, Letter, Mailbox, Page, Total};
+use crate::schemas::Api;
+use crate::text::brief;
+
+/// The user whose token it is.
+const ME: &str = "me";
+/// What a list of messages says of each without a second call.
+const LISTED: &[&str] = &["id", "threadId"];
+/// What a list of labels says of each without a second call.
+const LABEL_LISTED: &[&str] = &["id", "name", "type"];
+/// How long label names are believed.
+const NAMES_LAST: Duration = Duration::from_secs(60);
+/// A message larger than this is not shown raw, in bytes.
+const RAW_LIMIT: u64 = 5 << 20;
+
+/// Carries out a generated call with what every call gets: a mask of fields,
+/// the scope, and our delegate. The builders share these setters, but no trait.
+macro_rules! call {
+    ($gmail:expr, $fields:expr, |$users:ident| $build:expr) => {
+        $gmail
+            .google
+            .call(|mut watch| async move {
+                let $users = $gmail.hub.users();
+                $build
+                    .param("fields", $fields)
+                    .add_scope(Scope::Readonly)
+                    .delegate(&mut watch)
+                    .doit()
+                    .await
+            })
+            .await
+    };
+}
+
+/// Narrows a generated list call to the page that is asked for.
+macro_rules! page {
+    ($call:expr, $ask:expr, $q:expr) => {{
+        let mut call = $call.max_results(limit($ask));
+        if !$q.is_empty() {
+            call = call.q($q);
+        }
+        if let Some(folder) = &$ask.folder {
+            call = call
+                .add_label_ids(folder)
+                .include_spam_trash(hidden(folder));
+        }
+        if let Some(token) = &$ask.cursor {
+            call = call.page_token(token);
+        }
+        call
+    }};
+}
+
+/// Names the headers that a generated get call is to bring.
+macro_rules! with_headers {
+    ($call:expr, $projection:expr) => {{
+        let mut call = $call;
+        for header in &$projection.headers {
+            call = call.add_metadata_headers(header);
+        }
+        call
+    }};
+}
+
+/// One Gmail account.
+pub struct Gmail {
+    hub: Hub<HttpsConnector<HttpConnector>>,
+    google: Google,
+    labels: Mutex<Option<(Instant, Vec<Value>)>>,
+}
+
+impl Gmail {
+    /// The account whose tokens these are, at the configured endpoint.
+    pub fn new(config: &Config, tokens: TokenSource) -> Result<Self> {
+        let google = Google::new(tokens);
+        let hub = hub(config, google.bearer())?;
+        Ok(Self {
+            hub,
+            google,
+            labels: Mutex::new(None),
+        })
+    }
+
+    /// Fetches one object per id, in order, as many at a time as the account may.
+    async fn each<'a, F>(&self, ids: &'a [String], get: impl Fn(&'a str) -> F) -> Result<Page>
+    where
+        F: Future<Output = Result<Value>>,
+    {
+        let calls: Vec<F> = ids.iter().map(|id| get(id)).collect();
+        let answers: Vec<_> = stream::iter(calls).buffered(IN_FLIGHT).collect().await;
+        let mut page = Page::default();
+        for (at, (id, answer)) in ids.iter().zip(answers).enumerate() {
+            match answer {
+                Ok(item) => page.items.push(item),
+                // Without a sign-in no further item will come either.
+                Err(error) if error.kind() == Kind::Auth => return Err(error),
+                Err(error) => page.failed.push(Failed {
+                    at,
+                    id: id.clone(),
+                    error,
+                }),
+            }
+        }
+        match page.failed.first() {
+            Some(one) if page.items.is_empty() && one.error.kind() != Kind::NotFound => {
+                Err(one.error.clone())
+            }
+            _ => Ok(page),
+        }
+    }
+
+    async fn message(&self, id: &str, projection: &Projection, format: &str) -> Result<Value> {
+        check(id)?;
+        let fields = &mask(projection);
+        call!(self, fields, |users| with_headers!(
+            users.messages_get(ME, id).format(format),
+            projection
+        ))
+    }
+
+    async fn conversation(&self, id: &str, projection: &Projection, format: &str) -> Result<Value> {
+        check(id)?;
+        let fields = &mask(projection);
+        call!(self, fields, |users| with_headers!(
+            users.threads_get(ME, id).format(format),
+            projection
+        ))
+    }
+
+    /// The account's labels as Gmail lists them, remembered for a while.
+    async fn labels(&self) -> Result<Vec<Value>> {
+        let mut known = self.labels.lock().await;
+        if let Some((when, labels)) = known.as_ref()
+            && when.elapsed() < NAMES_LAST
+        {
+            return Ok(labels.clone());
+        }
+        let answer = call!(self, "labels(id,name,type)", |users| users.labels_list(ME))?;
+        let labels = list(&answer, "labels");
+        *known = Some((Instant::now(), labels.clone()));
+        Ok(labels)
+    }
+
+    /// Writes the query in Gmail's language, after checking the labels it names.
+    async fn compile(&self, ask: &Ask) -> Result<gmail_query::Compiled> {
+        let Some(query) = &ask.query else {
+            return Ok(gmail_query::Compiled::default());
+        };
+        let wanted = gmail_query::labels(query);
+        if wanted.is_empty() {
+            return Ok(gmail_query::compile(query));
+        }
+        let labels = self.labels().await?;
+        for name in wanted {
+            let known = labels.iter().any(|label| {
+                gmail_query::same_label(text(label, "name"), &name) || text(label, "id") == name
+            });
+            if !known {
+                return Err(Error::new(
+                    Kind::NotFound,
+                    format!("no label or folder is called `{}`", brief(&name)),
+                )
+                .next("call lookup with kind=folders to see their names"));
+            }
+        }
+        let by_id = |id: &str| {
+            let label = labels.iter().find(|label| text(label, "id") == id)?;
+            Some(text(label, "name").to_owned())
+        };
+        Ok(gmail_query::compile(&gmail_query::rename(query, &by_id)))
+    }
+
+    /// Brings a text part that Gmail left out for its size, as base64url.
+    async fn fetch_part(&self, message: &str, attachment: &str) -> Result<String> {
+        let attachment = &net::path_segment(attachment);
+        let answer = call!(self, "data,size", |users| users
+            .messages_attachments_get(ME, message, attachment))?;
+        Ok(text(&answer, "data").to_owned())
+    }
+
+    async fn primary_address(&self) -> Result<String> {
+        let fields = "sendAs(sendAsEmail,isPrimary)";
+        let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
+        Ok(list(&answer, "sendAs")
+            .iter()
+            .find(|alias| alias.get("isPrimary") == Some(&Value::Bool(true)))
+            .map(|alias| text(alias, "sendAsEmail").to_owned())
+            .unwrap_or_default())
+    }
+
+    async fn raw(&self, id: &str, projection: &Projection) -> Result<Letter> {
+        let mut sized = projection.clone();
+        sized.paths.push("sizeEstimate".to_owned());
+        let item = self.message(id, &sized, "metadata").await?;
+        let size = item.get("sizeEstimate").and_then(Value::as_u64);
+        if let Some(size) = size.filter(|size| *size > RAW_LIMIT) {
+            return Err(Error::argument(format!(
+                "the message is {size} bytes, more than the {RAW_LIMIT} that are shown raw"
+            ))
+            .next("read it with body=text or body=headers"));
+        }
+        let only_raw = Projection {
+            paths: vec!["raw".to_owned()],
+            ..Projection::default()
+        };
+        let answer = self.message(id, &only_raw, "raw").await?;
+        let (bytes, damaged) = gmail_letter::decode(text(&answer, "raw"));
+        let mut notes = Vec::new();
+        if damaged {
+            notes
+                .push("the raw message is damaged base64; it is shown up to the damage".to_owned());
+        }
+        Ok(Letter {
+            item,
+            source: Some(String::from_utf8_lossy(&bytes).into_owned()),
+            notes,
+            ..Letter::default()
+        })
+    }
+}
+
+#[async_trait]
+impl Mailbox for Gmail {
+    fn api(&self) -> Api {
+        Api::Gmail
+    }
+
+    async fn messages(&self, ask: &Ask) -> Result<Page> {
+        let compiled = &self.compile(ask).await?;
+        let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
+        let answer = call!(self, fields, |users| page!(
+            users.messages_list(ME),
+            ask,
+            &compiled.q
+        ))
+        .map_err(|error| stale(error, ask))?;
+        let listed = list(&answer, "messages");
+        let page = if ask.projection.within(LISTED) {
+            Page {
+                items: listed,
+                ..Page::default()
+            }
+        } else {
+            let format = format(&ask.projection);
+            self.each(&ids(&listed), |id| {
+                self.message(id, &ask.projection, format)
+            })
+            .await?
+        };
+        self.finish(page, &answer, ask, &compiled.notes).await
+    }
+
+    async fn threads(&self, ask: &Ask) -> Result<Page> {
+        let compiled = &self.compile(ask).await?;
+        let fields = "threads(id),nextPageToken,resultSizeEstimate";
+        let answer = call!(self, fields, |users| page!(
+            users.threads_list(ME),
+            ask,
+            &compiled.q
+        ))
+        .map_err(|error| stale(error, ask))?;
+        let listed = list(&answer, "threads");
+        let page = if ask.projection.within(&["id"]) {
+            Page {
+                items: listed,
+                ..Page::default()
+            }
+        } else {
+            let format = format(&ask.projection);
+            self.each(&ids(&listed), |id| {
+                self.conversation(id, &ask.projection, format)
+            })
+            .await?
+        };
+        self.finish(page, &answer, ask, &compiled.notes).await
+    }
+
+    async fn folders(&self, projection: &Projection) -> Result<Page> {
+        let listed = self.labels().await?;
+        let mut page = if projection.within(LABEL_LISTED) {
+            Page {
+                items: listed,
+                ..Page::default()
+            }
+        } else {
+            let fields = &mask(projection);
+            self.each(&ids(&listed), |id| async move {
+                let id = &net::path_segment(id);
+                call!(self, fields, |users| users.labels_get(ME, id))
+            })
+            .await?
+        };
+        page.items.sort_by_key(|label| {
+            let system = text(label, "type") == "system";
+            let inbox = text(label, "id") == "INBOX";
+            (!inbox, !system, text(label, "name").to_lowercase())
+        });
+        let count = page.items.len() + page.failed.len();
+        page.total = Some(Total::Exactly(u64::try_from(count).unwrap_or(u64::MAX)));
+        Ok(page)
+    }
+
+    async fn letter(&self, id: &str, projection: &Projection, form: BodyForm) -> Result<Letter> {
+        let mut projection = projection.clone();
+        match form {
+            BodyForm::None => Ok(Letter {
+                item: self.message(id, &projection, format(&projection)).await?,
+                ..Letter::default()
+            }),
+            BodyForm::Raw => self.raw(id, &projection).await,
+            BodyForm::Headers => {
+                projection.headers.clear();
+                projection.paths.push("payload/headers".to_owned());
+                let item = self.message(id, &projection, "metadata").await?;
+                Ok(Letter {
+                    source: Some(gmail_letter::headers(&item)),
+                    item,
+                    ..Letter::default()
+                })
+            }
+            BodyForm::Parts => {
+                // The tree of parts holds the headers too.
+                projection.headers.clear();
+                projection.paths.retain(|path| !path.starts_with("payload"));
+                projection.paths.push("payload".to_owned());
+                let item = self.message(id, &projection, "full").await?;
+                let mut tree = gmail_letter::read(id, &item);
+                for part in tree.elsewhere() {
+                    let data = self.fetch_part(id, part.attachment()).await?;
+                    part.bring(data);
+                }
+                Ok(tree.letter(item))
+            }
+        }
+    }
+
+    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+        let ids_alone = Projection {
+            paths: vec!["messages/id".to_owned()],
+            ..Projection::default()
+        };
+        let answer = self.conversation(id, &ids_alone, "minimal").await?;
+        Ok(ids(&list(&answer, "messages")))
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        let labels = self.labels().await?;
+        Ok(labels.iter().filter_map(name).collect())
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        check(id)
+    }
+}
+
+impl Gmail {
+    /// Adds what a list answer says of the whole: next page, total, names.
+    async fn finish(
+        &self,
+        mut page: Page,
+        answer: &Value,
+        ask: &Ask,
+        notes: &[String],
+    ) -> Result<Page> {
+        page.next = answer
+            .get("nextPageToken")
+            .and_then(Value::as_str)
+            .filter(|token| !token.is_empty())
+            .map(str::to_owned);
+        page.total = if page.next.is_none() && ask.cursor.is_none() {
+            let count = page.items.len() + page.failed.len();
+            Some(Total::Exactly(u64::try_from(count).unwrap_or(u64::MAX)))
+        } else {
+            answer
+                .get("resultSizeEstimate")
+                .and_then(Value::as_u64)
+                .map(Total::About)
+        };
+        if ask.projection.names && !page.items.is_empty() {
+            page.names = self.names().await?;
+        }
+        page.notes = notes.to_vec();
+        Ok(page)
+    }
+}
+
+/// The address of the account that a fresh token belongs to.
+///
+/// The profile says it; a stand-in without profiles says it as the primary
+/// send-as address, which the same scope may read.
+pub async fn address(config: &Config, token: &str) -> Result<String> {
+    let gmail = &Gmail::new(config, TokenSource::fixed(token))?;
+    let address = match call!(gmail, "emailAddress", |users| users.get_profile(ME)) {
+        Ok(profile) => text(&profile, "emailAddress").to_owned(),
+        Err(error) if error.kind() == Kind::NotFound => gmail.primary_address().await?,
+        Err(error) => return Err(error),
+    };
+    if address.is_empty() {
+        return Err(Error::new(
+            Kind::Provider(200),
+            "Gmail did not say whose mailbox it is",
+        ));
+    }
+    Ok(address)
+}
+
+fn hub(config: &Config, bearer: Bearer) -> Result<Hub<HttpsConnector<HttpConnector>>> {
+    let mut hub = Hub::new(net::google_client()?, bearer);
+    let base = config.endpoints.gmail.as_str();
+    hub.base_url(base.to_owned());
+    hub.root_url(base.to_owned());
+    hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
+    Ok(hub)
+}
+
+/// Gmail's ids are put into the path as they are by the generated client.
+fn check(id: &str) -> Result<()> {
+    let fits = (1..=128).contains(&id.len())
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if fits {
+        Ok(())
+    } else {
+        Err(
+            Error::argument("the id is not one of Gmail's (letters, digits, `_` and `-`)")
+                .next("use a handle such as m12 from a search"),
+        )
+    }
+}
+
+/// The least of Gmail's formats that has what the projection reads.
+fn format(projection: &Projection) -> &'static str {
+    let payload = |path: &String| path.split('/').any(|key| key == "payload");
+    if projection.paths.iter().any(payload) {
+        "metadata"
+    } else {
+        "minimal"
+    }
+}
+
+/// A partial response mask for the projection.
+fn mask(projection: &Projection) -> String {
+    projection.paths.join(",")
+}
+
+fn limit(ask: &Ask) -> u32 {
+    u32::try_from(ask.limit).unwrap_or(u32::MAX).clamp(1, 500)
+}
+
+/// Gmail leaves these out of lists unless told otherwise.
+fn hidden(label: &str) -> bool {
+    matches!(label, "SPAM" | "TRASH")
+}
+
+/// A page token that Gmail refuses is one that has become too old.
+fn stale(error: Error, ask: &Ask) -> Error {
+    if ask.cursor.is_some() && error.kind() == Kind::Provider(400) {
+        return Error::argument("Gmail no longer knows where this page starts")
+            .next("search again without cursor");
+    }
+    error
+}
+
+/// The name a label goes by in rows; states that are flags have none.
+fn name(label: &Value) -> Option<(String, String)> {
+    let id = text(label, "id");
+    let name = if text(label, "type") == "user" {
+        text(label, "name").to_owned()
+    } else {
+        id.strip_prefix("CATEGORY_")?.to_lowercase()
+    };
+    Some((id.to_owned(), name))
+}
+
+fn list(answer: &Value, key: &str) -> Vec<Value> {
+    answer
+        .get(key)
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn ids(items: &[Value]) -> Vec<String> {
+    items
+        .iter()
+        .filter_map(|item| item.get("id").and_then(Value::as_str).map(str::to_owned))
+        .collect()
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,158 @@
+//! The port: what a mail provider does for us, as plain data.
+//!
+//! The pipeline knows providers only by these traits; the adapters in
+//! `providers/` implement them and do all the network I/O.
+//! Objects cross the port as the provider's own JSON, and only the registry
+//! says what stands in them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::accounts::Account;
+use crate::error::{Error, Result};
+use crate::project::Projection;
+use crate::query::Query;
+use crate::schemas::Api;
+
+/// A page of a list, asked for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// What to find; `None` is everything.
+    pub query: Option<Query>,
+    /// The provider's id of the folder to look in.
+    pub folder: Option<String>,
+    /// What the answer is going to show.
+    pub projection: Projection,
+    /// At most so many items.
+    pub limit: usize,
+    /// Where the previous page ended, in the provider's words.
+    pub cursor: Option<String>,
+}
+
+/// A page of a list, answered.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The provider's objects, in its order.
+    pub items: Vec<Value>,
+    /// Items that could not be fetched, in order.
+    pub failed: Vec<Failed>,
+    /// Where the next page starts, if there is one.
+    pub next: Option<String>,
+    /// How many items there are in all.
+    pub total: Option<Total>,
+    /// Names of the labels or folders whose ids stand in the items.
+    pub names: HashMap<String, String>,
+    /// Where the query's meaning was not kept, in words.
+    pub notes: Vec<String>,
+}
+
+/// An item of a page that could not be fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// Where it would stand, among the items fetched and failed.
+    pub at: usize,
+    /// The provider's id of it.
+    pub id: String,
+    /// Why it could not be fetched.
+    pub error: Error,
+}
+
+/// How many items a search finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    /// Counted.
+    Exactly(u64),
+    /// Guessed by the provider.
+    About(u64),
+}
+
+/// Which form of a message's text is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyForm {
+    /// No text at all.
+    None,
+    /// The text to read: plain and HTML parts.
+    Parts,
+    /// The whole message as it was transmitted (RFC 5322).
+    Raw,
+    /// All headers.
+    Headers,
+}
+
+/// One message, read.
+#[derive(Debug, Clone, Default)]
+pub struct Letter {
+    /// The provider's object, with what the projection asked for.
+    pub item: Value,
+    /// The texts to read, in order; each in its forms, the plainest first; a
+    /// form is a sequence of parts.
+    pub parts: Vec<Vec<Vec<TextPart>>>,
+    /// The raw message or the header lines, when those were asked for.
+    pub source: Option<String>,
+    /// Attached files, as the provider's objects.
+    pub attachments: Vec<Value>,
+    /// What could not be read as it was, in words.
+    pub notes: Vec<String>,
+}
+
+/// One part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextPart {
+    /// Plain text.
+    Plain(PlainText),
+    /// HTML, not cleaned.
+    Html(String),
+}
+
+/// A plain text part and how its lines are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlainText {
+    /// The text, decoded.
+    pub text: String,
+    /// Set for `format=flowed` (RFC 3676); the value of `delsp`.
+    pub flowed: Option<bool>,
+}
+
+/// One mailbox of one account.
+#[async_trait]
+pub trait Mailbox: Send + Sync {
+    /// Whose JSON the items are.
+    fn api(&self) -> Api;
+
+    /// Messages, newest first.
+    async fn messages(&self, ask: &Ask) -> Result<Page>;
+
+    /// Conversations, the one with the newest message first.
+    async fn threads(&self, ask: &Ask) -> Result<Page>;
+
+    /// Folders or labels, with counts when the projection wants them.
+    async fn folders(&self, projection: &Projection) -> Result<Page>;
+
+    /// One message with its text.
+    async fn letter(&self, id: &str, projection: &Projection, form: BodyForm) -> Result<Letter>;
+
+    /// The ids of a conversation's messages, oldest first.
+    async fn thread(&self, id: &str) -> Result<Vec<String>>;
+
+    /// Names of labels or folders by id, for items that were read singly.
+    async fn names(&self) -> Result<HashMap<String, String>>;
+
+    /// Checks that `id` could be one of this provider's message ids.
+    fn check_id(&self, id: &str) -> Result<()>;
+}
+
+/// Opens mailboxes; the one place that knows which providers there are.
+#[async_trait]
+pub trait Connect: Send + Sync {
+    /// The mailbox of a signed-in account.
+    fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>>;
+
+    /// The address of the account that a fresh access token belongs to.
+    async fn address(&self, provider: &str, token: &str) -> Result<String>;
+
+    /// The OAuth scopes to ask `provider` for.
+    fn scopes(&self, provider: &str) -> Result<&'static [&'static str]>;
+}

@@ -20,6 +20,7 @@ pub mod query;
 pub mod row;
 pub mod text;
 
+pub mod budget;
 pub mod describe;
 pub mod encode;
 pub mod flatten;
@@ -33,5 +34,12 @@ pub mod oauth;
 pub mod provider;
 pub mod store;
 
+pub mod request;
+pub mod tools;
+
 #[path = "../providers/mod.rs"]
 pub mod providers;
+
+pub mod pipeline;
+
+pub mod server;

@@ -12,6 +12,7 @@ mod config;
 mod encode;
 mod query;
 mod registry;
+mod request;
 mod sandbox;
 mod sign_in;
 mod store;

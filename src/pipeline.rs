@@ -1,0 +1,299 @@
+//! Request → projection → page → rows → text: what every answer shares.
+//!
+//! Every answer is made by the same steps, in [`lists`] and in [`read`]:
+//! 1. `project` turns the chosen columns into what to ask the API for;
+//! 2. the provider answers with a page of its own objects, the only I/O to an API;
+//! 3. `flatten` makes rows of them, and ids become handles;
+//! 4. the rows become a document, which `encode` writes;
+//! 5. long texts follow in blocks of their own, and notes say what is not there.
+//!
+//! It names the port (`provider.rs`) and never a provider. Signing in stands in
+//! [`sign_in`].
+
+mod lists;
+mod read;
+mod sign_in;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::accounts::{Account, Accounts};
+use crate::config::Config;
+use crate::encode::Document;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::{self, Report};
+use crate::provider::{Connect, Failed, Page, Total};
+use crate::query::Clock;
+use crate::request::{Action, Request};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{self, Api, Field, Table};
+use crate::store::{HandleKind, Store};
+
+pub use sign_in::{Finished, finish};
+
+/// What a tool call answers with, before it is MCP.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Block 1: the document, in the format asked for.
+    pub document: String,
+    /// Fenced long texts.
+    pub texts: Vec<String>,
+    /// What the reader should know besides, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Answer {
+    /// The text blocks in their order; notes are the last block, when there are any.
+    pub fn blocks(self) -> Vec<String> {
+        let mut blocks = vec![self.document];
+        blocks.extend(self.texts);
+        if !self.notes.is_empty() {
+            blocks.push(self.notes.join("\n"));
+        }
+        blocks
+    }
+}
+
+/// Everything a call needs.
+pub struct Pipeline {
+    config: Arc<Config>,
+    store: Store,
+    accounts: Arc<Accounts>,
+    connect: Arc<dyn Connect>,
+    sign_ins: Arc<sign_in::SignIns>,
+}
+
+/// An answer in the making.
+struct Draft {
+    document: Document,
+    texts: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Pipeline {
+    /// A pipeline over the accounts of one store.
+    pub fn new(
+        config: Arc<Config>,
+        store: Store,
+        accounts: Arc<Accounts>,
+        connect: Arc<dyn Connect>,
+    ) -> Self {
+        Self {
+            config,
+            store,
+            accounts,
+            connect,
+            sign_ins: Arc::default(),
+        }
+    }
+
+    /// Carries out a request.
+    pub async fn run(&self, request: Request) -> Result<Answer> {
+        let draft = match request.action {
+            Action::Search(search) => self.search(search).await,
+            Action::Folders(folders) => self.folders(folders).await,
+            Action::Schemas { q } => Ok(schema_list(q.as_deref(), &self.local())),
+            Action::Read(read) => self.read(read, request.format).await,
+            Action::Accounts(op) => self.accounts(op).await,
+        }?;
+        Ok(Answer {
+            document: draft.document.encode(request.format),
+            texts: draft.texts,
+            notes: draft.notes,
+        })
+    }
+
+    /// Now, in the user's zone.
+    fn clock(&self) -> Clock {
+        Clock {
+            now: Timestamp::now(),
+            zone: self.config.zone.clone(),
+        }
+    }
+
+    /// How objects of ours are flattened.
+    fn local(&self) -> Flattening<'_> {
+        Flattening {
+            api: Api::Local,
+            zone: &self.config.zone,
+            account: "",
+        }
+    }
+
+    /// The provider's id behind a handle of `kind`, and the account it belongs to.
+    ///
+    /// `None` when `said` is not a handle of that kind.
+    async fn handle(&self, kind: HandleKind, said: &str) -> Result<Option<(String, String)>> {
+        let Some((found, number)) = HandleKind::parse(said) else {
+            return Ok(None);
+        };
+        if found != kind {
+            return Ok(None);
+        }
+        match self.store.resolve(kind, number).await? {
+            Some(known) => Ok(Some(known)),
+            None => Err(Error::new(Kind::NotFound, format!("there is no `{said}`"))
+                .next("use an id from a search or lookup")),
+        }
+    }
+
+    /// Rows for the items that could not be fetched, and a note about them.
+    ///
+    /// The rows have their handles already, so that the note can name them.
+    async fn stand_ins(
+        &self,
+        rows: &mut RowTable,
+        failed: &[Failed],
+        account: &Account,
+    ) -> Result<Option<String>> {
+        for one in failed {
+            rows.insert_unread(one.at, &one.id);
+        }
+        self.hand_out(rows, account).await?;
+        let named: Vec<_> = failed
+            .iter()
+            .map(|one| {
+                let row = rows
+                    .rows()
+                    .zip(rows.extras())
+                    .find(|(_, extra)| extra.provider_id.as_ref() == Some(&one.id));
+                let name = match row {
+                    Some(([Cell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
+                    _ => one.id.clone(),
+                };
+                (name, one.error.clone())
+            })
+            .collect();
+        Ok(failed_line(&named))
+    }
+
+    /// Puts handles in the place of provider ids.
+    async fn hand_out(&self, rows: &mut RowTable, account: &Account) -> Result<()> {
+        for letter in rows.handle_kinds() {
+            let Some(kind) = HandleKind::of(letter) else {
+                continue;
+            };
+            let ids = rows.ids(letter);
+            let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let numbers = self.store.handles(&account.id, kind, &wanted).await?;
+            let by_id: HashMap<&str, u64> = wanted.into_iter().zip(numbers).collect();
+            rows.swap_ids(letter, |id| by_id.get(id).copied());
+        }
+        Ok(())
+    }
+}
+
+/// How the objects of one page become rows.
+struct Flattening<'a> {
+    api: Api,
+    zone: &'a jiff::tz::TimeZone,
+    account: &'a str,
+}
+
+impl Flattening<'_> {
+    /// Rows of `objects`; what could not be shown as it was goes into `notes`.
+    fn rows(
+        &self,
+        table: &'static Table,
+        columns: &[&'static Field],
+        objects: &[Value],
+        names: &HashMap<String, String>,
+        notes: &mut Vec<String>,
+    ) -> RowTable {
+        let context = flatten::Context {
+            api: self.api,
+            zone: self.zone,
+            account: self.account,
+            names,
+        };
+        let (rows, report) = flatten::flatten(table, columns, objects, &context);
+        notes.extend(report_lines(&report));
+        rows
+    }
+}
+
+/// The scalar that says which zone times are told in, when any are told.
+fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
+    let timed = document.tables.iter().any(|rows| {
+        !rows.is_empty()
+            && rows
+                .columns()
+                .iter()
+                .any(|field| field.kind == schemas::Kind::Time)
+    });
+    if timed {
+        let name = zone.iana_name().unwrap_or("UTC").to_owned();
+        document.scalars.insert(0, ("zone", Cell::Text(name)));
+    }
+}
+
+fn report_lines(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !report.cut.is_empty() {
+        let columns: Vec<_> = report
+            .cut
+            .iter()
+            .map(|(name, count)| format!("{name} in {count}"))
+            .collect();
+        lines.push(format!("shortened, ending in …: {}", columns.join(", ")));
+    }
+    for (name, count) in &report.odd {
+        lines.push(format!(
+            "{name} is null in {count} because the provider's value was of an unexpected type"
+        ));
+    }
+    lines
+}
+
+/// `messages: 20 of ~201, newest first`.
+fn count_line(what: &str, page: &Page, shown: usize, order: &str) -> String {
+    let total = match page.total {
+        Some(Total::Exactly(total)) => format!(" of {total}"),
+        Some(Total::About(total)) => format!(" of ~{total}"),
+        None => String::new(),
+    };
+    format!("{what}: {shown}{total}{order}")
+}
+
+/// One line for the things that could not be fetched, by the ids the reader knows.
+fn failed_line(failed: &[(String, Error)]) -> Option<String> {
+    let (_, first) = failed.first()?;
+    let ids: Vec<_> = failed.iter().map(|(id, _)| id.as_str()).collect();
+    Some(format!(
+        "{} could not be fetched ({}): {first}",
+        failed.len(),
+        ids.join(", "),
+    ))
+}
+
+fn schema_list(q: Option<&str>, flattening: &Flattening) -> Draft {
+    let objects: Vec<Value> = schemas::TABLES
+        .iter()
+        .filter(|table| q.is_none_or(|q| table.name.contains(&q.to_lowercase())))
+        .map(|table| crate::describe::summary(table))
+        .collect();
+    let mut notes = Vec::new();
+    let columns = schemas::SCHEMA.up_to(schemas::Level::Core);
+    let rows = flattening.rows(
+        &schemas::SCHEMA,
+        &columns,
+        &objects,
+        &HashMap::new(),
+        &mut notes,
+    );
+    notes.push(format!(
+        "schemas: {}; read the resource daysheet://schema/NAME for one in full",
+        rows.len()
+    ));
+    Draft {
+        document: Document {
+            scalars: Vec::new(),
+            tables: vec![rows],
+        },
+        texts: Vec::new(),
+        notes,
+    }
+}

@@ -1,0 +1,481 @@
+//! Reading letters: rows about them, then their texts in windows.
+//!
+//! One answer shows at most [`ALLOWANCE`] characters of text, shared fairly
+//! among the letters, and at most [`MOST`] letters; the rest is one cursor
+//! away, and the notes say how much it is. Nothing is dropped.
+
+use std::collections::HashMap;
+
+use futures_util::stream::{self, StreamExt};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::lists::{Cursor, other_use};
+use super::{Draft, Flattening, Pipeline, failed_line, zone_line};
+use crate::body::{self, Form, Readable};
+use crate::encode::{Document, Format};
+use crate::error::{Error, Kind, Result};
+use crate::project::project;
+use crate::provider::{BodyForm, Letter, Mailbox};
+use crate::request::{Body, Columns, Read};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
+use crate::store::HandleKind;
+use crate::text;
+
+/// Characters of text in one answer.
+const ALLOWANCE: usize = 24_000;
+/// Letters in one answer.
+const MOST: usize = 25;
+/// Letters fetched at once; each may be a few megabytes.
+const AT_ONCE: usize = 8;
+/// A provider's id of this length may be a letter and digits, and is no handle.
+const SHORTEST_ID: usize = 12;
+/// The columns of a message that is read.
+const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
+
+/// What of a read is still to be shown; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Rest {
+    letters: Vec<Target>,
+    body: String,
+    quoted: bool,
+    links: bool,
+}
+
+/// A letter, and where in its text to go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Target {
+    account: String,
+    id: String,
+    start: usize,
+}
+
+/// A letter that was fetched.
+struct Fetched {
+    target: Target,
+    letter: Letter,
+    readable: Readable,
+}
+
+impl Pipeline {
+    pub(super) async fn read(&self, read: Read, format: Format) -> Result<Draft> {
+        let (rest, failed_targets) = match &read.cursor {
+            Some(said) => match self.cursor(said).await? {
+                Cursor::Read(rest) => (rest, Vec::new()),
+                _ => return Err(other_use(said)),
+            },
+            None => self.targets(&read).await?,
+        };
+        let form = form(&rest.body);
+        let (now, mut later) = split(rest.letters.clone());
+        let (fetched, mut failed) = self.fetch(now, form, &rest).await?;
+        failed.extend(failed_targets);
+
+        let mut draft = Draft {
+            document: Document::default(),
+            texts: Vec::new(),
+            notes: Vec::new(),
+        };
+        self.rows(&fetched, &mut draft).await?;
+        let mut continued = Vec::new();
+        if form != Body::None {
+            continued = self.bodies(&fetched, format, &mut draft).await?;
+        }
+        zone_line(&mut draft.document, &self.config.zone);
+
+        let unread = later.len();
+        continued.append(&mut later);
+        let mut count = format!("messages: {}", fetched.len());
+        if !continued.is_empty() {
+            let texts = continued.len() - unread;
+            let cursor = self
+                .save(&Cursor::Read(Rest {
+                    letters: continued,
+                    ..rest
+                }))
+                .await?;
+            draft
+                .document
+                .scalars
+                .push(("next", Cell::Handle('p', cursor)));
+            let parts: Vec<_> = [(texts, "shortened texts"), (unread, "further messages")]
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| format!("{count} {what}"))
+                .collect();
+            count.push_str(&format!(
+                "; {} continue with cursor=p{cursor}",
+                parts.join(" and ")
+            ));
+        }
+        draft.notes.insert(0, count);
+        draft.notes.extend(failed_line(&failed));
+        Ok(draft)
+    }
+
+    /// What is to be read: handles resolved, threads spread out newest first.
+    async fn targets(&self, read: &Read) -> Result<(Rest, Vec<(String, Error)>)> {
+        let mut letters: Vec<Target> = Vec::new();
+        let mut failed = Vec::new();
+        for said in &read.ids {
+            let found = match self.target(said, read.account.as_deref()).await {
+                Ok(found) => found,
+                // One bad id among several is a note; alone it is the answer.
+                Err(error) if read.ids.len() > 1 => {
+                    failed.push((text::brief(said), error));
+                    continue;
+                }
+                Err(error) => return Err(error.context(text::brief(said))),
+            };
+            for target in found {
+                if !letters.contains(&target) {
+                    letters.push(target);
+                }
+            }
+        }
+        if let (true, Some((said, error))) = (letters.is_empty(), failed.first()) {
+            return Err(error.clone().context(said));
+        }
+        let rest = Rest {
+            letters,
+            body: word(read.body).to_owned(),
+            quoted: read.quoted,
+            links: read.links,
+        };
+        Ok((rest, failed))
+    }
+
+    async fn target(&self, said: &str, account: Option<&str>) -> Result<Vec<Target>> {
+        let target = |account: &str, id: String| Target {
+            account: account.to_owned(),
+            id,
+            start: 0,
+        };
+        if let Some((account, id)) = self.handle(HandleKind::Message, said).await? {
+            self.accounts.by_id(&account).await?;
+            return Ok(vec![target(&account, id)]);
+        }
+        if let Some((account, thread)) = self.handle(HandleKind::Thread, said).await? {
+            let owner = self.accounts.by_id(&account).await?;
+            let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
+            return Ok(ids
+                .into_iter()
+                .rev()
+                .map(|id| target(&account, id))
+                .collect());
+        }
+        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
+            let what = format!("{kind:?}").to_lowercase();
+            return Err(
+                Error::argument(format!("`{said}` is a handle of kind {what}"))
+                    .next("give message or thread ids, such as m12 or t4"),
+            );
+        }
+        if looks_like_a_handle(said) {
+            return Err(Error::new(Kind::NotFound, "there is no such handle")
+                .next("use an id from a search or lookup"));
+        }
+        let account = self.accounts.find(account).await?;
+        self.connect.mailbox(&account)?.check_id(said)?;
+        Ok(vec![target(&account.id, said.to_owned())])
+    }
+
+    /// Fetches letters, several at once, in their order.
+    async fn fetch(
+        &self,
+        targets: Vec<Target>,
+        form: Body,
+        rest: &Rest,
+    ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
+        let mut mailboxes: HashMap<String, std::sync::Arc<dyn Mailbox>> = HashMap::new();
+        for target in &targets {
+            if !mailboxes.contains_key(&target.account) {
+                let account = self.accounts.by_id(&target.account).await?;
+                mailboxes.insert(target.account.clone(), self.connect.mailbox(&account)?);
+            }
+        }
+        let columns = columns()?;
+        let mut answers = stream::iter(targets.into_iter().map(|target| {
+            let mailbox = mailboxes.get(&target.account).cloned();
+            let columns = &columns;
+            async move {
+                let answer = match mailbox {
+                    Some(mailbox) => {
+                        let projection = project(mailbox.api(), columns);
+                        mailbox
+                            .letter(&target.id, &projection, body_form(form))
+                            .await
+                    }
+                    None => Err(Error::new(Kind::Internal, "a letter without a mailbox")),
+                };
+                (target, answer)
+            }
+        }))
+        .buffered(AT_ONCE);
+        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
+        while let Some((target, answer)) = answers.next().await {
+            match answer {
+                Ok(letter) => {
+                    let (letter, readable) = readable(letter, form, rest).await?;
+                    fetched.push(Fetched {
+                        target,
+                        letter,
+                        readable,
+                    });
+                }
+                Err(error) => {
+                    let name = self.message_handle(&target).await?;
+                    failed.push((name, error));
+                }
+            }
+        }
+        // Letters of one account stand together, accounts as they first came.
+        let mut order: Vec<String> = Vec::new();
+        for one in &fetched {
+            if !order.contains(&one.target.account) {
+                order.push(one.target.account.clone());
+            }
+        }
+        fetched.sort_by_key(|one: &Fetched| {
+            order
+                .iter()
+                .position(|account| *account == one.target.account)
+        });
+        match failed.first() {
+            Some((name, error)) if fetched.is_empty() => Err(error.clone().context(name)),
+            _ => Ok((fetched, failed)),
+        }
+    }
+
+    /// The handle by which the reader knows a letter.
+    async fn message_handle(&self, target: &Target) -> Result<String> {
+        let kind = HandleKind::Message;
+        let numbers = self
+            .store
+            .handles(&target.account, kind, &[&target.id])
+            .await?;
+        Ok(numbers
+            .first()
+            .map_or_else(|| target.id.clone(), |number| kind.handle(*number)))
+    }
+
+    /// The tables about the letters and their files.
+    async fn rows(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
+        let columns = columns()?;
+        let file_columns = ATTACHMENT.up_to(Level::Core);
+        let mut messages = RowTable::new(&MESSAGE, columns.clone());
+        let mut files = RowTable::new(&ATTACHMENT, file_columns.clone());
+        for letters in by_account(fetched) {
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let account = self.accounts.by_id(&first.target.account).await?;
+            let flattening = Flattening {
+                api: self.connect.mailbox(&account)?.api(),
+                zone: &self.config.zone,
+                account: &account.email,
+            };
+            let names = HashMap::new();
+            let items: Vec<_> = letters.iter().map(|one| one.letter.item.clone()).collect();
+            let attached: Vec<_> = letters
+                .iter()
+                .flat_map(|one| one.letter.attachments.clone())
+                .collect();
+            let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut draft.notes);
+            self.hand_out(&mut some, &account).await?;
+            messages.append(some);
+            let mut some = flattening.rows(
+                &ATTACHMENT,
+                &file_columns,
+                &attached,
+                &names,
+                &mut draft.notes,
+            );
+            self.hand_out(&mut some, &account).await?;
+            files.append(some);
+        }
+        draft.document.tables.push(messages);
+        if !files.is_empty() {
+            draft.document.tables.push(files);
+        }
+        Ok(())
+    }
+
+    /// The table of bodies, and the texts: as blocks, or as fields in JSON.
+    ///
+    /// Answers with the letters whose text goes on.
+    async fn bodies(
+        &self,
+        fetched: &[Fetched],
+        format: Format,
+        draft: &mut Draft,
+    ) -> Result<Vec<Target>> {
+        let secret = self.store.fence_secret().await?;
+        let lengths: Vec<usize> = fetched
+            .iter()
+            .map(|one| one.readable.text.chars().count())
+            .collect();
+        let left: Vec<usize> = fetched
+            .iter()
+            .zip(&lengths)
+            .map(|(one, length)| length.saturating_sub(one.target.start))
+            .collect();
+        let shares = body::shares(&left, ALLOWANCE);
+        let mut objects = Vec::new();
+        let mut texts: Vec<Option<String>> = Vec::new();
+        let mut continued = Vec::new();
+        for ((one, share), length) in fetched.iter().zip(shares).zip(&lengths) {
+            let start = one.target.start.min(*length);
+            let (shown, end) = body::window(&one.readable.text, start, share);
+            let block = (!shown.is_empty()).then(|| format!("b{}", texts.len() + 1));
+            objects.push(json!({
+                "message": one.target.id,
+                "block": block,
+                "type": one.readable.kind,
+                "chars": length,
+                "shown": end - start,
+                "start": start,
+            }));
+            if end < *length {
+                continued.push(Target {
+                    start: end,
+                    ..one.target.clone()
+                });
+            }
+            for note in one.letter.notes.iter().chain(&one.readable.notes) {
+                let line = match &block {
+                    Some(block) => format!("{block}: {note}"),
+                    None => note.clone(),
+                };
+                draft.notes.push(line);
+            }
+            if let Some(block) = &block
+                && format != Format::Json
+            {
+                let mut text = body::fence(block, shown, &secret);
+                if end < *length || start > 0 {
+                    text.push_str(&format!("\n[characters {start} to {end} of {length}]"));
+                }
+                draft.texts.push(text);
+            }
+            texts.push(block.map(|_| shown.to_owned()));
+        }
+        let mut columns = BODY.up_to(Level::Core);
+        if fetched.iter().any(|one| one.target.start > 0) {
+            columns = BODY.up_to(Level::More);
+        }
+        let mut rows = RowTable::new(&BODY, columns.clone());
+        let mut objects = objects.as_slice();
+        for letters in by_account(fetched) {
+            let (mine, others) = objects
+                .split_at_checked(letters.len())
+                .unwrap_or((objects, &[]));
+            objects = others;
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let mut some =
+                self.local()
+                    .rows(&BODY, &columns, mine, &HashMap::new(), &mut draft.notes);
+            let account = self.accounts.by_id(&first.target.account).await?;
+            self.hand_out(&mut some, &account).await?;
+            rows.append(some);
+        }
+        if format == Format::Json {
+            for (at, text) in texts.into_iter().enumerate() {
+                rows.attach_text(at, text);
+            }
+        }
+        let behind_messages = 1.min(draft.document.tables.len());
+        draft.document.tables.insert(behind_messages, rows);
+        Ok(continued)
+    }
+}
+
+/// The letters in runs of the same account; `fetch` has put them together.
+fn by_account(fetched: &[Fetched]) -> impl Iterator<Item = &[Fetched]> {
+    fetched.chunk_by(|one, other| one.target.account == other.target.account)
+}
+
+/// The columns of a message that is read.
+fn columns() -> Result<Vec<&'static Field>> {
+    Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
+}
+
+/// The text of a letter, made on a thread of its own: a letter may be many
+/// megabytes, and the session has to answer meanwhile. What the text was made
+/// from is let go.
+async fn readable(mut letter: Letter, form: Body, rest: &Rest) -> Result<(Letter, Readable)> {
+    let (quoted, links) = (rest.quoted, rest.links);
+    let work = move || {
+        let shown = |form| body::readable(&letter, form, quoted, links);
+        let source = |kind| Readable {
+            kind,
+            text: body::visible(letter.source.as_deref().unwrap_or_default()),
+            notes: Vec::new(),
+        };
+        let readable = match form {
+            Body::None => Readable::default(),
+            Body::Raw => source("raw"),
+            Body::Headers => source("headers"),
+            Body::Text => shown(Form::Text),
+            Body::Markdown => shown(Form::Markdown),
+            Body::Html => shown(Form::Html),
+        };
+        letter.parts = Vec::new();
+        letter.source = None;
+        (letter, readable)
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "a letter could not be made readable"))
+}
+
+fn body_form(form: Body) -> BodyForm {
+    match form {
+        Body::None => BodyForm::None,
+        Body::Raw => BodyForm::Raw,
+        Body::Headers => BodyForm::Headers,
+        Body::Text | Body::Markdown | Body::Html => BodyForm::Parts,
+    }
+}
+
+/// The form's word, as the tool's argument has it.
+fn word(form: Body) -> &'static str {
+    WORDS
+        .iter()
+        .find(|(_, known)| *known == form)
+        .map_or("text", |(word, _)| word)
+}
+
+fn form(word: &str) -> Body {
+    WORDS
+        .iter()
+        .find(|(known, _)| *known == word)
+        .map_or(Body::Text, |(_, form)| *form)
+}
+
+const WORDS: &[(&str, Body)] = &[
+    ("text", Body::Text),
+    ("md", Body::Markdown),
+    ("html", Body::Html),
+    ("raw", Body::Raw),
+    ("headers", Body::Headers),
+    ("none", Body::None),
+];
+
+/// Those that are read now, and those that a cursor is for.
+fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
+    let later = letters.split_off(letters.len().min(MOST));
+    (letters, later)
+}
+
+/// True for a letter and digits: a handle that was mistyped.
+fn looks_like_a_handle(said: &str) -> bool {
+    let mut chars = said.chars();
+    said.len() < SHORTEST_ID
+        && chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && !chars.as_str().is_empty()
+        && chars.all(|c| c.is_ascii_digit())
+}

@@ -1,0 +1,487 @@
+//! Tool arguments made ready: as meant, not as typed.
+//!
+//! Arguments are read leniently (numbers and switches as text, camelCase names,
+//! a single text for a list) and checked strictly: what a tool does not take is
+//! refused with what it does take.
+//! Nothing acts here. Handles stay handles until the pipeline asks the store.
+
+use serde_json::{Map, Value};
+
+use crate::encode::{Delimiter, Format};
+use crate::error::{Error, Result};
+use crate::schemas::{Field, Level, MESSAGE, THREAD, Table};
+use crate::text::brief;
+use crate::tools::{Arg, ArgKind, Tool};
+
+/// A call, ready to be carried out.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What to do.
+    pub action: Action,
+    /// How to write the answer.
+    pub format: Format,
+}
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// `mail_search`.
+    Search(Search),
+    /// `mail_read`.
+    Read(Read),
+    /// `lookup kind=folders`.
+    Folders(Folders),
+    /// `lookup kind=schemas`.
+    Schemas {
+        /// Part of the name.
+        q: Option<String>,
+    },
+    /// `accounts`.
+    Accounts(AccountsOp),
+}
+
+/// A search as asked for; what is not said is `None`, because a cursor may say it.
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    /// The query, unparsed: its dates depend on when the first page was asked for.
+    pub q: Option<String>,
+    /// The account by address.
+    pub account: Option<String>,
+    /// A folder by name or handle.
+    pub folder: Option<String>,
+    /// One row per thread instead of per message.
+    pub by_thread: Option<bool>,
+    /// The columns, or a level of them.
+    pub columns: Option<Columns>,
+    /// Rows per page.
+    pub limit: Option<u32>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// Which columns to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Columns {
+    /// All up to this level.
+    Level(Level),
+    /// These by name; the key comes along.
+    Named(Vec<String>),
+}
+
+/// A read as asked for.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// Message and thread ids, as handles or the provider's own; empty with a
+    /// cursor.
+    pub ids: Vec<String>,
+    /// The account that the provider's own ids belong to.
+    pub account: Option<String>,
+    /// The form of the text.
+    pub body: Body,
+    /// True to show quoted history.
+    pub quoted: bool,
+    /// True to list link targets.
+    pub links: bool,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// The form in which a message's text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// Clean text.
+    Text,
+    /// Markdown.
+    Markdown,
+    /// The HTML as it was sent.
+    Html,
+    /// The whole message as it was transmitted.
+    Raw,
+    /// All headers.
+    Headers,
+    /// No text.
+    None,
+}
+
+/// A list of folders as asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Folders {
+    /// Part of the name.
+    pub q: Option<String>,
+    /// The account by address.
+    pub account: Option<String>,
+    /// Rows per page.
+    pub limit: usize,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// An operation on accounts.
+#[derive(Debug, Clone)]
+pub enum AccountsOp {
+    /// Who is signed in.
+    List,
+    /// Sign in.
+    Add {
+        /// The provider's name.
+        provider: String,
+        /// The address to suggest on the sign-in page.
+        address: Option<String>,
+    },
+    /// Sign in again.
+    Again {
+        /// The account by address.
+        account: String,
+    },
+    /// Sign out.
+    Remove {
+        /// The account by address.
+        account: String,
+    },
+}
+
+impl Columns {
+    /// The columns of `table` that are meant, in the order of the table.
+    pub fn of(&self, table: &'static Table) -> Result<Vec<&'static Field>> {
+        let names = match self {
+            Self::Level(level) => return Ok(table.up_to(*level)),
+            Self::Named(names) => names,
+        };
+        for name in names {
+            if table.field(name).is_none() {
+                let known: Vec<_> = table.fields.iter().map(|field| field.name).collect();
+                return Err(Error::argument(format!(
+                    "the table of {} has no column `{}`",
+                    table.plural,
+                    brief(name)
+                ))
+                .next(format!("use some of: {}", known.join(", "))));
+            }
+        }
+        Ok(table
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(at, field)| *at == 0 || names.iter().any(|name| name == field.name))
+            .map(|(_, field)| field)
+            .collect())
+    }
+}
+
+/// Reads the arguments of a call; `format` is the server's default.
+pub fn read(
+    tool: &'static Tool,
+    arguments: Option<Map<String, Value>>,
+    format: Format,
+) -> Result<Request> {
+    let args = Args::new(tool, arguments.unwrap_or_default())?;
+    let format = match args.choice("format")? {
+        Some("json") => Format::Json,
+        Some(_) => match format {
+            Format::Json => Format::Toon(Delimiter::default()),
+            toon => toon,
+        },
+        None => format,
+    };
+    let action = match tool.name {
+        "mail_search" => Action::Search(search(&args)?),
+        "mail_read" => Action::Read(mail_read(&args)?),
+        "lookup" => match args.choice("kind")? {
+            Some("schemas") => Action::Schemas { q: args.text("q")? },
+            _ => Action::Folders(Folders {
+                q: args.text("q")?,
+                account: args.text("account")?,
+                limit: args.number("limit")?.unwrap_or(100) as usize,
+                cursor: args.text("cursor")?,
+            }),
+        },
+        "accounts" => Action::Accounts(accounts(&args)?),
+        other => {
+            return Err(Error::new(
+                crate::error::Kind::Internal,
+                format!("the tool `{other}` is listed but not wired"),
+            ));
+        }
+    };
+    Ok(Request { action, format })
+}
+
+fn search(args: &Args) -> Result<Search> {
+    let by_thread = args.choice("by")?.map(|by| by == "thread");
+    let columns = match (args.list("fields")?, args.choice("detail")?) {
+        (Some(names), _) => Some(Columns::Named(names)),
+        (None, Some("minimal")) => Some(Columns::Level(Level::Key)),
+        (None, Some("full")) => Some(Columns::Level(Level::More)),
+        (None, Some("standard")) => Some(Columns::Level(Level::Core)),
+        // `auto` is what is taken when nothing is said.
+        (None, _) => None,
+    };
+    let cursor = args.text("cursor")?;
+    if let (Some(columns), None) = (&columns, &cursor) {
+        // Refused here already, so that the error does not depend on the account.
+        columns.of(if by_thread == Some(true) {
+            &THREAD
+        } else {
+            &MESSAGE
+        })?;
+    }
+    Ok(Search {
+        q: args.text("q")?,
+        account: args.text("account")?,
+        folder: args.text("folder")?,
+        by_thread,
+        columns,
+        limit: args.number("limit")?,
+        cursor,
+    })
+}
+
+fn mail_read(args: &Args) -> Result<Read> {
+    let cursor = args.text("cursor")?;
+    if let Some(cursor) = cursor {
+        // It knows what was asked; other arguments would say something else.
+        for name in ["ids", "body", "quoted", "links", "account"] {
+            if args.arg(name).is_some() {
+                return Err(Error::argument(format!(
+                    "`{name}` is given beside the cursor `{}`",
+                    brief(&cursor)
+                ))
+                .next("give the cursor alone, or read without it"));
+            }
+        }
+        return Ok(Read {
+            ids: Vec::new(),
+            account: None,
+            body: Body::Text,
+            quoted: false,
+            links: false,
+            cursor: Some(cursor),
+        });
+    }
+    Ok(Read {
+        ids: ids(args)?,
+        account: args.text("account")?,
+        body: match args.choice("body")? {
+            Some("md") => Body::Markdown,
+            Some("html") => Body::Html,
+            Some("raw") => Body::Raw,
+            Some("headers") => Body::Headers,
+            Some("none") => Body::None,
+            _ => Body::Text,
+        },
+        quoted: args.switch("quoted")?,
+        links: args.switch("links")?,
+        cursor: None,
+    })
+}
+
+fn ids(args: &Args) -> Result<Vec<String>> {
+    let mut ids: Vec<String> = Vec::new();
+    for id in args.list("ids")?.unwrap_or_default() {
+        if !id.is_empty() && !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    match ids.len() {
+        0 => Err(Error::argument("mail_read needs `ids`, or a `cursor`")
+            .next("give ids such as m12 from mail_search")),
+        1..=25 => Ok(ids),
+        many => Err(
+            Error::argument(format!("`ids` has {many} ids, more than 25"))
+                .next("read them in several calls"),
+        ),
+    }
+}
+
+fn accounts(args: &Args) -> Result<AccountsOp> {
+    let account = args.text("account")?;
+    let provider = args.choice("provider")?.unwrap_or("google").to_owned();
+    let needed = |op: &str| {
+        Error::argument(format!("`op: {op}` needs `account`"))
+            .next("call accounts with op=list to see the addresses")
+    };
+    Ok(match args.choice("op")? {
+        Some("add") => AccountsOp::Add {
+            provider,
+            address: account,
+        },
+        Some("reauth") => AccountsOp::Again {
+            account: account.ok_or_else(|| needed("reauth"))?,
+        },
+        Some("remove") => AccountsOp::Remove {
+            account: account.ok_or_else(|| needed("remove"))?,
+        },
+        _ => AccountsOp::List,
+    })
+}
+
+/// Arguments by their declared names, read by their declared kinds.
+struct Args {
+    tool: &'static Tool,
+    given: Map<String, Value>,
+}
+
+impl Args {
+    /// Takes arguments the tool knows; refuses others, and missing ones.
+    fn new(tool: &'static Tool, arguments: Map<String, Value>) -> Result<Self> {
+        let mut given = Map::new();
+        for (name, value) in arguments {
+            let name = snake_case(&name);
+            if !tool.args.iter().any(|arg| arg.name == name) {
+                let known: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
+                return Err(Error::argument(format!(
+                    "{} takes no argument `{}`",
+                    tool.name,
+                    shown(&Value::from(name))
+                ))
+                .next(format!("use some of: {}", known.join(", "))));
+            }
+            // A client may send null, or an empty text, for what is not said.
+            let said =
+                !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty());
+            if said {
+                given.insert(name, value);
+            }
+        }
+        for arg in tool.args {
+            if arg.required && !given.contains_key(arg.name) {
+                return Err(
+                    Error::argument(format!("{} needs `{}`", tool.name, arg.name)).next(match arg
+                        .kind
+                    {
+                        ArgKind::Choice(words) => format!("use one of: {}", words.join(", ")),
+                        _ => format!("add `{}`", arg.name),
+                    }),
+                );
+            }
+        }
+        Ok(Self { tool, given })
+    }
+
+    fn arg(&self, name: &str) -> Option<(&'static Arg, &Value)> {
+        let arg = self.tool.args.iter().find(|arg| arg.name == name)?;
+        Some((arg, self.given.get(name)?))
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>> {
+        match self.arg(name) {
+            None => Ok(None),
+            Some((_, Value::String(text))) => Ok(Some(text.trim().to_owned())),
+            Some((_, Value::Number(number))) => Ok(Some(number.to_string())),
+            Some((_, other)) => Err(wrong(name, other, "text")),
+        }
+    }
+
+    fn choice(&self, name: &str) -> Result<Option<&'static str>> {
+        let Some((arg, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        let ArgKind::Choice(words) = arg.kind else {
+            return Ok(None);
+        };
+        value
+            .as_str()
+            .and_then(|said| {
+                words
+                    .iter()
+                    .find(|word| word.eq_ignore_ascii_case(said.trim()))
+            })
+            .map(|word| Some(*word))
+            .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
+    }
+
+    fn number(&self, name: &str) -> Result<Option<u32>> {
+        let Some((arg, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        let ArgKind::Number(least, most, _) = arg.kind else {
+            return Ok(None);
+        };
+        let said = match value {
+            Value::String(text) => text.trim().parse().ok(),
+            other => other.as_i64().or_else(|| {
+                // A whole number that a client wrote with a fraction.
+                other
+                    .as_f64()
+                    .filter(|number| number.fract() == 0.0 && number.abs() < 1e9)
+                    .map(|number| number as i64)
+            }),
+        };
+        said.and_then(|number| u32::try_from(number).ok())
+            .filter(|number| (least..=most).contains(number))
+            .map(Some)
+            .ok_or_else(|| {
+                wrong(
+                    name,
+                    value,
+                    &format!("a whole number from {least} to {most}"),
+                )
+            })
+    }
+
+    fn switch(&self, name: &str) -> Result<bool> {
+        match self.arg(name) {
+            None => Ok(false),
+            Some((_, Value::Bool(said))) => Ok(*said),
+            Some((_, value)) => match value.as_str().map(str::trim) {
+                Some("true") => Ok(true),
+                Some("false") => Ok(false),
+                _ => Err(wrong(name, value, "true or false")),
+            },
+        }
+    }
+
+    /// A list; a text is taken for a JSON list or for items between commas.
+    fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
+        let Some((_, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        let items = match value {
+            Value::Array(items) => items.clone(),
+            Value::String(text) => match serde_json::from_str(text) {
+                Ok(Value::Array(items)) => items,
+                _ => text
+                    .split(',')
+                    .filter(|item| !item.trim().is_empty())
+                    .map(Value::from)
+                    .collect(),
+            },
+            other => return Err(wrong(name, other, "a list of texts")),
+        };
+        items
+            .iter()
+            .map(|item| match item {
+                Value::String(text) => Ok(text.trim().to_owned()),
+                other => Err(wrong(name, other, "a list of texts")),
+            })
+            .collect::<Result<Vec<_>>>()
+            .map(Some)
+    }
+}
+
+fn wrong(name: &str, value: &Value, wanted: &str) -> Error {
+    Error::argument(format!("`{name}` is {}", shown(value))).next(format!("give {wanted}"))
+}
+
+/// A value as an error shows it: short, on one line.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => brief(text),
+        other => brief(&other.to_string()),
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for char in name.chars() {
+        if char.is_ascii_uppercase() {
+            if !out.is_empty() {
+                out.push('_');
+            }
+            out.push(char.to_ascii_lowercase());
+        } else {
+            out.push(char);
+        }
+    }
+    out
+}

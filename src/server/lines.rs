@@ -1,0 +1,195 @@
+//! Lines that are no JSON, before rmcp sees them.
+//!
+//! rmcp passes over a line that it cannot parse, and a client whose request had
+//! a cut emoji in it would wait for ever. So bytes that are no UTF-8 and lone
+//! halves of surrogate pairs are replaced, as JSON readers elsewhere do, and
+//! what is still no JSON is answered with a parse error.
+//! It stops at that: what a message says is rmcp's business.
+
+use serde_json::Value;
+use tokio::io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
+};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Bytes that may wait on their way between rmcp and the pipes.
+const BUFFER: usize = 64 * 1024;
+/// Lines that may wait to be written.
+const WAITING: usize = 64;
+/// A longer line is not read on; rmcp's own limit is the same.
+const LONGEST: usize = 16 << 20;
+
+/// The streams for rmcp, and the task that ends when all has been written.
+pub(super) struct Guarded {
+    pub(super) input: DuplexStream,
+    pub(super) output: DuplexStream,
+    pub(super) written: JoinHandle<()>,
+}
+
+/// Puts the guard between rmcp and a client's `input` and `output`.
+pub(super) fn guard<R, W>(input: R, output: W) -> Guarded
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (to_rmcp, rmcp_input) = tokio::io::duplex(BUFFER);
+    let (rmcp_output, from_rmcp) = tokio::io::duplex(BUFFER);
+    let (lines, waiting) = mpsc::channel(WAITING);
+    tokio::spawn(read(input, to_rmcp, lines.clone()));
+    tokio::spawn(forward(from_rmcp, lines));
+    Guarded {
+        input: rmcp_input,
+        output: rmcp_output,
+        written: tokio::spawn(write(waiting, output)),
+    }
+}
+
+/// Hands the client's lines on, and answers those that are no JSON.
+async fn read<R: AsyncRead + Unpin>(
+    input: R,
+    mut to_rmcp: DuplexStream,
+    answers: mpsc::Sender<Vec<u8>>,
+) {
+    let mut input = BufReader::new(input);
+    let mut line = Vec::new();
+    while let Ok(1..) = next_line(&mut input, &mut line).await {
+        let passed = if line.len() > LONGEST {
+            while line.last() != Some(&b'\n')
+                && matches!(next_line(&mut input, &mut line).await, Ok(1..))
+            {}
+            answers
+                .send(refusal("the line is longer than 16 MiB"))
+                .await
+                .is_ok()
+        } else if line.iter().all(u8::is_ascii_whitespace) {
+            true
+        } else {
+            match repaired(&line) {
+                Some(sound) => to_rmcp.write_all(&sound).await.is_ok(),
+                None => answers.send(refusal("the line is not JSON")).await.is_ok(),
+            }
+        };
+        if !passed {
+            return;
+        }
+        line.shrink_to(BUFFER);
+    }
+}
+
+/// The next line, or as much of it as is looked at.
+async fn next_line<R: AsyncRead + Unpin>(
+    input: &mut BufReader<R>,
+    line: &mut Vec<u8>,
+) -> std::io::Result<usize> {
+    line.clear();
+    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);
+    input.take(most).read_until(b'\n', line).await
+}
+
+/// Hands rmcp's lines on, whole, so that no answer of ours comes between.
+async fn forward(from_rmcp: DuplexStream, lines: mpsc::Sender<Vec<u8>>) {
+    let mut from_rmcp = BufReader::new(from_rmcp);
+    let mut line = Vec::new();
+    while let Ok(1..) = from_rmcp.read_until(b'\n', &mut line).await {
+        if lines.send(std::mem::take(&mut line)).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Vec<u8>>, mut output: W) {
+    while let Some(line) = lines.recv().await {
+        if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The line as JSON; `None` when it is none even with its text repaired.
+fn repaired(line: &[u8]) -> Option<Vec<u8>> {
+    // Read as rmcp reads it: a reader that skips strings would not look into them.
+    let is_json = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).is_ok();
+    if is_json(line) {
+        return Some(line.to_vec());
+    }
+    let text = whole_pairs(&String::from_utf8_lossy(line));
+    is_json(text.as_bytes()).then(|| text.into_bytes())
+}
+
+/// The text with `\ud800` to `\udfff` escapes that stand alone replaced by `\ufffd`.
+fn whole_pairs(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let (high, low) = (half(escape), half(escape.get(6..).unwrap_or_default()));
+        // Every escape is at least two characters, `\\` among them.
+        let length = match (high, low) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (Some(_), _) => {
+                out.push_str("\\ufffd");
+                rest = escape.get(6..).unwrap_or_default();
+                continue;
+            }
+            (None, _) => escape.chars().take(2).map(char::len_utf8).sum(),
+        };
+        out.push_str(escape.get(..length).unwrap_or(escape));
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The half of a surrogate pair that an escape at the start of `text` is.
+fn half(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let code = u32::from_str_radix(digits, 16).ok()?;
+    (0xd800..0xe000).contains(&code).then_some(code)
+}
+
+/// A parse error (JSON-RPC 2.0, section 5.1). Its id is null, because the
+/// request's could not be read.
+fn refusal(why: &str) -> Vec<u8> {
+    let error = serde_json::json!({
+        "jsonrpc": "2.0",
+        "id": null,
+        "error": {"code": -32700, "message": format!("parse error: {why}: send one JSON-RPC message per line")},
+    });
+    format!("{error}\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_repaired_or_refused() {
+        let cases: &[(&[u8], Option<&str>)] = &[
+            (br#"{"a":1}"#, Some(r#"{"a":1}"#)),
+            (br#""\ud83d""#, Some(r#""\ufffd""#)),
+            (
+                br#""x\ud83d\ude00\udc00y""#,
+                Some(r#""x\ud83d\ude00\ufffdy""#),
+            ),
+            (br#""\\ud83d\ud83d""#, Some(r#""\\ud83d\ufffd""#)),
+            (br#""\ud83d\n""#, Some(r#""\ufffd\n""#)),
+            (b"\"a\xffb\"", Some("\"a\u{fffd}b\"")),
+            (b"this is none", None),
+            (b"{\"a\":", None),
+            (b"NaN", None),
+        ];
+        for (line, expected) in cases {
+            let found = repaired(line).map(|bytes| String::from_utf8(bytes).unwrap());
+            assert_eq!(
+                found.as_deref(),
+                *expected,
+                "{}",
+                String::from_utf8_lossy(line)
+            );
+        }
+        // Nesting that a reader gives up on is not JSON either, and no crash.
+        assert_eq!(repaired(&vec![b'['; 100_000]), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! Arguments: read leniently, checked strictly, refused with the next step.
+
+use daysheet::encode::{Delimiter, Format};
+use daysheet::request::{self, Action};
+use daysheet::tools;
+use serde_json::{Value, json};
+
+const TOON: Format = Format::Toon(Delimiter::Tab);
+
+fn said(tool: &str, arguments: &Value) -> String {
+    let tool = tools::find(tool).unwrap();
+    match request::read(tool, arguments.as_object().cloned(), TOON) {
+        Ok(request) => format!("{:?}", request.action),
+        Err(error) => format!("! {error}"),
+    }
+}
+
+#[test]
+fn what_is_meant_is_taken() {
+    let plain = said(
+        "mail_search",
+        &json!({"q": "x", "limit": 5, "by": "thread", "fields": ["id", "subject"]}),
+    );
+    for same in [
+        json!({"q": " x ", "limit": "5", "by": "Thread", "fields": "id,subject"}),
+        json!({"Q": "x", "limit": 5.0, "by": "thread", "fields": "[\"id\", \"subject\"]"}),
+        json!({"q": "x", "limit": 5, "by": "thread", "fields": ["id", "subject"], "account": null, "folder": ""}),
+    ] {
+        assert_eq!(said("mail_search", &same), plain, "{same}");
+    }
+    assert_eq!(
+        said(
+            "mail_read",
+            &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})
+        ),
+        "Read(Read { ids: [\"m1\", \"t2\"], account: None, body: Markdown, quoted: true, links: false, cursor: None })"
+    );
+    assert_eq!(said("accounts", &json!({})), "Accounts(List)");
+    assert_eq!(
+        said(
+            "accounts",
+            &json!({"op": "reauth", "account": "a@x.example"})
+        ),
+        "Accounts(Again { account: \"a@x.example\" })"
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    for (tool, arguments, expected) in [
+        (
+            "mail_search",
+            json!({"limit": -1}),
+            "`limit` is -1: give a whole number from 1 to 100",
+        ),
+        (
+            "mail_search",
+            json!({"limit": 0}),
+            "`limit` is 0: give a whole number from 1 to 100",
+        ),
+        (
+            "mail_search",
+            json!({"limit": 1e300}),
+            "`limit` is 1e+300: give a whole number from 1 to 100",
+        ),
+        (
+            "mail_search",
+            json!({"limit": "many"}),
+            "`limit` is many: give a whole number from 1 to 100",
+        ),
+        (
+            "mail_search",
+            json!({"format": "xml"}),
+            "`format` is xml: give one of: toon, json",
+        ),
+        (
+            "mail_search",
+            json!({"by": "sender"}),
+            "`by` is sender: give one of: message, thread",
+        ),
+        (
+            "mail_search",
+            json!({"q": {"a": 1}}),
+            "`q` is {\"a\":1}: give text",
+        ),
+        (
+            "mail_search",
+            json!({"fields": 7}),
+            "`fields` is 7: give a list of texts",
+        ),
+        (
+            "mail_search",
+            json!({"fields": [7]}),
+            "`fields` is 7: give a list of texts",
+        ),
+        (
+            "mail_search",
+            json!({"fields": ["id", "colour"]}),
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, account",
+        ),
+        (
+            "mail_search",
+            json!({"fields": ["to"], "by": "thread"}),
+            "the table of threads has no column `to`: use some of: id, date, people, subject, count, snippet, flags, account",
+        ),
+        (
+            "mail_search",
+            json!({"query": "x"}),
+            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, cursor, format",
+        ),
+        (
+            "mail_read",
+            json!({}),
+            "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search",
+        ),
+        (
+            "mail_read",
+            json!({"ids": []}),
+            "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search",
+        ),
+        (
+            "mail_read",
+            json!({"ids": ["m1"], "quoted": "perhaps"}),
+            "`quoted` is perhaps: give true or false",
+        ),
+        (
+            "lookup",
+            json!({}),
+            "lookup needs `kind`: use one of: folders, schemas",
+        ),
+        (
+            "lookup",
+            json!({"kind": "rooms"}),
+            "`kind` is rooms: give one of: folders, schemas",
+        ),
+        (
+            "accounts",
+            json!({"op": "remove"}),
+            "`op: remove` needs `account`: call accounts with op=list to see the addresses",
+        ),
+    ] {
+        assert_eq!(
+            said(tool, &arguments),
+            format!("! {expected}"),
+            "{tool} {arguments}"
+        );
+    }
+    let many: Vec<_> = (1..=26).map(|n| format!("m{n}")).collect();
+    assert_eq!(
+        said("mail_read", &json!({"ids": many})),
+        "! `ids` has 26 ids, more than 25: read them in several calls"
+    );
+    // A huge or hostile value is shown short and on one line.
+    let huge = "x\n".repeat(5_000_000);
+    let told = said("mail_search", &json!({"by": huge}));
+    assert!(told.len() < 200 && !told.contains('\n'), "{}", told.len());
+}
+
+#[test]
+fn the_format_of_a_call_wins() {
+    let format = |arguments: Value, default| {
+        let tool = tools::find("accounts").unwrap();
+        let request = request::read(tool, arguments.as_object().cloned(), default).unwrap();
+        assert!(matches!(request.action, Action::Accounts(_)));
+        request.format
+    };
+    let pipe = Format::Toon(Delimiter::Pipe);
+    assert_eq!(format(json!({}), pipe), pipe);
+    assert_eq!(format(json!({"format": "toon"}), pipe), pipe);
+    assert_eq!(format(json!({"format": "JSON"}), pipe), Format::Json);
+    assert_eq!(format(json!({"format": "toon"}), Format::Json), TOON);
+}

@@ -43,3 +43,5 @@ pub mod providers;
 pub mod pipeline;
 
 pub mod server;
+
+pub mod cli;

@@ -8,14 +8,26 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[cfg(feature = "google")]
+mod cli;
 mod config;
 mod encode;
+mod generated;
+#[cfg(feature = "google")]
+mod gmail;
+mod layers;
+#[cfg(feature = "google")]
+mod pipeline;
 mod query;
 mod registry;
 mod request;
 mod sandbox;
+#[cfg(feature = "google")]
+mod server;
 mod sign_in;
 mod store;
+#[cfg(feature = "google")]
+mod support;
 mod text;
 
 /// No test file is left out of the list above.

@@ -1,0 +1,284 @@
+//! The command line: one file per subcommand, and the only place that prints.
+
+// Complaining on the terminal is what this module is for.
+#![expect(
+    clippy::print_stderr,
+    reason = "a command line program complains on stderr"
+)]
+
+/// Prints a line. A reader that has gone away wants no more of them, and ends
+/// the program as it would end any other in the pipe; output that is lost in
+/// another way is an error.
+macro_rules! say {
+    ($($line:tt)*) => {{
+        use std::io::{ErrorKind, Write};
+        if let Err(error) = writeln!(std::io::stdout(), $($line)*) {
+            if error.kind() == ErrorKind::BrokenPipe {
+                std::process::exit(0);
+            }
+            eprintln!("daysheet: the output could not be written: {error}");
+            std::process::exit(1);
+        }
+    }};
+}
+
+mod account;
+pub mod app;
+mod call;
+mod check;
+pub mod client;
+mod demo;
+mod sandbox;
+mod schema;
+mod serve;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::providers::sandbox::Faults;
+
+/// Mail for language models: Gmail as curated flat rows in token-sparing TOON, over MCP.
+///
+/// Without a subcommand, and with something other than a terminal as stdin,
+/// daysheet serves MCP over stdio.
+#[derive(Debug, Parser)]
+#[command(name = "daysheet", version, after_help = ENVIRONMENT)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const ENVIRONMENT: &str = "\
+Environment:
+  DAYSHEET_HOME                    state folder (default: the platform's data folder)
+  DAYSHEET_CONFIG                  settings file (default: config.toml in the state folder)
+  DAYSHEET_GOOGLE_CLIENT_ID        OAuth client of your Google Cloud project
+  DAYSHEET_GOOGLE_CLIENT_SECRET    its secret
+  DAYSHEET_GOOGLE_CREDENTIALS      instead of both: credentials.json as downloaded from Google
+  DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
+  DAYSHEET_ACCESS                  checked, and kept for the tools that write
+  DAYSHEET_FORMAT                  toon (default) or json
+  DAYSHEET_DELIMITER               tab (default), comma or pipe
+  DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
+  DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
+  DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
+  DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_AUTH_URL, DAYSHEET_GOOGLE_TOKEN_URL,
+  DAYSHEET_GOOGLE_REVOKE_URL       other endpoints; plain http on loopback only
+  DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GRAPH_URL, DAYSHEET_MICROSOFT_AUTHORITY_URL,
+  DAYSHEET_MICROSOFT_CLIENT_ID, DAYSHEET_MICROSOFT_CLIENT_SECRET
+                                   checked, and kept for the providers to come";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve MCP over stdio, for an MCP client to start.
+    Serve(Sandboxed),
+    /// Show the main job on the embedded sandbox: no account needed.
+    Demo {
+        /// A folder of .eml and .mbox files instead of the sample mailbox.
+        #[arg(long, value_name = "DIR")]
+        mail: Option<PathBuf>,
+    },
+    /// Call one tool and print what a model would get.
+    ///
+    /// Arguments are key=value, or one JSON object.
+    #[command(
+        after_help = "Example:\n  daysheet call mail_search q='is:unread from:lena' limit=5 --sandbox"
+    )]
+    Call {
+        /// The tool: mail_search, mail_read, lookup or accounts.
+        tool: String,
+        /// Arguments as key=value, or one JSON object.
+        arguments: Vec<String>,
+        /// The format of the answer: toon or json.
+        #[arg(long)]
+        format: Option<String>,
+        #[command(flatten)]
+        sandboxed: Sandboxed,
+    },
+    /// Sign accounts in and out.
+    #[command(subcommand)]
+    Account(Account),
+    /// Print the columns of a table, or list the tables.
+    Schema {
+        /// The table, such as message.
+        table: Option<String>,
+        /// Print JSON Schema.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check that a file is strict TOON with the columns of the registry.
+    Check {
+        /// The file; - is stdin.
+        file: PathBuf,
+    },
+    /// Run the stand-in for Google's sign-in and Gmail on 127.0.0.1.
+    Sandbox {
+        /// The port; 0 takes a free one.
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+        /// A folder of .eml and .mbox files instead of the sample mailbox.
+        #[arg(long, value_name = "DIR")]
+        mail: Option<PathBuf>,
+        /// Faults to inject, such as 429=0.2,500=0.1,reset=0.05,delay=50ms.
+        #[arg(long, value_name = "SPEC")]
+        fault: Option<String>,
+    },
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Whether the embedded sandbox stands in for the providers.
+#[derive(Debug, Args, Default)]
+struct Sandboxed {
+    /// Use the embedded sandbox instead of real accounts.
+    #[arg(long)]
+    sandbox: bool,
+    /// A folder of .eml and .mbox files for the sandbox.
+    #[arg(long, value_name = "DIR", requires = "sandbox")]
+    mail: Option<PathBuf>,
+    /// Faults for the sandbox to inject.
+    #[arg(long, value_name = "SPEC", requires = "sandbox")]
+    fault: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Account {
+    /// Sign an account in through its provider's page.
+    Add {
+        /// The provider: google.
+        provider: String,
+        /// Print the address of the sign-in page instead of opening it; the
+        /// address that it ends on may be pasted back.
+        #[arg(long)]
+        no_browser: bool,
+        /// The e-mail address to suggest on the page.
+        #[arg(long, value_name = "ADDRESS")]
+        hint: Option<String>,
+    },
+    /// List who is signed in.
+    List,
+    /// Sign an account out: revoke its grant and forget its tokens.
+    Remove {
+        /// The account's e-mail address.
+        account: String,
+    },
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let command = match cli.command {
+        Some(command) => command,
+        None if !std::io::stdin().is_terminal() => Command::Serve(Sandboxed::default()),
+        None => {
+            // Help that was not asked for is not a success.
+            let _ = Cli::command().print_help();
+            return ExitCode::from(2);
+        }
+    };
+    match run(command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("daysheet: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        // What needs no settings works even when they are broken.
+        Command::Schema { table, json } => return schema::run(table.as_deref(), json),
+        Command::Check { file } => return check::run(&file),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "daysheet", &mut script);
+            say!("{}", String::from_utf8_lossy(&script).trim_end());
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
+    }
+    let config = Config::load()?;
+    log(config.log.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Error::new(
+                Kind::Internal,
+                format!("no runtime could be started: {error}"),
+            )
+        })?;
+    let outcome = runtime.block_on(async {
+        match command {
+            Command::Serve(sandboxed) => serve::run(config, &sandboxed).await,
+            Command::Demo { mail } => demo::run(config, mail).await,
+            Command::Call {
+                tool,
+                arguments,
+                format,
+                sandboxed,
+            } => call::run(config, &tool, &arguments, format.as_deref(), &sandboxed).await,
+            Command::Account(Account::Add {
+                provider,
+                no_browser,
+                hint,
+            }) => account::add(config, &provider, no_browser, hint.as_deref()).await,
+            Command::Account(Account::List) => account::list(config).await,
+            Command::Account(Account::Remove { account }) => {
+                account::remove(config, &account).await
+            }
+            Command::Sandbox { port, mail, fault } => {
+                sandbox::run(port, mail, faults(fault.as_deref())?).await
+            }
+            Command::Schema { .. } | Command::Check { .. } | Command::Completions { .. } => {
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    });
+    // A read of stdin that nobody waits for any more must not keep the process.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Sends the log to stderr; stdout belongs to answers.
+fn log(filter: Option<&str>) -> Result<()> {
+    let wrong = || {
+        Error::new(Kind::Config, "DAYSHEET_LOG is not a log filter")
+            .next("use error, warn, info, debug or trace")
+    };
+    let mut filter = EnvFilter::try_new(filter.unwrap_or("warn")).map_err(|_| wrong())?;
+    // What libraries say below this is whole messages, with mail in them.
+    for library in [
+        "rmcp",
+        "hyper",
+        "hyper_util",
+        "h2",
+        "sqlx",
+        "rustls",
+        "html5ever",
+    ] {
+        let quiet = format!("{library}=warn");
+        filter = filter.add_directive(quiet.parse().map_err(|_| wrong())?);
+    }
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+    Ok(())
+}
+
+fn faults(spec: Option<&str>) -> Result<Faults> {
+    spec.map_or_else(|| Ok(Faults::default()), Faults::from_str)
+}

@@ -1,0 +1,169 @@
+//! The parts put together: config, store, accounts, providers, pipeline, and
+//! for `--sandbox` the embedded stand-in, signed in through the real flow.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use http_body_util::Empty;
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use tempfile::TempDir;
+
+use super::Sandboxed;
+use crate::accounts::Accounts;
+use crate::config::{Config, KeyStore};
+use crate::error::{Error, Kind, Result};
+use crate::oauth::SignIn;
+use crate::pipeline::{self, Pipeline};
+use crate::provider::Connect;
+use crate::providers::Providers;
+use crate::providers::sandbox::{Faults, Options, Sandbox};
+use crate::server::Server;
+use crate::store::Store;
+
+/// Everything a command needs.
+pub struct App {
+    /// The settings.
+    pub config: Arc<Config>,
+    /// Who is signed in.
+    pub accounts: Arc<Accounts>,
+    /// The way to the providers.
+    pub connect: Arc<dyn Connect>,
+    /// What carries out calls.
+    pub pipeline: Arc<Pipeline>,
+    /// Where the sign-ins of an embedded sandbox lie; gone with the app.
+    _sign_ins: Option<TempDir>,
+}
+
+impl App {
+    /// Puts the parts together; nothing is opened before it is needed.
+    pub fn new(config: Config) -> Self {
+        let config = Arc::new(config);
+        let store = Store::new(&config);
+        Self::over(config, store.clone(), store, None)
+    }
+
+    fn over(
+        config: Arc<Config>,
+        store: Store,
+        account_store: Store,
+        sign_ins: Option<TempDir>,
+    ) -> Self {
+        let accounts = Arc::new(Accounts::new(config.clone(), account_store));
+        let connect: Arc<dyn Connect> = Arc::new(Providers::new(config.clone(), accounts.clone()));
+        let pipeline = Arc::new(Pipeline::new(
+            config.clone(),
+            store,
+            accounts.clone(),
+            connect.clone(),
+        ));
+        Self {
+            config,
+            accounts,
+            connect,
+            pipeline,
+            _sign_ins: sign_ins,
+        }
+    }
+
+    /// The app over real accounts, or over the embedded sandbox.
+    pub(super) async fn open(
+        config: Config,
+        sandboxed: &Sandboxed,
+    ) -> Result<(Self, Option<Sandbox>)> {
+        if !sandboxed.sandbox {
+            return Ok((Self::new(config), None));
+        }
+        let faults = super::faults(sandboxed.fault.as_deref())?;
+        let (app, sandbox) = Self::sandboxed(config, sandboxed.mail.clone(), faults).await?;
+        super::sandbox::report(sandbox.report());
+        Ok((app, Some(sandbox)))
+    }
+
+    /// The app over an embedded sandbox that is signed in to every mailbox of it.
+    ///
+    /// Its handles lie in a folder of their own, so that they last from call to
+    /// call and never mix with those of real accounts. Its sign-ins end with
+    /// the sandbox that gave them, so every process keeps its own.
+    pub async fn sandboxed(
+        mut config: Config,
+        mail: Option<PathBuf>,
+        faults: Faults,
+    ) -> Result<(Self, Sandbox)> {
+        let sandbox = Sandbox::start(Options {
+            mail,
+            progress: std::io::stderr().is_terminal(),
+            ..Options::default()
+        })
+        .await?;
+        config.home.push("sandbox");
+        config.use_sandbox(sandbox.base())?;
+        let sign_ins = tempfile::Builder::new()
+            .prefix("daysheet-sandbox-")
+            .tempdir()
+            .map_err(|error| {
+                Error::new(
+                    Kind::Store,
+                    format!("no temporary folder could be made: {error}"),
+                )
+                .next("check that the folder for temporary files can be written to")
+            })?;
+        let config = Arc::new(config);
+        let store = Store::new(&config);
+        let account_store = Store::at(sign_ins.path(), KeyStore::File);
+        let app = Self::over(config, store, account_store, Some(sign_ins));
+        for address in sandbox.addresses() {
+            app.consent(&address).await?;
+        }
+        sandbox.set_faults(faults);
+        Ok((app, sandbox))
+    }
+
+    /// An MCP server over the pipeline.
+    pub fn server(&self) -> Server {
+        Server::new(self.pipeline.clone(), self.config.format)
+    }
+
+    /// Signs `address` in, playing the part of the browser on the sandbox's page.
+    async fn consent(&self, address: &str) -> Result<()> {
+        let scopes = self.connect.scopes("google")?;
+        let sign_in = SignIn::start(&self.config, "google", scopes, Some(address)).await?;
+        let page = sign_in.url().to_owned();
+        let browser = async {
+            let redirect = get(&page, true).await?;
+            get(&redirect.ok_or_else(no_consent)?, false).await
+        };
+        let (tokens, visited) = tokio::join!(sign_in.wait(), browser);
+        visited?;
+        pipeline::finish(&self.accounts, &*self.connect, tokens?).await?;
+        Ok(())
+    }
+}
+
+/// Opens a page as a browser would and answers with where it leads.
+async fn get(url: &str, consent: bool) -> Result<Option<String>> {
+    let mut request = Request::get(url);
+    if consent {
+        request = request.header("X-Sandbox-Consent", "allow");
+    }
+    let request = request
+        .body(Empty::<Bytes>::new())
+        .map_err(|_| no_consent())?;
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let answer = client.request(request).await.map_err(|_| no_consent())?;
+    Ok(answer
+        .headers()
+        .get(hyper::header::LOCATION)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned))
+}
+
+fn no_consent() -> Error {
+    Error::new(
+        Kind::Internal,
+        "the sandbox did not sign its own mailbox in",
+    )
+}

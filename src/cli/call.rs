@@ -1,0 +1,60 @@
+//! `daysheet call`: one tool call, printed block by block.
+
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+
+use super::Sandboxed;
+use super::app::App;
+use super::client::Client;
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::tools;
+
+/// Calls the tool and prints its blocks, a blank line between them.
+pub(super) async fn run(
+    config: Config,
+    tool: &str,
+    arguments: &[String],
+    format: Option<&str>,
+    sandboxed: &Sandboxed,
+) -> Result<ExitCode> {
+    let mut arguments = parse(arguments)?;
+    if let Some(format) = format {
+        arguments.insert("format".to_owned(), Value::from(format));
+    }
+    let (app, _sandbox) = App::open(config, sandboxed).await?;
+    let mut client = Client::start(app.server()).await?;
+    let answer = client.call(tool, Value::Object(arguments)).await?;
+    let text = answer.blocks.join("\n\n");
+    if answer.is_error {
+        eprintln!("daysheet: {text}");
+        return Ok(ExitCode::FAILURE);
+    }
+    say!("{text}");
+    // A sign-in that the call has started goes on until it is over.
+    if tools::find(tool).is_some_and(|tool| tool.effect != tools::Effect::Read) {
+        app.pipeline.signed_in().await?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Arguments as one JSON object, or as key=value.
+fn parse(arguments: &[String]) -> Result<Map<String, Value>> {
+    if let [only] = arguments
+        && only.trim_start().starts_with('{')
+    {
+        return serde_json::from_str(only).map_err(|error| {
+            Error::argument(format!("the arguments are not a JSON object: {error}"))
+                .next("write key=value instead, or fix the JSON")
+        });
+    }
+    arguments
+        .iter()
+        .map(|argument| match argument.split_once('=') {
+            Some((key, value)) => Ok((key.trim().to_owned(), Value::from(value))),
+            None => Err(Error::argument(format!("`{argument}` is not key=value"))
+                .next("write arguments such as q=invoice limit=5")),
+        })
+        .collect()
+}

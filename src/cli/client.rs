@@ -1,0 +1,115 @@
+//! A minimal MCP client in the same process, so that `call` and `demo` print
+//! exactly what a client would get.
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+
+use crate::error::{Error, Kind, Result};
+use crate::server::Server;
+
+/// A session with a server in this process.
+pub struct Client {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    next_id: u64,
+}
+
+/// What a tool call answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The text blocks, in order.
+    pub blocks: Vec<String>,
+    /// True when the call failed by something the caller can act on.
+    pub is_error: bool,
+}
+
+impl Client {
+    /// Starts `server` and shakes hands with it.
+    pub async fn start(server: Server) -> Result<Self> {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let (their_input, their_output) = tokio::io::split(theirs);
+        tokio::spawn(server.serve(their_input, their_output));
+        let (output, input) = tokio::io::split(ours);
+        let mut client = Self {
+            input,
+            output: BufReader::new(output).lines(),
+            next_id: 0,
+        };
+        client
+            .request(
+                "initialize",
+                json!({
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {},
+                    "clientInfo": {"name": "daysheet", "version": env!("CARGO_PKG_VERSION")},
+                }),
+            )
+            .await?;
+        client
+            .send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await?;
+        Ok(client)
+    }
+
+    /// Calls a tool.
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
+        let result = self
+            .request("tools/call", json!({"name": tool, "arguments": arguments}))
+            .await?;
+        let blocks = result
+            .get("content")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|block| block.get("text").and_then(Value::as_str))
+            .map(str::to_owned)
+            .collect();
+        Ok(Answer {
+            blocks,
+            is_error: result.get("isError") == Some(&Value::Bool(true)),
+        })
+    }
+
+    /// Sends a request and waits for its result.
+    pub async fn request(&mut self, method: &str, params: Value) -> Result<Value> {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+            .await?;
+        while let Some(line) = self.output.next_line().await.map_err(|_| gone())? {
+            let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
+                continue;
+            };
+            if message.get("id").and_then(Value::as_u64) != Some(id) {
+                continue;
+            }
+            if let Some(error) = message.get("error") {
+                let said = error.get("message").and_then(Value::as_str);
+                return Err(Error::new(
+                    Kind::Internal,
+                    said.unwrap_or("the server answered with an error")
+                        .to_owned(),
+                ));
+            }
+            return Ok(message
+                .get_mut("result")
+                .map(Value::take)
+                .unwrap_or_default());
+        }
+        Err(gone())
+    }
+
+    async fn send(&mut self, message: &Value) -> Result<()> {
+        let line = format!("{message}\n");
+        self.input
+            .write_all(line.as_bytes())
+            .await
+            .map_err(|_| gone())
+    }
+}
+
+fn gone() -> Error {
+    Error::new(Kind::Internal, "the server ended before it answered")
+}

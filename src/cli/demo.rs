@@ -1,0 +1,231 @@
+//! `daysheet demo`: the main job on the embedded sandbox, with the figures.
+//!
+//! It signs in through the real flow, makes three calls through MCP, and sets
+//! each answer beside the same data as compact JSON and as the API's own JSON.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use http_body_util::{BodyExt, Empty};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client as Http;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+
+use super::app::App;
+use super::client::{Answer, Client};
+use super::sandbox::report;
+use crate::budget::count::{TOKENIZER, tokens};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::providers::sandbox::Faults;
+use crate::text::clip;
+
+/// Messages that the demo lists.
+const LISTED: usize = 10;
+
+/// How much of another form is shown, in characters.
+const START: usize = 180;
+
+/// Runs the demo and prints it.
+pub(super) async fn run(config: Config, mail: Option<PathBuf>) -> Result<ExitCode> {
+    let started = Instant::now();
+    let (app, sandbox) = App::sandboxed(config, mail, Faults::default()).await?;
+    report(sandbox.report());
+    let account = app
+        .accounts
+        .list()
+        .await?
+        .into_iter()
+        .next()
+        .ok_or_else(|| {
+            Error::new(Kind::NotFound, "the folder holds no mailbox")
+                .next("give a folder with .eml or .mbox files")
+        })?;
+    say!(
+        "Sandbox: {} messages of {} behind Google's own paths at {}.",
+        sandbox.report().messages,
+        account.email,
+        sandbox.base()
+    );
+    say!(
+        "Signed in by OAuth (code + PKCE) and ready after {} ms. Nothing leaves this machine.",
+        started.elapsed().as_millis()
+    );
+
+    let api = Api {
+        base: format!("{}/gmail/v1/users/me", sandbox.base()),
+        token: app.accounts.token_source(&account.id).bearer().await?,
+    };
+    let mut client = Client::start(app.server()).await?;
+    let arguments = json!({"limit": LISTED, "account": account.email});
+    let found = show(&mut client, "mail_search", arguments).await?;
+    let ids = provider_ids(&found.json, "messages");
+    found.compare(&[
+        (
+            "raw API JSON: messages.get, format=metadata",
+            api.each("messages", &ids, "metadata").await?,
+        ),
+        (
+            "raw API JSON: messages.get, format=full",
+            api.each("messages", &ids, "full").await?,
+        ),
+    ]);
+
+    let id = found
+        .text
+        .blocks
+        .first()
+        .and_then(|table| worth_reading(table))
+        .unwrap_or("m1".to_owned());
+    let read = show(&mut client, "mail_read", json!({"ids": [id]})).await?;
+    let ids = provider_ids(&read.json, "messages");
+    read.compare(&[(
+        "raw API JSON: messages.get, format=full",
+        api.each("messages", &ids, "full").await?,
+    )]);
+
+    let folders = show(
+        &mut client,
+        "lookup",
+        json!({"kind": "folders", "account": account.email}),
+    )
+    .await?;
+    let ids = provider_ids(&folders.json, "folders");
+    folders.compare(&[(
+        "raw API JSON: labels.get",
+        api.each("labels", &ids, "").await?,
+    )]);
+
+    say!("\nNext: daysheet call mail_search q='is:unread' --sandbox");
+    say!("      README.md tells how to connect a client and a real account.");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A call in both formats.
+struct Shown {
+    text: Answer,
+    json: String,
+}
+
+/// Makes a call as TOON and as JSON, and prints the first.
+async fn show(client: &mut Client, tool: &str, arguments: Value) -> Result<Shown> {
+    say!("\n━━ {tool} {arguments}\n");
+    let text = client.call(tool, arguments.clone()).await?;
+    let said = text.blocks.join("\n\n");
+    if text.is_error {
+        return Err(Error::new(Kind::Internal, said));
+    }
+    say!("{said}");
+    let mut arguments = arguments;
+    if let Some(arguments) = arguments.as_object_mut() {
+        arguments.insert("format".to_owned(), json!("json"));
+    }
+    let json = client.call(tool, arguments).await?;
+    Ok(Shown {
+        text,
+        json: json.blocks.into_iter().next().unwrap_or_default(),
+    })
+}
+
+impl Shown {
+    /// Prints how the same data looks otherwise, and what each form costs.
+    fn compare(&self, raw: &[(&str, String)]) {
+        let json = (
+            "the same rows as compact JSON, with provider ids",
+            &self.json,
+        );
+        let others: Vec<_> = [json]
+            .into_iter()
+            .chain(raw.iter().map(|(what, text)| (*what, text)))
+            .collect();
+        say!();
+        for (what, text) in &others {
+            let (start, _) = clip(text.chars().take(4 * START).collect(), START);
+            say!("   {what}, begins:\n     {start}");
+        }
+        let ours = tokens(&self.text.blocks.join("\n\n"));
+        say!("\n   tokens ({TOKENIZER})");
+        say!("   {:<52}{ours:>8}", "this answer, notes included");
+        for (what, text) in others {
+            let theirs = tokens(text);
+            let share = (ours * 1000).checked_div(theirs).unwrap_or(1000);
+            say!(
+                "   {what:<52}{theirs:>8}   ours is {}.{} %",
+                share / 10,
+                share % 10
+            );
+        }
+    }
+}
+
+/// The stand-in's API, asked directly, as a server that passes on raw JSON would.
+struct Api {
+    base: String,
+    token: String,
+}
+
+impl Api {
+    /// Every item by its id, as one compact JSON list.
+    async fn each(&self, what: &str, ids: &[String], format: &str) -> Result<String> {
+        let mut items = Vec::new();
+        for id in ids {
+            let query = if format.is_empty() {
+                String::new()
+            } else {
+                format!("?format={format}")
+            };
+            let body = self
+                .get(&format!("{}/{what}/{id}{query}", self.base))
+                .await?;
+            let item: Value = serde_json::from_slice(&body).map_err(|_| unreadable())?;
+            items.push(item);
+        }
+        Ok(Value::Array(items).to_string())
+    }
+
+    async fn get(&self, url: &str) -> Result<Bytes> {
+        let request = Request::get(url)
+            .header("Authorization", format!("Bearer {}", self.token))
+            .body(Empty::<Bytes>::new())
+            .map_err(|_| unreadable())?;
+        let client = Http::builder(TokioExecutor::new()).build_http();
+        let answer = client.request(request).await.map_err(|_| unreadable())?;
+        let body = answer
+            .into_body()
+            .collect()
+            .await
+            .map_err(|_| unreadable())?;
+        Ok(body.to_bytes())
+    }
+}
+
+fn unreadable() -> Error {
+    Error::new(Kind::Internal, "the sandbox gave the demo no raw answer")
+}
+
+/// The provider's ids of a table's rows, from the JSON answer.
+fn provider_ids(json: &str, table: &str) -> Vec<String> {
+    let document: Value = serde_json::from_str(json).unwrap_or_default();
+    document
+        .get(table)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|row| row.get("provider_id").and_then(Value::as_str))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A message worth reading: the second row's handle, else the first's.
+fn worth_reading(table: &str) -> Option<String> {
+    let handles: Vec<_> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("  m"))
+        .filter_map(|row| row.split('\t').next())
+        .collect();
+    let digits = handles.get(1).or(handles.first())?;
+    Some(format!("m{digits}"))
+}

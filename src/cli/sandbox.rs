@@ -1,0 +1,38 @@
+//! `daysheet sandbox`: the stand-in on a port of its own, until it is ended.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::error::Result;
+use crate::providers::sandbox::{Faults, LoadReport, Options, Sandbox};
+
+/// Runs until ctrl-c.
+pub(super) async fn run(port: u16, mail: Option<PathBuf>, faults: Faults) -> Result<ExitCode> {
+    let sandbox = Sandbox::start(Options {
+        mail,
+        port,
+        faults,
+        progress: std::io::stderr().is_terminal(),
+        ..Options::default()
+    })
+    .await?;
+    report(sandbox.report());
+    let base = sandbox.base();
+    say!("sandbox at {base} for {}", sandbox.addresses().join(", "));
+    say!("export DAYSHEET_GMAIL_URL={base}/");
+    say!("export DAYSHEET_GOOGLE_AUTH_URL={base}/o/oauth2/v2/auth");
+    say!("export DAYSHEET_GOOGLE_TOKEN_URL={base}/token");
+    say!("export DAYSHEET_GOOGLE_REVOKE_URL={base}/revoke");
+    say!("export DAYSHEET_GOOGLE_CLIENT_ID=sandbox");
+    // An end that cannot be waited for is an end now.
+    let _ = tokio::signal::ctrl_c().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says on stderr which files could not be loaded.
+pub(super) fn report(report: &LoadReport) {
+    for (file, why) in &report.skipped {
+        eprintln!("daysheet: skipped {file}: {why}");
+    }
+}

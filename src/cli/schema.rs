@@ -1,0 +1,46 @@
+//! `daysheet schema`: the registry on paper.
+
+use std::process::ExitCode;
+
+use crate::describe;
+use crate::error::{Error, Kind, Result};
+use crate::schemas::{self, TABLES};
+
+/// Prints one table's columns, or all tables; as JSON Schema with `json`.
+pub(super) fn run(name: Option<&str>, json: bool) -> Result<ExitCode> {
+    let tables = match name {
+        None => TABLES.to_vec(),
+        Some(name) => vec![schemas::find(name).ok_or_else(|| {
+            let known: Vec<_> = TABLES.iter().map(|table| table.name).collect();
+            Error::new(Kind::NotFound, format!("there is no table `{name}`"))
+                .next(format!("use one of: {}", known.join(", ")))
+        })?],
+    };
+    if json {
+        let schemas: Vec<_> = tables
+            .iter()
+            .map(|table| describe::json_schema(table))
+            .collect();
+        match schemas.as_slice() {
+            [one] => say!("{one:#}"),
+            many => say!("{:#}", serde_json::Value::from(many)),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (at, table) in tables.iter().enumerate() {
+        if at > 0 {
+            say!();
+        }
+        say!("{} (version {}): {}", table.name, table.version, table.doc);
+        for field in table.fields {
+            say!(
+                "  {:<16} {:<5} {:<7} {}",
+                field.name,
+                field.level.word(),
+                field.kind.word(),
+                field.doc
+            );
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

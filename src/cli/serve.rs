@@ -1,0 +1,32 @@
+//! `daysheet serve`: MCP over stdio.
+
+use std::process::ExitCode;
+
+use super::Sandboxed;
+use super::app::App;
+use crate::config::Config;
+use crate::error::Result;
+
+/// Waits for a request to end; for ever where there is no such thing.
+async fn terminated() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            terminate.recv().await;
+            return;
+        }
+    }
+    std::future::pending::<()>().await;
+}
+
+/// Serves until stdin ends, or until it is told to end.
+pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCode> {
+    let (app, _sandbox) = App::open(config, sandboxed).await?;
+    tokio::select! {
+        ended = app.server().serve_stdio() => ended?,
+        // Ended from outside, the process still clears away what it has made.
+        () = terminated() => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,299 @@
+//! The commands as a person types them.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// Exit code, stdout, stderr.
+fn run(
+    home: &TempDir,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    input: &str,
+) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_daysheet"))
+        .args(arguments)
+        .env_clear()
+        .env("DAYSHEET_HOME", home.path())
+        .env("DAYSHEET_KEY_STORE", "file")
+        .env("DAYSHEET_ZONE", "Europe/Berlin")
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn the_demo_shows_the_main_job() {
+    let home = TempDir::new().unwrap();
+    let (code, out, err) = run(&home, &["demo"], &[], "");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for part in [
+        "Sandbox: 60 messages of mira@example.com",
+        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags}:",
+        "bodies[1\t]{id\tblock\ttype\tchars\tshown}:",
+        "folders[18\t]{id\tname\tkind\tunread\ttotal}:",
+        "tokens (o200k_base)",
+        "the same rows as compact JSON, with provider ids",
+        "raw API JSON: messages.get, format=metadata",
+    ] {
+        assert!(out.contains(part), "{part} is missing in {out}");
+    }
+}
+
+#[test]
+fn a_call_prints_what_a_model_gets() {
+    let home = TempDir::new().unwrap();
+    let (code, out, err) = run(
+        &home,
+        &[
+            "call",
+            "mail_search",
+            "q=filename:csv",
+            "fields=id,subject",
+            "--sandbox",
+        ],
+        &[],
+        "",
+    );
+    assert_eq!(
+        (code, out.as_str(), err.as_str()),
+        (
+            0,
+            "messages[1\t]{id\tsubject}:\n  m1\tGuest list for the 24th, first version\n\nmessages: 1 of 1, newest first\n",
+            ""
+        )
+    );
+    // The handle works in the next call.
+    let (code, out, _) = run(
+        &home,
+        &[
+            "call",
+            "mail_read",
+            "{\"ids\": [\"m1\"]}",
+            "--sandbox",
+            "--format",
+            "json",
+        ],
+        &[],
+        "",
+    );
+    assert_eq!(code, 0);
+    assert!(
+        out.starts_with("{\"zone\":\"Europe/Berlin\",\"messages\":[{\"id\":\"m1\""),
+        "{out}"
+    );
+    // What was printed passes the check, by all delimiters.
+    for delimiter in ["tab", "comma", "pipe"] {
+        let (_, out, _) = run(
+            &home,
+            &["call", "lookup", "kind=folders", "--sandbox"],
+            &[("DAYSHEET_DELIMITER", delimiter)],
+            "",
+        );
+        let document = out.split("\n\n").next().unwrap();
+        let (code, out, err) = run(&home, &["check", "-"], &[], document);
+        assert_eq!(
+            (code, out.as_str(), err.as_str()),
+            (0, "-: ok: 18 folders\n", ""),
+            "{delimiter}"
+        );
+    }
+}
+
+#[test]
+fn errors_are_one_line_with_the_next_step() {
+    let home = TempDir::new().unwrap();
+    for (arguments, variables, expected) in [
+        (
+            &["call", "mail_search"][..],
+            &[][..],
+            "no account is signed in: call accounts with op=add, or run `daysheet account add google`",
+        ),
+        (
+            &["call", "mail_search", "limit"],
+            &[],
+            "`limit` is not key=value: write arguments such as q=invoice limit=5",
+        ),
+        (
+            &["call", "mail_search", "{\"q\""],
+            &[],
+            "the arguments are not a JSON object: ",
+        ),
+        (
+            &["call", "mail_find", "--sandbox"],
+            &[],
+            "there is no tool `mail_find`: use one of: ",
+        ),
+        (
+            &["schema", "letters"],
+            &[],
+            "there is no table `letters`: use one of: message, thread, ",
+        ),
+        (
+            &["check", "/no/such/file"],
+            &[],
+            "/no/such/file could not be read: ",
+        ),
+        (
+            &["account", "add", "google"],
+            &[],
+            "DAYSHEET_GOOGLE_CLIENT_ID",
+        ),
+        (
+            &["account", "add", "imap"],
+            &[],
+            "the provider `imap` is not part of this build: use one of: google",
+        ),
+        (
+            &["account", "remove", "x@example.com"],
+            &[],
+            "daysheet account add google",
+        ),
+        (
+            &["account", "list"],
+            &[("DAYSHEET_GMAIL_URL", "http://mail.example.com/")],
+            "DAYSHEET_GMAIL_URL",
+        ),
+        (
+            &["account", "list"],
+            &[("DAYSHEET_FORMAT", "xml")],
+            "DAYSHEET_FORMAT",
+        ),
+        (
+            &["serve"],
+            &[("DAYSHEET_LOG", "a=b=c")],
+            "DAYSHEET_LOG is not a log filter: ",
+        ),
+        (&["sandbox", "--fault", "429=lots"], &[], "429"),
+        (
+            &["demo", "--mail", "/no/such/folder"],
+            &[],
+            "/no/such/folder",
+        ),
+    ] {
+        let (code, out, err) = run(&home, arguments, variables, "");
+        assert_eq!((code, out.as_str()), (1, ""), "{arguments:?} {err}");
+        assert!(
+            err.starts_with("daysheet: ") && err.contains(expected),
+            "{arguments:?}: {err}"
+        );
+        assert_eq!(err.lines().count(), 1, "{err}");
+    }
+}
+
+#[test]
+fn schemas_print() {
+    let home = TempDir::new().unwrap();
+    let (code, out, _) = run(&home, &["schema", "message"], &[], "");
+    assert_eq!(code, 0);
+    assert!(out.starts_with("message (version 1): "), "{out}");
+    let (_, out, _) = run(&home, &["schema", "message", "--json"], &[], "");
+    let schema: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(schema["$id"], "daysheet://schema/message");
+    let (_, out, _) = run(&home, &["schema", "--json"], &[], "");
+    let all: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        all.as_array().unwrap().len(),
+        daysheet::schemas::TABLES.len()
+    );
+}
+
+#[test]
+fn a_check_says_where() {
+    let home = TempDir::new().unwrap();
+    for (text, expected) in [
+        (
+            "messages[1\t]{id\tsubject}:\n  m1\thello\n",
+            (0, "-: ok: 1 messages\n"),
+        ),
+        (
+            "messages[2\t]{id\tdate}:\n  m1\t2026-02-03 18h05\n  m2\tTuesday",
+            (1, "-:3:6: `date` is not a time such as 2026-02-03 18h05\n"),
+        ),
+    ] {
+        let (code, out, err) = run(&home, &["check", "-"], &[], text);
+        assert_eq!(
+            (code, out.as_str(), err.as_str()),
+            (expected.0, expected.1, "")
+        );
+    }
+    let (code, out, _) = run(&home, &["check", "-"], &[], "messages[2\t]{id}:\n  m1");
+    assert_eq!(code, 1);
+    assert!(out.starts_with("-:"), "{out}");
+}
+
+#[test]
+fn help_and_completions_are_complete() {
+    let home = TempDir::new().unwrap();
+    let (code, out, _) = run(&home, &["--help"], &[], "");
+    assert_eq!(code, 0);
+    for part in [
+        "serve",
+        "demo",
+        "call",
+        "account",
+        "schema",
+        "check",
+        "sandbox",
+        "completions",
+        "DAYSHEET_HOME",
+        "DAYSHEET_CONFIG",
+        "DAYSHEET_GMAIL_URL",
+        "DAYSHEET_GOOGLE_REVOKE_URL",
+        "DAYSHEET_MICROSOFT_AUTHORITY_URL",
+    ] {
+        assert!(out.contains(part), "{part}");
+    }
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (code, out, err) = run(&home, &["completions", shell], &[], "");
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(
+            out.contains("mail_search") || out.contains("sandbox"),
+            "{shell}"
+        );
+    }
+}
+
+/// Files that are not mail are named and skipped; the rest loads.
+#[test]
+fn a_folder_of_mail_is_loaded_and_bad_files_are_told() {
+    let home = TempDir::new().unwrap();
+    let mail = TempDir::new().unwrap();
+    crate::support::letter(
+        mail.path(),
+        "good.eml",
+        "From: a@example.com\nTo: me@example.com\nDate: Tue, 3 Feb 2026 18:05:00 +0100\nSubject: good\nMessage-ID: <1@x.example>",
+        "hello",
+    );
+    std::fs::write(mail.path().join("empty.eml"), "").unwrap();
+    std::fs::write(
+        mail.path().join("rubbish.eml"),
+        [0_u8, 159, 146, 150, 255, 0, 1],
+    )
+    .unwrap();
+    std::fs::write(mail.path().join("notes.txt"), "not mail at all").unwrap();
+    let folder = mail.path().to_str().unwrap();
+    let (code, out, err) = run(&home, &["demo", "--mail", folder], &[], "");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Sandbox: 1 messages"), "{out}");
+    assert!(
+        err.contains("empty.eml") && err.contains("rubbish.eml"),
+        "{err}"
+    );
+}

@@ -1,0 +1,114 @@
+//! Generated files are what the code says, or they are rewritten and the test fails.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use daysheet::schemas::TABLES;
+use daysheet::{describe, server, tools};
+use serde_json::Value;
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Rewrites a stale file and says so.
+fn stale(name: &str, expected: &str) -> Option<String> {
+    let file = path(name);
+    if fs::read_to_string(&file).ok().as_deref() == Some(expected) {
+        return None;
+    }
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, expected).unwrap();
+    Some(format!(
+        "{name} was stale and has been rewritten: look at the change and commit it"
+    ))
+}
+
+/// What would break a reader of the committed schema, if the version is the same.
+fn incompatible(old: &Value, new: &Value) -> Vec<String> {
+    if old["version"] != new["version"] {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for (name, property) in old["properties"].as_object().unwrap() {
+        match new["properties"].get(name) {
+            None => problems.push(format!("{}.{name} is gone", old["title"])),
+            Some(now) if now["type"] != property["type"] => {
+                problems.push(format!("{}.{name} has another type", old["title"]));
+            }
+            Some(_) => {}
+        }
+    }
+    problems
+}
+
+#[test]
+fn schemas_are_current_and_compatible() {
+    let mut problems = Vec::new();
+    for table in TABLES {
+        let name = format!("schemas/json/{}.schema.json", table.name);
+        let schema = describe::json_schema(table);
+        if let Ok(old) = fs::read_to_string(path(&name)) {
+            let broken = incompatible(&serde_json::from_str(&old).unwrap(), &schema);
+            assert!(
+                broken.is_empty(),
+                "{broken:?}: raise the version of the table, or keep the column"
+            );
+        }
+        problems.extend(stale(&name, &format!("{schema:#}\n")));
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+#[test]
+fn a_column_that_goes_is_noticed() {
+    let old = describe::json_schema(&daysheet::schemas::MESSAGE);
+    let mut new = old.clone();
+    new["properties"].as_object_mut().unwrap().remove("subject");
+    new["properties"]["size"]["type"] = "string".into();
+    assert_eq!(
+        incompatible(&old, &new),
+        [
+            "\"message\".subject is gone",
+            "\"message\".size has another type"
+        ]
+    );
+    new["version"] = 2.into();
+    assert!(incompatible(&old, &new).is_empty());
+}
+
+#[test]
+fn pages_are_current() {
+    let problems: Vec<_> = [
+        stale("docs/tables.md", &describe::tables_page()),
+        stale("docs/tools.md", &tools::page()),
+        stale("README.md", &readme()),
+        stale("tests/fixtures/tools_list.json", &tool_list()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// The README with its generated part made anew.
+fn readme() -> String {
+    let text = fs::read_to_string(path("README.md")).unwrap();
+    let (start, end) = ("<!-- tools: generated -->\n", "<!-- /tools -->");
+    let (head, rest) = text.split_once(start).unwrap();
+    let (_, tail) = rest.split_once(end).unwrap();
+    format!("{head}{start}{}{end}{tail}", tools::summary())
+}
+
+/// What `tools/list` sends, so that a change of the surface is seen in review.
+fn tool_list() -> String {
+    format!("{:#}\n", serde_json::to_value(server::list()).unwrap())
+}
+
+#[test]
+fn the_tool_list_is_cheap() {
+    let list = serde_json::json!({"tools": server::list()}).to_string();
+    let tokens = daysheet::budget::count::tokens(&list);
+    // 3,500 for the finished surface of 17 tools; these are 4 of them.
+    assert!(tokens <= 1_100, "tools/list is {tokens} tokens");
+}

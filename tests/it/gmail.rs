@@ -1,0 +1,818 @@
+//! The main job over the sandbox: search, read, folders, pages, faults.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use base64::Engine;
+use daysheet::providers::sandbox::Faults;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::{ME, Session, agree, column, letter};
+
+#[tokio::test]
+async fn a_search_shows_rows_and_says_what_is_not_shown() {
+    let mut session = Session::sample().await;
+    let blocks = session
+        .ok("mail_search", json!({"q": "from:nordlicht -subject:vesper", "fields": ["date", "from", "subject", "flags"]}))
+        .await;
+    assert_eq!(
+        blocks,
+        [
+            "zone: Europe/Berlin\n\
+             messages[1\t]{id\tdate\tfrom\tsubject\tflags}:\n\
+             \x20 m1\t2026-11-02 10h40\tAnselm Voss <anselm.voss@nordlicht.example>\t\
+             \"Guest list for the 24th, first version\"\tattachment important"
+                .replace(
+                    "\"Guest list for the 24th, first version\"",
+                    "Guest list for the 24th, first version"
+                ),
+            "messages: 1 of 1, newest first".to_owned(),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn searches_find_what_they_mean() {
+    let mut session = Session::sample().await;
+    for (query, expected) in [
+        (json!({"q": "from:henrike has:attachment"}), 0),
+        (json!({"q": "in:drafts"}), 2),
+        (json!({"folder": "sent"}), 6),
+        (json!({"folder": "spam"}), 2),
+        (json!({"folder": "Clients/Nordlicht"}), 9),
+        (json!({"q": "label:Receipts"}), 6),
+        (json!({"q": "is:starred"}), 6),
+        (json!({"q": "in:inbox is:unread"}), 20),
+        (json!({"q": "is:important"}), 13),
+        (json!({"q": "in:archive"}), 10),
+        (json!({"q": "filename:csv"}), 1),
+        (json!({"q": "after:2026-11-13 before:2026-11-14"}), 6),
+        (json!({"q": "category:forums"}), 4),
+        (
+            json!({"q": "subject:(lantern walk) from:(dele OR katrin)"}),
+            2,
+        ),
+        (json!({"q": "\"second reminder\""}), 1),
+    ] {
+        let mut asked = query.clone();
+        asked["limit"] = 100.into();
+        asked["fields"] = json!(["id"]);
+        let document = session.json("mail_search", asked).await;
+        let found = column(&document, "messages", "id").len();
+        assert_eq!(found, expected, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn pages_are_an_exact_partition() {
+    let mut session = Session::sample().await;
+    for by in ["message", "thread"] {
+        let table = format!("{by}s");
+        let whole = session
+            .json(
+                "mail_search",
+                json!({"by": by, "limit": 100, "q": "in:anywhere"}),
+            )
+            .await;
+        let whole = column(&whole, &table, "id");
+        let mut seen = Vec::new();
+        let mut arguments = json!({"by": by, "limit": 7, "q": "in:anywhere"});
+        loop {
+            let page = session.json("mail_search", arguments).await;
+            seen.extend(column(&page, &table, "id"));
+            let Some(next) = page["next"].as_str() else {
+                break;
+            };
+            // The cursor alone is enough: it knows what was asked.
+            arguments = json!({"cursor": next});
+        }
+        assert_eq!(seen, whole);
+        assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), seen.len());
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_belongs_to_its_search() {
+    let mut session = Session::sample().await;
+    let page = session
+        .json("mail_search", json!({"q": "in:inbox", "limit": 2}))
+        .await;
+    let next = page["next"].as_str().unwrap().to_owned();
+    let other = session
+        .error("mail_search", json!({"q": "in:sent", "cursor": next}))
+        .await;
+    assert_eq!(
+        other,
+        format!(
+            "the cursor {next} belongs to another search: give the cursor alone, or search without it"
+        )
+    );
+    let other = session.error("mail_read", json!({"cursor": next})).await;
+    assert_eq!(
+        other,
+        format!(
+            "the cursor {next} belongs to another tool: give it to the tool that answered with it"
+        )
+    );
+    let none = session
+        .error("mail_search", json!({"cursor": "p999"}))
+        .await;
+    assert_eq!(
+        none,
+        "there is no cursor `p999`: use the `next` of the last page, or start again without cursor"
+    );
+    // The same question twice gives the same bytes, cursor included.
+    let again = session
+        .json("mail_search", json!({"q": "in:inbox", "limit": 2}))
+        .await;
+    assert_eq!(again, page);
+}
+
+#[tokio::test]
+async fn only_what_columns_need_is_asked_for() {
+    let mut session = Session::sample().await;
+    for (fields, requests) in [
+        // The list has ids already.
+        (json!(["id"]), 1),
+        (json!(["id", "thread"]), 1),
+        (json!(["subject"]), 1 + 30),
+        // Names of labels cost one call more, once.
+        (json!(["labels"]), 1 + 30 + 1),
+        (json!(["labels"]), 1 + 30),
+    ] {
+        let before = session.sandbox.requests();
+        session
+            .ok("mail_search", json!({"fields": fields, "limit": 30}))
+            .await;
+        assert_eq!(session.sandbox.requests() - before, requests, "{fields}");
+    }
+}
+
+/// The pages of a search come from several round trips at once, never from
+/// more calls than there are rows.
+#[tokio::test]
+async fn a_page_costs_a_call_per_row_and_one() {
+    let mut session = Session::sample().await;
+    let before = session.sandbox.requests();
+    session.ok("mail_search", json!({"limit": 50})).await;
+    assert_eq!(session.sandbox.requests() - before, 51);
+    let before = session.sandbox.requests();
+    session
+        .ok("mail_search", json!({"limit": 10, "by": "thread"}))
+        .await;
+    assert_eq!(session.sandbox.requests() - before, 11);
+}
+
+#[tokio::test]
+async fn an_account_is_added_and_removed_from_a_chat() {
+    let mail = TempDir::new().unwrap();
+    for owner in ["ana@example.com", "bo@example.com"] {
+        letter(
+            &mail.path().join(owner),
+            "one.eml",
+            &format!(
+                "From: x@example.com\nTo: {owner}\nSubject: for {owner}\nMessage-ID: <1@{owner}>"
+            ),
+            "hello",
+        );
+    }
+    let mut session = Session::over(Some(mail.path())).await;
+    let both = session.json("accounts", json!({})).await;
+    assert_eq!(
+        column(&both, "accounts", "email"),
+        ["ana@example.com", "bo@example.com"]
+    );
+    let several = session.error("mail_search", json!({})).await;
+    assert!(several.contains("ana@example.com"), "{several}");
+
+    let removed = session
+        .json(
+            "accounts",
+            json!({"op": "remove", "account": "bo@example.com"}),
+        )
+        .await;
+    assert_eq!(column(&removed, "outcomes", "result"), ["done"]);
+    let found = session.json("mail_search", json!({})).await;
+    assert_eq!(
+        column(&found, "messages", "subject"),
+        ["for ana@example.com"]
+    );
+
+    let started = session
+        .json(
+            "accounts",
+            json!({"op": "add", "account": "bo@example.com"}),
+        )
+        .await;
+    assert_eq!(column(&started, "outcomes", "result"), ["waiting"]);
+    let detail = column(&started, "outcomes", "detail")[0].clone();
+    let waiting = session.json("accounts", json!({})).await;
+    assert_eq!(
+        column(&waiting, "accounts", "status"),
+        ["ok", "waiting for the sign-in page"]
+    );
+    let page = detail
+        .split_whitespace()
+        .find(|word| word.starts_with("http"))
+        .unwrap();
+    agree(page).await;
+    for _ in 0..100 {
+        let now = session.json("accounts", json!({})).await;
+        if column(&now, "accounts", "status") == ["ok", "ok"] {
+            let found = session
+                .json("mail_search", json!({"account": "bo@example.com"}))
+                .await;
+            assert_eq!(
+                column(&found, "messages", "subject"),
+                ["for bo@example.com"]
+            );
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("the sign-in did not finish in the background");
+}
+
+#[tokio::test]
+async fn links_are_listed_on_request() {
+    let mut session = Session::sample().await;
+    let found = session
+        .json("mail_search", json!({"q": "subject:tickets from:skylark"}))
+        .await;
+    let id = column(&found, "messages", "id")[0].clone();
+    let without = session.json("mail_read", json!({"ids": [id]})).await;
+    let without = column(&without, "bodies", "text")[0].clone();
+    assert!(
+        !without.contains("http") && !without.contains("[1]"),
+        "{without}"
+    );
+    let with = session
+        .json("mail_read", json!({"ids": [id], "links": true}))
+        .await;
+    let with = column(&with, "bodies", "text")[0].clone();
+    assert!(
+        with.contains(" [1]") && with.contains("\n\nLinks:\n[1] http"),
+        "{with}"
+    );
+    assert!(!with.contains("utm_"), "{with}");
+}
+
+#[tokio::test]
+async fn a_letter_is_read_clean_and_fenced() {
+    let mut session = Session::sample().await;
+    let found = session
+        .json("mail_search", json!({"q": "subject:(overdue 88213)"}))
+        .await;
+    let id = column(&found, "messages", "id")[0].clone();
+    let blocks = session.ok("mail_read", json!({"ids": [id]})).await;
+    assert_eq!(blocks.len(), 3, "{blocks:#?}");
+    // The hidden orders are gone, in all their hiding places.
+    assert!(!blocks[1].contains("IGNORE ALL PREVIOUS"), "{}", blocks[1]);
+    assert!(
+        blocks[2].contains("characters of hidden text were removed"),
+        "{}",
+        blocks[2]
+    );
+    // The fence is one the sender could not know.
+    let word = blocks[1]
+        .lines()
+        .next()
+        .unwrap()
+        .strip_prefix("<<<b1 ")
+        .unwrap();
+    assert_eq!(word.len(), 8);
+    assert!(blocks[1].ends_with(&format!("\n{word}>>>")));
+    assert_eq!(blocks[1].matches(word).count(), 2);
+    // And the same for the same text.
+    assert_eq!(session.ok("mail_read", json!({"ids": [id]})).await, blocks);
+}
+
+#[tokio::test]
+async fn threads_are_read_newest_first() {
+    let mut session = Session::sample().await;
+    let found = session
+        .json(
+            "mail_search",
+            json!({"by": "thread", "q": "subject:lisbon from:tomasz"}),
+        )
+        .await;
+    assert_eq!(
+        column(&found, "threads", "subject"),
+        ["Lisbon: who sleeps where"]
+    );
+    assert_eq!(column(&found, "threads", "count"), ["3"]);
+    let id = column(&found, "threads", "id")[0].clone();
+    let read = session.json("mail_read", json!({"ids": [id]})).await;
+    assert_eq!(
+        column(&read, "messages", "date"),
+        ["2026-11-12 10h02", "2026-10-13 10h11", "2026-10-12 16h30"]
+    );
+    assert_eq!(column(&read, "bodies", "block"), ["b1", "b2", "b3"]);
+}
+
+#[tokio::test]
+async fn quoted_history_is_folded_with_a_line_that_says_so() {
+    let mut session = Session::sample().await;
+    let found = session
+        .json("mail_search", json!({"q": "from:henrike is:starred"}))
+        .await;
+    let id = column(&found, "messages", "id")[0].clone();
+    let folded = session.json("mail_read", json!({"ids": [id]})).await;
+    let text = column(&folded, "bodies", "text")[0].clone();
+    assert!(text.contains("[quoted history: "), "{text}");
+    assert!(text.contains("quoted=true shows it]"), "{text}");
+    let whole = session
+        .json("mail_read", json!({"ids": [id], "quoted": true}))
+        .await;
+    let whole = column(&whole, "bodies", "text")[0].clone();
+    assert!(whole.contains("[quoted history]\n"), "{whole}");
+    assert!(whole.len() > text.len() + 500);
+}
+
+#[tokio::test]
+async fn the_forms_of_a_body() {
+    let mut session = Session::sample().await;
+    let found = session
+        .json("mail_search", json!({"q": "filename:csv"}))
+        .await;
+    let id = column(&found, "messages", "id")[0].clone();
+    for (body, kind) in [
+        ("text", "plain"),
+        ("md", "plain"),
+        ("html", "plain"),
+        ("raw", "raw"),
+        ("headers", "headers"),
+    ] {
+        let read = session
+            .json("mail_read", json!({"ids": [id], "body": body}))
+            .await;
+        assert_eq!(column(&read, "bodies", "type"), [kind], "{body}");
+        let text = &column(&read, "bodies", "text")[0];
+        assert_eq!(
+            text.contains("Message-ID: "),
+            matches!(body, "raw" | "headers"),
+            "{body}"
+        );
+    }
+    let none = session
+        .json("mail_read", json!({"ids": [id], "body": "none"}))
+        .await;
+    assert!(none.get("bodies").is_none());
+    let read = session.json("mail_read", json!({"ids": [id]})).await;
+    assert_eq!(column(&read, "attachments", "name"), ["guests-vesper.csv"]);
+    assert_eq!(column(&read, "attachments", "type"), ["text/csv"]);
+    assert_eq!(column(&read, "attachments", "message"), [id]);
+}
+
+/// Every letter of the sample is readable, and nothing invisible is left in it.
+#[tokio::test]
+async fn every_letter_of_the_sample_reads() {
+    let mut session = Session::sample().await;
+    let found = session
+        .json("mail_search", json!({"q": "in:anywhere", "limit": 100}))
+        .await;
+    let ids = column(&found, "messages", "id");
+    assert_eq!(ids.len(), 60);
+    for ids in ids.chunks(10) {
+        let read = session
+            .json("mail_read", json!({"ids": ids, "quoted": true}))
+            .await;
+        for (id, text) in ids.iter().zip(column(&read, "bodies", "text")) {
+            assert!(text.trim().len() > 20, "{id}: {text}");
+            assert!(!text.contains('\u{fffd}'), "{id}: {text}");
+            assert!(!text.contains("IGNORE ALL PREVIOUS"), "{id}: {text}");
+            let odd: Vec<_> = text
+                .chars()
+                .filter(|c| daysheet::text::is_invisible(*c))
+                .collect();
+            assert!(odd.len() < 4, "{id}: {odd:?}");
+        }
+    }
+    for subject in column(&found, "messages", "subject") {
+        assert!(
+            !subject.contains("=?") && !subject.contains('\u{fffd}'),
+            "{subject}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_long_body_comes_in_windows_that_lose_nothing() {
+    let mail = TempDir::new().unwrap();
+    let mut long = String::new();
+    for line in 0..4000 {
+        writeln!(long, "This is line number {line} of a very long letter.").unwrap();
+    }
+    let head =
+        "From: a@example.com\nTo: me@example.com\nSubject: long\nMessage-ID: <long@example.com>";
+    letter(mail.path(), "long.eml", head, &long);
+    letter(
+        mail.path(),
+        "short.eml",
+        "From: b@example.com\nTo: me@example.com\nSubject: short\nMessage-ID: <short@example.com>",
+        "Just this.",
+    );
+    let mut session = Session::over(Some(mail.path())).await;
+    let found = session.json("mail_search", json!({})).await;
+    let ids = column(&found, "messages", "id");
+    let mut texts = std::collections::BTreeMap::<String, String>::new();
+    let mut arguments = json!({"ids": ids});
+    let mut pages = 0;
+    loop {
+        let blocks = session.ok("mail_read", arguments.clone()).await;
+        assert!(blocks.iter().map(String::len).sum::<usize>() < 64 * 1024);
+        let page = session.json("mail_read", arguments).await;
+        for (id, text) in column(&page, "bodies", "id")
+            .into_iter()
+            .zip(column(&page, "bodies", "text"))
+        {
+            texts.entry(id).or_default().push_str(&text);
+        }
+        pages += 1;
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        assert!(
+            blocks
+                .last()
+                .unwrap()
+                .contains("1 shortened texts continue with cursor="),
+            "{blocks:?}"
+        );
+        arguments = json!({"cursor": next});
+    }
+    assert!(pages > 5);
+    let mut texts: Vec<_> = texts.into_values().collect();
+    texts.sort_by_key(String::len);
+    assert_eq!(texts[0], "Just this.");
+    assert_eq!(texts[1], long.trim_end());
+}
+
+#[tokio::test]
+async fn reads_survive_faults_and_say_what_failed() {
+    let mut session = Session::sample().await;
+    let whole = session.json("mail_search", json!({"limit": 20})).await;
+    for spec in [
+        "429=0.2",
+        "403=0.2",
+        "500=0.3",
+        "reset=0.2",
+        "half=0.2",
+        "html=0.2",
+    ] {
+        session.sandbox.set_faults(Faults::from_str(spec).unwrap());
+        let page = session.json("mail_search", json!({"limit": 20})).await;
+        assert_eq!(
+            column(&page, "messages", "id"),
+            column(&whole, "messages", "id"),
+            "{spec}"
+        );
+    }
+    // When nothing helps, the error says so, and the server lives on.
+    session
+        .sandbox
+        .set_faults(Faults::from_str("500=1").unwrap());
+    let said = session.error("mail_search", json!({"limit": 2})).await;
+    assert!(said.contains("Google answered with status 500"), "{said}");
+    assert!(said.ends_with("try again in a minute"), "{said}");
+    session.sandbox.set_faults(Faults::default());
+    assert_eq!(
+        session.json("mail_search", json!({"limit": 20})).await,
+        whole
+    );
+}
+
+#[tokio::test]
+async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_told() {
+    let mut session = Session::sample().await;
+    session.sandbox.expire_access_tokens();
+    session.ok("mail_search", json!({"limit": 5})).await;
+    session.sandbox.revoke_all();
+    let said = session.error("mail_search", json!({"limit": 5})).await;
+    assert!(said.contains(ME), "{said}");
+    assert!(said.contains("7 days"), "{said}");
+    assert!(
+        said.ends_with("run `daysheet account add google`"),
+        "{said}"
+    );
+    let accounts = session.json("accounts", json!({})).await;
+    assert_ne!(column(&accounts, "accounts", "status"), ["ok"]);
+}
+
+#[tokio::test]
+async fn folders_are_listed_with_counts_and_found_by_name() {
+    let mut session = Session::sample().await;
+    let all = session.json("lookup", json!({"kind": "folders"})).await;
+    assert_eq!(column(&all, "folders", "name")[0], "INBOX");
+    let some = session
+        .json("lookup", json!({"kind": "folders", "q": "nordl"}))
+        .await;
+    assert_eq!(column(&some, "folders", "name"), ["Clients/Nordlicht"]);
+    assert_eq!(column(&some, "folders", "total"), ["9"]);
+    let handle = column(&some, "folders", "id")[0].clone();
+    let by_handle = session.json("mail_search", json!({"folder": handle})).await;
+    let by_name = session
+        .json("mail_search", json!({"folder": "clients/nordlicht"}))
+        .await;
+    assert_eq!(by_handle["messages"], by_name["messages"]);
+    let unknown = session
+        .error("mail_search", json!({"folder": "Klienten"}))
+        .await;
+    assert_eq!(
+        unknown,
+        "no label or folder is called `Klienten`: call lookup with kind=folders to see their names"
+    );
+    let page = session
+        .json("lookup", json!({"kind": "folders", "limit": 5}))
+        .await;
+    let rest = session
+        .json(
+            "lookup",
+            json!({"kind": "folders", "limit": 100, "cursor": page["next"]}),
+        )
+        .await;
+    let mut both = column(&page, "folders", "id");
+    both.extend(column(&rest, "folders", "id"));
+    assert_eq!(both, column(&all, "folders", "id"));
+}
+
+#[tokio::test]
+async fn handles_last_and_are_shared() {
+    let mut session = Session::sample().await;
+    let first = session.json("mail_search", json!({"limit": 5})).await;
+    let second = session
+        .json("mail_search", json!({"limit": 5, "q": "in:sent"}))
+        .await;
+    // A second process on the same folder, and a later one, know the same handles.
+    let home = session.home;
+    let mut later = Session::in_home(home, None).await;
+    assert_eq!(
+        later
+            .json("mail_search", json!({"limit": 5, "q": "in:sent"}))
+            .await["messages"],
+        second["messages"]
+    );
+    assert_eq!(
+        later.json("mail_search", json!({"limit": 5})).await["messages"],
+        first["messages"]
+    );
+    // The provider's own id is as good.
+    let id = &first["messages"][0];
+    let by_handle = later.json("mail_read", json!({"ids": [id["id"]]})).await;
+    let by_id = later
+        .json("mail_read", json!({"ids": [id["provider_id"]]}))
+        .await;
+    assert_eq!(by_handle, by_id);
+    for (said, told) in [
+        (
+            "m999",
+            "m999: there is no `m999`: use an id from a search or lookup",
+        ),
+        (
+            "M1",
+            "M1: there is no such handle: use an id from a search or lookup",
+        ),
+        (
+            "f1",
+            "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4",
+        ),
+        (
+            "x/../y",
+            "x/../y: the id is not one of Gmail's (letters, digits, `_` and `-`): use a handle such as m12 from a search",
+        ),
+        (
+            "00000000000000ff",
+            "m11: Gmail has no such item: it may have been deleted; search again for its handle",
+        ),
+    ] {
+        assert_eq!(later.error("mail_read", json!({"ids": [said]})).await, told);
+    }
+    // Among good ids, a bad one is a note.
+    let blocks = later
+        .ok("mail_read", json!({"ids": [id["id"], "m999"]}))
+        .await;
+    assert!(
+        blocks
+            .last()
+            .unwrap()
+            .contains("1 could not be fetched (m999): there is no `m999`"),
+        "{blocks:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
+    let mail = TempDir::new().unwrap();
+    let mut session = {
+        std::fs::create_dir_all(mail.path().join("me@example.com")).unwrap();
+        Session::over(Some(mail.path())).await
+    };
+    let blocks = session.ok("mail_search", json!({})).await;
+    assert_eq!(
+        blocks,
+        [
+            "messages: []",
+            "messages: 0 of 0, newest first\nthe mailbox is empty"
+        ]
+    );
+
+    let mail = TempDir::new().unwrap();
+    let many: Vec<_> = (0..5000)
+        .map(|n| format!("Person {n} <p{n}@example.com>"))
+        .collect();
+    letter(
+        mail.path(),
+        "many.eml",
+        &format!(
+            "From: a@example.com\nTo: {}\nSubject: many\nMessage-ID: <1@x.example>",
+            many.join(",\n ")
+        ),
+        "hello",
+    );
+    letter(
+        mail.path(),
+        "bare.eml",
+        "Date: Tue, 3 Feb 2026 18:05:00 +0100",
+        "A letter without any other header.",
+    );
+    letter(
+        mail.path(),
+        "charset.eml",
+        "From: b@example.com\nSubject: charset\nMessage-ID: <2@x.example>\nContent-Type: text/plain; charset=klingon",
+        "kapla",
+    );
+    letter(
+        mail.path(),
+        "rubbish.eml",
+        "From: c@example.com\nSubject: rubbish\nMessage-ID: <3@x.example>\nContent-Type: text/plain\nContent-Transfer-Encoding: base64",
+        "!!!!not base64 at all****",
+    );
+    let big = base64::engine::general_purpose::STANDARD.encode(vec![7_u8; 30 << 20]);
+    letter(
+        mail.path(),
+        "big.eml",
+        "From: d@example.com\nSubject: big\nMessage-ID: <4@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=q",
+        &format!(
+            "--q\nContent-Type: text/plain\n\nsmall text\n--q\nContent-Type: application/zip; name=big.zip\nContent-Disposition: attachment; filename=big.zip\nContent-Transfer-Encoding: base64\n\n{big}\n--q--\n"
+        ),
+    );
+    letter(
+        mail.path(),
+        "inject.eml",
+        "From: \"x\\tmessages[9]: \" <e@example.com>\nSubject: =?utf-8?Q?a=09b=0Ac=E2=80=8B=3A?=\nMessage-ID: <5@x.example>",
+        "text",
+    );
+    let mut session = Session::over(Some(mail.path())).await;
+    let found = session.json("mail_search", json!({"detail": "full"})).await;
+    assert_eq!(found["messages"].as_array().unwrap().len(), 6);
+    let row = |subject: &str| {
+        found["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["subject"] == subject)
+            .unwrap_or_else(|| panic!("{subject}: {found}"))
+            .clone()
+    };
+    assert_eq!(
+        row("many")["to"],
+        "Person 0 <p0@example.com>, Person 1 <p1@example.com>, Person 2 <p2@example.com>, Person 3 <p3@example.com>, Person 4 <p4@example.com> +4995"
+    );
+    assert_eq!(row("a b c:")["flags"], "unread");
+    let read = session
+        .json("mail_read", json!({"ids": [row("big")["id"]]}))
+        .await;
+    assert_eq!(column(&read, "bodies", "text"), ["small text"]);
+    assert_eq!(column(&read, "attachments", "name"), ["big.zip"]);
+    assert_eq!(
+        column(&read, "attachments", "size"),
+        [(30 << 20).to_string()]
+    );
+    let raw = session
+        .error(
+            "mail_read",
+            json!({"ids": [row("big")["id"]], "body": "raw"}),
+        )
+        .await;
+    assert!(
+        raw.contains("more than the 5242880 that are shown raw: read it with body=text"),
+        "{raw}"
+    );
+    for subject in ["charset", "rubbish"] {
+        session
+            .ok("mail_read", json!({"ids": [row(subject)["id"]]}))
+            .await;
+    }
+    let bare = found["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["from"].is_null())
+        .unwrap();
+    assert_eq!(bare["subject"], serde_json::Value::Null);
+}
+
+/// A file between two texts does not make them rivals.
+#[tokio::test]
+async fn a_form_of_several_parts_is_shown_whole() {
+    let mail = TempDir::new().unwrap();
+    letter(
+        mail.path(),
+        "split.eml",
+        "From: a@example.com\nTo: me@example.com\nSubject: split\nMessage-ID: <1@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=a",
+        "--a\nContent-Type: text/plain\n\nplain and poor\n\
+         --a\nContent-Type: multipart/mixed; boundary=m\n\n\
+         --m\nContent-Type: text/html\n\n<p>Before the file: pay <b>500 EUR</b>.</p>\n\
+         --m\nContent-Type: application/pdf; name=bill.pdf\nContent-Disposition: attachment; filename=bill.pdf\n\n%PDF\n\
+         --m\nContent-Type: text/html\n\n<p>After the file: regards.</p>\n\
+         --m--\n--a--\n",
+    );
+    let mut session = Session::over(Some(mail.path())).await;
+    let found = session.json("mail_search", json!({})).await;
+    let id = column(&found, "messages", "id")[0].clone();
+    let read = session.json("mail_read", json!({"ids": [id]})).await;
+    assert_eq!(
+        column(&read, "bodies", "text"),
+        ["Before the file: pay 500 EUR.\n\nAfter the file: regards."]
+    );
+    assert_eq!(column(&read, "attachments", "name"), ["bill.pdf"]);
+}
+
+/// Characters that nobody sees reach no terminal, not even from a raw message.
+#[tokio::test]
+async fn raw_text_shows_what_is_invisible() {
+    let mail = TempDir::new().unwrap();
+    letter(
+        mail.path(),
+        "raw.eml",
+        "From: a@example.com\nTo: me@example.com\nSubject: raw\nMessage-ID: <1@x.example>\nContent-Type: text/plain; charset=utf-8",
+        "a\u{1b}[31mred\u{202e}b\u{200b}c",
+    );
+    let mut session = Session::over(Some(mail.path())).await;
+    session.ok("mail_search", json!({})).await;
+    let read = session
+        .json("mail_read", json!({"ids": ["m1"], "body": "raw"}))
+        .await;
+    let text = column(&read, "bodies", "text")[0].clone();
+    assert!(
+        text.ends_with(r"a\u{1b}[31mred\u{202e}b\u{200b}c"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn what_belongs_to_a_signed_out_account_is_a_note() {
+    let mail = TempDir::new().unwrap();
+    for owner in ["ana@example.com", "bo@example.com"] {
+        letter(
+            &mail.path().join(owner),
+            "one.eml",
+            &format!(
+                "From: x@example.com\nTo: {owner}\nSubject: for {owner}\nMessage-ID: <1@{owner}>"
+            ),
+            "hello",
+        );
+    }
+    let mut session = Session::over(Some(mail.path())).await;
+    for account in ["ana@example.com", "bo@example.com"] {
+        session.ok("mail_search", json!({"account": account})).await;
+    }
+    // Only a whole address signs an account out.
+    for part in ["", "b", "google", "bo@example"] {
+        let said = session
+            .error("accounts", json!({"op": "remove", "account": part}))
+            .await;
+        assert!(said.contains("account"), "{said}");
+    }
+    session
+        .ok(
+            "accounts",
+            json!({"op": "remove", "account": "bo@example.com"}),
+        )
+        .await;
+    let blocks = session.ok("mail_read", json!({"ids": ["m1", "m2"]})).await;
+    assert!(
+        blocks.last().unwrap().contains(
+            "1 could not be fetched (m2): the account bo@example.com is not signed in: \
+             call accounts with op=add"
+        ),
+        "{blocks:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_folder_is_found_by_handle_name_and_id() {
+    let mut session = Session::sample().await;
+    let all = session
+        .json("lookup", json!({"kind": "folders", "q": "nordlicht"}))
+        .await;
+    let row = all["folders"][0].clone();
+    for said in [&row["id"], &row["name"], &row["provider_id"]] {
+        let found = session
+            .json("mail_search", json!({"folder": said, "limit": 50}))
+            .await;
+        assert_eq!(column(&found, "messages", "id").len(), 9, "{said}");
+    }
+}

@@ -1,0 +1,330 @@
+//! The program as an MCP client starts it: JSON-RPC over real pipes.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A running `daysheet serve`.
+struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    _home: TempDir,
+}
+
+impl Process {
+    fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let home = TempDir::new().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_daysheet"))
+            .args(arguments)
+            .env_clear()
+            .env("DAYSHEET_HOME", home.path())
+            .env("DAYSHEET_KEY_STORE", "file")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            _home: home,
+        }
+    }
+
+    fn write(&mut self, line: &str) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line.as_bytes()).unwrap();
+        input.write_all(b"\n").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The next line, which is JSON-RPC or the test fails.
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        let message: Value =
+            serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON-RPC: {line:?}"));
+        assert_eq!(message["jsonrpc"], "2.0");
+        message
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.write(
+            &json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string(),
+        );
+        loop {
+            let answer = self.read();
+            if answer["id"] == 7 {
+                return answer;
+            }
+        }
+    }
+
+    fn initialize(&mut self, version: &str) -> Value {
+        let answer = self.ask(
+            "initialize",
+            &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
+        );
+        self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        answer["result"].clone()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Closes stdin and waits; the exit code, and what was logged.
+    fn end(mut self) -> (i32, String) {
+        drop(self.input.take());
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.output, &mut rest).unwrap();
+        assert_eq!(rest, "", "stdout holds more than answers");
+        let mut log = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut log).unwrap();
+        (self.child.wait().unwrap().code().unwrap(), log)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // A test that failed leaves no process behind; one that is over is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn serves_until_stdin_ends() {
+    let mut process = Process::start(&["serve", "--sandbox"], &[]);
+    let info = process.initialize("2025-06-18");
+    assert_eq!(info["serverInfo"]["name"], "daysheet");
+    assert_eq!(info["protocolVersion"], "2025-06-18");
+    assert!(
+        info["instructions"]
+            .as_str()
+            .unwrap()
+            .contains("never as instructions")
+    );
+    let found = process.call("mail_search", &json!({"q": "is:starred", "limit": 3}));
+    assert_eq!(found["result"]["isError"], false);
+    assert!(found["result"].get("structuredContent").is_none());
+    let content = found["result"]["content"].as_array().unwrap();
+    assert!(content.iter().all(|block| block["type"] == "text"));
+    assert!(
+        content[0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("messages[3\t]{id\tdate")
+    );
+    assert_eq!(process.end(), (0, String::new()));
+}
+
+/// Without a subcommand a client gets the server, too.
+#[test]
+fn serves_without_a_subcommand() {
+    let mut process = Process::start(&[], &[]);
+    process.initialize("2025-11-25");
+    let list = process.ask("tools/list", &json!({}));
+    let names: Vec<_> = list["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["mail_search", "mail_read", "lookup", "accounts"]);
+    let said = process.call("mail_search", &json!({}));
+    assert_eq!(said["result"]["isError"], true);
+    assert_eq!(
+        said["result"]["content"][0]["text"],
+        "no account is signed in: call accounts with op=add, or run `daysheet account add google`"
+    );
+    assert_eq!(process.end().0, 0);
+}
+
+/// The era without `initialize`: every request says its version.
+#[test]
+fn serves_the_era_without_initialize() {
+    let mut process = Process::start(&["serve"], &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = process.ask("server/discover", &json!({"_meta": meta}));
+    assert!(
+        found["result"]["supportedVersions"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("2026-07-28")),
+        "{found}"
+    );
+    let list = process.ask("tools/list", &json!({"_meta": meta}));
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 4);
+    let said = process.ask(
+        "tools/call",
+        &json!({"name": "lookup", "arguments": {"kind": "schemas"}, "_meta": meta}),
+    );
+    let text = said["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("schemas[8\t]{name\tversion\tcolumns\tdoc}:"),
+        "{text}"
+    );
+    assert_eq!(process.end().0, 0);
+}
+
+#[test]
+fn resources_are_the_schemas() {
+    let mut process = Process::start(&["serve"], &[]);
+    process.initialize("2025-11-25");
+    let list = process.ask("resources/list", &json!({}));
+    let uris: Vec<_> = list["result"]["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["uri"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(uris.len(), daysheet::schemas::TABLES.len());
+    for uri in uris {
+        let read = process.ask("resources/read", &json!({"uri": uri}));
+        let schema: Value =
+            serde_json::from_str(read["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(schema["$id"], uri);
+    }
+    let unknown = process.ask(
+        "resources/read",
+        &json!({"uri": "daysheet://schema/nothing"}),
+    );
+    assert_eq!(
+        unknown["error"]["message"],
+        "no such resource; resources/list names them"
+    );
+    assert_eq!(process.end().0, 0);
+}
+
+#[test]
+fn bad_input_is_answered_and_survived() {
+    let mut process = Process::start(&["serve", "--sandbox"], &[]);
+    process.initialize("2025-11-25");
+    for broken in [
+        "this is not JSON",
+        "{\"jsonrpc\": \"2.0\", \"id\": 3, \"method\"",
+    ] {
+        process.write(broken);
+        let answer = process.read();
+        assert_eq!(answer["id"], Value::Null);
+        assert_eq!(answer["error"]["code"], -32700);
+        assert_eq!(
+            answer["error"]["message"],
+            "parse error: the line is not JSON: send one JSON-RPC message per line"
+        );
+    }
+    // A cut emoji is replaced, not lost.
+    process.write(
+        r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"mail_search","arguments":{"q":"cut \ud83d"}}}"#,
+    );
+    let answer = process.read();
+    assert_eq!(
+        (&answer["id"], &answer["result"]["isError"]),
+        (&json!(9), &json!(false))
+    );
+    process.write("{\"jsonrpc\": \"2.0\", \"id\": 4, \"method\": \"no/such\", \"params\": {}}");
+    loop {
+        let answer = process.read();
+        assert!(answer["error"]["code"].is_i64(), "{answer}");
+        if answer["id"] == 4 {
+            assert_eq!(answer["error"]["code"], -32601);
+            break;
+        }
+    }
+    let huge = "x".repeat(10 << 20);
+    for (tool, arguments, expected) in [
+        (
+            "mail_find",
+            json!({}),
+            "there is no tool `mail_find`: use one of: mail_search, mail_read, lookup, accounts",
+        ),
+        (
+            "mail_search",
+            json!({"limit": -1}),
+            "`limit` is -1: give a whole number from 1 to 100",
+        ),
+        (
+            "mail_search",
+            json!({"account": "nobody@example.com"}),
+            "no such account is signed in: name one of: mira@example.com",
+        ),
+        (
+            "mail_search",
+            json!({"q": huge}),
+            "the query is 10485760 bytes long",
+        ),
+        (
+            "mail_search",
+            json!({"q": "\"open"}),
+            "the query opens a quote at character 1",
+        ),
+    ] {
+        let said = process.call(tool, &arguments);
+        assert_eq!(said["result"]["isError"], true, "{said}");
+        let text = said["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(expected), "{text}");
+        assert!(text.contains(": "), "no next step: {text}");
+        assert!(text.len() < 1000, "{}", text.len());
+    }
+    let found = process.call("mail_search", &json!({"limit": 1}));
+    assert_eq!(found["result"]["isError"], false);
+    assert_eq!(process.end().0, 0);
+}
+
+/// Two processes hand out handles from one store, with no double and no gap.
+#[test]
+fn two_processes_share_a_home() {
+    let home = TempDir::new().unwrap();
+    let path = home.path().to_str().unwrap();
+    let mut one = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_HOME", path)]);
+    let mut two = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_HOME", path)]);
+    one.initialize("2025-11-25");
+    two.initialize("2025-11-25");
+    let text = |answer: &Value| {
+        answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let arguments = json!({"q": "in:anywhere", "fields": ["id", "subject"], "limit": 60});
+    let request = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "mail_search", "arguments": arguments}});
+    one.write(&request.to_string());
+    two.write(&request.to_string());
+    let (first, second) = (one.read(), two.read());
+    assert_eq!(text(&first), text(&second));
+    assert!(text(&first).contains("messages[60\t]"));
+    for number in 1..=60 {
+        assert!(
+            text(&first).contains(&format!("\n  m{number}\t")),
+            "m{number}"
+        );
+    }
+    assert_eq!(one.end().0, 0);
+    assert_eq!(two.end().0, 0);
+}
+
+/// At the finest log level, neither mail nor tokens are logged.
+#[test]
+fn no_mail_is_logged() {
+    let mut process = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_LOG", "trace")]);
+    process.initialize("2025-11-25");
+    let found = process.call("mail_search", &json!({"q": "from:anselm", "limit": 1}));
+    assert!(found.to_string().contains("Guest list for the 24th"));
+    let read = process.call("mail_read", &json!({"ids": ["m1"]}));
+    assert!(read.to_string().contains("Anselm"));
+    let (code, log) = process.end();
+    assert_eq!(code, 0);
+    for secret in ["Anselm", "anselm", "Guest list", "ya29.", "Bearer"] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+}

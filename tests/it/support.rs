@@ -1,0 +1,135 @@
+//! A session over the embedded sandbox, as `daysheet serve --sandbox` has it.
+
+use std::path::Path;
+
+use daysheet::cli::app::App;
+use daysheet::cli::client::{Answer, Client};
+use daysheet::config::Config;
+use daysheet::providers::sandbox::{Faults, Sandbox};
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The owner of the sample mailbox.
+pub const ME: &str = "mira@example.com";
+
+/// A client, a server, a sandbox, and the folder they leave nothing behind in.
+pub struct Session {
+    pub client: Client,
+    /// Holds what the server works with.
+    _app: App,
+    pub sandbox: Sandbox,
+    pub home: TempDir,
+}
+
+impl Session {
+    /// Over the sample mailbox.
+    pub async fn sample() -> Self {
+        Self::over(None).await
+    }
+
+    /// Over a folder of mail.
+    pub async fn over(mail: Option<&Path>) -> Self {
+        let home = TempDir::new().unwrap();
+        Self::in_home(home, mail).await
+    }
+
+    /// In a state folder that may have been used before.
+    pub async fn in_home(home: TempDir, mail: Option<&Path>) -> Self {
+        let config = config(home.path(), &[]);
+        let (app, sandbox) = App::sandboxed(config, mail.map(Path::to_path_buf), Faults::default())
+            .await
+            .unwrap();
+        let client = Client::start(app.server()).await.unwrap();
+        Self {
+            client,
+            _app: app,
+            sandbox,
+            home,
+        }
+    }
+
+    /// Calls a tool.
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        self.client.call(tool, arguments).await.unwrap()
+    }
+
+    /// Calls a tool that is to succeed; its blocks.
+    pub async fn ok(&mut self, tool: &str, arguments: Value) -> Vec<String> {
+        let answer = self.call(tool, arguments.clone()).await;
+        assert!(!answer.is_error, "{tool} {arguments}: {}", answer.blocks[0]);
+        answer.blocks
+    }
+
+    /// Calls a tool that is to fail; what it says.
+    pub async fn error(&mut self, tool: &str, arguments: Value) -> String {
+        let answer = self.call(tool, arguments.clone()).await;
+        assert!(answer.is_error, "{tool} {arguments}: {}", answer.blocks[0]);
+        assert_eq!(answer.blocks.len(), 1);
+        answer.blocks[0].clone()
+    }
+
+    /// The document of a call as JSON.
+    pub async fn json(&mut self, tool: &str, mut arguments: Value) -> Value {
+        arguments["format"] = "json".into();
+        let blocks = self.ok(tool, arguments).await;
+        serde_json::from_str(&blocks[0]).unwrap()
+    }
+}
+
+/// Settings for a test: a home, the key in a file, Berlin time.
+pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
+    let home = home.to_str().unwrap();
+    let mut set = vec![
+        ("DAYSHEET_HOME", home),
+        ("DAYSHEET_KEY_STORE", "file"),
+        ("DAYSHEET_ZONE", "Europe/Berlin"),
+        ("DAYSHEET_BROWSER", "print"),
+    ];
+    set.extend_from_slice(more);
+    let var = |name: &str| {
+        set.iter()
+            .rev()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    Config::from(var, None, Some(TimeZone::UTC)).unwrap()
+}
+
+/// The values of one column of a table of a JSON document, as text.
+pub fn column(document: &Value, table: &str, name: &str) -> Vec<String> {
+    document[table]
+        .as_array()
+        .unwrap_or_else(|| panic!("no table {table} in {document}"))
+        .iter()
+        .map(|row| match &row[name] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+        .collect()
+}
+
+/// Visits a sign-in page of the sandbox and agrees, as a person would.
+pub async fn agree(page: &str) {
+    use http_body_util::Empty;
+    use hyper::body::Bytes;
+    use hyper_util::client::legacy::Client;
+    let client = Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
+    let mut next = page.to_owned();
+    for consent in ["allow", ""] {
+        let request = hyper::Request::get(&next)
+            .header("X-Sandbox-Consent", consent)
+            .body(Empty::<Bytes>::new())
+            .unwrap();
+        let answer = client.request(request).await.unwrap();
+        if let Some(location) = answer.headers().get("location") {
+            next = location.to_str().unwrap().to_owned();
+        }
+    }
+}
+
+/// Writes a small letter into a folder.
+pub fn letter(folder: &Path, name: &str, headers: &str, body: &str) {
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(folder.join(name), format!("{headers}\n\n{body}")).unwrap();
+}

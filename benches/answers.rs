@@ -1,0 +1,218 @@
+//! What it costs to make an answer, side by side in one run.
+//!
+//! `cargo bench --bench answers` prints ratios; on a noisy machine the medians
+//! of interleaved rounds are what can be compared.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a benchmark prints its table and stops at the first surprise"
+)]
+#![expect(unsafe_code, reason = "counting allocations takes a global allocator")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use daysheet::encode::{Delimiter, Document, Format};
+use daysheet::flatten::{Context, flatten};
+use daysheet::project::project;
+use daysheet::row::{Cell, Extra, RowTable};
+use daysheet::schemas::{Api, Level, MESSAGE};
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use toon_format::EncodeOptions;
+
+/// Rounds of which the median counts.
+const ROUNDS: usize = 41;
+
+/// The system's allocator, counted.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Growth of a buffer is not a new allocation here.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    work();
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+/// The medians of several pieces of work, a round of each in turn.
+fn medians(work: &mut [&mut dyn FnMut()]) -> Vec<Duration> {
+    let mut times = vec![Vec::new(); work.len()];
+    for _ in 0..ROUNDS {
+        for (one, times) in work.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            one();
+            times.push(start.elapsed());
+        }
+    }
+    times
+        .into_iter()
+        .map(|mut times| {
+            times.sort();
+            times[ROUNDS / 2]
+        })
+        .collect()
+}
+
+/// 1,000 message rows of six columns, as a search has them.
+fn document() -> Document {
+    let mut rows = RowTable::new(&MESSAGE, MESSAGE.up_to(Level::Core));
+    for number in 0..1_000_u64 {
+        let text = |text: String| Cell::Text(text);
+        rows.push(
+            vec![
+                Cell::Handle('m', number + 1),
+                text(format!(
+                    "2026-11-{:02} {:02}h{:02}",
+                    number % 28 + 1,
+                    number % 24,
+                    number % 60
+                )),
+                text(format!(
+                    "Lena Okafor {number} <lena{number}@studio.example>"
+                )),
+                text(match number % 3 {
+                    0 => format!("Re: proof {number} for the autumn catalogue"),
+                    1 => format!("Lunch on day {number}"),
+                    _ => "和紙シェードのお見積りの件".to_owned(),
+                }),
+                text(
+                    "The printer's proof is here & looks good. Could you have a look at the third…"
+                        .to_owned(),
+                ),
+                text(if number % 2 == 0 { "unread" } else { "" }.to_owned()),
+            ],
+            Extra::default(),
+        );
+    }
+    Document {
+        scalars: vec![("zone", text("Europe/Berlin"))],
+        tables: vec![rows],
+    }
+}
+
+fn text(text: &str) -> Cell {
+    Cell::Text(text.to_owned())
+}
+
+/// Messages as Gmail answers `format=metadata` with them.
+fn metadata(count: u64) -> Vec<Value> {
+    (0..count)
+        .map(|number| {
+            json!({
+                "id": format!("18c2f0a1b2c3{number:04x}"),
+                "labelIds": ["INBOX", "UNREAD", "CATEGORY_UPDATES"],
+                "snippet": "The printer&#39;s proof is here &amp; looks good.\u{200c} \u{200c} \u{34f} Could you have a look at the third page before noon, because",
+                "internalDate": (1_770_138_300_000 + number * 60_000).to_string(),
+                "payload": {
+                    "mimeType": "multipart/alternative",
+                    "headers": [
+                        {"name": "From", "value": format!("\"Okafor, Lena {number}\" <lena@studio.example>")},
+                        {"name": "Subject", "value": "=?utf-8?Q?Re:_proof_f=C3=BCr_den_Katalog?="},
+                    ],
+                },
+            })
+        })
+        .collect()
+}
+
+fn line(what: &str, value: &str, wanted: &str) {
+    println!("{what:<66}{value:>14}   {wanted}");
+}
+
+fn main() {
+    let document = document();
+    let compact = document.encode(Format::Json);
+    let value: Value = serde_json::from_str(&compact).unwrap();
+    let options = EncodeOptions::new().with_delimiter(toon_format::Delimiter::Tab);
+    let ours = document.encode(Format::Toon(Delimiter::Tab));
+    assert_eq!(ours, toon_format::encode(&value, &options).unwrap());
+
+    let times = medians(&mut [
+        &mut || {
+            black_box(document.encode(Format::Toon(Delimiter::Tab)));
+        },
+        &mut || {
+            black_box(toon_format::encode(&value, &options).unwrap());
+        },
+        &mut || {
+            black_box(serde_json::to_string(&document).unwrap());
+        },
+    ]);
+    let ratio = |one: Duration, other: Duration| one.as_secs_f64() / other.as_secs_f64();
+    println!("encoding 1,000 message rows of six columns");
+    line(
+        "  toon-format's encode : ours",
+        &format!("{:.1}", ratio(times[1], times[0])),
+        "at least 8",
+    );
+    line(
+        "  ours : serde_json::to_string",
+        &format!("{:.2}", ratio(times[0], times[2])),
+        "at most 1.5",
+    );
+    let count = allocations(|| {
+        black_box(document.encode(Format::Toon(Delimiter::Tab)));
+    });
+    line(
+        "  allocations beside the buffer's growth",
+        &count.to_string(),
+        "at most 1",
+    );
+    line(
+        "  bytes, TOON : compact JSON",
+        &format!("{:.2}", ours.len() as f64 / compact.len() as f64),
+        "",
+    );
+
+    let objects = metadata(100);
+    let columns = MESSAGE.up_to(Level::Core);
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let names = HashMap::new();
+    let context = Context {
+        api: Api::Gmail,
+        zone: &zone,
+        account: "mira@example.com",
+        names: &names,
+    };
+    let times = medians(&mut [&mut || {
+        let (rows, _) = flatten(&MESSAGE, &columns, &objects, &context);
+        let document = Document {
+            scalars: Vec::new(),
+            tables: vec![rows],
+        };
+        black_box(document.encode(Format::Toon(Delimiter::Tab)));
+    }]);
+    println!("flatten, clean and encode 100 Gmail metadata objects");
+    let share = times[0].as_secs_f64() / 0.020 * 100.0;
+    line(
+        "  share of one API round trip of 20 ms",
+        &format!("{share:.1} %"),
+        "under 10 %",
+    );
+    black_box(project(Api::Gmail, &columns));
+}

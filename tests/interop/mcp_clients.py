@@ -1,0 +1,249 @@
+"""Interop part: MCP clients that others wrote talk to `daysheet serve --sandbox`.
+
+    mcp_clients.py BINARY
+
+The clients are the command line of the MCP Inspector (npm) and the Python SDK
+`mcp`, each in the protocol's older era (initialize) and in the modern one
+(2026-07-28). Last, what a client relies on beyond the protocol: nothing but
+JSON on stdout, and an end soon after stdin ends. Only stdio is covered.
+"""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import mcp
+
+import interop
+
+checks = interop.Checks("mcp")
+
+TOOLS = {"accounts", "lookup", "mail_read", "mail_search"}
+READ_ONLY = {"lookup", "mail_read", "mail_search"}
+SCHEMA = "daysheet://schema/message"
+TABLE = re.compile(r"^messages\[3\t\]\{id\t", re.M)
+# How long a server may live after its stdin ended, in seconds. The SDK kills
+# after two.
+GRACE = 2.0
+
+
+def check_tools(client, tools):
+    """Checks a list of tools, each a dict as on the wire."""
+    by_name = {tool["name"]: tool for tool in tools}
+    checks.that(f"{client}: the tools are there", TOOLS <= by_name.keys(), sorted(by_name))
+    plain = all(
+        tool["inputSchema"].get("type") == "object" and tool.get("description")
+        for tool in tools
+    )
+    checks.that(f"{client}: each has a description and an object of arguments", plain, tools)
+    hints = {
+        name for name, tool in by_name.items()
+        if (tool.get("annotations") or {}).get("readOnlyHint") is True
+    }
+    checks.same(f"{client}: reads are marked", sorted(hints & TOOLS), sorted(READ_ONLY))
+    checks.that(f"{client}: no output schema", all(not t.get("outputSchema") for t in tools))
+
+
+def check_result(client, result):
+    """Checks the result of a search for three messages."""
+    content = result.get("content", [])
+    texts = [block.get("text", "") for block in content if block.get("type") == "text"]
+    checks.that(f"{client}: the search succeeds", not result.get("isError"), result)
+    checks.that(f"{client}: block 1 is a table", texts and TABLE.search(texts[0]), texts)
+    checks.that(f"{client}: notes come last",
+                len(texts) == len(content) >= 2 and "3" in texts[-1], texts)
+    checks.that(f"{client}: no structured copy", result.get("structuredContent") is None, result)
+
+
+def check_refusal(client, result):
+    """Checks the result of a search `by=planet`."""
+    text = " ".join(block.get("text", "") for block in result.get("content", []))
+    refused = result.get("isError") is True
+    checks.that(f"{client}: an unknown value is a tool error", refused, result)
+    checks.that(f"{client}: which names what is possible",
+                all(word in text for word in ("by", "message", "thread")), text)
+
+
+def check_schema(client, text):
+    """Checks the text of the resource daysheet://schema/message."""
+    try:
+        schema = json.loads(text)
+    except ValueError:
+        schema = None
+    columns = (schema or {}).get("properties", {})
+    checks.that(f"{client}: the schema names the columns",
+                {"id", "date", "from", "subject"} <= columns.keys(), text)
+
+
+# The Inspector ----------------------------------------------------------------
+
+
+def inspector(daysheet, era, *arguments):
+    """One run of the Inspector; its exit code, and its result as a value."""
+    command = shutil.which("mcp-inspector")
+    if command is None:
+        raise RuntimeError("mcp-inspector is not on PATH: run this part through tests/interop/run")
+    own = [f"{name}={value}" for name, value in daysheet.env.items()
+           if name.startswith("DAYSHEET_")]
+    # It keeps files in the home folder.
+    env = {**os.environ, "HOME": daysheet.home}
+    done = subprocess.run(
+        [command, "--cli", *[word for pair in own for word in ("-e", pair)],
+         daysheet.binary, "serve", "--sandbox", "--protocol-era", era, "--quiet", *arguments],
+        env=env, capture_output=True, text=True, encoding="utf-8", timeout=interop.PATIENCE,
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        return done.returncode, json.loads(done.stdout)
+    except ValueError:
+        raise RuntimeError(f"exit {done.returncode}: {done.stdout}{done.stderr}") from None
+
+
+def with_inspector(daysheet, era):
+    client = f"inspector, {era}"
+    code, listed = inspector(daysheet, era, "--method", "tools/list", "--strict")
+    checks.same(f"{client}: schemas are portable", code, 0)
+    check_tools(client, listed["tools"])
+
+    call = ("--method", "tools/call", "--tool-name", "mail_search", "--tool-args-json")
+    code, result = inspector(daysheet, era, *call, '{"limit": 3}')
+    checks.same(f"{client}: exit code of a search", code, 0)
+    check_result(client, result)
+    # The Inspector makes a number of what looks like one.
+    code, result = inspector(daysheet, era, *call[:-1], "--tool-arg", "q=2026", "limit=3")
+    checks.that(f"{client}: a number is taken for text", code == 0, result)
+    code, result = inspector(daysheet, era, *call, '{"by": "planet"}')
+    checks.same(f"{client}: exit code of a tool error", code, 5)
+    check_refusal(client, result)
+
+    _, read = inspector(daysheet, era, "--method", "resources/read", "--uri", SCHEMA)
+    check_schema(client, read["contents"][0]["text"])
+    _, listed = inspector(daysheet, era, "--method", "resources/list")
+    checks.that(f"{client}: the schema is listed",
+                SCHEMA in {resource["uri"] for resource in listed["resources"]}, listed)
+
+
+# The Python SDK ---------------------------------------------------------------
+
+
+def wire(value):
+    """A value of the SDK as it is on the wire."""
+    return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+async def with_python(daysheet, mode):
+    client = f"python, {mode}"
+    parameters = mcp.StdioServerParameters(
+        command=daysheet.binary, args=["serve", "--sandbox"], env=daysheet.env
+    )
+    async with mcp.Client(parameters, mode=mode, read_timeout_seconds=interop.PATIENCE) as session:
+        modern = session.protocol_version >= "2026"
+        checks.same(f"{client}: era, version {session.protocol_version}", modern, mode != "legacy")
+        if mode in ("legacy", "auto"):
+            # A pinned version asks the server nothing before its first request.
+            info = session.server_info
+            checks.same(f"{client}: the server's name", info and info.name, "daysheet")
+        check_tools(client, [wire(tool) for tool in (await session.list_tools()).tools])
+        result = wire(await session.call_tool("mail_search", {"limit": 3}))
+        check_result(client, result)
+        again = wire(await session.call_tool("mail_search", {"limit": 3, "format": "json"}))
+        document = json.loads(again["content"][0]["text"])
+        checks.same(f"{client}: three rows as JSON", len(document["messages"]), 3)
+        ids = [row["id"] for row in document["messages"]]
+        result = wire(await session.call_tool("mail_read", {"ids": ids}))
+        checks.that(f"{client}: reading them succeeds",
+                    not result.get("isError") and len(result["content"]) > 2, result)
+        check_refusal(client, wire(await session.call_tool("mail_search", {"by": "planet"})))
+        try:
+            result = wire(await session.call_tool("no_such_tool", {}))
+            refused, said = result.get("isError"), result
+        except mcp.MCPError as error:
+            refused, said = "no_such_tool" in str(error), error
+        checks.that(f"{client}: an unknown tool is an error", refused, said)
+        listed = await session.list_resources()
+        checks.that(f"{client}: the schema is listed",
+                    SCHEMA in {str(resource.uri) for resource in listed.resources}, listed)
+        read = await session.read_resource(SCHEMA)
+        check_schema(client, read.contents[0].text)
+        try:
+            await session.read_resource("daysheet://schema/nothing")
+            checks.that(f"{client}: an unknown resource is an error", False)
+        except mcp.MCPError as error:
+            checks.that(f"{client}: an unknown resource is an error", bool(str(error)))
+
+
+# Without a client -------------------------------------------------------------
+
+INITIALIZE = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "interop", "version": "1"},
+    },
+}
+SEARCH = {
+    "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+    "params": {"name": "mail_search", "arguments": {"limit": 3}},
+}
+
+
+def ends(daysheet, name, messages, answers):
+    """Sends `messages`, awaits `answers` lines, ends stdin; times the end."""
+    process = interop.track(subprocess.Popen(
+        [daysheet.binary, "serve", "--sandbox"], env=daysheet.env, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+        start_new_session=True,
+    ))
+    try:
+        for message in messages:
+            process.stdin.write(json.dumps(message) + "\n")
+            process.stdin.flush()
+        got = [process.stdout.readline() for _ in range(answers)]
+        process.stdin.close()
+        started = time.monotonic()
+        try:
+            code = process.wait(GRACE * 5)
+        except subprocess.TimeoutExpired:
+            code = None
+        took = time.monotonic() - started
+        checks.that(f"{name}: ends {took:.1f} s after stdin, at most {GRACE}",
+                    code is not None and took <= GRACE)
+        checks.same(f"{name}: exit code", code, 0)
+        got += process.stdout.readlines() if code is not None else []
+        wrong = [line for line in got if not is_message(line)]
+        checks.that(f"{name}: stdout holds JSON-RPC alone", not wrong, wrong)
+    finally:
+        interop.stop(process)
+
+
+def is_message(line):
+    try:
+        return json.loads(line).get("jsonrpc") == "2.0"
+    except (ValueError, AttributeError):
+        return False
+
+
+def main():
+    daysheet = interop.Daysheet(sys.argv[1])
+    for era in ("legacy", "modern"):
+        with checks.section(f"inspector, {era}"):
+            with_inspector(daysheet, era)
+    for mode in ("legacy", "auto", "2026-07-28"):
+        with checks.section(f"python, {mode}"):
+            asyncio.run(with_python(daysheet, mode))
+    started = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    with checks.section("stdin"):
+        ends(daysheet, "after nothing", [], 0)
+        ends(daysheet, "after a handshake", [INITIALIZE, started], 1)
+        ends(daysheet, "after a call", [INITIALIZE, started, SEARCH], 2)
+        ends(daysheet, "in mid-call", [INITIALIZE, started, SEARCH], 1)
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -110,24 +110,34 @@ impl Gmail {
         })
     }
 
-    /// Fetches one object per id, in order, as many at a time as the account may.
-    async fn each<'a, F>(&self, ids: &'a [String], get: impl Fn(&'a str) -> F) -> Result<Page>
+    /// The listed objects as they are when they have all that is read, else one
+    /// object fetched for each, in order, as many at a time as the account may.
+    async fn each<F>(
+        &self,
+        listed: Vec<Value>,
+        has: &[&str],
+        projection: &Projection,
+        get: impl Fn(String) -> F,
+    ) -> Result<Page>
     where
         F: Future<Output = Result<Value>>,
     {
-        let calls: Vec<F> = ids.iter().map(|id| get(id)).collect();
+        if projection.within(has) {
+            return Ok(Page {
+                items: listed,
+                ..Page::default()
+            });
+        }
+        let ids = ids(&listed);
+        let calls: Vec<F> = ids.iter().cloned().map(get).collect();
         let answers: Vec<_> = stream::iter(calls).buffered(IN_FLIGHT).collect().await;
         let mut page = Page::default();
-        for (at, (id, answer)) in ids.iter().zip(answers).enumerate() {
+        for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
             match answer {
                 Ok(item) => page.items.push(item),
                 // Without a sign-in no further item will come either.
                 Err(error) if error.kind() == Kind::Auth => return Err(error),
-                Err(error) => page.failed.push(Failed {
-                    at,
-                    id: id.clone(),
-                    error,
-                }),
+                Err(error) => page.failed.push(Failed { at, id, error }),
             }
         }
         match page.failed.first() {
@@ -263,19 +273,15 @@ impl Mailbox for Gmail {
             &compiled.q
         ))
         .map_err(|error| stale(error, ask))?;
-        let listed = list(&answer, "messages");
-        let page = if ask.projection.within(LISTED) {
-            Page {
-                items: listed,
-                ..Page::default()
-            }
-        } else {
-            let format = format(&ask.projection);
-            self.each(&ids(&listed), |id| {
-                self.message(id, &ask.projection, format)
-            })
-            .await?
-        };
+        let format = format(&ask.projection);
+        let page = self
+            .each(
+                list(&answer, "messages"),
+                LISTED,
+                &ask.projection,
+                |id| async move { self.message(&id, &ask.projection, format).await },
+            )
+            .await?;
         self.finish(page, &answer, ask, &compiled.notes).await
     }
 
@@ -288,37 +294,27 @@ impl Mailbox for Gmail {
             &compiled.q
         ))
         .map_err(|error| stale(error, ask))?;
-        let listed = list(&answer, "threads");
-        let page = if ask.projection.within(&["id"]) {
-            Page {
-                items: listed,
-                ..Page::default()
-            }
-        } else {
-            let format = format(&ask.projection);
-            self.each(&ids(&listed), |id| {
-                self.conversation(id, &ask.projection, format)
-            })
-            .await?
-        };
+        let format = format(&ask.projection);
+        let page = self
+            .each(
+                list(&answer, "threads"),
+                &["id"],
+                &ask.projection,
+                |id| async move { self.conversation(&id, &ask.projection, format).await },
+            )
+            .await?;
         self.finish(page, &answer, ask, &compiled.notes).await
     }
 
     async fn folders(&self, projection: &Projection) -> Result<Page> {
         let listed = self.labels().await?;
-        let mut page = if projection.within(LABEL_LISTED) {
-            Page {
-                items: listed,
-                ..Page::default()
-            }
-        } else {
-            let fields = &mask(projection);
-            self.each(&ids(&listed), |id| async move {
-                let id = &net::path_segment(id);
+        let fields = &mask(projection);
+        let mut page = self
+            .each(listed, LABEL_LISTED, projection, |id| async move {
+                let id = &net::path_segment(&id);
                 call!(self, fields, |users| users.labels_get(ME, id))
             })
-            .await?
-        };
+            .await?;
         page.items.sort_by_key(|label| {
             let system = text(label, "type") == "system";
             let inbox = text(label, "id") == "INBOX";

@@ -165,8 +165,8 @@ async fn a_page_costs_a_call_per_row_and_one() {
     assert_eq!(session.sandbox.requests() - before, 11);
 }
 
-#[tokio::test]
-async fn an_account_is_added_and_removed_from_a_chat() {
+/// A folder with a mailbox of one letter for each of two people.
+fn two_mailboxes() -> TempDir {
     let mail = TempDir::new().unwrap();
     for owner in ["ana@example.com", "bo@example.com"] {
         letter(
@@ -178,6 +178,12 @@ async fn an_account_is_added_and_removed_from_a_chat() {
             "hello",
         );
     }
+    mail
+}
+
+#[tokio::test]
+async fn an_account_is_added_and_removed_from_a_chat() {
+    let mail = two_mailboxes();
     let mut session = Session::over(Some(mail.path())).await;
     let both = session.json("accounts", json!({})).await;
     assert_eq!(
@@ -764,17 +770,7 @@ async fn raw_text_shows_what_is_invisible() {
 
 #[tokio::test]
 async fn what_belongs_to_a_signed_out_account_is_a_note() {
-    let mail = TempDir::new().unwrap();
-    for owner in ["ana@example.com", "bo@example.com"] {
-        letter(
-            &mail.path().join(owner),
-            "one.eml",
-            &format!(
-                "From: x@example.com\nTo: {owner}\nSubject: for {owner}\nMessage-ID: <1@{owner}>"
-            ),
-            "hello",
-        );
-    }
+    let mail = two_mailboxes();
     let mut session = Session::over(Some(mail.path())).await;
     for account in ["ana@example.com", "bo@example.com"] {
         session.ok("mail_search", json!({"account": account})).await;

@@ -16,18 +16,20 @@ use google_gmail1::Gmail as Hub;
 use google_gmail1::api::Scope;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Mutex;
+use url::Url;
 
 use super::gmail_letter;
 use super::gmail_query;
 use super::google::{Bearer, Google, IN_FLIGHT};
+use super::google_people;
 use crate::accounts::TokenSource;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::project::Projection;
-use crate::provider::{Ask, BodyForm, Failed, Letter, Mailbox, Page, Total};
+use crate::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
 use crate::schemas::Api;
 use crate::text::brief;
 
@@ -39,6 +41,8 @@ const LISTED: &[&str] = &["id", "threadId"];
 const LABEL_LISTED: &[&str] = &["id", "name", "type"];
 /// How long label names are believed.
 const NAMES_LAST: Duration = Duration::from_secs(60);
+/// Letters fetched at once; each may be a few megabytes.
+const LETTERS_AT_ONCE: usize = 8;
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: u64 = 5 << 20;
 
@@ -95,6 +99,8 @@ macro_rules! with_headers {
 pub struct Gmail {
     hub: Hub<HttpsConnector<HttpConnector>>,
     google: Google,
+    /// Where the People API is.
+    people: Url,
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
 }
 
@@ -106,6 +112,7 @@ impl Gmail {
         Ok(Self {
             hub,
             google,
+            people: config.endpoints.google_people.clone(),
             labels: Mutex::new(None),
         })
     }
@@ -209,6 +216,38 @@ impl Gmail {
         Ok(gmail_query::compile(&gmail_query::rename(query, &by_id)))
     }
 
+    /// The user's own labels.
+    async fn categories(&self) -> Result<Page> {
+        let mut items = self.labels().await?;
+        items.retain(|label| text(label, "type") == "user");
+        items.sort_by_key(|label| text(label, "name").to_lowercase());
+        Ok(Page {
+            items,
+            ..Page::default()
+        })
+    }
+
+    async fn aliases(&self) -> Result<Page> {
+        let fields = "sendAs(sendAsEmail,displayName,isPrimary)";
+        let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
+        Ok(Page {
+            items: list(&answer, "sendAs"),
+            ..Page::default()
+        })
+    }
+
+    /// The settings that rows show, each under its own key.
+    async fn settings(&self) -> Result<Page> {
+        let vacation = call!(self, "enableAutoReply", |users| users
+            .settings_get_vacation(ME))?;
+        let language = call!(self, "displayLanguage", |users| users
+            .settings_get_language(ME))?;
+        Ok(Page {
+            items: vec![json!({"vacation": vacation, "language": language})],
+            ..Page::default()
+        })
+    }
+
     /// Brings a text part that Gmail left out for its size, as base64url.
     async fn fetch_part(&self, message: &str, attachment: &str) -> Result<String> {
         let attachment = &net::path_segment(attachment);
@@ -218,9 +257,9 @@ impl Gmail {
     }
 
     async fn primary_address(&self) -> Result<String> {
-        let fields = "sendAs(sendAsEmail,isPrimary)";
-        let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
-        Ok(list(&answer, "sendAs")
+        let aliases = self.aliases().await?;
+        Ok(aliases
+            .items
             .iter()
             .find(|alias| alias.get("isPrimary") == Some(&Value::Bool(true)))
             .map(|alias| text(alias, "sendAsEmail").to_owned())
@@ -306,6 +345,54 @@ impl Mailbox for Gmail {
         self.finish(page, &answer, ask, &compiled.notes).await
     }
 
+    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page> {
+        match what {
+            Lookup::Folders => self.folders(projection).await,
+            Lookup::Categories => self.categories().await,
+            Lookup::Aliases => self.aliases().await,
+            Lookup::Settings => self.settings().await,
+            Lookup::Contacts(people) => {
+                google_people::find(&self.google, &self.people, people).await
+            }
+        }
+    }
+
+    async fn letters(
+        &self,
+        ids: &[String],
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Vec<Result<Letter>> {
+        let calls: Vec<_> = ids
+            .iter()
+            .map(|id| self.letter(id, projection, form))
+            .collect();
+        stream::iter(calls)
+            .buffered(LETTERS_AT_ONCE)
+            .collect()
+            .await
+    }
+
+    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+        let ids_alone = Projection {
+            paths: vec!["messages/id".to_owned()],
+            ..Projection::default()
+        };
+        let answer = self.conversation(id, &ids_alone, "minimal").await?;
+        Ok(ids(&list(&answer, "messages")))
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        let labels = self.labels().await?;
+        Ok(labels.iter().filter_map(name).collect())
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        check(id)
+    }
+}
+
+impl Gmail {
     async fn folders(&self, projection: &Projection) -> Result<Page> {
         let listed = self.labels().await?;
         let fields = &mask(projection);
@@ -359,26 +446,6 @@ impl Mailbox for Gmail {
         }
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<String>> {
-        let ids_alone = Projection {
-            paths: vec!["messages/id".to_owned()],
-            ..Projection::default()
-        };
-        let answer = self.conversation(id, &ids_alone, "minimal").await?;
-        Ok(ids(&list(&answer, "messages")))
-    }
-
-    async fn names(&self) -> Result<HashMap<String, String>> {
-        let labels = self.labels().await?;
-        Ok(labels.iter().filter_map(name).collect())
-    }
-
-    fn check_id(&self, id: &str) -> Result<()> {
-        check(id)
-    }
-}
-
-impl Gmail {
     /// Adds what a list answer says of the whole: next page, total, names.
     async fn finish(
         &self,

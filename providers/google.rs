@@ -2,12 +2,11 @@
 //!
 //! The generated client has no timeout, loses status and `Retry-After` unless a
 //! delegate keeps them, and decodes an answer whole or not at all.
-//! [`Google::call`] adds what is missing: a limit on calls in flight, waiting
-//! when told to, one retry with a fresh token, and errors in our words.
+//! [`Google::call`] adds what is missing: the pace of `pace.rs`, and errors in
+//! our words.
 //! Answers are read as plain JSON, because the generated types drop a whole
 //! message for one part with unpadded base64.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,36 +14,28 @@ use std::time::Duration;
 use google_apis_common::{Delegate, GetToken, Response, Retry};
 use http_body_util::BodyExt;
 use serde_json::Value;
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use url::Url;
 
+use super::pace::Pace;
 use crate::accounts::TokenSource;
 use crate::error::{Error, Kind, Result};
+use crate::net;
 
-/// What a sign-in asks Google for: to read mail, and nothing else.
-pub const SCOPES: &[&str] = &["https://www.googleapis.com/auth/gmail.readonly"];
+/// What a sign-in asks Google for: to read mail, and to look people up.
+pub const SCOPES: &[&str] = &[
+    "https://www.googleapis.com/auth/gmail.readonly",
+    "https://www.googleapis.com/auth/contacts.readonly",
+    "https://www.googleapis.com/auth/contacts.other.readonly",
+];
 
 /// Calls of one account in flight at once. Gmail throttles bursts of 100 and
 /// bears 25.
 pub const IN_FLIGHT: usize = 25;
-/// Longest wait for one answer.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Attempts at one call, the first included.
-const ATTEMPTS: u32 = 5;
-/// Longest single wait before another attempt; a provider that asks for more
-/// gets its wish told to the caller instead.
-const LONGEST_WAIT: Duration = Duration::from_secs(20);
-
 /// What a generated call answers with.
 pub type Answer<T> = google_apis_common::Result<(Response, T)>;
 
 /// One account's way to Google.
-pub struct Google {
-    tokens: TokenSource,
-    in_flight: Semaphore,
-    /// Nobody starts a call before this instant: the last answer said to wait.
-    quiet_until: Mutex<Option<Instant>>,
-}
+pub struct Google(Pace);
 
 /// Hands our tokens to the generated client, which asks before every request.
 #[derive(Clone)]
@@ -94,15 +85,9 @@ impl Watch {
 
 impl Delegate for Watch {
     fn http_failure(&mut self, response: &Response, _: Option<&Value>) -> Retry {
-        let retry_after = response
-            .headers()
-            .get(hyper::header::RETRY_AFTER)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.trim().parse().ok())
-            .map(Duration::from_secs);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Seen {
             status: response.status().as_u16(),
-            retry_after,
+            retry_after: retry_after(response.headers()),
         };
         Retry::Abort
     }
@@ -111,107 +96,65 @@ impl Delegate for Watch {
 impl Google {
     /// A way to Google with the tokens of one account.
     pub fn new(tokens: TokenSource) -> Self {
-        Self {
-            tokens,
-            in_flight: Semaphore::new(IN_FLIGHT),
-            quiet_until: Mutex::new(None),
-        }
+        Self(Pace::new(tokens, "google", "Google", IN_FLIGHT))
     }
 
     /// The token source in the form that the generated hub takes.
     pub fn bearer(&self) -> Bearer {
-        Bearer(self.tokens.clone())
+        Bearer(self.0.tokens().clone())
     }
 
     /// Carries out a call that only reads, and answers with its JSON.
     ///
-    /// `make` builds the call anew for every attempt.
+    /// `make` builds the call anew for every attempt; it asks for its token
+    /// itself, and gets the one that the pace knows of.
     pub async fn call<T, F>(&self, make: impl Fn(Watch) -> F) -> Result<Value>
     where
         F: Future<Output = Answer<T>>,
     {
-        let mut attempt = 0;
-        let mut refreshed = false;
-        loop {
-            attempt += 1;
-            // The token that the call is going to use, to say which one was refused.
-            let token = self.tokens.bearer().await?;
-            let error = match self.once(&make).await {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
-            };
-            if error.kind() == Kind::Provider(401) && !refreshed {
-                refreshed = true;
-                self.tokens.refreshed_after_401(&token).await?;
-                continue;
-            }
-            let wait = match error.kind() {
-                Kind::RateLimited(told) => {
-                    let wait = told.unwrap_or_else(|| backoff(attempt));
-                    self.hush(wait);
-                    wait
+        self.0
+            .call(|_token| async {
+                let watch = Watch::default();
+                match make(watch.clone()).await {
+                    Ok((response, _)) => match response.into_body().collect().await {
+                        Ok(body) => json(&body.to_bytes()),
+                        Err(_) => Err(broken_off()),
+                    },
+                    Err(error) => recover(error, watch.seen()),
                 }
-                Kind::Network | Kind::Timeout | Kind::Provider(500..=599) => backoff(attempt),
-                _ => return Err(advise(error)),
-            };
-            if attempt == ATTEMPTS || wait > LONGEST_WAIT {
-                return Err(advise(error));
-            }
-            tokio::time::sleep(wait).await;
-        }
-    }
-
-    async fn once<T, F>(&self, make: impl Fn(Watch) -> F) -> Result<Value>
-    where
-        F: Future<Output = Answer<T>>,
-    {
-        let _place = self.in_flight.acquire().await.map_err(|_| closed())?;
-        let quiet = *self
-            .quiet_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(until) = quiet {
-            let wait = until.saturating_duration_since(Instant::now());
-            if wait > LONGEST_WAIT {
-                return Err(Error::new(
-                    Kind::RateLimited(Some(wait)),
-                    "Google asked for no calls for a while",
-                ));
-            }
-            tokio::time::sleep_until(until).await;
-        }
-        let watch = Watch::default();
-        let answer = tokio::time::timeout(PATIENCE, make(watch.clone()))
+            })
             .await
-            .map_err(|_| {
-                Error::new(
-                    Kind::Timeout,
-                    format!(
-                        "Google did not answer within {} seconds",
-                        PATIENCE.as_secs()
-                    ),
-                )
-            })?;
-        match answer {
-            Ok((response, _)) => match response.into_body().collect().await {
-                Ok(body) => json(&body.to_bytes()),
-                Err(_) => Err(broken_off()),
-            },
-            Err(error) => recover(error, watch.seen()),
-        }
     }
 
-    /// Keeps every call of the account waiting for a while.
-    fn hush(&self, wait: Duration) {
-        let until = Instant::now() + wait;
-        let mut quiet = self
-            .quiet_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if quiet.is_none_or(|already| already < until) {
-            *quiet = Some(until);
-        }
+    /// Gets JSON from an API of Google's that has no generated client here.
+    pub async fn get(&self, url: &Url) -> Result<Value> {
+        self.0
+            .call(|token| async move {
+                let request = hyper::Request::get(url.as_str())
+                    .header(hyper::header::AUTHORIZATION, format!("Bearer {token}"))
+                    .body(Vec::new())
+                    .map_err(|_opaque| {
+                        Error::new(Kind::Internal, "a request to Google could not be written")
+                    })?;
+                let answer = net::send(request).await?;
+                if answer.status().is_success() {
+                    return json(answer.body());
+                }
+                let seen = Seen {
+                    status: answer.status().as_u16(),
+                    retry_after: retry_after(answer.headers()),
+                };
+                let body = serde_json::from_slice(answer.body()).unwrap_or_default();
+                Err(refused(seen, &body))
+            })
+            .await
     }
+}
+
+/// How long an answer says to wait, when it says so in seconds.
+fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
+    let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
+    value.trim().parse().ok().map(Duration::from_secs)
 }
 
 /// Reads what the generated client could not decode, or says what went wrong.
@@ -260,10 +203,6 @@ fn broken_off() -> Error {
     Error::new(Kind::Network, "Google's answer broke off")
 }
 
-fn closed() -> Error {
-    Error::new(Kind::Internal, "the account's call limit is gone")
-}
-
 /// Google's error answer, in our kinds.
 fn refused(seen: Seen, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
@@ -296,51 +235,18 @@ fn refused(seen: Seen, body: &Value) -> Error {
             "insufficientPermissions" | "ACCESS_TOKEN_SCOPE_INSUFFICIENT"
         ) =>
         {
-            Error::new(Kind::Auth, "the sign-in does not allow reading mail")
-                .next("run `daysheet account add google` and leave the mail permission ticked")
+            Error::new(Kind::Auth, "the sign-in does not allow this")
+                .next("run `daysheet account add google` and leave all permissions ticked")
         }
         403 if matches!(reason, "accessNotConfigured" | "SERVICE_DISABLED") => Error::new(
             Kind::Provider(403),
-            "the Gmail API is not enabled in the Google Cloud project of the client id",
+            "an API is not enabled in the Google Cloud project of the client id",
         )
-        .next("enable it under APIs & Services, Library, and try again in a minute"),
+        .next("enable the Gmail API and the People API under APIs & Services, Library, and try again in a minute"),
         404 => Error::new(Kind::NotFound, "Gmail has no such item"),
         400 if said.starts_with("Invalid id") => {
             Error::new(Kind::NotFound, "Gmail has no such item")
         }
         status => Error::new(Kind::Provider(status), message),
     }
-}
-
-/// Adds the next step for errors that are final here.
-fn advise(error: Error) -> Error {
-    if error.next_step().is_some() {
-        return error;
-    }
-    match error.kind() {
-        Kind::Provider(401) => Error::new(Kind::Auth, "Google refuses the sign-in of this account")
-            .next("run `daysheet account add google`"),
-        Kind::RateLimited(Some(wait)) => {
-            let seconds = wait.as_secs();
-            error.next(format!(
-                "wait {seconds} s and try again, or ask for fewer items"
-            ))
-        }
-        Kind::RateLimited(None) => error.next("try again in a minute, or ask for fewer items"),
-        Kind::Network | Kind::Timeout => error.next("check the connection and try again"),
-        Kind::Provider(500..=599) => error.next("try again in a minute"),
-        Kind::NotFound => error.next("it may have been deleted; search again for its handle"),
-        _ => error,
-    }
-}
-
-/// 0.25 s, 0.5 s, 1 s, … plus up to a half, so that callers do not march in step.
-fn backoff(attempt: u32) -> Duration {
-    let base = Duration::from_millis(250) * 2_u32.saturating_pow(attempt.saturating_sub(1));
-    let mut random = [0_u8; 1];
-    let jitter = match getrandom::fill(&mut random) {
-        Ok(()) => u32::from(random[0]),
-        Err(_) => 0,
-    };
-    base + base * jitter / 512
 }

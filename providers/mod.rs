@@ -12,6 +12,10 @@ mod gmail_letter;
 pub mod gmail_query;
 #[cfg(feature = "google")]
 mod google;
+#[cfg(feature = "google")]
+mod google_people;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod pace;
 pub mod sandbox;
 
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! The `folder` table: one place or label that messages are kept under.
 
 use super::Kind::{Count, Handle, Text};
-use super::Level::Key;
-use super::Source::Path;
+use super::Level::{Key, More};
+use super::Source::{Account, Names, Path};
 use super::{Field, Table, field, table};
 
 /// One row per mail folder or Gmail label.
@@ -23,15 +23,11 @@ const FIELDS: &[Field] = &[
     .level(Key)
     .gmail(Path("id"))
     .outlook(Path("id")),
-    field(
-        "name",
-        Text,
-        "Name, with `/` between the levels of a Gmail label.",
-    )
-    .level(Key)
-    .untrusted(100)
-    .gmail(Path("name"))
-    .outlook(Path("displayName")),
+    field("name", Text, "Name, with `/` between the levels.")
+        .level(Key)
+        .untrusted(100)
+        .gmail(Path("name"))
+        .outlook(Names("id")),
     field(
         "kind",
         Text,
@@ -45,4 +41,9 @@ const FIELDS: &[Field] = &[
     field("total", Count, "How many messages it holds.")
         .gmail(Path("messagesTotal"))
         .outlook(Path("totalItemCount")),
+    field("account", Text, "Address of the account it is in.")
+        .level(More)
+        .ours()
+        .gmail(Account)
+        .outlook(Account),
 ];

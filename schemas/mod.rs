@@ -9,21 +9,29 @@
 //! reads no JSON, does no I/O and uses `std` alone.
 
 mod account;
+mod alias;
 mod attachment;
 mod body;
+mod category;
+mod contact;
 mod folder;
 mod message;
 mod outcome;
 mod schema;
+mod setting;
 mod thread;
 
 pub use account::ACCOUNT;
+pub use alias::ALIAS;
 pub use attachment::ATTACHMENT;
 pub use body::BODY;
+pub use category::CATEGORY;
+pub use contact::CONTACT;
 pub use folder::FOLDER;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
 pub use schema::SCHEMA;
+pub use setting::SETTING;
 pub use thread::THREAD;
 
 /// Every table, in the order of the docs.
@@ -33,6 +41,10 @@ pub const TABLES: &[&Table] = &[
     &BODY,
     &ATTACHMENT,
     &FOLDER,
+    &CATEGORY,
+    &CONTACT,
+    &ALIAS,
+    &SETTING,
     &ACCOUNT,
     &OUTCOME,
     &SCHEMA,
@@ -49,9 +61,9 @@ pub fn find(name: &str) -> Option<&'static Table> {
 /// Whose JSON a row is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// Gmail API v1.
+    /// Gmail API v1, and Google's People API v1.
     Gmail,
-    /// Microsoft Graph v1.0, mail.
+    /// Microsoft Graph v1.0: mail and people.
     Outlook,
     /// Objects that Daysheet makes itself (accounts, outcomes, body windows).
     Local,
@@ -152,6 +164,8 @@ pub enum Source {
     Flags(&'static [(&'static str, Source)]),
     /// The word of the first condition that holds, else the last word.
     First(&'static [(&'static str, Source)], &'static str),
+    /// The first of the sources that has something.
+    Either(&'static [Source]),
     /// How many elements the list at a path has.
     Length(&'static str),
     /// The source read from the oldest element of the list at a path that has it.

@@ -38,6 +38,8 @@ pub struct Account {
     pub provider: String,
     /// The mailbox's address.
     pub email: String,
+    /// Who signed in, when the mailbox is not their own but shared with them.
+    pub via: Option<String>,
     /// Whether it can be used.
     pub status: Status,
     /// Why it cannot be used.
@@ -56,6 +58,7 @@ impl From<AccountRow> for Account {
             id: row.id,
             provider: row.provider,
             email: row.email,
+            via: row.via,
             status: row.status,
             problem: row.problem,
         }
@@ -94,6 +97,20 @@ impl Accounts {
     /// [`Kind::Store`] if it cannot be kept, [`Kind::Argument`] if `email` is no
     /// address, [`Kind::Auth`] if there is no refresh token among the tokens.
     pub async fn add(&self, tokens: Tokens, email: &str) -> Result<Account> {
+        self.put(tokens, email, None).await
+    }
+
+    /// Adds the mailbox `email`, which is shared with `via`, the person whose
+    /// sign-in the tokens are of.
+    ///
+    /// # Errors
+    /// As [`Accounts::add`].
+    pub async fn add_shared(&self, tokens: Tokens, email: &str, via: &str) -> Result<Account> {
+        self.put(tokens, email, Some(via.trim().to_lowercase()))
+            .await
+    }
+
+    async fn put(&self, tokens: Tokens, email: &str, via: Option<String>) -> Result<Account> {
         let email = email.trim().to_lowercase();
         let odd = |letter: char| letter.is_whitespace() || letter.is_control();
         if !email.contains('@') || email.contains(odd) {
@@ -116,6 +133,7 @@ impl Accounts {
             id,
             provider: tokens.provider.to_owned(),
             email,
+            via,
             scopes: tokens.scopes.join(" "),
             status: Status::Ok,
             problem: None,

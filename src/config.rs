@@ -68,6 +68,8 @@ pub struct Endpoints {
     pub gmail: Url,
     /// Google Calendar API, with `calendar/v3/`.
     pub google_calendar: Url,
+    /// Google's People API, without `v1/`.
+    pub google_people: Url,
     /// Google's consent page.
     pub google_auth: Url,
     /// Google's token endpoint.
@@ -211,6 +213,7 @@ impl Endpoints {
                 "endpoints.google_calendar",
                 "https://www.googleapis.com/calendar/v3/",
             )?,
+            google_people: base("endpoints.google_people", "https://people.googleapis.com/")?,
             google_auth: page(
                 "endpoints.google_auth",
                 "https://accounts.google.com/o/oauth2/v2/auth",
@@ -242,6 +245,7 @@ impl Endpoints {
         Ok(Self {
             gmail: at("")?,
             google_calendar: at("calendar/v3/")?,
+            google_people: at("")?,
             google_auth: at("o/oauth2/v2/auth")?,
             google_token: at("token")?,
             google_revoke: at("revoke")?,

@@ -133,6 +133,10 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::First(words, otherwise) => {
             format!("first of: {}; else {otherwise}", conditions(words, base)?)
         }
+        Source::Either(sources) => {
+            let each: Option<Vec<_>> = sources.iter().map(|one| origin(*one, base)).collect();
+            each?.join(" or ")
+        }
         Source::Oldest(list, inner) => {
             format!("oldest {}", origin(*inner, &at(&format!("{list}/")))?)
         }

@@ -92,6 +92,18 @@ pub fn flatten(
     (rows, report)
 }
 
+/// The instant that a time column reads from an object; what lists are sorted by.
+pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Timestamp> {
+    let mut reader = Reader {
+        context,
+        odd: false,
+    };
+    match reader.read(object, field.source(context.api)) {
+        Read::Time(time) => Some(time),
+        _ => None,
+    }
+}
+
 /// A value as read, before the column's kind and marks are applied.
 enum Read {
     Nothing,
@@ -195,6 +207,16 @@ impl Reader<'_> {
                     .find(|(_, condition)| self.holds(object, *condition))
                     .map_or(otherwise, |(word, _)| *word);
                 Read::Text(word.to_owned())
+            }
+            Source::Either(sources) => {
+                for source in sources {
+                    match self.read(object, *source) {
+                        Read::Nothing => {}
+                        Read::List(list) if list.is_empty() => {}
+                        found => return found,
+                    }
+                }
+                Read::Nothing
             }
             Source::Length(path) => match at(object, path) {
                 Some(Value::Array(list)) => Read::Count(to_count(list.len())),

@@ -34,6 +34,19 @@ impl Projection {
         self.headers.is_empty() && self.paths.iter().all(|path| given.contains(&path.as_str()))
     }
 
+    /// The first keys of all paths, each once: what an API that selects whole
+    /// properties is asked for (`$select`).
+    pub fn roots(&self) -> Vec<&str> {
+        let mut roots: Vec<&str> = Vec::new();
+        for path in &self.paths {
+            let root = path.split('/').next().unwrap_or(path);
+            if !roots.contains(&root) {
+                roots.push(root);
+            }
+        }
+        roots
+    }
+
     fn read(&mut self, base: &str, source: Source) {
         match source {
             Source::Absent | Source::Account => {}
@@ -61,6 +74,11 @@ impl Projection {
             Source::Flags(words) | Source::First(words, _) => {
                 for (_, condition) in words {
                     self.read(base, *condition);
+                }
+            }
+            Source::Either(sources) => {
+                for source in sources {
+                    self.read(base, *source);
                 }
             }
             Source::Oldest(list, inner)

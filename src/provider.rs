@@ -26,13 +26,17 @@ pub struct Ask {
     pub folder: Option<String>,
     /// What the answer is going to show.
     pub projection: Projection,
-    /// At most so many items.
+    /// About so many items.
     pub limit: usize,
     /// Where the previous page ended, in the provider's words.
     pub cursor: Option<String>,
 }
 
 /// A page of a list, answered.
+///
+/// It may have fewer items than were asked for although there is a next page,
+/// when some were fetched and found not to match, and it may have more, when
+/// the provider gives pages of its own size. Whoever asked keeps count.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     /// The provider's objects, in its order.
@@ -67,6 +71,35 @@ pub enum Total {
     Exactly(u64),
     /// Guessed by the provider.
     About(u64),
+}
+
+/// A list that is looked up besides messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// Folders or labels, with counts when the projection wants them: the
+    /// table `folder`.
+    Folders,
+    /// What the user can mark messages with: Gmail's user labels, Outlook's
+    /// categories; the table `category`.
+    Categories,
+    /// People by name or address: the table `contact`.
+    Contacts(People),
+    /// The addresses one can send as: the table `alias`.
+    Aliases,
+    /// The mailbox's settings, as one object: the table `setting`.
+    Settings,
+}
+
+/// People to look for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct People {
+    /// Part of a name or address; with neither this nor `emails`, the saved
+    /// contacts are listed.
+    pub q: Option<String>,
+    /// Addresses to find the people of.
+    pub emails: Vec<String>,
+    /// At most so many.
+    pub limit: usize,
 }
 
 /// Which form of a message's text is wanted.
@@ -128,11 +161,16 @@ pub trait Mailbox: Send + Sync {
     /// Conversations, the one with the newest message first.
     async fn threads(&self, ask: &Ask) -> Result<Page>;
 
-    /// Folders or labels, with counts when the projection wants them.
-    async fn folders(&self, projection: &Projection) -> Result<Page>;
+    /// A list that is no list of messages, whole.
+    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page>;
 
-    /// One message with its text.
-    async fn letter(&self, id: &str, projection: &Projection, form: BodyForm) -> Result<Letter>;
+    /// Messages with their texts: one answer for each id, in the order of `ids`.
+    async fn letters(
+        &self,
+        ids: &[String],
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Vec<Result<Letter>>;
 
     /// The ids of a conversation's messages, oldest first.
     async fn thread(&self, id: &str) -> Result<Vec<String>>;

@@ -19,6 +19,7 @@ use crate::error::{Error, Kind, Result};
 pub const SETTINGS: &[(&str, &str)] = &[
     ("endpoints.gmail", "DAYSHEET_GMAIL_URL"),
     ("endpoints.google_calendar", "DAYSHEET_GOOGLE_CALENDAR_URL"),
+    ("endpoints.google_people", "DAYSHEET_GOOGLE_PEOPLE_URL"),
     ("endpoints.google_auth", "DAYSHEET_GOOGLE_AUTH_URL"),
     ("endpoints.google_token", "DAYSHEET_GOOGLE_TOKEN_URL"),
     ("endpoints.google_revoke", "DAYSHEET_GOOGLE_REVOKE_URL"),

@@ -14,7 +14,7 @@ use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::project::project;
-use crate::provider::{Ask, Failed, Total};
+use crate::provider::{Ask, Failed, Lookup, Total};
 use crate::query::{self, Clock, Query, Term};
 use crate::request::{Columns, Folders, Search};
 use crate::row::Cell;
@@ -243,7 +243,9 @@ impl Pipeline {
         let account = self.accounts.find(account.as_deref()).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let columns = FOLDER.up_to(Level::Core);
-        let mut page = mailbox.folders(&project(mailbox.api(), &columns)).await?;
+        let mut page = mailbox
+            .lookup(&Lookup::Folders, &project(mailbox.api(), &columns))
+            .await?;
 
         let mut notes = Vec::new();
         let flattening = Flattening {

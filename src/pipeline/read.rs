@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -27,8 +26,6 @@ use crate::text;
 const ALLOWANCE: usize = 24_000;
 /// Letters in one answer.
 const MOST: usize = 25;
-/// Letters fetched at once; each may be a few megabytes.
-const AT_ONCE: usize = 8;
 /// A provider's id of this length may be a letter and digits, and is no handle.
 const SHORTEST_ID: usize = 12;
 /// The columns of a message that is read.
@@ -196,52 +193,31 @@ impl Pipeline {
             }
         }
         let columns = columns()?;
-        let mut answers = stream::iter(targets.into_iter().map(|target| {
-            let mailbox = mailboxes.get(&target.account).cloned();
-            let columns = &columns;
-            async move {
-                let answer = match mailbox {
-                    Some(mailbox) => {
-                        let projection = project(mailbox.api(), columns);
-                        mailbox
-                            .letter(&target.id, &projection, body_form(form))
-                            .await
-                    }
-                    None => Err(Error::new(Kind::Internal, "a letter without a mailbox")),
-                };
-                (target, answer)
-            }
-        }))
-        .buffered(AT_ONCE);
         let (mut fetched, mut failed) = (Vec::new(), Vec::new());
-        while let Some((target, answer)) = answers.next().await {
-            match answer {
-                Ok(letter) => {
-                    let (letter, readable) = readable(letter, form, rest).await?;
-                    fetched.push(Fetched {
-                        target,
-                        letter,
-                        readable,
-                    });
-                }
-                Err(error) => {
-                    let name = self.message_handle(&target).await?;
-                    failed.push((name, error));
+        for (account, targets) in by_owner(targets) {
+            let Some(mailbox) = mailboxes.get(&account) else {
+                continue;
+            };
+            let projection = project(mailbox.api(), &columns);
+            let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
+            let answers = mailbox.letters(&ids, &projection, body_form(form)).await;
+            for (target, answer) in targets.into_iter().zip(answers) {
+                match answer {
+                    Ok(letter) => {
+                        let (letter, readable) = readable(letter, form, rest).await?;
+                        fetched.push(Fetched {
+                            target,
+                            letter,
+                            readable,
+                        });
+                    }
+                    Err(error) => {
+                        let name = self.message_handle(&target).await?;
+                        failed.push((name, error));
+                    }
                 }
             }
         }
-        // Letters of one account stand together, accounts as they first came.
-        let mut order: Vec<String> = Vec::new();
-        for one in &fetched {
-            if !order.contains(&one.target.account) {
-                order.push(one.target.account.clone());
-            }
-        }
-        fetched.sort_by_key(|one: &Fetched| {
-            order
-                .iter()
-                .position(|account| *account == one.target.account)
-        });
         match failed.first() {
             Some((name, error)) if fetched.is_empty() => Err(error.clone().context(name)),
             _ => Ok((fetched, failed)),
@@ -478,4 +454,19 @@ fn looks_like_a_handle(said: &str) -> bool {
         && chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && !chars.as_str().is_empty()
         && chars.all(|c| c.is_ascii_digit())
+}
+
+/// Letters of one account together, accounts as they first come.
+fn by_owner(targets: Vec<Target>) -> Vec<(String, Vec<Target>)> {
+    let mut groups: Vec<(String, Vec<Target>)> = Vec::new();
+    for target in targets {
+        match groups
+            .iter_mut()
+            .find(|(account, _)| *account == target.account)
+        {
+            Some((_, group)) => group.push(target),
+            None => groups.push((target.account.clone(), vec![target])),
+        }
+    }
+    groups
 }

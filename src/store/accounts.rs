@@ -60,6 +60,8 @@ pub struct AccountRow {
     pub provider: String,
     /// The mailbox's address.
     pub email: String,
+    /// Who signed in, when the mailbox is not their own but shared with them.
+    pub via: Option<String>,
     /// The scopes granted, separated by spaces.
     pub scopes: String,
     /// Whether it can be used.
@@ -79,6 +81,7 @@ type Columns = (
     String,
     String,
     String,
+    Option<String>,
     String,
     String,
     Option<String>,
@@ -89,11 +92,12 @@ type Columns = (
 
 impl From<Columns> for AccountRow {
     fn from(columns: Columns) -> Self {
-        let (id, provider, email, scopes, status, problem, added, sealed, version) = columns;
+        let (id, provider, email, via, scopes, status, problem, added, sealed, version) = columns;
         Self {
             id,
             provider,
             email,
+            via,
             scopes,
             status: Status::of(&status),
             problem,
@@ -111,7 +115,7 @@ impl Store {
     /// [`Kind::Store`].
     pub async fn account_rows(&self) -> Result<Vec<AccountRow>> {
         let rows: Vec<Columns> = sqlx::query_as(
-            "SELECT id, provider, email, scopes, status, problem, added, sealed, version \
+            "SELECT id, provider, email, via, scopes, status, problem, added, sealed, version \
              FROM accounts WHERE owner = $1 ORDER BY added, id",
         )
         .bind(OWNER)
@@ -127,7 +131,7 @@ impl Store {
     /// [`Kind::Store`].
     pub async fn account_row(&self, id: &str) -> Result<Option<AccountRow>> {
         let row: Option<Columns> = sqlx::query_as(
-            "SELECT id, provider, email, scopes, status, problem, added, sealed, version \
+            "SELECT id, provider, email, via, scopes, status, problem, added, sealed, version \
              FROM accounts WHERE owner = $1 AND id = $2",
         )
         .bind(OWNER)
@@ -147,13 +151,13 @@ impl Store {
     pub async fn put_account(&self, row: &AccountRow) -> Result<AccountRow> {
         let stored: Columns = sqlx::query_as(
             "INSERT INTO accounts (owner, id, provider, email, scopes, status, problem, \
-                                   added, sealed, version, lease) \
-             VALUES ($1, $2, $3, $4, $5, 'ok', NULL, $6, $7, $8, 0) \
+                                   added, sealed, version, lease, via) \
+             VALUES ($1, $2, $3, $4, $5, 'ok', NULL, $6, $7, $8, 0, $9) \
              ON CONFLICT (owner, id) DO UPDATE SET \
-                 email = excluded.email, scopes = excluded.scopes, status = 'ok', \
+                 email = excluded.email, via = excluded.via, scopes = excluded.scopes, status = 'ok', \
                  problem = NULL, sealed = excluded.sealed, \
                  version = accounts.version + 1, lease = 0 \
-             RETURNING id, provider, email, scopes, status, problem, added, sealed, version",
+             RETURNING id, provider, email, via, scopes, status, problem, added, sealed, version",
         )
         .bind(OWNER)
         .bind(&row.id)
@@ -165,6 +169,7 @@ impl Store {
         // Versions begin with the time, so that an account that was removed and
         // added again has none that a process may still remember.
         .bind(jiff::Timestamp::now().as_microsecond())
+        .bind(&row.via)
         .fetch_one(self.pool().await?)
         .await
         .map_err(|error| self.broken(&error))?;

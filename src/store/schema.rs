@@ -15,22 +15,23 @@ use super::Store;
 use crate::error::{Error, Kind, Result};
 
 /// One entry per schema version, from version 1 on: its statements, in order.
-const MIGRATIONS: &[&[&str]] = &[&[
-    "CREATE TABLE settings (
+const MIGRATIONS: &[&[&str]] = &[
+    &[
+        "CREATE TABLE settings (
         owner TEXT NOT NULL,
         name TEXT NOT NULL,
         value TEXT NOT NULL,
         PRIMARY KEY (owner, name)
     )",
-    // The last number given out per kind of handle. Kept apart from the rows,
-    // so that a number is not used again after its row was purged.
-    "CREATE TABLE counters (
+        // The last number given out per kind of handle. Kept apart from the rows,
+        // so that a number is not used again after its row was purged.
+        "CREATE TABLE counters (
         owner TEXT NOT NULL,
         kind TEXT NOT NULL,
         last BIGINT NOT NULL,
         PRIMARY KEY (owner, kind)
     )",
-    "CREATE TABLE handles (
+        "CREATE TABLE handles (
         owner TEXT NOT NULL,
         kind TEXT NOT NULL,
         number BIGINT NOT NULL,
@@ -39,9 +40,9 @@ const MIGRATIONS: &[&[&str]] = &[&[
         PRIMARY KEY (owner, kind, number),
         UNIQUE (owner, kind, account, provider_id)
     )",
-    // A state is found again by its digest: it may be longer than an index
-    // allows its keys to be.
-    "CREATE TABLE cursors (
+        // A state is found again by its digest: it may be longer than an index
+        // allows its keys to be.
+        "CREATE TABLE cursors (
         owner TEXT NOT NULL,
         number BIGINT NOT NULL,
         digest TEXT NOT NULL,
@@ -50,7 +51,7 @@ const MIGRATIONS: &[&[&str]] = &[&[
         PRIMARY KEY (owner, number),
         UNIQUE (owner, digest)
     )",
-    "CREATE TABLE accounts (
+        "CREATE TABLE accounts (
         owner TEXT NOT NULL,
         id TEXT NOT NULL,
         provider TEXT NOT NULL,
@@ -64,7 +65,10 @@ const MIGRATIONS: &[&[&str]] = &[&[
         lease BIGINT NOT NULL,
         PRIMARY KEY (owner, id)
     )",
-]];
+    ],
+    // Whose sign-in opens a mailbox that is somebody else's, or shared.
+    &["ALTER TABLE accounts ADD COLUMN via TEXT"],
+];
 
 /// Brings the database to the newest version this program knows.
 ///

@@ -10,7 +10,7 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
-use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Mailbox, Page, Total};
+use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};
 use daysheet::schemas::Api;
 use daysheet::store::Store;
 use daysheet::{request, tools};
@@ -57,18 +57,19 @@ impl Mailbox for Scripted {
         self.messages(ask).await
     }
 
-    async fn folders(&self, _: &Projection) -> Result<Page> {
+    async fn lookup(&self, _: &Lookup, _: &Projection) -> Result<Page> {
         Ok(Page::default())
     }
 
-    async fn letter(&self, id: &str, _: &Projection, _: BodyForm) -> Result<Letter> {
-        match id {
+    async fn letters(&self, ids: &[String], _: &Projection, _: BodyForm) -> Vec<Result<Letter>> {
+        let letter = |id: &String| match id.as_str() {
             "bb" => Err(gone()),
             id => Ok(Letter {
                 item: object(id),
                 ..Letter::default()
             }),
-        }
+        };
+        ids.iter().map(letter).collect()
     }
 
     async fn thread(&self, _: &str) -> Result<Vec<String>> {

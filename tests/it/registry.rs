@@ -34,6 +34,7 @@ fn names() -> HashMap<String, String> {
     [
         ("Label_7", "Clients/Nordlicht"),
         ("CATEGORY_UPDATES", "Print"),
+        ("AQMkAGVmMDEzMTM4", "Clients/Nordlicht"),
         (
             "AQMkAGVmMDEzMTM4AC4AAAMiQ8W967B7TKBjgx9rVEURAQAiIsqMbYjsT5e-T7KzowPTAAACAQwAAAA=",
             "inbox",

@@ -171,7 +171,7 @@ fn serves_the_era_without_initialize() {
     );
     let text = said["result"]["content"][0]["text"].as_str().unwrap();
     assert!(
-        text.starts_with("schemas[8\t]{name\tversion\tcolumns\tdoc}:"),
+        text.starts_with("schemas[12\t]{name\tversion\tcolumns\tdoc}:"),
         "{text}"
     );
     assert_eq!(process.end().0, 0);

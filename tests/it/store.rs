@@ -297,6 +297,7 @@ fn account(sealed: String) -> AccountRow {
         id: MIRA.to_owned(),
         provider: "google".to_owned(),
         email: "mira@example.com".to_owned(),
+        via: None,
         scopes: String::new(),
         status: Status::Ok,
         problem: None,

@@ -1,0 +1,182 @@
+//! The pace of calls to one account: how many at once, when to wait, when to
+//! try again.
+//!
+//! Every read goes through [`Pace::call`]: it limits the calls in flight, keeps
+//! all of them quiet when the provider said so, tries again what may pass, and
+//! gets one fresh token when one was refused. It knows no provider; what an
+//! answer means is decided where the call is made. Only reads are retried, so
+//! nothing that changes something may go this way.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::accounts::TokenSource;
+use crate::error::{Error, Kind, Result};
+
+/// Longest wait for one answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Attempts at one call, the first included.
+const ATTEMPTS: u32 = 5;
+/// Longest single wait before another attempt; a provider that asks for more
+/// gets its wish told to the caller instead.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+/// The pace of one account's calls.
+pub struct Pace {
+    tokens: TokenSource,
+    /// The provider's name in commands, and for people.
+    provider: &'static str,
+    title: &'static str,
+    in_flight: Semaphore,
+    /// Nobody starts a call before this instant: the last answer said to wait.
+    quiet_until: Mutex<Option<Instant>>,
+}
+
+impl Pace {
+    /// The pace of the account whose tokens these are, with at most `in_flight`
+    /// calls at once. `provider` is the name in commands, `title` that for people.
+    pub fn new(
+        tokens: TokenSource,
+        provider: &'static str,
+        title: &'static str,
+        in_flight: usize,
+    ) -> Self {
+        Self {
+            tokens,
+            provider,
+            title,
+            in_flight: Semaphore::new(in_flight),
+            quiet_until: Mutex::new(None),
+        }
+    }
+
+    /// Where the account's tokens come from.
+    pub fn tokens(&self) -> &TokenSource {
+        &self.tokens
+    }
+
+    /// Carries out a call that only reads.
+    ///
+    /// `make` makes one attempt with the access token it is given, and says
+    /// what failed as [`Kind::RateLimited`], [`Kind::Network`],
+    /// [`Kind::Timeout`] or [`Kind::Provider`] with the status; these are
+    /// tried again. Other errors are final.
+    pub async fn call<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let mut attempt = 0;
+        let mut refreshed = false;
+        loop {
+            attempt += 1;
+            let token = self.tokens.bearer().await?;
+            let error = match self.once(make(token.clone())).await {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            if error.kind() == Kind::Provider(401) && !refreshed {
+                refreshed = true;
+                self.tokens.refreshed_after_401(&token).await?;
+                continue;
+            }
+            let wait = match error.kind() {
+                Kind::RateLimited(told) => {
+                    let wait = told.unwrap_or_else(|| backoff(attempt));
+                    self.hush(wait);
+                    wait
+                }
+                Kind::Network | Kind::Timeout | Kind::Provider(500..=599) => backoff(attempt),
+                _ => return Err(self.advise(error)),
+            };
+            if attempt == ATTEMPTS || wait > LONGEST_WAIT {
+                return Err(self.advise(error));
+            }
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn once<T>(&self, attempt: impl Future<Output = Result<T>>) -> Result<T> {
+        let _place = self
+            .in_flight
+            .acquire()
+            .await
+            .map_err(|_| Error::new(Kind::Internal, "the account's call limit is gone"))?;
+        let quiet = *self
+            .quiet_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(until) = quiet {
+            let wait = until.saturating_duration_since(Instant::now());
+            if wait > LONGEST_WAIT {
+                return Err(Error::new(
+                    Kind::RateLimited(Some(wait)),
+                    format!("{} asked for no calls for a while", self.title),
+                ));
+            }
+            tokio::time::sleep_until(until).await;
+        }
+        tokio::time::timeout(PATIENCE, attempt)
+            .await
+            .unwrap_or_else(|_elapsed| {
+                Err(Error::new(
+                    Kind::Timeout,
+                    format!(
+                        "{} did not answer within {} seconds",
+                        self.title,
+                        PATIENCE.as_secs()
+                    ),
+                ))
+            })
+    }
+
+    /// Keeps every call of the account waiting for a while.
+    pub fn hush(&self, wait: Duration) {
+        let until = Instant::now() + wait;
+        let mut quiet = self
+            .quiet_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if quiet.is_none_or(|already| already < until) {
+            *quiet = Some(until);
+        }
+    }
+
+    /// Adds the next step for errors that are final here.
+    fn advise(&self, error: Error) -> Error {
+        if error.next_step().is_some() {
+            return error;
+        }
+        match error.kind() {
+            Kind::Provider(401) => Error::new(
+                Kind::Auth,
+                format!("{} refuses the sign-in of this account", self.title),
+            )
+            .next(format!("run `daysheet account add {}`", self.provider)),
+            Kind::RateLimited(Some(wait)) => {
+                let seconds = wait.as_secs();
+                error.next(format!(
+                    "wait {seconds} s and try again, or ask for fewer items"
+                ))
+            }
+            Kind::RateLimited(None) => error.next("try again in a minute, or ask for fewer items"),
+            Kind::Network | Kind::Timeout => error.next("check the connection and try again"),
+            Kind::Provider(500..=599) => error.next("try again in a minute"),
+            Kind::NotFound => error.next("it may have been deleted; search again for its handle"),
+            _ => error,
+        }
+    }
+}
+
+/// 0.25 s, 0.5 s, 1 s, … plus up to a half, so that callers do not march in step.
+fn backoff(attempt: u32) -> Duration {
+    let base = Duration::from_millis(250) * 2_u32.saturating_pow(attempt.saturating_sub(1));
+    let mut random = [0_u8; 1];
+    let jitter = match getrandom::fill(&mut random) {
+        Ok(()) => u32::from(random[0]),
+        Err(_) => 0,
+    };
+    base + base * jitter / 512
+}

@@ -1,0 +1,38 @@
+//! The `alias` table: one address that the user can send as.
+//!
+//! Graph gives a mailbox's addresses as a list of texts such as
+//! `SMTP:mira@example.com`, the main one in capitals; the Outlook adapter makes
+//! an object `{address, primary}` of each.
+
+use super::Kind::{Flag, Text};
+use super::Level::{Key, More};
+use super::Source::{Account, Is, Path};
+use super::{Field, Table, field, table};
+
+/// One row per address.
+pub const ALIAS: Table = table(
+    "alias",
+    "aliases",
+    1,
+    "One address that the user can send mail as.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field("email", Text, "The address.")
+        .level(Key)
+        .untrusted(120)
+        .gmail(Path("sendAsEmail"))
+        .outlook(Path("address")),
+    field("name", Text, "Name that recipients see beside it.")
+        .untrusted(80)
+        .gmail(Path("displayName")),
+    field("primary", Flag, "True for the mailbox's own address.")
+        .gmail(Is("isPrimary", "true"))
+        .outlook(Is("primary", "true")),
+    field("account", Text, "Address of the account it belongs to.")
+        .level(More)
+        .ours()
+        .gmail(Account)
+        .outlook(Account),
+];

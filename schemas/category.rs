@@ -1,0 +1,36 @@
+//! The `category` table: one mark that the user can put on messages.
+
+use super::Kind::Text;
+use super::Level::{Key, More};
+use super::Source::{Account, Path};
+use super::{Field, Table, field, table};
+
+/// One row per user label (Gmail) or category (Outlook).
+pub const CATEGORY: Table = table(
+    "category",
+    "categories",
+    1,
+    "One label (Gmail) or category (Outlook) that the user can give messages.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field(
+        "name",
+        Text,
+        "Name; `label:` and `category:` in a query take it.",
+    )
+    .level(Key)
+    .untrusted(100)
+    .gmail(Path("name"))
+    .outlook(Path("displayName")),
+    field("color", Text, "Colour, in the provider's words.")
+        .level(More)
+        .untrusted(20)
+        .outlook(Path("color")),
+    field("account", Text, "Address of the account it belongs to.")
+        .level(More)
+        .ours()
+        .gmail(Account)
+        .outlook(Account),
+];

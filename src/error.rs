@@ -92,6 +92,14 @@ impl Error {
         self.next.as_deref()
     }
 
+    /// True for what may be over when it is tried again.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::RateLimited(_) | Kind::Provider(500..=599) | Kind::Network | Kind::Timeout
+        )
+    }
+
     /// True for a bug of ours, which the caller cannot act on.
     pub fn is_bug(&self) -> bool {
         self.kind == Kind::Internal

@@ -58,7 +58,6 @@ pub fn flatten(
 ) -> (RowTable, Report) {
     let mut rows = RowTable::new(table, columns.to_vec());
     let mut report = Report::default();
-    let key = table.fields.first();
     for object in objects {
         let mut reader = Reader {
             context,
@@ -76,11 +75,7 @@ pub fn flatten(
             }
             cells.push(cell);
         }
-        let provider_id =
-            match key.map(|key| (key.kind, reader.read(object, key.source(context.api)))) {
-                Some((Kind::Handle(_), Read::Text(id))) => Some(id),
-                _ => None,
-            };
+        let provider_id = key(table, object, context);
         rows.push(
             cells,
             Extra {
@@ -90,6 +85,19 @@ pub fn flatten(
         );
     }
     (rows, report)
+}
+
+/// The provider's id of the thing an object is about, when its table has one.
+pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
+    let key = table.fields.first()?;
+    let mut reader = Reader {
+        context,
+        odd: false,
+    };
+    match (key.kind, reader.read(object, key.source(context.api))) {
+        (Kind::Handle(_), Read::Text(id)) => Some(id),
+        _ => None,
+    }
 }
 
 /// The instant that a time column reads from an object; what lists are sorted by.

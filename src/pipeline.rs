@@ -1,6 +1,6 @@
 //! Request → projection → page → rows → text: what every answer shares.
 //!
-//! Every answer is made by the same steps, in [`lists`] and in [`read`]:
+//! Every answer is made by the same steps, in [`search`], [`lookup`] and [`read`]:
 //! 1. `project` turns the chosen columns into what to ask the API for;
 //! 2. the provider answers with a page of its own objects, the only I/O to an API;
 //! 3. `flatten` makes rows of them, and ids become handles;
@@ -10,12 +10,16 @@
 //! It names the port (`provider.rs`) and never a provider. Signing in stands in
 //! [`sign_in`].
 
-mod lists;
+mod cursor;
+mod gather;
+mod lookup;
 mod read;
+mod search;
 mod sign_in;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -25,14 +29,17 @@ use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Report};
-use crate::provider::{Connect, Failed, Page, Total};
+use crate::provider::{Connect, Failed};
 use crate::query::Clock;
 use crate::request::{Action, Request};
 use crate::row::{Cell, RowTable};
-use crate::schemas::{self, Api, Field, Table};
+use crate::schemas::{self, Api, Field, Level, Source, Table};
 use crate::store::{HandleKind, Store};
 
 pub use sign_in::{Finished, finish};
+
+/// How long one account of several may take.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What a tool call answers with, before it is MCP.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,6 +71,7 @@ pub struct Pipeline {
     accounts: Arc<Accounts>,
     connect: Arc<dyn Connect>,
     sign_ins: Arc<sign_in::SignIns>,
+    patience: Duration,
 }
 
 /// An answer in the making.
@@ -87,15 +95,35 @@ impl Pipeline {
             accounts,
             connect,
             sign_ins: Arc::default(),
+            patience: PATIENCE,
         }
+    }
+
+    /// Sets how long one account of several may take before the others are
+    /// shown without it; 15 seconds unless set.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// What one account of several answers, unless it takes too long.
+    async fn patiently<T>(&self, asked: impl Future<Output = Result<T>>) -> Result<T> {
+        tokio::time::timeout(self.patience, asked)
+            .await
+            .unwrap_or_else(|_elapsed| {
+                Err(Error::new(
+                    Kind::Timeout,
+                    format!("no answer within {} seconds", self.patience.as_secs()),
+                ))
+            })
     }
 
     /// Carries out a request.
     pub async fn run(&self, request: Request) -> Result<Answer> {
         let draft = match request.action {
             Action::Search(search) => self.search(search).await,
-            Action::Folders(folders) => self.folders(folders).await,
-            Action::Schemas { q } => Ok(schema_list(q.as_deref(), &self.local())),
+            Action::Lookup(lookup) => self.lookup(lookup).await,
             Action::Read(read) => self.read(read, request.format).await,
             Action::Accounts(op) => self.accounts(op).await,
         }?;
@@ -194,6 +222,15 @@ struct Flattening<'a> {
 }
 
 impl Flattening<'_> {
+    fn context<'c>(&'c self, names: &'c HashMap<String, String>) -> flatten::Context<'c> {
+        flatten::Context {
+            api: self.api,
+            zone: self.zone,
+            account: self.account,
+            names,
+        }
+    }
+
     /// Rows of `objects`; what could not be shown as it was goes into `notes`.
     fn rows(
         &self,
@@ -203,13 +240,7 @@ impl Flattening<'_> {
         names: &HashMap<String, String>,
         notes: &mut Vec<String>,
     ) -> RowTable {
-        let context = flatten::Context {
-            api: self.api,
-            zone: self.zone,
-            account: self.account,
-            names,
-        };
-        let (rows, report) = flatten::flatten(table, columns, objects, &context);
+        let (rows, report) = flatten::flatten(table, columns, objects, &self.context(names));
         notes.extend(report_lines(&report));
         rows
     }
@@ -248,16 +279,6 @@ fn report_lines(report: &Report) -> Vec<String> {
     lines
 }
 
-/// `messages: 20 of ~201, newest first`.
-fn count_line(what: &str, page: &Page, shown: usize, order: &str) -> String {
-    let total = match page.total {
-        Some(Total::Exactly(total)) => format!(" of {total}"),
-        Some(Total::About(total)) => format!(" of ~{total}"),
-        None => String::new(),
-    };
-    format!("{what}: {shown}{total}{order}")
-}
-
 /// One line for the things that could not be fetched, by the ids the reader knows.
 fn failed_line(failed: &[(String, Error)]) -> Option<String> {
     let (_, first) = failed.first()?;
@@ -269,31 +290,16 @@ fn failed_line(failed: &[(String, Error)]) -> Option<String> {
     ))
 }
 
-fn schema_list(q: Option<&str>, flattening: &Flattening) -> Draft {
-    let objects: Vec<Value> = schemas::TABLES
+/// The columns of `table` up to `level`; the account is among them when there
+/// are several, and never else.
+fn columns_of(table: &'static Table, level: Level, several: bool) -> Vec<&'static Field> {
+    let is_account = |field: &Field| matches!(field.gmail, Source::Account);
+    table
+        .fields
         .iter()
-        .filter(|table| q.is_none_or(|q| table.name.contains(&q.to_lowercase())))
-        .map(|table| crate::describe::summary(table))
-        .collect();
-    let mut notes = Vec::new();
-    let columns = schemas::SCHEMA.up_to(schemas::Level::Core);
-    let rows = flattening.rows(
-        &schemas::SCHEMA,
-        &columns,
-        &objects,
-        &HashMap::new(),
-        &mut notes,
-    );
-    notes.push(format!(
-        "schemas: {}; read the resource daysheet://schema/NAME for one in full",
-        rows.len()
-    ));
-    Draft {
-        document: Document {
-            scalars: Vec::new(),
-            tables: vec![rows],
-        },
-        texts: Vec::new(),
-        notes,
-    }
+        .filter(|field| match is_account(field) {
+            true => several || field.level == Level::Key,
+            false => field.level <= level,
+        })
+        .collect()
 }

@@ -5,6 +5,7 @@
 //! refused with what it does take.
 //! Nothing acts here. Handles stay handles until the pipeline asks the store.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::encode::{Delimiter, Format};
@@ -12,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::schemas::{Field, Level, MESSAGE, THREAD, Table};
 use crate::text::brief;
 use crate::tools::{Arg, ArgKind, Tool};
+
+/// The most addresses that one lookup resolves.
+const MOST_EMAILS: usize = 50;
 
 /// A call, ready to be carried out.
 #[derive(Debug, Clone)]
@@ -29,13 +33,8 @@ pub enum Action {
     Search(Search),
     /// `mail_read`.
     Read(Read),
-    /// `lookup kind=folders`.
-    Folders(Folders),
-    /// `lookup kind=schemas`.
-    Schemas {
-        /// Part of the name.
-        q: Option<String>,
-    },
+    /// `lookup`.
+    Lookup(Lookup),
     /// `accounts`.
     Accounts(AccountsOp),
 }
@@ -103,15 +102,37 @@ pub enum Body {
     None,
 }
 
-/// A list of folders as asked for.
-#[derive(Debug, Clone, Default)]
-pub struct Folders {
-    /// Part of the name.
+/// A list that is not one of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Listing {
+    /// Folders and labels.
+    Folders,
+    /// What messages can be marked with: labels or categories.
+    Categories,
+    /// People.
+    Contacts,
+    /// Addresses to send as.
+    Aliases,
+    /// How mailboxes are set up.
+    Settings,
+    /// The tables of the registry.
+    Schemas,
+}
+
+/// A lookup as asked for; what is not said is `None`, because a cursor may say it.
+#[derive(Debug, Clone)]
+pub struct Lookup {
+    /// Which list.
+    pub kind: Listing,
+    /// Part of the name, or of an address.
     pub q: Option<String>,
+    /// Addresses to find the people of.
+    pub emails: Vec<String>,
     /// The account by address.
     pub account: Option<String>,
     /// Rows per page.
-    pub limit: usize,
+    pub limit: Option<usize>,
     /// Where to go on.
     pub cursor: Option<String>,
 }
@@ -186,15 +207,7 @@ pub fn read(
     let action = match tool.name {
         "mail_search" => Action::Search(search(&args)?),
         "mail_read" => Action::Read(mail_read(&args)?),
-        "lookup" => match args.choice("kind")? {
-            Some("schemas") => Action::Schemas { q: args.text("q")? },
-            _ => Action::Folders(Folders {
-                q: args.text("q")?,
-                account: args.text("account")?,
-                limit: args.number("limit")?.unwrap_or(100) as usize,
-                cursor: args.text("cursor")?,
-            }),
-        },
+        "lookup" => Action::Lookup(lookup(&args)?),
         "accounts" => Action::Accounts(accounts(&args)?),
         other => {
             return Err(Error::new(
@@ -312,6 +325,49 @@ fn accounts(args: &Args) -> Result<AccountsOp> {
             account: account.ok_or_else(|| needed("remove"))?,
         },
         _ => AccountsOp::List,
+    })
+}
+
+fn lookup(args: &Args) -> Result<Lookup> {
+    let kind = match args.choice("kind")? {
+        Some("labels" | "categories") => Listing::Categories,
+        Some("contacts") => Listing::Contacts,
+        Some("aliases") => Listing::Aliases,
+        Some("settings") => Listing::Settings,
+        Some("schemas") => Listing::Schemas,
+        _ => Listing::Folders,
+    };
+    let emails = args.list("emails")?.unwrap_or_default();
+    if !emails.is_empty() && kind != Listing::Contacts {
+        return Err(Error::argument("`emails` is for kind=contacts")
+            .next("leave it out, or look up contacts"));
+    }
+    if let Some(bad) = emails.iter().find(|email| !email.contains('@')) {
+        return Err(
+            Error::argument(format!("`{}` is not an address", brief(bad)))
+                .next("give whole addresses, or part of a name as q"),
+        );
+    }
+    if emails.len() > MOST_EMAILS {
+        return Err(Error::argument(format!(
+            "{} addresses are more than {MOST_EMAILS}",
+            emails.len()
+        ))
+        .next("look them up in several calls"));
+    }
+    let q = args.text("q")?;
+    if q.is_some() && !emails.is_empty() {
+        return Err(
+            Error::argument("`q` and `emails` ask for different things").next("give one of them")
+        );
+    }
+    Ok(Lookup {
+        kind,
+        q,
+        emails,
+        account: args.text("account")?,
+        limit: args.number("limit")?.map(|limit| limit as usize),
+        cursor: args.text("cursor")?,
     })
 }
 

@@ -75,10 +75,44 @@ impl RowTable {
     }
 
     /// Moves the rows of `other` behind these; the columns are taken to be the same.
-    pub fn append(&mut self, other: Self) {
-        for (cells, extra) in other.rows().zip(&other.extras) {
-            self.push(cells.to_vec(), extra.clone());
+    pub fn append(&mut self, mut other: Self) {
+        self.cells.append(&mut other.cells);
+        self.extras.append(&mut other.extras);
+    }
+
+    /// Keeps the rows that `keep` says yes to.
+    pub fn retain(&mut self, mut keep: impl FnMut(&[Cell]) -> bool) {
+        let mut kept = Self::new(self.table, std::mem::take(&mut self.columns));
+        let width = kept.columns.len().max(1);
+        let mut cells = std::mem::take(&mut self.cells).into_iter();
+        for extra in std::mem::take(&mut self.extras) {
+            let row: Vec<Cell> = cells.by_ref().take(width).collect();
+            if keep(&row) {
+                kept.push(row, extra);
+            }
         }
+        *self = kept;
+    }
+
+    /// The rows of several tables in one: `order` names the table that each
+    /// row is taken from, and tables are taken from their beginning. They are
+    /// taken to have the same columns.
+    pub fn interleave(tables: Vec<Self>, order: impl IntoIterator<Item = usize>) -> Option<Self> {
+        let first = tables.first()?;
+        let mut merged = Self::new(first.table, first.columns.clone());
+        let width = merged.columns.len().max(1);
+        let mut sources: Vec<_> = tables
+            .into_iter()
+            .map(|table| (table.cells.into_iter(), table.extras.into_iter()))
+            .collect();
+        for at in order {
+            if let Some((cells, extras)) = sources.get_mut(at)
+                && let Some(extra) = extras.next()
+            {
+                merged.push(cells.by_ref().take(width).collect(), extra);
+            }
+        }
+        Some(merged)
     }
 
     /// Gives the row at `at` its long text.

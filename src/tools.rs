@@ -77,7 +77,7 @@ pub const TOOLS: &[Tool] = &[
                  is:unread|read|starred|important has:attachment filename: larger:5M smaller: \
                  before: after: (2026-02-03, 7d) OR -not ( )",
             ),
-            ACCOUNT,
+            ANY_ACCOUNT,
             arg("folder", ArgKind::Text, "Name or id"),
             arg("by", ArgKind::Choice(&["message", "thread"]), ""),
             arg("fields", ArgKind::Columns, "Columns to return"),
@@ -112,17 +112,27 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "lookup",
-        doc: "List mail folders and labels with counts, or the schemas of all tables.",
+        doc: "List mail folders with counts, labels and categories, settings, or send-as \
+              aliases; find contacts by name or address.",
         effect: Effect::Read,
         args: &[
             Arg {
                 name: "kind",
-                kind: ArgKind::Choice(&["folders", "schemas"]),
+                kind: ArgKind::Choice(&[
+                    "folders",
+                    "labels",
+                    "categories",
+                    "contacts",
+                    "aliases",
+                    "settings",
+                    "schemas",
+                ]),
                 doc: "",
                 required: true,
             },
             arg("q", ArgKind::Text, "Part of the name"),
-            ACCOUNT,
+            arg("emails", ArgKind::List, "Addresses to find the people of"),
+            ANY_ACCOUNT,
             arg("limit", ArgKind::Number(1, 500, 100), ""),
             arg("cursor", ArgKind::Text, ""),
             FORMAT,
@@ -147,6 +157,7 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 const ACCOUNT: Arg = arg("account", ArgKind::Text, "Address");
+const ANY_ACCOUNT: Arg = arg("account", ArgKind::Text, "Address; all when left out");
 const FORMAT: Arg = arg("format", ArgKind::Choice(&["toon", "json"]), "");
 
 const fn arg(name: &'static str, kind: ArgKind, doc: &'static str) -> Arg {

@@ -6,16 +6,18 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::lists::{Cursor, other_use};
+use super::cursor::{Cursor, other_use};
 use super::{Draft, Flattening, Pipeline, failed_line, zone_line};
+use crate::accounts::Account;
 use crate::body::{self, Form, Readable};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::project::project;
-use crate::provider::{BodyForm, Letter, Mailbox};
+use crate::provider::{BodyForm, Letter};
 use crate::request::{Body, Columns, Read};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
@@ -149,17 +151,17 @@ impl Pipeline {
             id,
             start: 0,
         };
-        if let Some((account, id)) = self.handle(HandleKind::Message, said).await? {
-            self.accounts.by_id(&account).await?;
-            return Ok(vec![target(&account, id)]);
+        if let Some((owner, id)) = self.handle(HandleKind::Message, said).await? {
+            self.owner_named(&owner, account).await?;
+            return Ok(vec![target(&owner, id)]);
         }
-        if let Some((account, thread)) = self.handle(HandleKind::Thread, said).await? {
-            let owner = self.accounts.by_id(&account).await?;
+        if let Some((owner, thread)) = self.handle(HandleKind::Thread, said).await? {
+            let owner = self.owner_named(&owner, account).await?;
             let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
             return Ok(ids
                 .into_iter()
                 .rev()
-                .map(|id| target(&account, id))
+                .map(|id| target(&owner.id, id))
                 .collect());
         }
         if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
@@ -173,9 +175,45 @@ impl Pipeline {
             return Err(Error::new(Kind::NotFound, "there is no such handle")
                 .next("use an id from a search or lookup"));
         }
-        let account = self.accounts.find(account).await?;
-        self.connect.mailbox(&account)?.check_id(said)?;
+        let account = self.owner_of(said, account).await?;
         Ok(vec![target(&account.id, said.to_owned())])
+    }
+
+    /// The account that a handle belongs to, if it is the one named.
+    async fn owner_named(&self, owner: &str, account: Option<&str>) -> Result<Account> {
+        let owner = self.accounts.by_id(owner).await?;
+        if account.is_some() && self.accounts.find(account).await?.id != owner.id {
+            return Err(Error::argument(format!(
+                "it belongs to {}, not to that account",
+                owner.email
+            ))
+            .next("leave out `account`: a handle knows its own"));
+        }
+        Ok(owner)
+    }
+
+    /// The account that a provider's own id belongs to: the one named, or the
+    /// only one whose provider has such ids.
+    async fn owner_of(&self, id: &str, account: Option<&str>) -> Result<Account> {
+        if account.is_some() {
+            let account = self.accounts.find(account).await?;
+            self.connect.mailbox(&account)?.check_id(id)?;
+            return Ok(account);
+        }
+        let mut fitting = Vec::new();
+        let mut refused = None;
+        for account in self.named_or_all(None).await? {
+            match self.connect.mailbox(&account)?.check_id(id) {
+                Ok(()) => fitting.push(account),
+                Err(error) => refused = Some(error),
+            }
+        }
+        match (fitting.len(), fitting.pop(), refused) {
+            (1, Some(account), _) => Ok(account),
+            (0, _, Some(error)) => Err(error),
+            // Says which accounts there are to choose from.
+            _ => self.accounts.find(None).await,
+        }
     }
 
     /// Fetches letters, several at once, in their order.
@@ -185,22 +223,24 @@ impl Pipeline {
         form: Body,
         rest: &Rest,
     ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
-        let mut mailboxes: HashMap<String, std::sync::Arc<dyn Mailbox>> = HashMap::new();
-        for target in &targets {
-            if !mailboxes.contains_key(&target.account) {
-                let account = self.accounts.by_id(&target.account).await?;
-                mailboxes.insert(target.account.clone(), self.connect.mailbox(&account)?);
-            }
-        }
         let columns = columns()?;
+        let groups = by_owner(targets);
+        let answers = join_all(groups.iter().map(|(account, targets)| {
+            let columns = &columns;
+            async move {
+                let account = self.accounts.by_id(account).await?;
+                let mailbox = self.connect.mailbox(&account)?;
+                let projection = project(mailbox.api(), columns);
+                let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
+                Ok(mailbox.letters(&ids, &projection, body_form(form)).await)
+            }
+        }))
+        .await;
         let (mut fetched, mut failed) = (Vec::new(), Vec::new());
-        for (account, targets) in by_owner(targets) {
-            let Some(mailbox) = mailboxes.get(&account) else {
-                continue;
-            };
-            let projection = project(mailbox.api(), &columns);
-            let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
-            let answers = mailbox.letters(&ids, &projection, body_form(form)).await;
+        for ((_, targets), answer) in groups.into_iter().zip(answers) {
+            let answers = answer.unwrap_or_else(|error: Error| {
+                targets.iter().map(|_| Err(error.clone())).collect()
+            });
             for (target, answer) in targets.into_iter().zip(answers) {
                 match answer {
                     Ok(letter) => {
@@ -238,7 +278,10 @@ impl Pipeline {
 
     /// The tables about the letters and their files.
     async fn rows(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
-        let columns = columns()?;
+        let labels = self.labels().await?;
+        let several = by_account(fetched).count() > 1;
+        let mut columns = columns()?;
+        columns.extend(MESSAGE.field("account").filter(|_| several));
         let file_columns = ATTACHMENT.up_to(Level::Core);
         let mut messages = RowTable::new(&MESSAGE, columns.clone());
         let mut files = RowTable::new(&ATTACHMENT, file_columns.clone());
@@ -250,7 +293,7 @@ impl Pipeline {
             let flattening = Flattening {
                 api: self.connect.mailbox(&account)?.api(),
                 zone: &self.config.zone,
-                account: &account.email,
+                account: &labels.of(&account.id),
             };
             let names = HashMap::new();
             let items: Vec<_> = letters.iter().map(|one| one.letter.item.clone()).collect();

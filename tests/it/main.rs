@@ -16,6 +16,7 @@ mod generated;
 #[cfg(feature = "google")]
 mod gmail;
 mod layers;
+mod merge;
 #[cfg(feature = "google")]
 mod pipeline;
 mod query;

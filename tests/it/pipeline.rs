@@ -183,15 +183,9 @@ async fn a_thread_of_sixty_is_read_in_parts() {
 }
 
 #[tokio::test]
-async fn with_several_accounts_one_has_to_be_named() {
+async fn with_several_accounts_handles_know_their_own() {
     let home = TempDir::new().unwrap();
     let pipeline = pipeline(&home, &["a@example.com", "b@example.com"]).await;
-    let said = call(&pipeline, "mail_search", json!({})).await.unwrap_err();
-    assert!(
-        said.to_string().contains("a@example.com") && said.to_string().contains("b@example.com"),
-        "{said}"
-    );
-    // Handles know their account: nothing has to be named to read.
     for (account, expected) in [("a@example.com", "m1"), ("b@example.com", "m4")] {
         let found = call(&pipeline, "mail_search", json!({"account": account}))
             .await
@@ -209,5 +203,24 @@ async fn with_several_accounts_one_has_to_be_named() {
         blocks[0].contains("bodies[2\t]{id\tblock\ttype\tchars\tshown}:\n  m6\t"),
         "{}",
         blocks[0]
+    );
+    let wrong = json!({"ids": ["m6"], "account": "a@example.com"});
+    assert_eq!(
+        call(&pipeline, "mail_read", wrong)
+            .await
+            .unwrap_err()
+            .to_string(),
+        "m6: it belongs to b@example.com, not to that account: leave out `account`: a handle \
+         knows its own"
+    );
+    // A provider's own id could be of either.
+    let own = json!({"ids": ["18c2f0a1b2c3d4e5"]});
+    assert_eq!(
+        call(&pipeline, "mail_read", own)
+            .await
+            .unwrap_err()
+            .to_string(),
+        "18c2f0a1b2c3d4e5: several accounts are signed in: name one of: google:a@example.com, \
+         google:b@example.com"
     );
 }

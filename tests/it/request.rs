@@ -126,12 +126,14 @@ fn what_is_not_understood_is_refused() {
         (
             "lookup",
             json!({}),
-            "lookup needs `kind`: use one of: folders, schemas",
+            "lookup needs `kind`: use one of: folders, labels, categories, contacts, aliases, \
+             settings, schemas",
         ),
         (
             "lookup",
             json!({"kind": "rooms"}),
-            "`kind` is rooms: give one of: folders, schemas",
+            "`kind` is rooms: give one of: folders, labels, categories, contacts, aliases, settings, \
+             schemas",
         ),
         (
             "accounts",

@@ -1,0 +1,210 @@
+//! One account's part of a search: pages until there is enough, and where to
+//! go on.
+//!
+//! A provider's page may have fewer rows than were asked for, and a merge of
+//! accounts uses only some of them. [`Gathered`] remembers which page each row
+//! came from, so that the next page of ours starts with the first page that was
+//! not used up, and leaves out what was shown of it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::cursor::Seen;
+use crate::error::{Error, Result};
+use crate::flatten::{self, Context};
+use crate::provider::{Ask, Mailbox, Page, Total};
+use crate::schemas::{Kind, Table};
+
+/// How many pages of one provider are looked through for one page of ours.
+const MOST_PAGES: usize = 12;
+
+/// Where one account's part of a search goes on; part of a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    /// The account's id.
+    pub(super) account: String,
+    /// The provider's words for the page that goes on; `None` is the first.
+    pub(super) page: Option<String>,
+    /// What was shown lately.
+    pub(super) seen: Seen,
+}
+
+/// One row to be, or one that could not be fetched.
+#[derive(Debug)]
+pub(super) enum Found {
+    Item(Value),
+    Failed(String, Error),
+}
+
+#[derive(Debug)]
+struct Row {
+    found: Found,
+    id: Option<String>,
+    /// What rows are sorted by. One that could not be fetched stands where its
+    /// neighbour stands.
+    date: Option<Timestamp>,
+    /// Which page it came from.
+    page: usize,
+}
+
+/// What one account had.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    /// Newest first.
+    rows: VecDeque<Row>,
+    taken: Vec<String>,
+    /// Where each page starts.
+    pages: Vec<Option<String>>,
+    next: Option<String>,
+    place: Place,
+    /// How many there are in all.
+    pub(super) total: Option<Total>,
+    /// Names by id, for the rows.
+    pub(super) names: HashMap<String, String>,
+    /// What the provider could not keep of the query.
+    pub(super) notes: Vec<String>,
+    /// How many provider pages were looked through.
+    pub(super) looked: usize,
+}
+
+/// Which list of the mailbox is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asking<'a> {
+    pub(super) table: &'static Table,
+    pub(super) by_thread: bool,
+    /// How many rows there should be, if there are so many.
+    pub(super) enough: usize,
+    pub(super) context: &'a Context<'a>,
+}
+
+/// Asks one mailbox for pages from `place` on.
+pub(super) async fn gather(
+    mailbox: &dyn Mailbox,
+    mut ask: Ask,
+    place: Place,
+    asking: Asking<'_>,
+) -> Result<Gathered> {
+    let seen: HashSet<_> = place.seen.digests().into_iter().collect();
+    let mut gathered = Gathered {
+        rows: VecDeque::new(),
+        taken: Vec::new(),
+        pages: Vec::new(),
+        next: place.page.clone(),
+        place,
+        total: None,
+        names: HashMap::new(),
+        notes: Vec::new(),
+        looked: 0,
+    };
+    loop {
+        ask.cursor.clone_from(&gathered.next);
+        let page = if asking.by_thread {
+            mailbox.threads(&ask).await?
+        } else {
+            mailbox.messages(&ask).await?
+        };
+        gathered.add(page, ask.cursor.clone(), &seen, asking);
+        let enough = gathered.rows.len() >= asking.enough;
+        if enough || gathered.next.is_none() || gathered.looked == MOST_PAGES {
+            break;
+        }
+    }
+    gathered
+        .rows
+        .make_contiguous()
+        .sort_by_key(|row| std::cmp::Reverse(row.date));
+    Ok(gathered)
+}
+
+impl Gathered {
+    fn add(
+        &mut self,
+        page: Page,
+        start: Option<String>,
+        seen: &HashSet<[u8; 8]>,
+        asking: Asking<'_>,
+    ) {
+        let date = asking
+            .table
+            .fields
+            .iter()
+            .find(|field| field.kind == Kind::Time);
+        let mut failed = page.failed.into_iter().peekable();
+        let mut items = page.items.into_iter();
+        let number = self.pages.len();
+        for at in 0.. {
+            let (found, id, date) = if let Some(one) = failed.next_if(|one| one.at <= at) {
+                let near = self.rows.back().and_then(|row| row.date);
+                (Found::Failed(one.id.clone(), one.error), Some(one.id), near)
+            } else if let Some(item) = items.next() {
+                let id = flatten::key(asking.table, &item, asking.context);
+                let date = date.and_then(|field| flatten::instant(field, &item, asking.context));
+                (Found::Item(item), id, date)
+            } else if let Some(one) = failed.next() {
+                let near = self.rows.back().and_then(|row| row.date);
+                (Found::Failed(one.id.clone(), one.error), Some(one.id), near)
+            } else {
+                break;
+            };
+            let shown = |id: &String| seen.contains(&Seen::digest(id));
+            let doubled = |id: &String| self.rows.iter().any(|row| row.id.as_ref() == Some(id));
+            if id.as_ref().is_some_and(|id| shown(id) || doubled(id)) {
+                continue;
+            }
+            self.rows.push_back(Row {
+                found,
+                id,
+                date,
+                page: number,
+            });
+        }
+        // A page that says it follows itself would be asked for without end.
+        self.next = page.next.filter(|next| Some(next) != start.as_ref());
+        self.pages.push(start);
+        self.looked += 1;
+        if number == 0 {
+            self.total = page.total;
+        }
+        self.names.extend(page.names);
+        for note in page.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    /// The date of the next row, if there is one.
+    pub(super) fn head(&self) -> Option<Option<Timestamp>> {
+        self.rows.front().map(|row| row.date)
+    }
+
+    /// Takes the next row.
+    pub(super) fn take(&mut self) -> Option<Found> {
+        let row = self.rows.pop_front()?;
+        self.taken.extend(row.id);
+        Some(row.found)
+    }
+
+    /// True when what comes after the rows that are here is not known: nothing
+    /// older may be shown before it is.
+    pub(super) fn is_open(&self) -> bool {
+        self.rows.is_empty() && self.next.is_some()
+    }
+
+    /// Where the next page goes on; `None` when all was taken.
+    pub(super) fn rest(&self) -> Option<Place> {
+        let unused = self.rows.iter().map(|row| row.page).min();
+        let page = match unused.and_then(|page| self.pages.get(page)) {
+            Some(start) => start.clone(),
+            None => Some(self.next.clone()?),
+        };
+        Some(Place {
+            account: self.place.account.clone(),
+            page,
+            seen: self.place.seen.with(self.taken.iter().map(String::as_str)),
+        })
+    }
+}

@@ -1,0 +1,534 @@
+//! Searches: all accounts at once, merged by date, a page at a time.
+//!
+//! Every account is asked for a whole page of ours, because all of it may be
+//! newest; what is not used is asked for again with the next page. A row is
+//! shown only when every account has said what it has that is newer, so the
+//! whole is sorted. One account is a merge of one.
+
+use futures_util::future::join_all;
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+
+use super::cursor::{Cursor, Seen, another_search, other_use};
+use super::gather::{Asking, Found, Gathered, Place, gather};
+use super::{Draft, Flattening, Pipeline, zone_line};
+use crate::accounts::Account;
+use crate::encode::Document;
+use crate::error::{Error, Result};
+use crate::project::project;
+use crate::provider::{Ask, Failed, Mailbox, Total};
+use crate::query::{self, Clock, Query, Term};
+use crate::request::{Columns, Search};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
+use crate::store::HandleKind;
+
+/// What was searched for and where it goes on; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Plan {
+    q: Option<String>,
+    folder: Option<String>,
+    by_thread: bool,
+    level: Option<String>,
+    fields: Option<Vec<String>>,
+    limit: u32,
+    /// When the first page was asked for, in seconds since 1970; only for a
+    /// query that means something else tomorrow.
+    now: Option<i64>,
+    /// How many rows the pages before had.
+    shown: usize,
+    /// How many there are in all, and whether that is a guess.
+    total: Option<(u64, bool)>,
+    /// How many accounts the search is of.
+    accounts: usize,
+    /// The accounts that may have more.
+    places: Vec<Place>,
+}
+
+/// One account of a search.
+struct Part {
+    account: Account,
+    /// How the account is called in rows and notes.
+    label: String,
+    mailbox: std::sync::Arc<dyn Mailbox>,
+    gathered: Gathered,
+}
+
+/// What became of one account's part.
+enum Outcome {
+    Part(Box<Part>),
+    /// Why it is missing, and where it may go on.
+    Missing(Error, Option<Place>),
+}
+
+impl Pipeline {
+    pub(super) async fn search(&self, search: Search) -> Result<Draft> {
+        let mut plan = self.plan(search).await?;
+        let table = if plan.by_thread { &THREAD } else { &MESSAGE };
+        let merged = plan.accounts > 1;
+        let columns = plan.columns(table, merged)?;
+        let (query, now) = self.query(&plan)?;
+        let wanted = usize::try_from(plan.limit).unwrap_or(usize::MAX);
+
+        let labels = self.labels().await?;
+        let places = std::mem::take(&mut plan.places);
+        let outcomes = join_all(
+            places
+                .into_iter()
+                .map(|place| self.part(place, &plan, &query, table, &columns, &labels, wanted)),
+        )
+        .await;
+
+        let mut parts = Vec::new();
+        let mut missing = Vec::new();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Part(part) => parts.push(*part),
+                Outcome::Missing(error, place) => missing.push((error, place)),
+            }
+        }
+        if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
+            return Err(match missing.len() {
+                1 => error.clone(),
+                count => error
+                    .clone()
+                    .context(&format!("all {count} accounts failed, the first")),
+            });
+        }
+
+        let (order, chosen) = merge(&mut parts, wanted);
+        let mut notes = Vec::new();
+        let mut tables = Vec::new();
+        for (part, found) in parts.iter().zip(chosen) {
+            tables.push(
+                self.part_rows(part, found, table, &columns, merged, &mut notes)
+                    .await?,
+            );
+        }
+        let rows = RowTable::interleave(tables, order)
+            .unwrap_or_else(|| RowTable::new(table, columns.clone()));
+
+        let shown = rows.len();
+        let before = plan.shown;
+        plan.shown += shown;
+        if before == 0 {
+            plan.total = total(
+                parts.iter().map(|part| part.gathered.total),
+                !missing.is_empty(),
+            );
+        }
+        plan.places = parts
+            .iter()
+            .filter_map(|part| part.gathered.rest())
+            .collect();
+        plan.places
+            .extend(missing.iter().filter_map(|(_, place)| place.clone()));
+
+        let mut document = Document {
+            scalars: Vec::new(),
+            tables: vec![rows],
+        };
+        zone_line(&mut document, &self.config.zone);
+        let mut count = plan.count(table, shown, before, missing.is_empty());
+        if !plan.places.is_empty() {
+            plan.now = now;
+            let cursor = self.save(&Cursor::Search(plan.clone())).await?;
+            document.scalars.push(("next", Cell::Handle('p', cursor)));
+            count.push_str(&format!("; cursor=p{cursor} has more"));
+        }
+        notes.insert(0, count);
+        notes.extend(missing.into_iter().map(|(error, place)| match place {
+            Some(_) => format!("missing here, asked again with the next page: {error}"),
+            None => format!("left out: {error}"),
+        }));
+        for part in &parts {
+            let name = |note: &String| match merged {
+                true => format!("{}: {note}", part.label),
+                false => note.clone(),
+            };
+            notes.extend(part.gathered.notes.iter().map(name));
+            if shown < wanted && part.gathered.is_open() {
+                notes.push(name(&format!(
+                    "{} pages were looked through so far, and there are more",
+                    part.gathered.looked
+                )));
+            }
+        }
+        if shown == 0 && plan.places.is_empty() {
+            notes.push(match (&plan.q, &plan.folder) {
+                (None, None) => "the mailbox is empty".to_owned(),
+                _ => "nothing matches: try fewer words, in:anywhere for spam and trash too, or \
+                      lookup kind=folders for the names of folders"
+                    .to_owned(),
+            });
+        }
+        Ok(Draft {
+            document,
+            texts: Vec::new(),
+            notes,
+        })
+    }
+
+    /// The query with the folder in it, and the instant that its relative
+    /// dates are counted from, if it has any.
+    fn query(&self, plan: &Plan) -> Result<(Option<Query>, Option<i64>)> {
+        let mut clock = self.clock();
+        if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
+            clock.now = then;
+        }
+        let mut parts = Vec::new();
+        let mut now = None;
+        if let Some(q) = &plan.q {
+            let query = query::parse(q, &clock)?;
+            let tomorrow = Clock {
+                now: clock.now + 24.hours(),
+                ..clock.clone()
+            };
+            if query::parse(q, &tomorrow)? != query {
+                now = Some(clock.now.as_second());
+            }
+            parts.push(query);
+        }
+        if let Some(folder) = &plan.folder
+            && !is_folder_handle(folder)
+        {
+            parts.push(Query::Term(Term::Folder(query::place(folder))));
+        }
+        Ok(((!parts.is_empty()).then_some(Query::All(parts)), now))
+    }
+
+    /// Asks one account for its part.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call site, and each is another thing"
+    )]
+    async fn part(
+        &self,
+        place: Place,
+        plan: &Plan,
+        query: &Option<Query>,
+        table: &'static Table,
+        columns: &[&'static Field],
+        labels: &Labels,
+        wanted: usize,
+    ) -> Outcome {
+        let merged = plan.accounts > 1;
+        let label = labels.of(&place.account);
+        let asked = async {
+            let account = self.accounts.by_id(&place.account).await?;
+            let mailbox = self.connect.mailbox(&account)?;
+            let folder = match &plan.folder {
+                Some(folder) => self.folder_of(folder, &account).await?,
+                None => None,
+            };
+            // Rows are merged by date, whether or not it is shown.
+            let read = match merged {
+                true => with_date(columns, table),
+                false => columns.to_vec(),
+            };
+            let ask = Ask {
+                query: query.clone(),
+                folder,
+                projection: project(mailbox.api(), &read),
+                limit: wanted,
+                cursor: None,
+            };
+            let flattening = Flattening {
+                api: mailbox.api(),
+                zone: &self.config.zone,
+                account: &label,
+            };
+            let names = std::collections::HashMap::new();
+            let asking = Asking {
+                table,
+                by_thread: plan.by_thread,
+                enough: wanted,
+                context: &flattening.context(&names),
+            };
+            let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;
+            Ok((account, mailbox.clone(), gathered))
+        };
+        let answer = match merged {
+            true => self.patiently(asked).await,
+            false => asked.await,
+        };
+        match answer {
+            Ok((account, mailbox, gathered)) => Outcome::Part(Box::new(Part {
+                account,
+                label,
+                mailbox,
+                gathered,
+            })),
+            Err(error) if !merged => Outcome::Missing(error, None),
+            Err(error) => {
+                let again = error.is_passing().then_some(place);
+                Outcome::Missing(error.context(&label), again)
+            }
+        }
+    }
+
+    /// The provider's id of the folder with this handle, if it is one, and the
+    /// account's.
+    async fn folder_of(&self, folder: &str, account: &Account) -> Result<Option<String>> {
+        match self.handle(HandleKind::Folder, folder).await? {
+            Some((owner, id)) if owner == account.id => Ok(Some(id)),
+            Some((owner, _)) => Err(Error::argument(format!(
+                "the folder `{folder}` belongs to {owner}, not to {}",
+                account.email
+            ))
+            .next("leave out `account`, or use a folder of that account")),
+            None => Ok(None),
+        }
+    }
+
+    /// The rows of what was taken of one account.
+    async fn part_rows(
+        &self,
+        part: &Part,
+        found: Vec<Found>,
+        table: &'static Table,
+        columns: &[&'static Field],
+        merged: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<RowTable> {
+        let (mut items, mut failed) = (Vec::new(), Vec::new());
+        for (at, one) in found.into_iter().enumerate() {
+            match one {
+                Found::Item(item) => items.push(item),
+                Found::Failed(id, error) => failed.push(Failed { at, id, error }),
+            }
+        }
+        let flattening = Flattening {
+            api: part.mailbox.api(),
+            zone: &self.config.zone,
+            account: &part.label,
+        };
+        let names = &part.gathered.names;
+        let mut own = Vec::new();
+        let mut rows = flattening.rows(table, columns, &items, names, &mut own);
+        own.extend(self.stand_ins(&mut rows, &failed, &part.account).await?);
+        notes.extend(own.into_iter().map(|note| match merged {
+            true => format!("{}: {note}", part.label),
+            false => note,
+        }));
+        Ok(rows)
+    }
+
+    /// What to search for: as said, or as the cursor says.
+    async fn plan(&self, search: Search) -> Result<Plan> {
+        let Some(said) = &search.cursor else {
+            let places: Vec<_> = self
+                .meant(&search)
+                .await?
+                .into_iter()
+                .map(|account| Place {
+                    account: account.id,
+                    page: None,
+                    seen: Seen::default(),
+                })
+                .collect();
+            let plan = Plan {
+                q: search.q,
+                folder: search.folder,
+                by_thread: search.by_thread.unwrap_or(false),
+                level: None,
+                fields: None,
+                limit: search.limit.unwrap_or(20),
+                now: None,
+                shown: 0,
+                total: None,
+                accounts: places.len(),
+                places,
+            };
+            return Ok(plan.with(search.columns));
+        };
+        let Cursor::Search(mut plan) = self.cursor(said).await? else {
+            return Err(other_use(said));
+        };
+        let same_account = match &search.account {
+            Some(name) => {
+                let id = self.accounts.find(Some(name)).await?.id;
+                plan.accounts == 1 && plan.places.iter().all(|place| place.account == id)
+            }
+            None => true,
+        };
+        let same = same_account
+            && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
+            && search
+                .folder
+                .as_ref()
+                .is_none_or(|folder| plan.folder.as_ref() == Some(folder))
+            && search.by_thread.is_none_or(|by| by == plan.by_thread);
+        if !same {
+            return Err(another_search(said));
+        }
+        plan.limit = search.limit.unwrap_or(plan.limit);
+        Ok(plan.with(search.columns))
+    }
+
+    /// The accounts that are meant: the one named, or the folder's, or all.
+    async fn meant(&self, search: &Search) -> Result<Vec<Account>> {
+        if let (None, Some(folder)) = (&search.account, &search.folder)
+            && let Some((owner, _)) = self.handle(HandleKind::Folder, folder).await?
+        {
+            return Ok(vec![self.accounts.by_id(&owner).await?]);
+        }
+        self.named_or_all(search.account.as_deref()).await
+    }
+}
+
+/// Takes rows from the parts, the newest first, until there are enough or the
+/// next newest is not known. Answers with which part each row is of, and the
+/// rows of each part.
+fn merge(parts: &mut [Part], wanted: usize) -> (Vec<usize>, Vec<Vec<Found>>) {
+    let mut order = Vec::new();
+    let mut chosen: Vec<Vec<Found>> = parts.iter().map(|_| Vec::new()).collect();
+    while order.len() < wanted && !parts.iter().any(|part| part.gathered.is_open()) {
+        // Of equal dates the first account's comes first, on every page alike.
+        let newest = parts
+            .iter()
+            .enumerate()
+            .filter_map(|(at, part)| Some((part.gathered.head()?, std::cmp::Reverse(at))))
+            .max();
+        let Some((_, std::cmp::Reverse(at))) = newest else {
+            break;
+        };
+        let (Some(part), Some(taken)) = (parts.get_mut(at), chosen.get_mut(at)) else {
+            break;
+        };
+        taken.extend(part.gathered.take());
+        order.push(at);
+    }
+    (order, chosen)
+}
+
+/// The sum over the accounts; a guess when one of them guesses, or is missing.
+fn total(parts: impl Iterator<Item = Option<Total>>, incomplete: bool) -> Option<(u64, bool)> {
+    parts
+        .into_iter()
+        .try_fold((0_u64, incomplete), |(sum, guess), one| {
+            Some(match one? {
+                Total::Exactly(count) => (sum.saturating_add(count), guess),
+                Total::About(count) => (sum.saturating_add(count), true),
+            })
+        })
+}
+
+/// The columns, and the date that rows are sorted by.
+fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static Field> {
+    let mut columns = columns.to_vec();
+    let dates = table
+        .fields
+        .iter()
+        .filter(|field| field.kind == schemas::Kind::Time);
+    for date in dates.take(1) {
+        if !columns.contains(&date) {
+            columns.push(date);
+        }
+    }
+    columns
+}
+
+fn is_folder_handle(said: &str) -> bool {
+    matches!(HandleKind::parse(said), Some((HandleKind::Folder, _)))
+}
+
+impl Plan {
+    fn with(mut self, columns: Option<Columns>) -> Self {
+        match columns {
+            None => {}
+            Some(Columns::Level(level)) => {
+                self.fields = None;
+                self.level = Some(level.word().to_owned());
+            }
+            Some(Columns::Named(names)) => {
+                self.level = None;
+                self.fields = Some(names);
+            }
+        }
+        self
+    }
+
+    /// The columns to show. The account is among them when there are several,
+    /// unless columns were named.
+    fn columns(&self, table: &'static Table, merged: bool) -> Result<Vec<&'static Field>> {
+        if let Some(fields) = &self.fields {
+            return Columns::Named(fields.clone()).of(table);
+        }
+        let word = self.level.as_deref();
+        let level = [Level::Key, Level::More]
+            .into_iter()
+            .find(|level| word == Some(level.word()))
+            .unwrap_or(Level::Core);
+        Ok(super::columns_of(table, level, merged))
+    }
+
+    /// `messages: 20 of ~201 in 2 accounts, newest first, after 20 on earlier pages`.
+    fn count(&self, table: &Table, shown: usize, before: usize, complete: bool) -> String {
+        // When the last page is there, the rows have been counted.
+        let counted = self.places.is_empty() && complete;
+        let total = match self.total {
+            _ if counted => format!(" of {}", self.shown),
+            Some((total, true)) => format!(" of ~{total}"),
+            Some((total, false)) => format!(" of {total}"),
+            None => String::new(),
+        };
+        let accounts = match self.accounts {
+            0 | 1 => String::new(),
+            count => format!(" in {count} accounts"),
+        };
+        let earlier = match before {
+            0 => String::new(),
+            before => format!(", after {before} on earlier pages"),
+        };
+        format!(
+            "{}: {shown}{total}{accounts}, newest first{earlier}",
+            table.plural
+        )
+    }
+}
+
+/// How accounts are called in rows: by address, or by id where two have the
+/// same address.
+pub(super) struct Labels(Vec<(String, String)>);
+
+impl Labels {
+    pub(super) fn of(&self, id: &str) -> String {
+        self.0
+            .iter()
+            .find(|(known, _)| known == id)
+            .map_or_else(|| id.to_owned(), |(_, label)| label.clone())
+    }
+}
+
+impl Pipeline {
+    pub(super) async fn labels(&self) -> Result<Labels> {
+        let accounts = self.accounts.list().await?;
+        let label = |account: &Account| {
+            let same = accounts.iter().filter(|other| other.email == account.email);
+            match same.count() {
+                1 => account.email.clone(),
+                _ => account.id.clone(),
+            }
+        };
+        Ok(Labels(
+            accounts
+                .iter()
+                .map(|account| (account.id.clone(), label(account)))
+                .collect(),
+        ))
+    }
+
+    /// The account of that name, or all that are signed in.
+    pub(super) async fn named_or_all(&self, name: Option<&str>) -> Result<Vec<Account>> {
+        if name.is_some() {
+            return Ok(vec![self.accounts.find(name).await?]);
+        }
+        let all = self.accounts.list().await?;
+        match all.len() {
+            // Says that nobody is signed in, and how to.
+            0 => Ok(vec![self.accounts.find(None).await?]),
+            _ => Ok(all),
+        }
+    }
+}

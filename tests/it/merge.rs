@@ -1,0 +1,439 @@
+//! Searches over several accounts, merged: sorted, whole, and in time.
+//!
+//! The mailboxes are scripted as the awkward service is: pages are counted from
+//! the top (`$skip`), so that new mail pushes rows down from one page to the
+//! next, and a page may have fewer rows than were asked for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daysheet::accounts::{Account, Accounts};
+use daysheet::encode::{Delimiter, Format};
+use daysheet::error::{Error, Kind, Result};
+use daysheet::oauth::Tokens;
+use daysheet::pipeline::Pipeline;
+use daysheet::project::Projection;
+use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page, Total};
+use daysheet::schemas::Api;
+use daysheet::store::Store;
+use daysheet::{request, tools};
+use oauth2::AccessToken;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{column, config};
+
+/// A message: minutes since some day, and whether the query finds it.
+type Mail = (u32, bool);
+
+/// A mailbox whose pages are counted from the top.
+struct Pile {
+    name: String,
+    /// Newest first.
+    mail: Mutex<Vec<(u32, u32, bool)>>,
+    /// Rows of a page before the query is applied to them here.
+    page: usize,
+    delay: Mutex<Duration>,
+    failure: Mutex<Option<Error>>,
+    asked: Mutex<usize>,
+}
+
+impl Pile {
+    fn new(name: &str, mail: &[Mail], page: usize) -> Arc<Self> {
+        let found = Self {
+            name: name.to_owned(),
+            mail: Mutex::default(),
+            page,
+            delay: Mutex::default(),
+            failure: Mutex::default(),
+            asked: Mutex::default(),
+        };
+        for (minute, matches) in mail {
+            found.arrive(*minute, *matches);
+        }
+        Arc::new(found)
+    }
+
+    fn arrive(&self, minute: u32, matches: bool) {
+        let mut mail = self.mail.lock().unwrap();
+        let number = u32::try_from(mail.len()).unwrap();
+        mail.push((minute, number, matches));
+        mail.sort_by(|one, other| other.cmp(one));
+    }
+
+    /// Ids of what the query finds, as the answers name them.
+    fn matching(&self) -> Vec<String> {
+        let mail = self.mail.lock().unwrap();
+        let found = mail.iter().filter(|(_, _, matches)| *matches);
+        found.map(|(_, number, _)| self.id(*number)).collect()
+    }
+
+    fn id(&self, number: u32) -> String {
+        format!("{}-{number}", self.name)
+    }
+}
+
+#[async_trait]
+impl Mailbox for Pile {
+    fn api(&self) -> Api {
+        Api::Outlook
+    }
+
+    async fn messages(&self, ask: &Ask) -> Result<Page> {
+        *self.asked.lock().unwrap() += 1;
+        let delay = *self.delay.lock().unwrap();
+        tokio::time::sleep(delay).await;
+        if let Some(error) = self.failure.lock().unwrap().clone() {
+            return Err(error);
+        }
+        let mail = self.mail.lock().unwrap();
+        let skip: usize = ask.cursor.as_deref().unwrap_or("0").parse().unwrap();
+        let items = mail
+            .iter()
+            .skip(skip)
+            .take(self.page)
+            .filter(|(_, _, matches)| *matches)
+            .map(|(minute, number, _)| {
+                let time = jiff::Timestamp::from_second(1_770_000_000 + i64::from(*minute) * 60);
+                json!({"id": self.id(*number), "receivedDateTime": time.unwrap().to_string(),
+                       "subject": self.id(*number)})
+            })
+            .collect();
+        let next = skip + self.page;
+        Ok(Page {
+            items,
+            next: (next < mail.len()).then(|| next.to_string()),
+            total: Some(Total::About(u64::try_from(mail.len()).unwrap())),
+            ..Page::default()
+        })
+    }
+
+    async fn threads(&self, ask: &Ask) -> Result<Page> {
+        self.messages(ask).await
+    }
+
+    async fn lookup(&self, _: &Lookup, _: &Projection) -> Result<Page> {
+        let delay = *self.delay.lock().unwrap();
+        tokio::time::sleep(delay).await;
+        if let Some(error) = self.failure.lock().unwrap().clone() {
+            return Err(error);
+        }
+        Ok(Page {
+            items: ["Blue", "Red"]
+                .map(|color| json!({"displayName": format!("{color} of {}", self.name)}))
+                .to_vec(),
+            ..Page::default()
+        })
+    }
+
+    async fn letters(&self, ids: &[String], _: &Projection, _: BodyForm) -> Vec<Result<Letter>> {
+        ids.iter().map(|_| Ok(Letter::default())).collect()
+    }
+
+    async fn thread(&self, _: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        Ok(HashMap::new())
+    }
+
+    fn check_id(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct Piles(Vec<Arc<Pile>>);
+
+#[async_trait]
+impl Connect for Piles {
+    fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
+        let found = self
+            .0
+            .iter()
+            .find(|one| account.email == format!("{}@example.com", one.name));
+        Ok(found.unwrap().clone())
+    }
+
+    async fn address(&self, _: &str, _: &str) -> Result<String> {
+        Err(Error::argument("nobody signs in here"))
+    }
+
+    fn scopes(&self, _: &str) -> Result<&'static [&'static str]> {
+        Ok(&[])
+    }
+}
+
+struct Bench {
+    pipeline: Pipeline,
+    boxes: Vec<Arc<Pile>>,
+    _home: TempDir,
+}
+
+async fn bench(boxes: Vec<Arc<Pile>>) -> Bench {
+    let home = TempDir::new().unwrap();
+    let config = Arc::new(config(home.path(), &[]));
+    let store = Store::new(&config);
+    let accounts = Accounts::new(config.clone(), store.clone());
+    for one in &boxes {
+        let tokens = Tokens {
+            provider: "microsoft",
+            access: AccessToken::new("x".to_owned()),
+            refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
+            expires: i64::MAX / 2,
+            scopes: Vec::new(),
+        };
+        let email = format!("{}@example.com", one.name);
+        accounts.add(tokens, &email).await.unwrap();
+    }
+    let connect = Arc::new(Piles(boxes.clone()));
+    Bench {
+        pipeline: Pipeline::new(config, store, Arc::new(accounts), connect)
+            .patience(Duration::from_millis(300)),
+        boxes,
+        _home: home,
+    }
+}
+
+impl Bench {
+    async fn blocks(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
+        let tool = tools::find(tool).unwrap();
+        let format = Format::Toon(Delimiter::Tab);
+        let request = request::read(tool, arguments.as_object().cloned(), format)?;
+        Ok(self.pipeline.run(request).await?.blocks())
+    }
+
+    async fn search(&self, mut arguments: Value) -> Value {
+        arguments["format"] = "json".into();
+        let blocks = self.blocks("mail_search", arguments).await.unwrap();
+        serde_json::from_str(&blocks[0]).unwrap()
+    }
+
+    /// Every page, and what happens between two of them.
+    async fn walk(&self, limit: usize, mut between: impl FnMut(usize)) -> Vec<Value> {
+        let fields = json!(["subject", "date"]);
+        let mut page = self.search(json!({"limit": limit, "fields": fields})).await;
+        let mut rows = page["messages"].as_array().unwrap().clone();
+        for number in 0.. {
+            assert!(number < 500, "the pages do not end");
+            let Some(next) = page["next"].as_str() else {
+                break;
+            };
+            between(number);
+            page = self.search(json!({"cursor": next})).await;
+            rows.extend(page["messages"].as_array().unwrap().clone());
+        }
+        rows
+    }
+}
+
+#[tokio::test]
+async fn rows_are_sorted_and_name_their_account() {
+    let ana = Pile::new("ana", &[(5, true), (3, true), (1, true)], 2);
+    let bo = Pile::new("bo", &[(4, true), (2, true)], 10);
+    let bench = bench(vec![ana, bo]).await;
+    let blocks = bench
+        .blocks("mail_search", json!({"limit": 3, "detail": "minimal"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks,
+        [
+            "zone: Europe/Berlin\nnext: p1\n\
+             messages[3\t]{id\tdate\tfrom\tsubject\taccount}:\n  \
+             m1\t2026-02-02 03h45\tnull\tana-0\tana@example.com\n  \
+             m3\t2026-02-02 03h44\tnull\tbo-0\tbo@example.com\n  \
+             m2\t2026-02-02 03h43\tnull\tana-1\tana@example.com",
+            "messages: 3 of ~5 in 2 accounts, newest first; cursor=p1 has more",
+        ]
+    );
+    let blocks = bench
+        .blocks("mail_search", json!({"cursor": "p1"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks,
+        [
+            "zone: Europe/Berlin\n\
+             messages[2\t]{id\tdate\tfrom\tsubject\taccount}:\n  \
+             m5\t2026-02-02 03h42\tnull\tbo-1\tbo@example.com\n  \
+             m4\t2026-02-02 03h41\tnull\tana-2\tana@example.com",
+            "messages: 2 of 5 in 2 accounts, newest first, after 3 on earlier pages",
+        ]
+    );
+    // Of one account, the account is not said.
+    let blocks = bench
+        .blocks(
+            "mail_search",
+            json!({"account": "bo@example.com", "detail": "minimal"}),
+        )
+        .await
+        .unwrap();
+    assert!(
+        blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject}:"),
+        "{}",
+        blocks[0]
+    );
+}
+
+#[tokio::test]
+async fn one_that_fails_or_is_slow_is_a_note() {
+    let many: Vec<Mail> = (0..6).map(|minute| (minute, true)).collect();
+    let boxes = ["ana", "bo", "cy", "di"].map(|name| Pile::new(name, &many, 10));
+    let bench = bench(boxes.to_vec()).await;
+    let refused = Error::new(Kind::Auth, "the grant has ended").next("sign in again");
+    *bench.boxes[1].failure.lock().unwrap() = Some(refused);
+    let busy = Error::new(Kind::Provider(504), "the filter was too slow");
+    *bench.boxes[2].failure.lock().unwrap() = Some(busy);
+    *bench.boxes[3].delay.lock().unwrap() = Duration::from_secs(60);
+    let fields = json!(["subject"]);
+    let first = bench
+        .blocks("mail_search", json!({"limit": 4, "fields": fields}))
+        .await
+        .unwrap();
+    assert_eq!(
+        first[1],
+        "messages: 4 of ~6 in 4 accounts, newest first; cursor=p1 has more\n\
+         left out: bo@example.com: the grant has ended: sign in again\n\
+         missing here, asked again with the next page: cy@example.com: the filter was too slow\n\
+         missing here, asked again with the next page: di@example.com: no answer within 0 seconds"
+    );
+    // Those that may come back do, and nothing of theirs is lost.
+    *bench.boxes[2].failure.lock().unwrap() = None;
+    *bench.boxes[3].delay.lock().unwrap() = Duration::ZERO;
+    let second = bench
+        .blocks("mail_search", json!({"cursor": "p1", "limit": 100}))
+        .await
+        .unwrap();
+    assert_eq!(
+        second[1],
+        "messages: 14 of 18 in 4 accounts, newest first, after 4 on earlier pages"
+    );
+    // All of them failing is an error.
+    for one in &bench.boxes {
+        *one.failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
+    }
+    let error = bench.blocks("mail_search", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "all 4 accounts failed, the first: ana@example.com: no route"
+    );
+    let error = bench
+        .blocks("mail_search", json!({"account": "ana@example.com"}))
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "no route");
+}
+
+#[tokio::test]
+async fn lookups_ask_all_accounts() {
+    let bench = bench(vec![Pile::new("ana", &[], 1), Pile::new("bo", &[], 1)]).await;
+    let kind = json!({"kind": "categories", "limit": 3});
+    assert_eq!(
+        bench.blocks("lookup", kind).await.unwrap(),
+        [
+            "next: p1\ncategories[3\t]{name\taccount}:\n  Blue of ana\tana@example.com\n  \
+             Red of ana\tana@example.com\n  Blue of bo\tbo@example.com",
+            "categories: 3 of 4; cursor=p1 has more",
+        ]
+    );
+    let rest = json!({"kind": "categories", "cursor": "p1"});
+    assert_eq!(
+        bench.blocks("lookup", rest).await.unwrap(),
+        [
+            "categories[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
+            "categories: 1 of 4",
+        ]
+    );
+    *bench.boxes[0].failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
+    let red = json!({"kind": "categories", "q": "RED"});
+    assert_eq!(
+        bench.blocks("lookup", red).await.unwrap(),
+        [
+            "categories[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
+            "categories: 1 of 1\nleft out: ana@example.com: no route",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_page_late_costs_what_the_first_costs() {
+    let many: Vec<Mail> = (0..600).map(|minute| (minute, true)).collect();
+    let bench = bench(vec![
+        Pile::new("ana", &many, 20),
+        Pile::new("bo", &many, 20),
+    ])
+    .await;
+    let asked = |bench: &Bench| -> usize {
+        let counts = bench.boxes.iter().map(|one| *one.asked.lock().unwrap());
+        counts.sum()
+    };
+    let mut costs = Vec::new();
+    let mut before = 0;
+    let boxes = bench.boxes.clone();
+    let rows = bench
+        .walk(20, |_| {
+            let now: usize = boxes.iter().map(|one| *one.asked.lock().unwrap()).sum();
+            costs.push(now - before);
+            before = now;
+        })
+        .await;
+    assert_eq!(rows.len(), 1200);
+    assert_eq!(costs.iter().max(), Some(&4), "{costs:?}");
+    assert!(asked(&bench) < 4 * 61);
+}
+
+fn mail() -> impl Strategy<Value = Vec<Mail>> {
+    // Few minutes for many letters: equal dates are common.
+    prop::collection::vec((0_u32..40, prop::bool::weighted(0.7)), 0..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// New mail between the pages, pages of any size, hits few or many: what was
+    /// there at the beginning is shown once, and nothing is shown twice.
+    #[test]
+    fn nothing_is_lost_or_doubled(
+        boxes in prop::collection::vec((mail(), 1_usize..30), 1..4),
+        limit in 1_usize..30,
+        arrivals in prop::collection::vec((0_usize..4, 0_u32..9), 0..30),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let boxes: Vec<_> = boxes
+                .iter()
+                .zip(["ana", "bo", "cy", "di"])
+                .map(|((mail, page), name)| Pile::new(name, mail, *page))
+                .collect();
+            let there: Vec<_> = boxes.iter().flat_map(|one| one.matching()).collect();
+            let bench = bench(boxes.clone()).await;
+            let mut arrivals = arrivals.into_iter();
+            let rows = bench
+                .walk(limit, |_| {
+                    for (at, minute) in arrivals.by_ref().take(3) {
+                        // Newer than all that is there.
+                        boxes[at % boxes.len()].arrive(100 + minute, true);
+                    }
+                })
+                .await;
+            let subjects = column(&json!({"messages": rows}), "messages", "subject");
+            let mut once = subjects.clone();
+            once.sort();
+            once.dedup();
+            assert_eq!(once.len(), subjects.len(), "doubled: {subjects:?}");
+            for id in &there {
+                assert!(subjects.contains(id), "lost {id}: {subjects:?}");
+            }
+            let old: Vec<_> = rows
+                .iter()
+                .filter(|row| there.iter().any(|id| row["subject"] == id.as_str()))
+                .map(|row| row["date"].as_str().unwrap())
+                .collect();
+            assert!(old.is_sorted_by(|one, other| one >= other), "{old:?}");
+        });
+    }
+}

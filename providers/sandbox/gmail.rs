@@ -17,6 +17,7 @@ use super::http::{Answer, Request};
 use super::letter::Letter;
 use super::mailbox::Mailbox;
 use super::state::State;
+use super::tokens::Issuer;
 
 /// Parameters of the lists.
 const LIST: &[&str] = &[
@@ -185,6 +186,7 @@ fn let_in<'a>(
     let access = state
         .sign_in()
         .access(token)
+        .filter(|access| access.issuer == Issuer::Google)
         .ok_or_else(google_error::unauthenticated)?;
     let mailbox = state
         .mailbox(&access.mailbox)

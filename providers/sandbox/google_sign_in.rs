@@ -15,7 +15,7 @@ use url::{Host, Url};
 use super::google_pages;
 use super::http::{Answer, Request};
 use super::state::State;
-use super::tokens::{Code, Wish};
+use super::tokens::{Code, Issuer, Wish};
 
 /// The request header that answers the consent page without a browser.
 const CONSENT_HEADER: &str = "x-sandbox-consent";
@@ -97,6 +97,7 @@ fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
         ));
     }
     Ok(Wish {
+        issuer: Issuer::Google,
         client_id: client_id.to_owned(),
         redirect_uri: redirect_uri.to_owned(),
         state: need("state")?.to_owned(),
@@ -131,7 +132,7 @@ fn consent(state: &State, request: &Request) -> Answer {
     let form = request.form();
     let wish = state
         .sign_in()
-        .take(field(&form, "request").unwrap_or_default());
+        .take(Issuer::Google, field(&form, "request").unwrap_or_default());
     let Some(wish) = wish else {
         return google_pages::refused(
             "invalid_request",
@@ -207,7 +208,7 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
     };
     let mut sign_in = state.sign_in();
     // A code is good for one try, so it is gone even if the try fails.
-    let Some(Code { wish, mailbox }) = sign_in.take_code(code) else {
+    let Some(Code { wish, mailbox }) = sign_in.take_code(Issuer::Google, code) else {
         return bad("invalid_grant", "Malformed auth code.");
     };
     if wish.client_id != client {
@@ -245,7 +246,7 @@ fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> A
         return missing("refresh_token");
     };
     let mut sign_in = state.sign_in();
-    match sign_in.client_of(token) {
+    match sign_in.client_of(Issuer::Google, token) {
         None => return bad("invalid_grant", "Token has been expired or revoked."),
         Some(owner) if owner != client => {
             return refusal(
@@ -268,7 +269,9 @@ fn revoke(state: &State, request: &Request) -> Answer {
     let form = request.form();
     let token = field(&form, "token").or_else(|| request.param("token"));
     match token {
-        Some(token) if state.sign_in().revoke(token) => json_answer(StatusCode::OK, &json!({})),
+        Some(token) if state.sign_in().revoke(Issuer::Google, token) => {
+            json_answer(StatusCode::OK, &json!({}))
+        }
         Some(_) => bad("invalid_token", "Token expired or revoked"),
         None => missing("token"),
     }

@@ -18,9 +18,53 @@ const CODE_LIFETIME: Duration = Duration::from_secs(600);
 /// How many consent pages may be open, and codes untraded, at a time.
 const MAX_OPEN: usize = 256;
 
+/// Whose sign-in a code or token came from. What one issuer gave out opens
+/// nothing at the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Issuer {
+    /// Google's sign-in, for the Gmail and People APIs.
+    Google,
+    /// Microsoft's sign-in (Entra ID), for Graph.
+    Microsoft,
+}
+
+impl Issuer {
+    /// A code in the issuer's looks.
+    fn code(self) -> Result<String> {
+        match self {
+            Self::Google => random("4/0A", 48),
+            Self::Microsoft => random("1.A", 580),
+        }
+    }
+
+    /// An access token in the issuer's looks. Microsoft's has the outside of a
+    /// JWT, and nothing inside that a client could come to depend on: Graph's
+    /// tokens are for Graph to read.
+    fn access_token(self) -> Result<String> {
+        match self {
+            Self::Google => random("ya29.a0", 150),
+            Self::Microsoft => Ok(format!(
+                "{}.{}",
+                random("eyJ0eXAiOiJKV1QiLCJhbGciOiJSUzI1NiJ9.", 850)?,
+                random("", 256)?
+            )),
+        }
+    }
+
+    /// A refresh token in the issuer's looks.
+    fn refresh_token(self) -> Result<String> {
+        match self {
+            Self::Google => random("1//0", 72),
+            Self::Microsoft => random("1.A", 780),
+        }
+    }
+}
+
 /// An authorization request that passed the checks.
 #[derive(Debug, Clone)]
 pub(super) struct Wish {
+    /// Whom it was sent to.
+    pub issuer: Issuer,
     /// Who asks.
     pub client_id: String,
     /// Where the answer goes.
@@ -48,6 +92,7 @@ pub(super) struct Code {
 #[derive(Debug, Clone)]
 struct Grant {
     number: u64,
+    issuer: Issuer,
     client_id: String,
     scope: String,
     mailbox: String,
@@ -65,10 +110,23 @@ pub(super) struct Issued {
 /// What an access token allows.
 #[derive(Debug, Clone)]
 pub(super) struct Access {
+    /// Who gave it out: the other issuer's APIs must refuse it.
+    pub issuer: Issuer,
     /// The mailbox's address.
     pub mailbox: String,
     /// The scopes, separated by spaces.
     pub scope: String,
+}
+
+impl Access {
+    /// True when a scope of this name was granted, in short or as a URI that
+    /// ends in the name (`Mail.Read`, `https://graph.microsoft.com/mail.read`).
+    pub fn has(&self, name: &str) -> bool {
+        self.scope.split(' ').any(|scope| {
+            let short = scope.rsplit_once('/').map_or(scope, |(_, short)| short);
+            short.eq_ignore_ascii_case(name) || scope == name
+        })
+    }
 }
 
 /// All codes and tokens of a running sandbox.
@@ -104,14 +162,17 @@ impl SignIn {
     }
 
     /// Gives the wish of a ticket, once.
-    pub fn take(&mut self, ticket: &str) -> Option<Wish> {
-        let place = self.open.iter().position(|(known, _)| known == ticket)?;
+    pub fn take(&mut self, issuer: Issuer, ticket: &str) -> Option<Wish> {
+        let place = self
+            .open
+            .iter()
+            .position(|(known, wish)| known == ticket && wish.issuer == issuer)?;
         self.open.remove(place).map(|(_, wish)| wish)
     }
 
     /// Grants a wish.
     pub fn issue_code(&mut self, wish: Wish, mailbox: String) -> Result<String> {
-        let code = random("4/0A", 48)?;
+        let code = wish.issuer.code()?;
         self.codes.truncate(MAX_OPEN - 1);
         self.codes
             .push_front((code.clone(), Instant::now(), Code { wish, mailbox }));
@@ -119,8 +180,11 @@ impl SignIn {
     }
 
     /// Gives what a code was issued for, once and in time.
-    pub fn take_code(&mut self, code: &str) -> Option<Code> {
-        let place = self.codes.iter().position(|(known, ..)| known == code)?;
+    pub fn take_code(&mut self, issuer: Issuer, code: &str) -> Option<Code> {
+        let place = self
+            .codes
+            .iter()
+            .position(|(known, _, of)| known == code && of.wish.issuer == issuer)?;
         let (_, issued, code) = self.codes.remove(place)?;
         (issued.elapsed() < CODE_LIFETIME).then_some(code)
     }
@@ -130,13 +194,14 @@ impl SignIn {
         self.grants += 1;
         let grant = Grant {
             number: self.grants,
+            issuer: wish.issuer,
             client_id: wish.client_id.clone(),
             scope: wish.scope.clone(),
             mailbox,
         };
         let mut issued = self.issue_access(grant.clone())?;
         if wish.offline {
-            let token = random("1//0", 72)?;
+            let token = wish.issuer.refresh_token()?;
             self.refresh.insert(token.clone(), grant);
             issued.refresh = Some(token);
         }
@@ -144,9 +209,9 @@ impl SignIn {
     }
 
     /// The client that a refresh token was made for.
-    pub fn client_of(&self, refresh_token: &str) -> Option<&str> {
+    pub fn client_of(&self, issuer: Issuer, refresh_token: &str) -> Option<&str> {
         let grant = self.refresh.get(refresh_token)?;
-        Some(&grant.client_id)
+        (grant.issuer == issuer).then_some(&grant.client_id)
     }
 
     /// A new access token by a refresh token.
@@ -160,7 +225,7 @@ impl SignIn {
     fn issue_access(&mut self, grant: Grant) -> Result<Issued> {
         let now = Instant::now();
         self.access.retain(|_, (until, _)| *until > now);
-        let access = random("ya29.a0", 150)?;
+        let access = grant.issuer.access_token()?;
         let scope = grant.scope.clone();
         self.access
             .insert(access.clone(), (now + self.lifetime, grant));
@@ -185,15 +250,17 @@ impl SignIn {
     pub fn access(&self, token: &str) -> Option<Access> {
         let (until, grant) = self.access.get(token)?;
         (*until > Instant::now()).then(|| Access {
+            issuer: grant.issuer,
             mailbox: grant.mailbox.clone(),
             scope: grant.scope.clone(),
         })
     }
 
     /// Ends the grant of a token; false for a token that is not good.
-    pub fn revoke(&mut self, token: &str) -> bool {
+    pub fn revoke(&mut self, issuer: Issuer, token: &str) -> bool {
         let known = self.access.get(token).map(|(_, grant)| grant);
-        let Some(grant) = known.or_else(|| self.refresh.get(token)) else {
+        let known = known.or_else(|| self.refresh.get(token));
+        let Some(grant) = known.filter(|grant| grant.issuer == issuer) else {
             return false;
         };
         let number = grant.number;

@@ -237,6 +237,14 @@ fn limited(code: StatusCode, status: &str, message: &str) -> Answer {
     detailed(code, status, message, entry, None)
 }
 
+/// The page that stands where the sign-in cannot redirect.
+pub(super) fn refused(error: &str, why: &str) -> Answer {
+    page(
+        StatusCode::BAD_REQUEST,
+        &format!("Access blocked: authorization error. Error 400: {error}. {why}"),
+    )
+}
+
 /// Google's page for people, with a status and a sentence.
 pub(super) fn page(status: StatusCode, sentence: &str) -> Answer {
     let code = status.as_u16();

@@ -3,22 +3,18 @@
 //! The sandbox asks nobody for a password: its consent page lets one choose
 //! among the loaded mailboxes. Everything else is checked as the real service
 //! checks it, for a client that forgets a check is what the sandbox is to find.
-//! Pages are in `google_pages.rs`, tokens and their life in `tokens.rs`.
+//! Pages are in `pages.rs`, tokens and their life in `tokens.rs`.
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use url::{Host, Url};
 
-use super::google_pages;
 use super::http::{Answer, Request};
+use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
 use super::state::State;
-use super::tokens::{Code, Issuer, Wish};
-
-/// The request header that answers the consent page without a browser.
-const CONSENT_HEADER: &str = "x-sandbox-consent";
+use super::tokens::{Code, Issued, Issuer, SignIn, Standing, Wish};
+use super::{google_error, pages};
 
 /// Answers the paths of the sign-in; `None` for any other.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {
@@ -37,15 +33,15 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<
 fn ask(state: &State, request: &Request) -> Answer {
     let wish = match wish(request) {
         Ok(wish) => wish,
-        Err((error, why)) => return google_pages::refused(error, &why),
+        Err((error, why)) => return google_error::refused(error, &why),
     };
     let hint = request.param("login_hint").unwrap_or_default();
     match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
         (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
         (Some(_), Some("deny")) => deny(&wish),
         _ => match state.sign_in().hold(wish.clone()) {
-            Ok(ticket) => google_pages::consent(state, &wish, &ticket, hint),
-            Err(error) => google_pages::refused("server_error", error.message()),
+            Ok(ticket) => pages::consent(state, &wish, &ticket, hint),
+            Err(error) => google_error::refused("server_error", error.message()),
         },
     }
 }
@@ -89,8 +85,7 @@ fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
             "code_challenge_method must be S256".to_owned(),
         ));
     }
-    // SHA-256 in base64url without padding is 43 letters.
-    if challenge.len() != 43 {
+    if challenge.len() != oauth::CHALLENGE {
         return Err((
             "invalid_request",
             "code_challenge is no S256 challenge".to_owned(),
@@ -103,22 +98,9 @@ fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
         state: need("state")?.to_owned(),
         scope: scope.split_whitespace().collect::<Vec<_>>().join(" "),
         challenge: challenge.to_owned(),
+        nonce: None,
         offline: request.param("access_type") == Some("offline"),
     })
-}
-
-/// True for a redirect to a program on this machine.
-fn is_loopback(uri: &str) -> bool {
-    let Ok(uri) = Url::parse(uri) else {
-        return false;
-    };
-    let local = match uri.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    local && uri.scheme() == "http" && uri.fragment().is_none()
 }
 
 /// True for a scope that Google could know.
@@ -134,7 +116,7 @@ fn consent(state: &State, request: &Request) -> Answer {
         .sign_in()
         .take(Issuer::Google, field(&form, "request").unwrap_or_default());
     let Some(wish) = wish else {
-        return google_pages::refused(
+        return google_error::refused(
             "invalid_request",
             "This page was used before or is too old. Start the sign-in again.",
         );
@@ -155,7 +137,7 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
             &redirect_uri,
             &[("state", &its_state), ("code", &code), ("scope", &scope)],
         ),
-        Err(error) => google_pages::refused("server_error", error.message()),
+        Err(error) => google_error::refused("server_error", error.message()),
     }
 }
 
@@ -167,15 +149,10 @@ fn deny(wish: &Wish) -> Answer {
     )
 }
 
-/// Redirects to the client, keeping what its redirect URI has of a query.
+/// Redirects to the client.
 fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Answer {
-    match Url::parse(redirect_uri) {
-        Ok(mut uri) => {
-            uri.query_pairs_mut().extend_pairs(pairs);
-            Answer::redirect(uri)
-        }
-        Err(_) => google_pages::refused("redirect_uri_mismatch", "redirect_uri is no URI"),
-    }
+    oauth::back(redirect_uri, pairs)
+        .unwrap_or_else(|| google_error::refused("redirect_uri_mismatch", "redirect_uri is no URI"))
 }
 
 /// Trades a code or refresh token for an access token.
@@ -208,7 +185,7 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
     };
     let mut sign_in = state.sign_in();
     // A code is good for one try, so it is gone even if the try fails.
-    let Some(Code { wish, mailbox }) = sign_in.take_code(Issuer::Google, code) else {
+    let Ok(Code { wish, mailbox }) = sign_in.take_code(Issuer::Google, code) else {
         return bad("invalid_grant", "Malformed auth code.");
     };
     if wish.client_id != client {
@@ -229,13 +206,7 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
         Some(_) => {}
     }
     match sign_in.issue_tokens(&wish, mailbox) {
-        Ok(issued) => {
-            let mut body = sign_in.token_answer(&issued);
-            if let (Some(token), Value::Object(body)) = (issued.refresh, &mut body) {
-                body.insert("refresh_token".to_owned(), token.into());
-            }
-            tokens(&body)
-        }
+        Ok(issued) => tokens(&sign_in, issued),
         Err(error) => failure(error.message()),
     }
 }
@@ -246,19 +217,21 @@ fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> A
         return missing("refresh_token");
     };
     let mut sign_in = state.sign_in();
-    match sign_in.client_of(Issuer::Google, token) {
-        None => return bad("invalid_grant", "Token has been expired or revoked."),
-        Some(owner) if owner != client => {
+    match sign_in.standing(Issuer::Google, token) {
+        Standing::Good { client_id, .. } if client_id != client => {
             return refusal(
                 StatusCode::UNAUTHORIZED,
                 "unauthorized_client",
                 "Unauthorized",
             );
         }
-        Some(_) => {}
+        Standing::Good { .. } => {}
+        Standing::Unknown | Standing::Rotated | Standing::Revoked => {
+            return bad("invalid_grant", "Token has been expired or revoked.");
+        }
     }
     match sign_in.refresh(token) {
-        Ok(Some(issued)) => tokens(&sign_in.token_answer(&issued)),
+        Ok(Some(issued)) => tokens(&sign_in, issued),
         Ok(None) => bad("invalid_grant", "Token has been expired or revoked."),
         Err(error) => failure(error.message()),
     }
@@ -277,11 +250,6 @@ fn revoke(state: &State, request: &Request) -> Answer {
     }
 }
 
-/// The S256 challenge of a verifier (RFC 7636, 4.2).
-fn challenge_of(verifier: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier))
-}
-
 /// The user name of HTTP Basic, by which some clients give their id.
 fn basic_user(request: &Request) -> Option<String> {
     let encoded = request.header("authorization")?.strip_prefix("Basic ")?;
@@ -292,12 +260,6 @@ fn basic_user(request: &Request) -> Option<String> {
         .decode_utf8()
         .ok()?;
     Some(plain.into_owned())
-}
-
-/// The first value of a form's field.
-fn field<'a>(form: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    let (_, value) = form.iter().find(|(key, _)| key == name)?;
-    Some(value)
 }
 
 /// An error of the token endpoint (RFC 6749, 5.2).
@@ -327,8 +289,17 @@ fn failure(why: &str) -> Answer {
 }
 
 /// Tokens, which nobody may keep on the way.
-fn tokens(body: &Value) -> Answer {
-    json_answer(StatusCode::OK, body)
+fn tokens(sign_in: &SignIn, issued: Issued) -> Answer {
+    let mut body = json!({
+        "access_token": issued.access,
+        "expires_in": sign_in.lifetime().as_secs(),
+        "scope": issued.scope,
+        "token_type": "Bearer",
+    });
+    if let (Some(token), Value::Object(body)) = (issued.refresh, &mut body) {
+        body.insert("refresh_token".to_owned(), token.into());
+    }
+    json_answer(StatusCode::OK, &body)
 }
 
 fn json_answer(status: StatusCode, body: &Value) -> Answer {

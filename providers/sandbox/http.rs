@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::faults::Fault;
 use super::state::State;
-use super::{gmail, google_error, google_sign_in};
+use super::{entra, gmail, google_error, google_sign_in};
 
 /// The largest request body that is read.
 const MAX_REQUEST: usize = 1 << 20;
@@ -144,7 +144,10 @@ async fn answer(
     state: Arc<State>,
     request: hyper::Request<Incoming>,
 ) -> io::Result<Response<Body>> {
-    let api = request.uri().path().starts_with("/gmail/");
+    let path = request.uri().path();
+    let api = ["/gmail/", "/v1/"]
+        .iter()
+        .any(|base| path.starts_with(base));
     let (delay, fault) = state.next_fault(api);
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
@@ -167,7 +170,8 @@ fn route(state: &State, request: &Request) -> Answer {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["gmail", rest @ ..] => gmail::answer(state, request, rest),
-        _ => google_sign_in::answer(state, request, &path)
+        _ => entra::answer(state, request, &path)
+            .or_else(|| google_sign_in::answer(state, request, &path))
             .unwrap_or_else(google_error::not_found_page),
     }
 }

@@ -15,6 +15,14 @@
 //! caller's tasks, which would never happen to the real service's callers.
 
 mod attachment_id;
+mod device_codes;
+mod entra;
+mod entra_authorize;
+mod entra_device;
+mod entra_error;
+mod entra_ids;
+mod entra_scopes;
+mod entra_token;
 mod faults;
 mod fields;
 mod gmail;
@@ -24,7 +32,6 @@ mod gmail_list;
 mod gmail_match;
 mod gmail_query;
 mod google_error;
-mod google_pages;
 mod google_params;
 mod google_sign_in;
 mod head;
@@ -35,6 +42,8 @@ mod load;
 mod mailbox;
 mod mbox;
 mod mime;
+mod oauth;
+mod pages;
 mod state;
 mod threads;
 mod tokens;
@@ -53,10 +62,13 @@ use tokio::sync::{oneshot, watch};
 
 use crate::error::{Error, Kind, Result};
 
+pub use entra::EntraPolicy;
 pub use faults::Faults;
 pub use load::LoadReport;
 
+use device_codes::DeviceCodes;
 use state::State;
+use tokens::SignIn;
 
 /// How a sandbox is set up.
 #[derive(Debug, Clone)]
@@ -71,10 +83,16 @@ pub struct Options {
     pub progress: bool,
     /// How long access tokens live.
     pub token_lifetime: Duration,
+    /// How long a device must wait between two questions for its tokens. It is
+    /// told in whole seconds, rounded up; zero lets it ask at any time.
+    pub device_interval: Duration,
+    /// How long a device's codes are good.
+    pub device_lifetime: Duration,
 }
 
 impl Default for Options {
-    /// The sample mailbox on any port, no faults, tokens for an hour.
+    /// The sample mailbox on any port, no faults, tokens for an hour, device
+    /// codes for a quarter of one.
     fn default() -> Self {
         Self {
             mail: None,
@@ -82,6 +100,8 @@ impl Default for Options {
             faults: Faults::default(),
             progress: false,
             token_lifetime: Duration::from_secs(3_600),
+            device_interval: Duration::from_secs(5),
+            device_lifetime: Duration::from_secs(900),
         }
     }
 }
@@ -154,6 +174,12 @@ impl Sandbox {
     /// Replaces the faults from the next request on.
     pub fn set_faults(&self, faults: Faults) {
         self.state.set_faults(faults);
+    }
+
+    /// Replaces what the Microsoft tenant's administrator demands, from the
+    /// next request on.
+    pub fn set_entra_policy(&self, policy: EntraPolicy) {
+        self.state.set_entra_policy(policy);
     }
 
     /// Ends all grants: refreshing gives `invalid_grant` from now on.
@@ -232,7 +258,9 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
         .map_err(unusable)?;
     let port = listener.local_addr().map_err(unusable)?.port();
     let (mailboxes, report) = load::load(options.mail.as_deref(), options.progress)?;
-    let state = State::new(mailboxes, options.faults, options.token_lifetime);
+    let devices = DeviceCodes::new(options.device_interval, options.device_lifetime);
+    let sign_in = SignIn::new(options.token_lifetime, devices);
+    let state = State::new(mailboxes, options.faults, sign_in);
     let ready = Ready {
         port,
         report,

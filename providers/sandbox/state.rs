@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::attachment_id::AttachmentIds;
+use super::entra::EntraPolicy;
 use super::faults::{Fault, Faults};
 use super::mailbox::Mailbox;
 use super::tokens::SignIn;
@@ -22,17 +23,19 @@ pub(super) struct State {
     pub attachment_ids: AttachmentIds,
     sign_in: Mutex<SignIn>,
     faults: Mutex<Faults>,
+    entra_policy: Mutex<EntraPolicy>,
     requests: AtomicU64,
 }
 
 impl State {
     /// The state at the start.
-    pub fn new(mailboxes: Vec<Mailbox>, faults: Faults, token_lifetime: Duration) -> Self {
+    pub fn new(mailboxes: Vec<Mailbox>, faults: Faults, sign_in: SignIn) -> Self {
         Self {
             mailboxes,
             attachment_ids: AttachmentIds::default(),
-            sign_in: Mutex::new(SignIn::new(token_lifetime)),
+            sign_in: Mutex::new(sign_in),
             faults: Mutex::new(faults),
+            entra_policy: Mutex::default(),
             requests: AtomicU64::new(0),
         }
     }
@@ -52,6 +55,16 @@ impl State {
     /// Replaces the faults from the next request on.
     pub fn set_faults(&self, faults: Faults) {
         *lock(&self.faults) = faults;
+    }
+
+    /// What the Microsoft tenant's administrator demands.
+    pub fn entra_policy(&self) -> EntraPolicy {
+        *lock(&self.entra_policy)
+    }
+
+    /// Replaces that from the next request on.
+    pub fn set_entra_policy(&self, policy: EntraPolicy) {
+        *lock(&self.entra_policy) = policy;
     }
 
     /// Counts a request and tells its delay and, for an API's, its fault.

@@ -1,15 +1,16 @@
 //! Codes and tokens: who was let in, to what, until when.
 //!
 //! Held in memory and gone with the process. Provider-neutral but for the look
-//! of the tokens; no request or answer is read or made here.
+//! of the tokens; no request or answer is read or made here. The codes that
+//! people type for a device are in `device_codes.rs`.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::{Value, json};
 
+use super::device_codes::DeviceCodes;
 use crate::error::{Error, Kind, Result};
 
 /// How long a code is good.
@@ -67,16 +68,64 @@ pub(super) struct Wish {
     pub issuer: Issuer,
     /// Who asks.
     pub client_id: String,
-    /// Where the answer goes.
+    /// Where the answer goes; empty for a device, which fetches it.
     pub redirect_uri: String,
     /// The client's own mark, given back as it came.
     pub state: String,
     /// The scopes, separated by spaces.
     pub scope: String,
-    /// The PKCE challenge (S256).
+    /// The PKCE challenge (S256); empty for a device.
     pub challenge: String,
+    /// The mark that goes into an id token (OpenID Connect), where one was given.
+    pub nonce: Option<String>,
     /// True when a refresh token was asked for.
     pub offline: bool,
+}
+
+/// Why a code is not good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoCode {
+    /// It was never given out.
+    Unknown,
+    /// It was traded before.
+    Spent,
+    /// Its time is over.
+    Expired,
+}
+
+/// How a refresh token stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing<'a> {
+    /// It was never given out.
+    Unknown,
+    /// Its successor was used, so it is over.
+    Rotated,
+    /// Its grant was ended.
+    Revoked,
+    /// It may be used by this client for these scopes.
+    Good {
+        /// The client it was made for.
+        client_id: &'a str,
+        /// The scopes granted, separated by spaces.
+        scope: &'a str,
+    },
+}
+
+/// A refresh token in the books.
+#[derive(Debug)]
+struct Refresh {
+    grant: Grant,
+    /// The token it was made by, where refresh tokens rotate.
+    parent: Option<String>,
+    life: Life,
+}
+
+/// A refresh token's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Good,
+    Rotated,
+    Revoked,
 }
 
 /// A wish that was granted for a mailbox.
@@ -101,8 +150,12 @@ struct Grant {
 /// Tokens fresh from the press.
 #[derive(Debug)]
 pub(super) struct Issued {
-    access: String,
-    scope: String,
+    /// The access token.
+    pub access: String,
+    /// The scopes, separated by spaces.
+    pub scope: String,
+    /// Whose mail it opens.
+    pub mailbox: String,
     /// The refresh token, where one was asked for.
     pub refresh: Option<String>,
 }
@@ -135,16 +188,20 @@ pub(super) struct SignIn {
     lifetime: Duration,
     grants: u64,
     open: VecDeque<(String, Wish)>,
-    codes: VecDeque<(String, Instant, Code)>,
+    /// A code that was traded leaves its place behind, so that it is known again.
+    codes: VecDeque<(String, Issuer, Instant, Option<Code>)>,
     access: HashMap<String, (Instant, Grant)>,
-    refresh: HashMap<String, Grant>,
+    refresh: HashMap<String, Refresh>,
+    /// The codes that wait for people to type them.
+    pub devices: DeviceCodes,
 }
 
 impl SignIn {
     /// Nobody is signed in yet; access tokens will live for `lifetime`.
-    pub fn new(lifetime: Duration) -> Self {
+    pub fn new(lifetime: Duration, devices: DeviceCodes) -> Self {
         Self {
             lifetime,
+            devices,
             grants: 0,
             open: VecDeque::new(),
             codes: VecDeque::new(),
@@ -174,19 +231,27 @@ impl SignIn {
     pub fn issue_code(&mut self, wish: Wish, mailbox: String) -> Result<String> {
         let code = wish.issuer.code()?;
         self.codes.truncate(MAX_OPEN - 1);
-        self.codes
-            .push_front((code.clone(), Instant::now(), Code { wish, mailbox }));
+        self.codes.push_front((
+            code.clone(),
+            wish.issuer,
+            Instant::now(),
+            Some(Code { wish, mailbox }),
+        ));
         Ok(code)
     }
 
     /// Gives what a code was issued for, once and in time.
-    pub fn take_code(&mut self, issuer: Issuer, code: &str) -> Option<Code> {
-        let place = self
+    pub fn take_code(&mut self, issuer: Issuer, code: &str) -> std::result::Result<Code, NoCode> {
+        let (_, _, issued, kept) = self
             .codes
-            .iter()
-            .position(|(known, _, of)| known == code && of.wish.issuer == issuer)?;
-        let (_, issued, code) = self.codes.remove(place)?;
-        (issued.elapsed() < CODE_LIFETIME).then_some(code)
+            .iter_mut()
+            .find(|(known, from, ..)| known == code && *from == issuer)
+            .ok_or(NoCode::Unknown)?;
+        let code = kept.take().ok_or(NoCode::Spent)?;
+        match issued.elapsed() < CODE_LIFETIME {
+            true => Ok(code),
+            false => Err(NoCode::Expired),
+        }
     }
 
     /// Makes the tokens of a new grant.
@@ -201,49 +266,87 @@ impl SignIn {
         };
         let mut issued = self.issue_access(grant.clone())?;
         if wish.offline {
-            let token = wish.issuer.refresh_token()?;
-            self.refresh.insert(token.clone(), grant);
-            issued.refresh = Some(token);
+            issued.refresh = Some(self.issue_refresh(grant, None)?);
         }
         Ok(issued)
     }
 
-    /// The client that a refresh token was made for.
-    pub fn client_of(&self, issuer: Issuer, refresh_token: &str) -> Option<&str> {
-        let grant = self.refresh.get(refresh_token)?;
-        (grant.issuer == issuer).then_some(&grant.client_id)
+    /// How a refresh token stands with an issuer.
+    pub fn standing(&self, issuer: Issuer, refresh_token: &str) -> Standing<'_> {
+        let known = self.refresh.get(refresh_token);
+        let Some(kept) = known.filter(|kept| kept.grant.issuer == issuer) else {
+            return Standing::Unknown;
+        };
+        match kept.life {
+            Life::Rotated => Standing::Rotated,
+            Life::Revoked => Standing::Revoked,
+            Life::Good => Standing::Good {
+                client_id: &kept.grant.client_id,
+                scope: &kept.grant.scope,
+            },
+        }
     }
 
-    /// A new access token by a refresh token.
+    /// A new access token by a refresh token, which stays.
     pub fn refresh(&mut self, refresh_token: &str) -> Result<Option<Issued>> {
-        let Some(grant) = self.refresh.get(refresh_token).cloned() else {
+        match self.good_grant(refresh_token) {
+            Some(grant) => self.issue_access(grant).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A new access token and a new refresh token. The one that was used stays
+    /// good until its successor is used: should the answer get lost, the
+    /// client can ask again.
+    pub fn rotate(&mut self, refresh_token: &str) -> Result<Option<Issued>> {
+        let Some(grant) = self.good_grant(refresh_token) else {
             return Ok(None);
         };
-        self.issue_access(grant).map(Some)
+        let mut issued = self.issue_access(grant.clone())?;
+        issued.refresh = Some(self.issue_refresh(grant, Some(refresh_token.to_owned()))?);
+        let parent = self.refresh.get(refresh_token);
+        let parent = parent.and_then(|kept| kept.parent.clone());
+        if let Some(parent) = parent.and_then(|parent| self.refresh.get_mut(&parent)) {
+            parent.life = Life::Rotated;
+        }
+        Ok(Some(issued))
+    }
+
+    fn good_grant(&self, refresh_token: &str) -> Option<Grant> {
+        let kept = self.refresh.get(refresh_token)?;
+        (kept.life == Life::Good).then(|| kept.grant.clone())
+    }
+
+    fn issue_refresh(&mut self, grant: Grant, parent: Option<String>) -> Result<String> {
+        let token = grant.issuer.refresh_token()?;
+        let life = Life::Good;
+        let kept = Refresh {
+            grant,
+            parent,
+            life,
+        };
+        self.refresh.insert(token.clone(), kept);
+        Ok(token)
     }
 
     fn issue_access(&mut self, grant: Grant) -> Result<Issued> {
         let now = Instant::now();
         self.access.retain(|_, (until, _)| *until > now);
         let access = grant.issuer.access_token()?;
-        let scope = grant.scope.clone();
+        let (scope, mailbox) = (grant.scope.clone(), grant.mailbox.clone());
         self.access
             .insert(access.clone(), (now + self.lifetime, grant));
         Ok(Issued {
             access,
             scope,
+            mailbox,
             refresh: None,
         })
     }
 
-    /// The token endpoint's answer about an access token.
-    pub fn token_answer(&self, issued: &Issued) -> Value {
-        json!({
-            "access_token": issued.access,
-            "expires_in": self.lifetime.as_secs(),
-            "scope": issued.scope,
-            "token_type": "Bearer",
-        })
+    /// How long access tokens live.
+    pub fn lifetime(&self) -> Duration {
+        self.lifetime
     }
 
     /// What an access token allows, while it is good.
@@ -258,22 +361,31 @@ impl SignIn {
 
     /// Ends the grant of a token; false for a token that is not good.
     pub fn revoke(&mut self, issuer: Issuer, token: &str) -> bool {
-        let known = self.access.get(token).map(|(_, grant)| grant);
-        let known = known.or_else(|| self.refresh.get(token));
+        let known = self.access.get(token).map(|(_, grant)| grant.clone());
+        let known = known.or_else(|| self.good_grant(token));
         let Some(grant) = known.filter(|grant| grant.issuer == issuer) else {
             return false;
         };
-        let number = grant.number;
-        self.access.retain(|_, (_, grant)| grant.number != number);
-        self.refresh.retain(|_, grant| grant.number != number);
+        self.access
+            .retain(|_, (_, other)| other.number != grant.number);
+        self.end_refresh_tokens(|other| other.number == grant.number);
         true
     }
 
-    /// Ends all grants.
+    /// Ends all grants, and what was on its way to one.
     pub fn revoke_all(&mut self) {
         self.codes.clear();
+        self.devices.clear();
         self.access.clear();
-        self.refresh.clear();
+        self.end_refresh_tokens(|_| true);
+    }
+
+    fn end_refresh_tokens(&mut self, which: impl Fn(&Grant) -> bool) {
+        for kept in self.refresh.values_mut() {
+            if which(&kept.grant) {
+                kept.life = Life::Revoked;
+            }
+        }
     }
 
     /// Ends all access tokens, as time would.
@@ -283,13 +395,18 @@ impl SignIn {
 }
 
 /// A token of so many random bytes.
-fn random(prefix: &str, bytes: usize) -> Result<String> {
+pub(super) fn random(prefix: &str, bytes: usize) -> Result<String> {
     let mut buffer = vec![0; bytes];
-    getrandom::fill(&mut buffer).map_err(|error| {
+    fill(&mut buffer)?;
+    Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(buffer)))
+}
+
+/// Fills a buffer with random bytes.
+pub(super) fn fill(buffer: &mut [u8]) -> Result<()> {
+    getrandom::fill(buffer).map_err(|error| {
         Error::new(
             Kind::Internal,
             format!("the system gives no random numbers: {error}"),
         )
-    })?;
-    Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(buffer)))
+    })
 }

@@ -1,7 +1,7 @@
 //! The Gmail API's routes: who may ask, what was asked, and the answer.
 //!
-//! Reading only, so far: profile, labels, messages, attachments, threads.
-//! The JSON is made in `gmail_json.rs`; the search is read in `gmail_query.rs`
+//! Reading only, so far: profile, labels, messages, attachments, threads, and
+//! a few settings. The JSON is made in `gmail_json.rs` and `gmail_settings.rs`; the search is read in `gmail_query.rs`
 //! and decided in `gmail_match.rs`; lists and their pages are in
 //! `gmail_list.rs`.
 
@@ -11,13 +11,17 @@ use serde_json::json;
 use super::fields::Shape;
 use super::gmail_json::{self, Format};
 use super::gmail_list::{self, Listed};
+use super::gmail_settings;
 use super::google_error;
 use super::google_params::Params;
+use super::google_sign_in::bearer;
 use super::http::{Answer, Request};
 use super::letter::Letter;
 use super::mailbox::Mailbox;
 use super::state::State;
-use super::tokens::Issuer;
+
+/// The API's own name, in its errors.
+const SERVICE: &str = "gmail.googleapis.com";
 
 /// Parameters of the lists.
 const LIST: &[&str] = &[
@@ -40,6 +44,9 @@ enum Call<'a> {
     Message(&'a str),
     Attachment(&'a str, &'a str),
     Thread(&'a str),
+    SendAs,
+    Vacation,
+    Language,
 }
 
 impl Call<'_> {
@@ -54,6 +61,9 @@ impl Call<'_> {
             Self::Message(_) => (GET, &gmail_json::MESSAGE),
             Self::Attachment(..) => (&[], &gmail_json::BODY),
             Self::Thread(_) => (GET, &gmail_json::THREAD),
+            Self::SendAs => (&[], &gmail_settings::SEND_AS_LIST),
+            Self::Vacation => (&[], &gmail_settings::VACATION),
+            Self::Language => (&[], &gmail_settings::LANGUAGE),
         }
     }
 }
@@ -77,6 +87,9 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
         ["messages", id, "attachments", attachment] => Call::Attachment(id, attachment),
         ["threads"] => Call::List(Listed::Threads),
         ["threads", id] => Call::Thread(id),
+        ["settings", "sendAs"] => Call::SendAs,
+        ["settings", "vacation"] => Call::Vacation,
+        ["settings", "language"] => Call::Language,
         _ => return Err(google_error::no_method()),
     };
     if request.method != Method::GET {
@@ -84,7 +97,7 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     }
     let (mailbox, rights) = let_in(state, request, user)?;
     if !rights.allow(&call) {
-        return Err(google_error::insufficient_scopes());
+        return Err(google_error::insufficient_scopes(SERVICE));
     }
     let (known, shape) = call.contract();
     let params = Params::check(&request.query, known, shape)?;
@@ -131,6 +144,9 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
                 "messages": messages,
             })
         }
+        Call::SendAs => gmail_settings::send_as(mailbox),
+        Call::Vacation => gmail_settings::vacation(),
+        Call::Language => gmail_settings::language(),
     };
     Ok(params.answer(value))
 }
@@ -141,6 +157,7 @@ struct Rights {
     only_metadata: bool,
     labels: bool,
     profile: bool,
+    settings: bool,
 }
 
 impl Rights {
@@ -158,6 +175,7 @@ impl Rights {
             only_metadata: metadata && !read,
             labels: has(&["gmail.labels"]),
             profile: has(&["gmail.compose"]),
+            settings: read || has(&["gmail.settings.basic"]),
         }
     }
 
@@ -166,6 +184,7 @@ impl Rights {
             Call::Profile => self.read || self.profile,
             Call::Labels | Call::Label(_) => self.read || self.labels,
             Call::Attachment(..) => self.read && !self.only_metadata,
+            Call::SendAs | Call::Vacation | Call::Language => self.settings,
             Call::List(_) | Call::Message(_) | Call::Thread(_) => self.read,
         }
     }
@@ -177,20 +196,7 @@ fn let_in<'a>(
     request: &Request,
     user: &str,
 ) -> Result<(&'a Mailbox, Rights), Answer> {
-    let token = request
-        .header("authorization")
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim())
-        .ok_or_else(google_error::unauthenticated)?;
-    let access = state
-        .sign_in()
-        .access(token)
-        .filter(|access| access.issuer == Issuer::Google)
-        .ok_or_else(google_error::unauthenticated)?;
-    let mailbox = state
-        .mailbox(&access.mailbox)
-        .ok_or_else(google_error::unauthenticated)?;
+    let (mailbox, access) = bearer(state, request)?;
     if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
         let message = format!("Delegation denied for {}", mailbox.address);
         return Err(google_error::forbidden(&message));

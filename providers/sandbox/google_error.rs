@@ -130,8 +130,8 @@ pub(super) fn unauthenticated() -> Answer {
     )
 }
 
-/// 403: the token is good, but not for this method.
-pub(super) fn insufficient_scopes() -> Answer {
+/// 403: the token is good, but not for this method of a service.
+pub(super) fn insufficient_scopes(service: &str) -> Answer {
     detailed(
         StatusCode::FORBIDDEN,
         "PERMISSION_DENIED",
@@ -141,7 +141,7 @@ pub(super) fn insufficient_scopes() -> Answer {
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
             "reason": "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
             "domain": "googleapis.com",
-            "metadata": { "service": "gmail.googleapis.com" },
+            "metadata": { "service": service },
         }])),
     )
 }

@@ -11,9 +11,10 @@ use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::http::{Answer, Request};
+use super::mailbox::Mailbox;
 use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
 use super::state::State;
-use super::tokens::{Code, Issued, Issuer, SignIn, Standing, Wish};
+use super::tokens::{Access, Code, Issued, Issuer, SignIn, Standing, Wish};
 use super::{google_error, pages};
 
 /// Answers the paths of the sign-in; `None` for any other.
@@ -27,6 +28,28 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<
         ["revoke"] | ["oauth2", "revoke"] if post => revoke(state, request),
         _ => return None,
     })
+}
+
+/// The mailbox of a request's bearer, and what Google's sign-in granted it.
+pub(super) fn bearer<'a>(
+    state: &'a State,
+    request: &Request,
+) -> Result<(&'a Mailbox, Access), Answer> {
+    let token = request
+        .header("authorization")
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .ok_or_else(google_error::unauthenticated)?;
+    let access = state
+        .sign_in()
+        .access(token)
+        .filter(|access| access.issuer == Issuer::Google)
+        .ok_or_else(google_error::unauthenticated)?;
+    let mailbox = state
+        .mailbox(&access.mailbox)
+        .ok_or_else(google_error::unauthenticated)?;
+    Ok((mailbox, access))
 }
 
 /// Checks an authorization request and shows the consent page.

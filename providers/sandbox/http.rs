@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::faults::Fault;
 use super::state::State;
-use super::{entra, gmail, google_error, google_sign_in};
+use super::{entra, gmail, google_error, google_people, google_sign_in};
 
 /// The largest request body that is read.
 const MAX_REQUEST: usize = 1 << 20;
@@ -170,6 +170,7 @@ fn route(state: &State, request: &Request) -> Answer {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["gmail", rest @ ..] => gmail::answer(state, request, rest),
+        ["v1", rest @ ..] => google_people::answer(state, request, rest),
         _ => entra::answer(state, request, &path)
             .or_else(|| google_sign_in::answer(state, request, &path))
             .unwrap_or_else(google_error::not_found_page),

@@ -4,10 +4,11 @@
 //! A mailbox is built once from loaded letters and does not change.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
+use super::contacts::{self, People};
 use super::labels::UserLabels;
 use super::letter::{Facts, Letter};
 use super::threads;
@@ -40,6 +41,8 @@ pub(super) struct Mailbox {
     by_id: HashMap<u64, usize>,
     /// Places in `letters`, oldest first.
     threads: HashMap<u64, Vec<usize>>,
+    /// Worked out at the first need.
+    people: OnceLock<People>,
 }
 
 impl Mailbox {
@@ -82,6 +85,7 @@ impl Mailbox {
             history,
             by_id,
             threads,
+            people: OnceLock::new(),
         }
     }
 
@@ -99,6 +103,11 @@ impl Mailbox {
                 .filter_map(|place| self.letters.get(*place))
                 .collect(),
         )
+    }
+
+    /// The people of its letters.
+    pub fn people(&self) -> &People {
+        self.people.get_or_init(|| contacts::people(self))
     }
 
     /// How many conversations there are.

@@ -1,20 +1,24 @@
 //! The sandbox: a server on loopback that stands in for the providers.
 //!
-//! It speaks HTTP as Google's sign-in and the Gmail API do, in their shapes
-//! and with their errors, over mailboxes held in memory: a shipped sample, or
-//! any folder of `.eml` and `.mbox` files. The rest of the program reaches it
-//! as it reaches the real thing and cannot tell. It can also fail on purpose
-//! ([`Faults`]).
+//! It speaks HTTP as Google's and Microsoft's sign-ins, the Gmail API and parts
+//! of the People API do, in their shapes and with their errors, over mailboxes
+//! held in memory: a shipped sample, or any folder of `.eml` and `.mbox` files.
+//! The rest of the program reaches it as it reaches the real thing and cannot
+//! tell. It can also fail on purpose ([`Faults`]), and refuse to sign people in
+//! as a Microsoft tenant's administrator may have it ([`EntraPolicy`]).
 //!
-//! How it is laid out: files named `google_*` and `gmail*` know Google;
-//! `mailbox`, `letter`, `mime` and their helpers know mail and no provider, so
-//! that other providers' halves can stand beside Google's, on the same port.
+//! How it is laid out: files named `google_*` and `gmail*` know Google,
+//! `entra*` know Microsoft's sign-in; `tokens`, `device_codes`, `oauth` and
+//! `pages` are what the sign-ins share; `mailbox`, `letter`, `contacts`, `mime`
+//! and their helpers know mail and no provider, so that the providers' halves
+//! stand side by side, on the same port.
 //!
 //! The server runs on a thread of its own with a runtime of its own. It is to
 //! behave like a machine far away: a long search here must not hold up the
 //! caller's tasks, which would never happen to the real service's callers.
 
 mod attachment_id;
+mod contacts;
 mod device_codes;
 mod entra;
 mod entra_authorize;
@@ -31,8 +35,10 @@ mod gmail_json;
 mod gmail_list;
 mod gmail_match;
 mod gmail_query;
+mod gmail_settings;
 mod google_error;
 mod google_params;
+mod google_people;
 mod google_sign_in;
 mod head;
 mod http;

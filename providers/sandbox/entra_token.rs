@@ -57,10 +57,7 @@ fn trade(state: &State, request: &Request, tenant: Tenant<'_>) -> Result<Answer,
             (issued.ok_or_else(Refusal::malformed)?, None)
         }
         DEVICE_GRANT => {
-            let code = form
-                .get("device_code")
-                .or_else(|| form.get("code"))
-                .ok_or_else(|| Refusal::missing("device_code"))?;
+            let code = form.need("device_code")?;
             let polled = sign_in.devices.poll(Issuer::Microsoft, client, code);
             let (wish, mailbox) = granted(polled)?;
             blocked()?;

@@ -23,6 +23,7 @@ mod query;
 mod registry;
 mod request;
 mod sandbox;
+mod sandbox_entra;
 #[cfg(feature = "google")]
 mod server;
 mod sign_in;

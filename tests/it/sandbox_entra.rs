@@ -1,0 +1,1140 @@
+//! The sandbox's Microsoft sign-in, from outside, and Google's look-ups: codes,
+//! refresh tokens, device codes, refusals; people and settings.
+//!
+//! What opens with a Microsoft token is for the tests of Graph; here it is
+//! enough that nothing of Google's does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet::providers::sandbox::{EntraPolicy, Options, Sandbox};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::{HeaderMap, Method, Request};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use url::form_urlencoded::Serializer;
+
+const VERIFIER: &str = "a-verifier-of-the-length-that-rfc-7636-asks-for";
+const CALLBACK: &str = "http://localhost:9/callback";
+const ME: &str = "mira@example.com";
+const CLIENT: &str = "7c2f0f0e-6f0a-4b0e-9d3a-0d9f8b1c2a34";
+const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+const ALLOW: &[(&str, &str)] = &[("x-sandbox-consent", "allow")];
+const DENY: &[(&str, &str)] = &[("x-sandbox-consent", "deny")];
+const REQUEST_ID: &str = "11111111-2222-4333-8444-555555555555";
+
+// The client's side -------------------------------------------------------
+
+struct Reply {
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Reply {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
+    }
+
+    fn tokens(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text());
+        self.json()
+    }
+
+    fn header(&self, name: &str) -> String {
+        let value = self.headers.get(name).map(|value| value.to_str().unwrap());
+        value.unwrap_or_default().to_owned()
+    }
+
+    /// The query of the redirect to the client.
+    fn location(&self) -> BTreeMap<String, String> {
+        assert_eq!(self.status, 302, "{}", self.text());
+        let url = url::Url::parse(&self.header("location")).unwrap();
+        assert!(url.as_str().starts_with(CALLBACK), "{url}");
+        url.query_pairs().into_owned().collect()
+    }
+
+    /// Checks that an error is whole, to the last member, and gives status,
+    /// word, number and the sentence.
+    fn error(&self) -> (u16, String, u64, String) {
+        let body = self.json();
+        let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
+        let number = body["error_codes"][0].as_u64().unwrap();
+        let mut expected = vec![
+            "correlation_id",
+            "error",
+            "error_codes",
+            "error_description",
+            "error_uri",
+            "timestamp",
+            "trace_id",
+        ];
+        for sometimes in ["suberror", "claims"] {
+            if body[sometimes].is_string() {
+                expected.push(sometimes);
+            }
+        }
+        expected.sort_unstable();
+        let mut members: Vec<&str> = body.as_object().unwrap().keys().map(|k| &**k).collect();
+        members.sort_unstable();
+        assert_eq!(members, expected);
+        assert_eq!(body["error_codes"], json!([number]));
+        let uri = format!("https://login.microsoftonline.com/error?code={number}");
+        assert_eq!(text("error_uri"), uri);
+        assert_eq!(text("trace_id").len(), 36);
+        assert_eq!(self.header("x-ms-request-id"), text("trace_id"));
+        let description = text("error_description");
+        let (first, rest) = description.split_once("\r\n").unwrap();
+        let marks = format!(
+            "Trace ID: {}\r\nCorrelation ID: {}\r\nTimestamp: {}",
+            text("trace_id"),
+            text("correlation_id"),
+            text("timestamp")
+        );
+        assert_eq!(rest, marks);
+        let sentence = first.strip_prefix(&format!("AADSTS{number}: ")).unwrap();
+        (self.status, text("error"), number, sentence.to_owned())
+    }
+
+    /// Status, word and number of an error.
+    fn refusal(&self) -> (u16, String, u64) {
+        let (status, error, number, _) = self.error();
+        (status, error, number)
+    }
+}
+
+struct Web {
+    http: Client<HttpConnector, Full<Bytes>>,
+    base: String,
+}
+
+impl Web {
+    fn of(sandbox: &Sandbox) -> Self {
+        Self {
+            http: Client::builder(TokioExecutor::new()).build_http(),
+            base: sandbox.base().to_owned(),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> Reply {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(Bytes::from(body))).unwrap();
+        let (head, body) = self.http.request(request).await.unwrap().into_parts();
+        Reply {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            body: body.collect().await.unwrap().to_bytes(),
+        }
+    }
+
+    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
+        self.send(Method::GET, path, headers, String::new()).await
+    }
+
+    async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        self.send(Method::POST, path, &[], form(fields)).await
+    }
+
+    /// An authorization request with changes; an empty value is one left out.
+    async fn authorize(&self, changes: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
+        let usual = [
+            ("client_id", CLIENT),
+            ("redirect_uri", CALLBACK),
+            ("response_type", "code"),
+            ("response_mode", "query"),
+            ("scope", "offline_access Mail.Read User.Read"),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+            ("state", "st&te"),
+            ("login_hint", ME),
+        ];
+        let query = form(&changed(&usual, changes));
+        self.get(&format!("/common/oauth2/v2.0/authorize?{query}"), headers)
+            .await
+    }
+
+    async fn code(&self, changes: &[(&str, &str)]) -> String {
+        let back = self.authorize(changes, ALLOW).await.location();
+        back["code"].clone()
+    }
+
+    /// A token request by code, with changes.
+    async fn token(&self, changes: &[(&str, &str)]) -> Reply {
+        let usual = [
+            ("grant_type", "authorization_code"),
+            ("client_id", CLIENT),
+            ("redirect_uri", CALLBACK),
+            ("code_verifier", VERIFIER),
+        ];
+        let fields = changed(&usual, changes);
+        self.post("/common/oauth2/v2.0/token", &fields).await
+    }
+
+    async fn sign_in(&self, changes: &[(&str, &str)]) -> Value {
+        let code = self.code(changes).await;
+        self.token(&[("code", &code)]).await.tokens()
+    }
+
+    async fn refresh(&self, token: &Value, changes: &[(&str, &str)]) -> Reply {
+        let usual = [
+            ("grant_type", "refresh_token"),
+            ("client_id", CLIENT),
+            ("refresh_token", token.as_str().unwrap()),
+        ];
+        let fields = changed(&usual, changes);
+        self.post("/common/oauth2/v2.0/token", &fields).await
+    }
+
+    async fn device(&self) -> Value {
+        let fields = [("client_id", CLIENT), ("scope", "Mail.Read offline_access")];
+        let path = "/organizations/oauth2/v2.0/devicecode";
+        self.post(path, &fields).await.tokens()
+    }
+
+    async fn poll(&self, device: &Value) -> Reply {
+        let fields = [
+            ("grant_type", DEVICE),
+            ("client_id", CLIENT),
+            ("device_code", device["device_code"].as_str().unwrap()),
+        ];
+        self.post("/organizations/oauth2/v2.0/token", &fields).await
+    }
+
+    async fn type_code(&self, device: &Value, headers: &[(&str, &str)]) -> Reply {
+        let code = device["user_code"].as_str().unwrap();
+        let body = form(&[("user_code", code), ("login_hint", ME)]);
+        self.send(Method::POST, "/common/oauth2/deviceauth", headers, body)
+            .await
+    }
+
+    /// A Google access token with scopes.
+    async fn google(&self, scope: &str) -> Value {
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
+        let query = form(&[
+            ("client_id", CLIENT),
+            ("redirect_uri", CALLBACK),
+            ("response_type", "code"),
+            ("scope", scope),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+            ("state", "s"),
+            ("access_type", "offline"),
+            ("login_hint", ME),
+        ]);
+        let path = format!("/o/oauth2/v2/auth?{query}");
+        let code = self.get(&path, ALLOW).await.location()["code"].clone();
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("client_id", CLIENT),
+            ("redirect_uri", CALLBACK),
+            ("code_verifier", VERIFIER),
+            ("code", &code),
+        ];
+        self.post("/token", &fields).await.tokens()
+    }
+
+    async fn bearing(&self, path: &str, token: &Value) -> Reply {
+        let bearer = format!("Bearer {}", token["access_token"].as_str().unwrap());
+        self.get(path, &[("authorization", &bearer)]).await
+    }
+}
+
+fn form(pairs: &[(&str, &str)]) -> String {
+    Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+fn changed<'a>(
+    usual: &[(&'a str, &'a str)],
+    changes: &[(&'a str, &'a str)],
+) -> Vec<(&'a str, &'a str)> {
+    let mut all: BTreeMap<&str, &str> = usual.iter().copied().collect();
+    all.extend(changes.iter().copied());
+    all.into_iter().filter(|(_, v)| !v.is_empty()).collect()
+}
+
+fn letters(letters: &[&str]) -> TempDir {
+    let dir = TempDir::new().unwrap();
+    let mine = dir.path().join(ME);
+    fs::create_dir(&mine).unwrap();
+    for (number, letter) in letters.iter().enumerate() {
+        fs::write(mine.join(format!("{number}.eml")), letter).unwrap();
+    }
+    dir
+}
+
+async fn small(options: Options) -> (TempDir, Sandbox, Web) {
+    let dir = letters(&["From: a@x.example\nSubject: hi\n\nhello\n"]);
+    let mail = Some(dir.path().to_owned());
+    let sandbox = Sandbox::start(Options { mail, ..options }).await.unwrap();
+    let web = Web::of(&sandbox);
+    (dir, sandbox, web)
+}
+
+fn fast() -> Options {
+    Options {
+        device_interval: Duration::ZERO,
+        ..Options::default()
+    }
+}
+
+fn claims(token: &Value) -> Value {
+    let part = token.as_str().unwrap().split('.').nth(1).unwrap();
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+}
+
+// Authorization -----------------------------------------------------------
+
+#[tokio::test]
+async fn sign_in_by_code() {
+    let (_dir, _sandbox, web) = small(fast()).await;
+    let back = web.authorize(&[], ALLOW).await.location();
+    assert_eq!(back["state"], "st&te");
+    assert_eq!(back.keys().len(), 3, "{back:?}");
+    let reply = web.token(&[("code", &back["code"])]).await;
+    assert_eq!(reply.header("cache-control"), "no-store, no-cache");
+    let mut tokens = reply.tokens();
+    for (name, least) in [("access_token", 1_400), ("refresh_token", 1_000)] {
+        let token = tokens[name].take();
+        assert!(token.as_str().unwrap().len() >= least, "{name}");
+    }
+    assert_eq!(
+        tokens,
+        json!({
+            "token_type": "Bearer",
+            "scope": "Mail.Read User.Read",
+            "expires_in": 3_600,
+            "ext_expires_in": 3_600,
+            "access_token": null,
+            "refresh_token": null,
+        })
+    );
+    // Without a state, none is sent back.
+    let back = web.authorize(&[("state", "")], ALLOW).await.location();
+    assert!(!back.contains_key("state"));
+    let denied = web.authorize(&[], DENY).await.location();
+    assert_eq!(denied["error"], "access_denied");
+    assert_eq!(denied["error_subcode"], "cancel");
+    assert_eq!(denied["state"], "st&te");
+    let why = "AADSTS65004: User declined to consent to access the app.\r\nTrace ID: ";
+    assert!(denied["error_description"].starts_with(why));
+}
+
+#[tokio::test]
+async fn sign_in_by_page() {
+    let (_dir, _sandbox, web) = small(fast()).await;
+    let page = web.authorize(&[("client_id", "<script>")], &[]).await;
+    let text = page.text();
+    assert_eq!(page.status, 200);
+    for part in [
+        "This is not Microsoft",
+        "&lt;script&gt;",
+        "value=\"mira@example.com\" checked",
+        "<code>Mail.Read</code>",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("<script>"));
+    let ticket = text.split("name=request value=\"").nth(1).unwrap();
+    let ticket = ticket.split('"').next().unwrap();
+    let fields = [("request", ticket), ("mailbox", ME), ("decision", "allow")];
+    // Google's page does not take Microsoft's ticket.
+    let google = web.post("/o/oauth2/v2/consent", &fields).await;
+    assert_eq!(google.status, 400);
+    let path = "/common/oauth2/v2.0/consent";
+    let code = web.post(path, &fields).await.location()["code"].clone();
+    let changes = [("code", code.as_str()), ("client_id", "<script>")];
+    assert_eq!(web.token(&changes).await.status, 200);
+    assert_eq!(web.post(path, &fields).await.status, 400);
+}
+
+#[tokio::test]
+async fn scopes_are_read_and_told() {
+    let (_dir, _sandbox, web) = small(fast()).await;
+    for (asked, told, offline, id) in [
+        ("mail.read", "Mail.Read", false, false),
+        (
+            "Mail.Read offline_access Mail.Read",
+            "Mail.Read",
+            true,
+            false,
+        ),
+        (
+            "https://graph.microsoft.com/mail.readwrite HTTPS://Graph.microsoft.com/Mail.Send",
+            "https://graph.microsoft.com/Mail.ReadWrite https://graph.microsoft.com/Mail.Send",
+            false,
+            false,
+        ),
+        (
+            "openid profile email User.Read Mail.Read.Shared MailboxSettings.Read \
+             MailboxSettings.ReadWrite Contacts.Read People.Read Calendars.Read \
+             Calendars.ReadWrite offline_access",
+            "openid profile email User.Read Mail.Read.Shared MailboxSettings.Read \
+             MailboxSettings.ReadWrite Contacts.Read People.Read Calendars.Read \
+             Calendars.ReadWrite",
+            true,
+            true,
+        ),
+    ] {
+        let tokens = web.sign_in(&[("scope", asked)]).await;
+        assert_eq!(tokens["scope"], told, "{asked}");
+        assert_eq!(tokens["refresh_token"].is_string(), offline, "{asked}");
+        assert_eq!(tokens["id_token"].is_string(), id, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn an_id_token_tells_who() {
+    let (_dir, sandbox, web) = small(fast()).await;
+    let changes = [
+        ("scope", "openid profile email Mail.Read"),
+        ("nonce", "n-1"),
+    ];
+    let code = web.code(&changes).await;
+    let fields = [("code", code.as_str()), ("client_info", "1")];
+    let tokens = web.token(&fields).await.tokens();
+    let mut told = claims(&tokens["id_token"]);
+    let lifetime = told["exp"].as_i64().unwrap() - told["iat"].as_i64().unwrap();
+    assert_eq!(lifetime, 3_600);
+    let (tid, oid) = (told["tid"].clone(), told["oid"].clone());
+    assert_eq!(
+        told["iss"],
+        format!("{}/{}/v2.0", sandbox.base(), tid.as_str().unwrap())
+    );
+    let info = tokens["client_info"].as_str().unwrap();
+    let info: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(info).unwrap()).unwrap();
+    assert_eq!(info, json!({ "uid": oid, "utid": tid }));
+    for changing in ["iat", "nbf", "exp", "iss", "sub", "oid", "tid"] {
+        assert!(!told[changing].take().is_null(), "{changing}");
+    }
+    assert_eq!(
+        told,
+        json!({
+            "ver": "2.0", "aud": CLIENT, "preferred_username": ME, "name": "mira",
+            "email": ME, "nonce": "n-1",
+            "iat": null, "nbf": null, "exp": null, "iss": null, "sub": null, "oid": null,
+            "tid": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn authorization_requests_refused() {
+    let (_dir, _sandbox, web) = small(fast()).await;
+    // To the person: nothing may be sent to a client that is not known.
+    for (change, number) in [
+        (("client_id", ""), 900_144),
+        (("redirect_uri", ""), 900_144),
+        (("redirect_uri", "http://evil.example/"), 50_011),
+        (("redirect_uri", "https://localhost/"), 50_011),
+        (("redirect_uri", "http://localhost.evil.example/"), 50_011),
+    ] {
+        let reply = web.authorize(&[change], ALLOW).await;
+        assert_eq!(reply.status, 400, "{change:?}");
+        assert_eq!(reply.header("location"), "");
+        let text = reply.text();
+        assert!(
+            text.contains(&format!("AADSTS{number}: ")),
+            "{change:?} {text}"
+        );
+    }
+    // To the client.
+    for (change, error, number) in [
+        (("response_type", ""), "invalid_request", 900_144),
+        (
+            ("response_type", "token"),
+            "unsupported_response_type",
+            700_054,
+        ),
+        (("response_mode", "fragment"), "invalid_request", 70_007),
+        (("prompt", "maybe"), "invalid_request", 90_023),
+        (("scope", ""), "invalid_request", 900_144),
+        (("scope", "Mail.Read Mail.Burn"), "invalid_scope", 70_011),
+        (
+            ("scope", "https://mail.google.com/"),
+            "invalid_scope",
+            70_011,
+        ),
+        (
+            ("scope", "https://graph.microsoft.com/openid"),
+            "invalid_scope",
+            70_011,
+        ),
+        (("code_challenge", ""), "invalid_request", 9_002_325),
+        (("code_challenge", "short"), "invalid_request", 501_491),
+        (
+            ("code_challenge_method", "plain"),
+            "invalid_request",
+            501_491,
+        ),
+        (("code_challenge_method", ""), "invalid_request", 501_491),
+    ] {
+        let back = web.authorize(&[change], ALLOW).await.location();
+        assert_eq!(back["error"], error, "{change:?}");
+        assert_eq!(back["state"], "st&te");
+        let why = format!("AADSTS{number}: ");
+        assert!(back["error_description"].starts_with(&why), "{back:?}");
+        assert!(!back.contains_key("code"));
+    }
+    let silent = web.authorize(&[("prompt", "none")], &[]).await.location();
+    assert_eq!(silent["error"], "login_required");
+}
+
+#[tokio::test]
+async fn tenants() {
+    let (_dir, sandbox, web) = small(fast()).await;
+    let guid = "c0ffee00-1234-4abc-8def-0123456789ab";
+    for (tenant, issuer) in [
+        ("common", "{tenantid}"),
+        ("organizations", "{tenantid}"),
+        ("consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"),
+        (guid, guid),
+    ] {
+        let path = format!("/{tenant}/v2.0/.well-known/openid-configuration");
+        let found = web.get(&path, &[]).await.tokens();
+        let base = sandbox.base();
+        assert_eq!(found["issuer"], format!("{base}/{issuer}/v2.0"));
+        let token = format!("{base}/{tenant}/oauth2/v2.0/token");
+        assert_eq!(found["token_endpoint"], token);
+        let path = token.strip_prefix(base).unwrap();
+        assert_eq!(web.post(path, &[]).await.refusal().2, 900_144);
+    }
+    let path = "/contoso.example/v2.0/.well-known/openid-configuration";
+    assert_eq!(web.get(path, &[]).await.status, 200);
+    for tenant in [
+        "nowhere",
+        "c0ffee",
+        "-bad.example",
+        "c0ffee00-1234-4abc-8def",
+    ] {
+        let sentence = format!(
+            "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and \
+             are signing into the correct cloud. Check with your subscription administrator, \
+             this may happen if there are no active subscriptions for the tenant."
+        );
+        for path in ["token", "devicecode"] {
+            let path = format!("/{tenant}/oauth2/v2.0/{path}");
+            let expected = (400, "invalid_request".to_owned(), 90_002, sentence.clone());
+            assert_eq!(web.post(&path, &[]).await.error(), expected);
+        }
+        let page = format!("/{tenant}/oauth2/v2.0/authorize");
+        let page = web.get(&page, &[]).await;
+        assert_eq!(page.status, 400);
+        assert!(page.text().contains("AADSTS90002: Tenant"), "{tenant}");
+    }
+    let get = web.get("/common/oauth2/v2.0/token", &[]).await;
+    let why = "The endpoint only accepts POST requests. Received a GET request.";
+    let expected = (400, "invalid_request".to_owned(), 900_561, why.to_owned());
+    assert_eq!(get.error(), expected);
+}
+
+// Tokens ------------------------------------------------------------------
+
+#[tokio::test]
+async fn token_requests_refused() {
+    let (_dir, _sandbox, web) = small(fast()).await;
+    for (change, status, error, number) in [
+        (("grant_type", ""), 400, "invalid_request", 900_144),
+        (
+            ("grant_type", "password"),
+            400,
+            "unsupported_grant_type",
+            70_003,
+        ),
+        (("client_id", ""), 400, "invalid_request", 900_144),
+        (("client_id", "another"), 400, "invalid_grant", 70_000),
+        (("client_secret", "s"), 401, "invalid_client", 700_025),
+        (("code", ""), 400, "invalid_request", 900_144),
+        (("code", "1.Awrong"), 400, "invalid_grant", 9_002_313),
+        (("redirect_uri", ""), 400, "invalid_request", 900_144),
+        (
+            ("redirect_uri", "http://localhost:9/x"),
+            401,
+            "invalid_client",
+            500_112,
+        ),
+        (("code_verifier", ""), 400, "invalid_grant", 501_481),
+        (
+            ("code_verifier", "not-the-verifier"),
+            400,
+            "invalid_grant",
+            501_481,
+        ),
+        (("scope", "Mail.Burn"), 400, "invalid_scope", 70_011),
+        (("scope", "Mail.Send"), 400, "invalid_grant", 65_001),
+        (
+            ("grant_type", "refresh_token"),
+            400,
+            "invalid_request",
+            900_144,
+        ),
+        (("grant_type", DEVICE), 400, "invalid_request", 900_144),
+        (("refresh_token", "ignored"), 200, "", 0),
+    ] {
+        let code = web.code(&[]).await;
+        let reply = web.token(&[("code", &code), change]).await;
+        if status == 200 {
+            assert_eq!(reply.status, 200, "{change:?} {}", reply.text());
+            continue;
+        }
+        let expected = (status, error.to_owned(), number);
+        assert_eq!(reply.refusal(), expected, "{change:?}");
+    }
+    // A code is good for one try, whether it succeeds or not.
+    let code = web.code(&[]).await;
+    let first = [("code", code.as_str()), ("code_verifier", "wrong")];
+    assert_eq!(web.token(&first).await.refusal().2, 501_481);
+    let expected = (400, "invalid_grant".to_owned(), 54_005);
+    assert_eq!(web.token(&[("code", &code)]).await.refusal(), expected);
+    // The client's own number of the request comes back.
+    let headers = [("client-request-id", REQUEST_ID)];
+    let path = "/common/oauth2/v2.0/token";
+    let reply = web.send(Method::POST, path, &headers, String::new()).await;
+    assert_eq!(reply.json()["correlation_id"], REQUEST_ID);
+    assert_eq!(reply.error().0, 400);
+}
+
+#[tokio::test]
+async fn refresh_tokens_rotate() {
+    let (_dir, sandbox, web) = small(fast()).await;
+    let first = web.sign_in(&[]).await;
+    let scope = [(
+        "scope",
+        "https://graph.microsoft.com/Mail.Read offline_access",
+    )];
+    let second = web.refresh(&first["refresh_token"], &scope).await.tokens();
+    assert_eq!(second["scope"], "Mail.Read User.Read");
+    assert_ne!(second["refresh_token"], first["refresh_token"]);
+    assert_ne!(second["access_token"], first["access_token"]);
+    // The answer may have been lost: until the new one is used, the old works.
+    let again = web.refresh(&first["refresh_token"], &[]).await.tokens();
+    assert_ne!(again["refresh_token"], second["refresh_token"]);
+    let third = web.refresh(&second["refresh_token"], &[]).await.tokens();
+    let reused = web.refresh(&first["refresh_token"], &[]).await.error();
+    let why = "Provided grant is invalid or malformed.".to_owned();
+    assert_eq!(reused, (400, "invalid_grant".to_owned(), 70_000, why));
+    assert_eq!(web.refresh(&third["refresh_token"], &[]).await.status, 200);
+
+    for (change, error, number) in [
+        (("client_id", "another"), "invalid_grant", 70_000),
+        (("scope", "Mail.Send"), "invalid_grant", 65_001),
+        (("scope", "Mail.Burn"), "invalid_scope", 70_011),
+        (("refresh_token", "1.Ano"), "invalid_grant", 9_002_313),
+    ] {
+        let reply = web.refresh(&third["refresh_token"], &[change]).await;
+        assert_eq!(
+            reply.refusal(),
+            (400, error.to_owned(), number),
+            "{change:?}"
+        );
+    }
+    // Ending access tokens spares refresh tokens; ending all does not.
+    sandbox.expire_access_tokens();
+    assert_eq!(web.refresh(&third["refresh_token"], &[]).await.status, 200);
+    let google = web.google("https://mail.google.com/").await;
+    sandbox.revoke_all();
+    let reply = web.refresh(&third["refresh_token"], &[]).await;
+    assert_eq!(reply.refusal(), (400, "invalid_grant".to_owned(), 50_173));
+    assert_eq!(reply.json()["suberror"], "bad_token");
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("client_id", CLIENT),
+        ("refresh_token", google["refresh_token"].as_str().unwrap()),
+    ];
+    let reply = web.post("/token", &fields).await;
+    assert_eq!(reply.json()["error"], "invalid_grant");
+}
+
+#[tokio::test]
+async fn what_one_issuer_gave_opens_nothing_at_the_other() {
+    let (_dir, _sandbox, web) = small(fast()).await;
+    let google = web.google("https://mail.google.com/").await;
+    let microsoft = web.sign_in(&[]).await;
+    let reply = web.refresh(&google["refresh_token"], &[]).await;
+    assert_eq!(
+        reply.refusal(),
+        (400, "invalid_grant".to_owned(), 9_002_313)
+    );
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("client_id", CLIENT),
+        (
+            "refresh_token",
+            microsoft["refresh_token"].as_str().unwrap(),
+        ),
+    ];
+    let expected = json!({
+        "error": "invalid_grant",
+        "error_description": "Token has been expired or revoked.",
+    });
+    assert_eq!(web.post("/token", &fields).await.json(), expected);
+    for name in ["access_token", "refresh_token"] {
+        let fields = [("token", microsoft[name].as_str().unwrap())];
+        let reply = web.post("/revoke", &fields).await;
+        assert_eq!(reply.json()["error"], "invalid_token", "{name}");
+    }
+    let code = web.code(&[]).await;
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("client_id", CLIENT),
+        ("redirect_uri", CALLBACK),
+        ("code_verifier", VERIFIER),
+        ("code", &code),
+    ];
+    assert_eq!(web.post("/token", &fields).await.status, 400);
+    assert_eq!(web.token(&[("code", &code)]).await.status, 200);
+    let profile = "/gmail/v1/users/me/profile";
+    assert_eq!(web.bearing(profile, &google).await.status, 200);
+    assert_eq!(web.bearing(profile, &microsoft).await.status, 401);
+}
+
+#[tokio::test]
+async fn an_administrator_demands() {
+    let (_dir, sandbox, web) = small(fast()).await;
+    let tokens = web.sign_in(&[]).await;
+    sandbox.set_entra_policy(EntraPolicy::AdminConsentRequired);
+    let back = web.authorize(&[], ALLOW).await.location();
+    assert_eq!(back["error"], "access_denied");
+    assert!(back["error_description"].starts_with("AADSTS90094: "));
+    let device = web.device().await;
+    let page = web.type_code(&device, ALLOW).await;
+    assert_eq!(page.status, 403);
+    assert!(page.text().contains("AADSTS90094"));
+    assert_eq!(web.poll(&device).await.refusal().1, "authorization_pending");
+    let tokens = web.refresh(&tokens["refresh_token"], &[]).await.tokens();
+
+    for (policy, number, suberror) in [
+        (EntraPolicy::ConditionalAccess, 53_003, "message_only"),
+        (EntraPolicy::MfaRequired, 50_076, "basic_action"),
+    ] {
+        sandbox.set_entra_policy(policy);
+        let code = web.code(&[]).await;
+        let device = web.device().await;
+        assert_eq!(web.type_code(&device, ALLOW).await.status, 200);
+        for reply in [
+            web.token(&[("code", &code)]).await,
+            web.refresh(&tokens["refresh_token"], &[]).await,
+            web.poll(&device).await,
+        ] {
+            let expected = (400, "interaction_required".to_owned(), number);
+            assert_eq!(reply.refusal(), expected);
+            assert_eq!(reply.json()["suberror"], suberror);
+            let claims = reply.json()["claims"].as_str().unwrap().to_owned();
+            let claims: Value = serde_json::from_str(&claims).unwrap();
+            assert_eq!(claims["access_token"]["polids"]["essential"], true);
+        }
+    }
+    sandbox.set_entra_policy(EntraPolicy::None);
+    assert_eq!(web.refresh(&tokens["refresh_token"], &[]).await.status, 200);
+}
+
+// Devices -----------------------------------------------------------------
+
+#[tokio::test]
+async fn a_device_is_let_in() {
+    let (_dir, sandbox, web) = small(fast()).await;
+    let mut device = web.device().await;
+    let code = device["user_code"].as_str().unwrap().to_owned();
+    assert_eq!(code.len(), 9);
+    let page = format!("{}/organizations/oauth2/deviceauth", sandbox.base());
+    let message = format!(
+        "To sign in, use a web browser to open the page {page} and enter the code {code} to \
+         authenticate."
+    );
+    assert_eq!(device["verification_uri"], page);
+    assert_eq!(device["message"], message);
+    assert_eq!(device["expires_in"], 900);
+    assert_eq!(device["interval"], 0);
+    assert_eq!(device.as_object().unwrap().len(), 6);
+    let pending = (
+        400,
+        "authorization_pending".to_owned(),
+        70_016,
+        "OAuth 2.0 device flow error. Authorization is pending. Continue polling.".to_owned(),
+    );
+    assert_eq!(web.poll(&device).await.error(), pending);
+
+    // A person types it, in their own way.
+    let path = "/organizations/oauth2/deviceauth";
+    let shown = web.get(&format!("{path}?user_code={code}"), &[]).await;
+    assert!(shown.text().contains(&format!("value=\"{code}\"")));
+    let (one, two) = code.split_at(4);
+    let typed = format!(" {}-{}", one.to_lowercase(), two.to_lowercase());
+    let wrong = [("user_code", "AAAAAAAAA"), ("mailbox", ME)];
+    assert_eq!(web.post(path, &wrong).await.status, 400);
+    let nobody = [("user_code", &*code), ("mailbox", "x@y.example")];
+    assert_eq!(web.post(path, &nobody).await.status, 400);
+    assert_eq!(web.poll(&device).await.error(), pending);
+    let fields = [
+        ("user_code", &*typed),
+        ("mailbox", ME),
+        ("decision", "allow"),
+    ];
+    let reply = web.post(path, &fields).await;
+    assert!(
+        reply.text().contains("You have signed in"),
+        "{}",
+        reply.text()
+    );
+    assert_eq!(
+        web.post(path, &fields).await.status,
+        400,
+        "a code is typed once"
+    );
+
+    let tokens = web.poll(&device).await.tokens();
+    assert_eq!(tokens["scope"], "Mail.Read");
+    assert_eq!(web.refresh(&tokens["refresh_token"], &[]).await.status, 200);
+    let gone = (400, "bad_verification_code".to_owned(), 70_018);
+    assert_eq!(web.poll(&device).await.refusal(), gone);
+    device["device_code"] = "nothing".into();
+    assert_eq!(web.poll(&device).await.refusal(), gone);
+    for (fields, error, number) in [
+        (vec![("client_id", CLIENT)], "invalid_request", 900_144),
+        (vec![("scope", "Mail.Read")], "invalid_request", 900_144),
+        (
+            vec![("client_id", CLIENT), ("scope", "Mail.Burn")],
+            "invalid_scope",
+            70_011,
+        ),
+    ] {
+        let reply = web.post("/common/oauth2/v2.0/devicecode", &fields).await;
+        assert_eq!(reply.refusal(), (400, error.to_owned(), number));
+    }
+}
+
+#[tokio::test]
+async fn a_device_is_told_no_or_to_wait() {
+    let (_dir, sandbox, web) = small(fast()).await;
+    let device = web.device().await;
+    assert_eq!(web.type_code(&device, DENY).await.status, 200);
+    for _ in 0..2 {
+        let declined = (400, "authorization_declined".to_owned(), 65_004);
+        assert_eq!(web.poll(&device).await.refusal(), declined);
+    }
+    let device = web.device().await;
+    sandbox.revoke_all();
+    assert_eq!(web.poll(&device).await.refusal().1, "bad_verification_code");
+
+    let interval = Duration::from_millis(300);
+    let options = Options {
+        device_interval: interval,
+        ..Options::default()
+    };
+    let (_dir, _sandbox, web) = small(options).await;
+    let device = web.device().await;
+    assert_eq!(device["interval"], 1, "rounded up");
+    assert_eq!(web.poll(&device).await.refusal().1, "authorization_pending");
+    let slow = (400, "slow_down".to_owned(), 70_016);
+    assert_eq!(web.poll(&device).await.refusal(), slow);
+    assert_eq!(web.type_code(&device, ALLOW).await.status, 200);
+    assert_eq!(web.poll(&device).await.refusal(), slow);
+    tokio::time::sleep(interval + Duration::from_millis(20)).await;
+    assert_eq!(web.poll(&device).await.status, 200);
+
+    let options = Options {
+        device_lifetime: Duration::from_millis(30),
+        ..fast()
+    };
+    let (_dir, _sandbox, web) = small(options).await;
+    let device = web.device().await;
+    tokio::time::sleep(Duration::from_millis(40)).await;
+    let expired = (400, "expired_token".to_owned(), 70_020);
+    assert_eq!(web.poll(&device).await.refusal(), expired);
+    assert_eq!(web.type_code(&device, ALLOW).await.status, 400);
+}
+
+// Google's look-ups -------------------------------------------------------
+
+const READONLY: &str = "https://www.googleapis.com/auth/gmail.readonly";
+const CONTACTS: &str = "https://www.googleapis.com/auth/contacts.readonly";
+const OTHERS: &str = "https://www.googleapis.com/auth/contacts.other.readonly";
+
+async fn people() -> (TempDir, Sandbox, Web) {
+    let dir = letters(&[
+        "From: Mira L <mira@example.com>\nTo: \"Voss, Anna\" <Anna@Voss.example>, b@x.example\n\
+         Cc: Mira <mira+news@example.com>\nDate: Tue, 3 Mar 2026 10:00:00 +0000\n\nhello\n",
+        "From: =?utf-8?q?Anna_V=C3=B6ss?= <anna@voss.example>\nTo: mira@example.com\n\
+         Date: Wed, 4 Mar 2026 10:00:00 +0000\n\nhello\n",
+        "From: Jan van Dijk <jan@dijk.example>\nTo: mira@example.com, c@x.example\n\
+         Date: Wed, 4 Mar 2026 11:00:00 +0000\n\nhello\n",
+        "From: news@dijk.example\nTo: mira@example.com\n\
+         Date: Thu, 5 Mar 2026 11:00:00 +0000\n\nhello\n",
+        "From: Spammer <spam@dijk.example>\nTo: mira@example.com\nX-Gmail-Labels: Spam\n\
+         Date: Thu, 5 Mar 2026 12:00:00 +0000\n\nhello\n",
+    ]);
+    let mail = Some(dir.path().to_owned());
+    let sandbox = Sandbox::start(Options { mail, ..fast() }).await.unwrap();
+    let web = Web::of(&sandbox);
+    (dir, sandbox, web)
+}
+
+/// The addresses of a search's results.
+fn found(answer: &Value) -> Vec<&str> {
+    let results = answer["results"].as_array();
+    let results = results.map(Vec::as_slice).unwrap_or_default();
+    results
+        .iter()
+        .map(|row| {
+            row["person"]["emailAddresses"][0]["value"]
+                .as_str()
+                .unwrap()
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn people_are_found() {
+    let (_dir, sandbox, web) = people().await;
+    let token = web.google(&format!("{CONTACTS} {OTHERS}")).await;
+    let contacts = "/v1/people:searchContacts?readMask=names,emailAddresses&query=";
+    let others = "/v1/otherContacts:search?readMask=emailAddresses&query=";
+    for (base, query, expected) in [
+        (contacts, "a", vec!["anna@voss.example"]),
+        (contacts, "ANN", vec!["anna@voss.example"]),
+        (contacts, "v%C3%B6s", vec!["anna@voss.example"]),
+        (contacts, "anna+v%C3%B6", vec!["anna@voss.example"]),
+        (contacts, "ann+v%C3%B6", vec![]),
+        (contacts, "nna", vec![]),
+        (contacts, "anna@voss", vec!["anna@voss.example"]),
+        (contacts, "x.example", vec!["b@x.example"]),
+        (contacts, "jan", vec![]),
+        (contacts, "mira", vec![]),
+        (contacts, "", vec![]),
+        (others, "jan+van+d", vec!["jan@dijk.example"]),
+        (
+            others,
+            "dijk",
+            vec!["jan@dijk.example", "news@dijk.example"],
+        ),
+        (others, "dijk&pageSize=1", vec!["jan@dijk.example"]),
+        (others, "anna", vec![]),
+        (others, "c@x", vec![]),
+    ] {
+        let answer = web.bearing(&format!("{base}{query}"), &token).await;
+        assert_eq!(found(&answer.tokens()), expected, "{base}{query}");
+    }
+    let empty = web.bearing(&format!("{contacts}zebra"), &token).await;
+    assert_eq!(empty.json(), json!({}));
+
+    // A whole person, in the real shape.
+    let answer = web.bearing(&format!("{contacts}anna"), &token).await.json();
+    let mut person = answer["results"][0]["person"].clone();
+    let id = person["names"][0]["metadata"]["source"]["id"].clone();
+    let etag = person["etag"].take();
+    assert!(etag.as_str().unwrap().starts_with('%'));
+    let number = u64::from_str_radix(id.as_str().unwrap(), 16).unwrap();
+    let metadata = json!({ "primary": true, "source": { "type": "CONTACT", "id": id } });
+    assert_eq!(
+        person,
+        json!({
+            "resourceName": format!("people/c{number}"),
+            "etag": null,
+            "names": [{
+                "metadata": metadata,
+                "displayName": "Anna Vöss",
+                "familyName": "Vöss",
+                "givenName": "Anna",
+                "displayNameLastFirst": "Vöss, Anna",
+                "unstructuredName": "Anna Vöss",
+            }],
+            "emailAddresses": [{ "metadata": metadata, "value": "anna@voss.example" }],
+        })
+    );
+    let masked = format!("{others}jan&fields=results/person/emailAddresses/value");
+    let answer = web.bearing(&masked, &token).await.json();
+    let person = json!({ "emailAddresses": [{ "value": "jan@dijk.example" }] });
+    assert_eq!(answer, json!({ "results": [{ "person": person }] }));
+
+    // The list, page by page, without gap or overlap.
+    let list = "/v1/people/me/connections?personFields=emailAddresses,metadata";
+    let whole = web.bearing(list, &token).await.json();
+    assert_eq!(whole["totalPeople"], 2);
+    assert_eq!(whole["connections"][0]["metadata"]["objectType"], "PERSON");
+    assert!(whole["nextPageToken"].is_null() && whole["connections"][0]["names"].is_null());
+    let first = web
+        .bearing(&format!("{list}&pageSize=1"), &token)
+        .await
+        .json();
+    let next = first["nextPageToken"].as_str().unwrap();
+    let second = format!("{list}&pageSize=1&pageToken={next}");
+    let second = web.bearing(&second, &token).await.json();
+    assert!(second["nextPageToken"].is_null());
+    let pages = json!([first["connections"][0], second["connections"][0]]);
+    assert_eq!(pages, whole["connections"]);
+
+    // They count as API requests, and fail as such.
+    let before = sandbox.requests();
+    web.bearing(list, &token).await;
+    assert_eq!(sandbox.requests(), before + 1);
+    sandbox.set_faults("429=1".parse().unwrap());
+    assert_eq!(web.bearing(list, &token).await.status, 429);
+}
+
+#[tokio::test]
+async fn people_are_refused() {
+    let (_dir, _sandbox, web) = people().await;
+    let contacts = web.google(CONTACTS).await;
+    let others = web.google(OTHERS).await;
+    let mail = web.google(READONLY).await;
+    let microsoft = web.sign_in(&[]).await;
+    let search = "/v1/people:searchContacts?query=a";
+    let other = "/v1/otherContacts:search?query=a";
+    let list = "/v1/people/me/connections?";
+    let documented = "Valid paths are documented at \
+                      https://developers.google.com/people/api/rest/v1/";
+    for (path, token, status, message) in [
+        (
+            format!("{search}&readMask=names"),
+            &contacts,
+            200,
+            String::new(),
+        ),
+        (
+            format!("{search}&readMask=names"),
+            &others,
+            403,
+            "Request had insufficient authentication scopes.".to_owned(),
+        ),
+        (
+            format!("{other}&readMask=names"),
+            &contacts,
+            403,
+            "Request had insufficient authentication scopes.".to_owned(),
+        ),
+        (
+            format!("{list}personFields=names"),
+            &mail,
+            403,
+            "Request had insufficient authentication scopes.".to_owned(),
+        ),
+        (
+            search.to_owned(),
+            &contacts,
+            400,
+            format!(
+                "read_mask is required. Please specify one or more valid paths. \
+                 {documented}people/searchContacts."
+            ),
+        ),
+        (
+            list.to_owned(),
+            &contacts,
+            400,
+            format!(
+                "personFields mask is required. Please specify one or more valid paths. \
+                 {documented}people.connections/list."
+            ),
+        ),
+        (
+            format!("{other}&readMask=organizations"),
+            &others,
+            400,
+            format!(
+                "Invalid readMask mask path: \"organizations\". {documented}otherContacts/search."
+            ),
+        ),
+        (
+            format!("{list}personFields=names&pageToken=zz"),
+            &contacts,
+            400,
+            "Invalid page token.".to_owned(),
+        ),
+        (
+            "/v1/people/me/nothing".to_owned(),
+            &contacts,
+            404,
+            "Method not found.".to_owned(),
+        ),
+    ] {
+        let reply = web.bearing(&path, token).await;
+        assert_eq!(reply.status, status, "{path}: {}", reply.text());
+        if status != 200 {
+            assert_eq!(reply.json()["error"]["message"], message, "{path}");
+            assert_eq!(reply.json()["error"]["code"], status);
+        }
+        if status == 403 {
+            let service = &reply.json()["error"]["details"][0]["metadata"]["service"];
+            assert_eq!(service, "people.googleapis.com");
+        }
+    }
+    let path = format!("{search}&readMask=names");
+    assert_eq!(web.bearing(&path, &microsoft).await.status, 401);
+}
+
+#[tokio::test]
+async fn settings_are_told() {
+    let (_dir, _sandbox, web) = people().await;
+    let send_as = json!({ "sendAs": [
+        {
+            "sendAsEmail": ME, "displayName": "Mira L", "replyToAddress": "", "signature": "",
+            "isPrimary": true, "isDefault": true,
+        },
+        {
+            "sendAsEmail": "mira+news@example.com", "displayName": "Mira L",
+            "replyToAddress": "", "signature": "",
+            "treatAsAlias": true, "verificationStatus": "accepted",
+        },
+    ]});
+    let vacation = json!({
+        "enableAutoReply": false, "responseSubject": "",
+        "restrictToContacts": false, "restrictToDomain": false,
+    });
+    let masked = json!({ "sendAs": [{ "sendAsEmail": ME }, {
+        "sendAsEmail": "mira+news@example.com",
+    }]});
+    let readonly = web.google(READONLY).await;
+    let basic = "https://www.googleapis.com/auth/gmail.settings.basic";
+    let basic = web.google(basic).await;
+    let metadata = web
+        .google("https://www.googleapis.com/auth/gmail.metadata")
+        .await;
+    for (path, expected) in [
+        ("sendAs", send_as),
+        ("sendAs?fields=sendAs/sendAsEmail", masked),
+        ("vacation", vacation),
+        ("language", json!({ "displayLanguage": "en" })),
+    ] {
+        let path = format!("/gmail/v1/users/me/settings/{path}");
+        assert_eq!(
+            web.bearing(&path, &readonly).await.tokens(),
+            expected,
+            "{path}"
+        );
+        assert_eq!(
+            web.bearing(&path, &basic).await.tokens(),
+            expected,
+            "{path}"
+        );
+        assert_eq!(web.bearing(&path, &metadata).await.status, 403, "{path}");
+    }
+    for path in ["sendAs?fields=nope", "language?x=1"] {
+        let path = format!("/gmail/v1/users/me/settings/{path}");
+        assert_eq!(web.bearing(&path, &readonly).await.status, 400, "{path}");
+    }
+    let profile = "/gmail/v1/users/me/profile";
+    assert_eq!(web.bearing(profile, &basic).await.status, 403);
+}

@@ -24,6 +24,10 @@ pub struct Faults {
     pub rate_403: f64,
     /// Answered with 500.
     pub rate_500: f64,
+    /// Answered with 503.
+    pub rate_503: f64,
+    /// Answered with 504, as a gateway that waited in vain.
+    pub rate_504: f64,
     /// Answered with 502 and an HTML page where JSON is expected.
     pub html: f64,
     /// The connection is closed before any answer.
@@ -43,6 +47,10 @@ pub(super) enum Fault {
     Forbidden,
     /// The server's own failure.
     Server,
+    /// The server has no time.
+    Unavailable,
+    /// Somebody behind the server did not answer in time.
+    Timeout,
     /// A page for people in place of an answer for programs.
     Html,
     /// No answer at all.
@@ -55,10 +63,12 @@ pub(super) enum Fault {
 type Rate = fn(&mut Faults) -> &mut f64;
 
 /// The names of a fault specification, in the order of the draw.
-const RATES: [(&str, Fault, Rate); 6] = [
+const RATES: [(&str, Fault, Rate); 8] = [
     ("429", Fault::TooMany, |faults| &mut faults.rate_429),
     ("403", Fault::Forbidden, |faults| &mut faults.rate_403),
     ("500", Fault::Server, |faults| &mut faults.rate_500),
+    ("503", Fault::Unavailable, |faults| &mut faults.rate_503),
+    ("504", Fault::Timeout, |faults| &mut faults.rate_504),
     ("html", Fault::Html, |faults| &mut faults.html),
     ("reset", Fault::Reset, |faults| &mut faults.reset),
     ("half", Fault::Half, |faults| &mut faults.half),

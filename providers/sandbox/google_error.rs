@@ -223,6 +223,18 @@ pub(super) fn fault(fault: Fault) -> Answer {
             "backendError",
             "Internal error encountered.",
         ),
+        Fault::Unavailable => error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "UNAVAILABLE",
+            "backendError",
+            "The service is currently unavailable.",
+        ),
+        Fault::Timeout => error(
+            StatusCode::GATEWAY_TIMEOUT,
+            "DEADLINE_EXCEEDED",
+            "backendError",
+            "Deadline expired before operation could complete.",
+        ),
         Fault::Html | Fault::Reset | Fault::Half => page(
             StatusCode::BAD_GATEWAY,
             "The server encountered a temporary error and could not complete your request. \

@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::faults::Fault;
 use super::state::State;
-use super::{entra, gmail, google_error, google_people, google_sign_in};
+use super::{entra, gmail, google_error, google_people, google_sign_in, graph, graph_error};
 
 /// The largest request body that is read.
 const MAX_REQUEST: usize = 1 << 20;
@@ -44,6 +44,21 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// A request taken apart; `path` and `query` are as they were sent.
+    pub fn of(method: Method, path: &str, query: &str, headers: HeaderMap, body: Bytes) -> Self {
+        Self {
+            path: path
+                .trim_start_matches('/')
+                .split('/')
+                .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned())
+                .collect(),
+            query: pairs(query.as_bytes()),
+            method,
+            headers,
+            body,
+        }
+    }
+
     /// The first value of a query parameter.
     pub fn param(&self, name: &str) -> Option<&str> {
         let (_, value) = self.query.iter().find(|(key, _)| key == name)?;
@@ -76,10 +91,15 @@ pub(super) struct Answer {
 impl Answer {
     /// JSON text, already written.
     pub fn json(status: StatusCode, body: Vec<u8>) -> Self {
+        Self::of(status, "application/json; charset=UTF-8", body)
+    }
+
+    /// Bytes of a media type.
+    pub fn of(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
         Self {
             status,
             headers: Vec::new(),
-            content_type: "application/json; charset=UTF-8",
+            content_type,
             body,
         }
     }
@@ -145,10 +165,20 @@ async fn answer(
     request: hyper::Request<Incoming>,
 ) -> io::Result<Response<Body>> {
     let path = request.uri().path();
-    let api = ["/gmail/", "/v1/"]
-        .iter()
-        .any(|base| path.starts_with(base));
+    let graph = path.starts_with("/v1.0/");
+    let api = graph
+        || ["/gmail/", "/v1/"]
+            .iter()
+            .any(|base| path.starts_with(base));
     let (delay, fault) = state.next_fault(api);
+    // Held until the answer is made: that is how long a request is under way.
+    let _place = match graph {
+        true => match graph::enter(&state, path, request.headers()) {
+            Ok(place) => place,
+            Err(refused) => return Ok(response(refused, false)),
+        },
+        false => None,
+    };
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
@@ -158,8 +188,10 @@ async fn answer(
             Ok(request) => route(&state, &request),
             Err(Refused::TooLarge) => google_error::too_large(),
             Err(Refused::NotLocal) => google_error::not_local(),
+            Err(Refused::Endless) => graph_error::length_required(),
             Err(Refused::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
         },
+        Some(fault) if graph => graph::fault(&state, request.headers(), fault),
         Some(fault) => google_error::fault(fault),
     };
     Ok(response(answer, fault == Some(Fault::Half)))
@@ -169,6 +201,7 @@ async fn answer(
 fn route(state: &State, request: &Request) -> Answer {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
+        ["v1.0", rest @ ..] => graph::answer(state, request, rest),
         ["gmail", rest @ ..] => gmail::answer(state, request, rest),
         ["v1", rest @ ..] => google_people::answer(state, request, rest),
         _ => entra::answer(state, request, &path)
@@ -183,6 +216,8 @@ enum Refused {
     TooLarge,
     /// It names a host that is not this machine.
     NotLocal,
+    /// It has a body, or might, and does not say how long that is.
+    Endless,
     /// The connection broke.
     Broken,
 }
@@ -194,6 +229,12 @@ async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
     if !head.headers.get(header::HOST).is_some_and(is_local) {
         return Err(Refused::NotLocal);
     }
+    // Graph's front end minds, and clients that send nothing do forget it.
+    let told = head.headers.contains_key(header::CONTENT_LENGTH)
+        || head.headers.contains_key(header::TRANSFER_ENCODING);
+    if head.method == Method::POST && !told && head.uri.path().starts_with("/v1.0/") {
+        return Err(Refused::Endless);
+    }
     let body = Limited::new(body, MAX_REQUEST)
         .collect()
         .await
@@ -202,17 +243,14 @@ async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
             false => Refused::Broken,
         })?
         .to_bytes();
-    let path = head.uri.path().trim_start_matches('/');
-    Ok(Request {
-        path: path
-            .split('/')
-            .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned())
-            .collect(),
-        query: pairs(head.uri.query().unwrap_or_default().as_bytes()),
-        method: head.method,
-        headers: head.headers,
+    let query = head.uri.query().unwrap_or_default();
+    Ok(Request::of(
+        head.method,
+        head.uri.path(),
+        query,
+        head.headers,
         body,
-    })
+    ))
 }
 
 /// True for a `Host` that means this machine, with or without a port.

@@ -22,6 +22,9 @@ const MAX_SEARCHED: usize = 1 << 20;
 /// The characters of a snippet.
 const SNIPPET: usize = 200;
 
+/// The characters of a preview, which is the same but longer.
+const PREVIEW: usize = 255;
+
 /// Fields of which a letter has at least one; without any, it is none.
 const TELLING: [&str; 10] = [
     "From",
@@ -69,6 +72,7 @@ pub(super) struct Facts {
 #[derive(Debug)]
 struct Content {
     snippet: String,
+    preview: String,
     filenames: Vec<String>,
     /// The words of the letter as sorted numbers.
     words: Box<[u64]>,
@@ -117,6 +121,27 @@ impl Letter {
         &self.content().snippet
     }
 
+    /// The same, as far as a preview goes.
+    pub fn preview(&self) -> &str {
+        &self.content().preview
+    }
+
+    /// The texts as they are shown: those that are plain, and those in HTML.
+    pub fn shown_texts(&self) -> (Vec<String>, Vec<String>) {
+        let part = Part::of_letter(&self.raw);
+        let texts = part.own().into_iter().filter(|part| part.is_inline_text());
+        let mut plain = Vec::new();
+        let mut html = Vec::new();
+        for part in texts {
+            let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
+            match part.mime_type.as_str() {
+                "text/html" => html.push(text),
+                _ => plain.push(text),
+            }
+        }
+        (plain, html)
+    }
+
     /// The names of the attachments.
     pub fn filenames(&self) -> &[String] {
         &self.content().filenames
@@ -136,6 +161,20 @@ impl Letter {
                 .any(|text| has_phrase(&words(text), phrase)))
     }
 
+    /// True when the words stand next to each other in the text itself.
+    pub fn body_says(&self, phrase: &[String]) -> bool {
+        let known = &self.content().words;
+        let all = phrase
+            .iter()
+            .all(|word| known.binary_search(&number(word)).is_ok());
+        if !all {
+            return false;
+        }
+        let (plain, html) = bodies(&Part::of_letter(&self.raw), &self.raw);
+        let mut texts = plain.iter().chain(&html);
+        texts.any(|text| has_phrase(&words(text), phrase))
+    }
+
     fn content(&self) -> &Content {
         self.content.get_or_init(|| {
             let part = Part::of_letter(&self.raw);
@@ -151,10 +190,10 @@ impl Letter {
                 .iter()
                 .chain(&html)
                 .find(|text| !text.trim().is_empty());
+            let first_of = |limit| shown.map(|text| beginning(text, limit));
             Content {
-                snippet: shown
-                    .map(|text| beginning(text, SNIPPET))
-                    .unwrap_or_default(),
+                snippet: first_of(SNIPPET).unwrap_or_default(),
+                preview: first_of(PREVIEW).unwrap_or_default(),
                 filenames: part
                     .own()
                     .into_iter()

@@ -1,14 +1,15 @@
 //! The sandbox: a server on loopback that stands in for the providers.
 //!
-//! It speaks HTTP as Google's and Microsoft's sign-ins, the Gmail API and parts
-//! of the People API do, in their shapes and with their errors, over mailboxes
-//! held in memory: a shipped sample, or any folder of `.eml` and `.mbox` files.
-//! The rest of the program reaches it as it reaches the real thing and cannot
-//! tell. It can also fail on purpose ([`Faults`]), and refuse to sign people in
-//! as a Microsoft tenant's administrator may have it ([`EntraPolicy`]).
+//! It speaks HTTP as Google's and Microsoft's sign-ins, the Gmail API, parts of
+//! the People API and the mail part of Microsoft Graph do, in their shapes and
+//! with their errors, over mailboxes held in memory: a shipped sample, or any
+//! folder of `.eml` and `.mbox` files. The rest of the program reaches it as it
+//! reaches the real thing and cannot tell. It can also fail on purpose
+//! ([`Faults`]), and refuse to sign people in as a Microsoft tenant's
+//! administrator may have it ([`EntraPolicy`]).
 //!
 //! How it is laid out: files named `google_*` and `gmail*` know Google,
-//! `entra*` know Microsoft's sign-in; `tokens`, `device_codes`, `oauth` and
+//! `entra*` and `graph*` know Microsoft; `tokens`, `device_codes`, `oauth` and
 //! `pages` are what the sign-ins share; `mailbox`, `letter`, `contacts`, `mime`
 //! and their helpers know mail and no provider, so that the providers' halves
 //! stand side by side, on the same port.
@@ -40,6 +41,25 @@ mod google_error;
 mod google_params;
 mod google_people;
 mod google_sign_in;
+mod graph;
+mod graph_answer;
+mod graph_attachments;
+mod graph_batch;
+mod graph_error;
+mod graph_filter;
+mod graph_folders;
+mod graph_found;
+mod graph_ids;
+mod graph_json;
+mod graph_list;
+mod graph_match;
+mod graph_pages;
+mod graph_params;
+mod graph_people;
+mod graph_search;
+mod graph_state;
+mod graph_store;
+mod graph_user;
 mod head;
 mod http;
 mod labels;
@@ -196,6 +216,12 @@ impl Sandbox {
     /// Ends all access tokens, as time would; refresh tokens stay good.
     pub fn expire_access_tokens(&self) {
         self.state.sign_in().expire_access_tokens();
+    }
+
+    /// Makes all links to further pages of Graph's lists too old: each of them
+    /// is refused from now on. Gmail's page tokens stay good.
+    pub fn expire_pages(&self) {
+        self.state.graph.expire_pages();
     }
 
     /// Waits until the server has stopped, which it does not by itself.

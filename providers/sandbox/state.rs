@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::attachment_id::AttachmentIds;
 use super::entra::EntraPolicy;
 use super::faults::{Fault, Faults};
+use super::graph_state::GraphState;
 use super::mailbox::Mailbox;
 use super::tokens::SignIn;
 
@@ -21,6 +22,8 @@ pub(super) struct State {
     pub mailboxes: Vec<Mailbox>,
     /// The maker and reader of attachment ids.
     pub attachment_ids: AttachmentIds,
+    /// What Graph's half remembers.
+    pub graph: GraphState,
     sign_in: Mutex<SignIn>,
     faults: Mutex<Faults>,
     entra_policy: Mutex<EntraPolicy>,
@@ -31,6 +34,7 @@ impl State {
     /// The state at the start.
     pub fn new(mailboxes: Vec<Mailbox>, faults: Faults, sign_in: SignIn) -> Self {
         Self {
+            graph: GraphState::new(mailboxes.len()),
             mailboxes,
             attachment_ids: AttachmentIds::default(),
             sign_in: Mutex::new(sign_in),
@@ -75,6 +79,11 @@ impl State {
         }
         let count = self.requests.fetch_add(1, Ordering::Relaxed);
         (faults.delay, faults.draw(count))
+    }
+
+    /// The fault of a request inside a batch. It counts as part of its batch.
+    pub fn item_fault(&self) -> Option<Fault> {
+        lock(&self.faults).draw(self.graph.item())
     }
 
     /// How many API requests have come in.

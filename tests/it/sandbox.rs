@@ -1681,12 +1681,15 @@ async fn the_sample_loads() {
 
 #[test]
 fn faults_are_read() {
-    let spec = "429=0.2, 403=0.1,500=0.1,reset=0.05,half=0.05,html=0.1,delay=50ms";
+    let spec =
+        "429=0.2, 403=0.1,500=0.1,503=0.02,504=0.03,reset=0.05,half=0.05,html=0.1,delay=50ms";
     let faults: Faults = spec.parse().unwrap();
     let expected = Faults {
         rate_429: 0.2,
         rate_403: 0.1,
         rate_500: 0.1,
+        rate_503: 0.02,
+        rate_504: 0.03,
         reset: 0.05,
         half: 0.05,
         html: 0.1,

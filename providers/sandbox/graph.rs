@@ -1,0 +1,314 @@
+//! Microsoft Graph's routes: who may ask, what was asked, and the answer.
+//!
+//! Reading only, so far: mail and its folders, and what belongs to a mailbox's
+//! owner. The JSON is made in `graph_json.rs` and its neighbours; `$filter` is
+//! read in `graph_filter.rs` and decided in `graph_match.rs`, `$search` in
+//! `graph_search.rs` and `graph_found.rs`. Batches are taken apart in
+//! `graph_batch.rs` and come back here, item by item.
+
+use hyper::header::HeaderMap;
+use hyper::{Method, StatusCode};
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use super::faults::Fault;
+use super::graph_answer::Asked;
+use super::graph_batch;
+use super::graph_error::{self, Refusal, denied, invalid_user, no_segment, not_allowed};
+use super::graph_params::{Options, Prefer};
+use super::graph_state::Place;
+use super::graph_store::Store;
+use super::http::{Answer, Request};
+use super::state::State;
+use super::tokens::Access;
+
+/// The media type of JSON, as Graph writes it.
+pub(super) const JSON: &str = "application/json; odata.metadata=minimal; odata.streaming=true; \
+                    IEEE754Compatible=false; charset=utf-8";
+
+/// The options of lists of messages.
+const MESSAGES: &[&str] = &[
+    "$select",
+    "$top",
+    "$skip",
+    "$count",
+    "$filter",
+    "$orderby",
+    "$search",
+    "$skiptoken",
+    "$expand",
+];
+
+/// The options of other lists.
+const LIST: &[&str] = &[
+    "$select",
+    "$top",
+    "$skip",
+    "$count",
+    "$filter",
+    "$skiptoken",
+];
+
+/// A method of the API, with the ids of its path.
+pub(super) enum Call<'a> {
+    User,
+    Settings,
+    Categories,
+    Contacts,
+    People,
+    Folders(Option<&'a str>),
+    Folder(&'a str),
+    Messages(Option<&'a str>),
+    Message(&'a str, Part<'a>),
+}
+
+/// What is wanted of a message.
+pub(super) enum Part<'a> {
+    Itself,
+    Raw,
+    Attachments,
+    Attachment(&'a str),
+    File(&'a str),
+}
+
+impl<'a> Call<'a> {
+    /// The method of a path below the user; `Err` names what leads nowhere.
+    fn of(path: &[&'a str]) -> Result<(Self, Option<&'a str>), &'a str> {
+        let call = match path {
+            [] => Self::User,
+            ["mailboxSettings"] => Self::Settings,
+            ["outlook", "masterCategories"] => Self::Categories,
+            ["contacts"] => Self::Contacts,
+            ["people"] => Self::People,
+            ["mailFolders"] => Self::Folders(None),
+            ["mailFolders", folder] => Self::Folder(folder),
+            ["mailFolders", folder, "childFolders"] => Self::Folders(Some(folder)),
+            ["mailFolders", folder, "messages"] => Self::Messages(Some(folder)),
+            ["mailFolders", folder, "messages", id, rest @ ..] => {
+                return Ok((Self::Message(id, Part::of(rest)?), Some(folder)));
+            }
+            ["messages"] => Self::Messages(None),
+            ["messages", id, rest @ ..] => Self::Message(id, Part::of(rest)?),
+            [first, ..] => return Err(first),
+        };
+        Ok((call, None))
+    }
+
+    /// The permissions of which one is enough, for one's own mailbox and for
+    /// another's.
+    fn permissions(&self) -> [&'static [&'static str]; 2] {
+        match self {
+            Self::User => [
+                &[
+                    "User.Read",
+                    "User.ReadWrite",
+                    "User.ReadBasic.All",
+                    "User.Read.All",
+                ],
+                &["User.ReadBasic.All", "User.Read.All"],
+            ],
+            Self::Settings | Self::Categories => {
+                [&["MailboxSettings.Read", "MailboxSettings.ReadWrite"], &[]]
+            }
+            Self::Contacts => [
+                &["Contacts.Read", "Contacts.ReadWrite"],
+                &["Contacts.Read.Shared", "Contacts.ReadWrite.Shared"],
+            ],
+            Self::People => [&["People.Read"], &[]],
+            Self::Folders(_) | Self::Folder(_) | Self::Messages(_) | Self::Message(..) => [
+                &["Mail.Read", "Mail.ReadWrite"],
+                &["Mail.Read.Shared", "Mail.ReadWrite.Shared"],
+            ],
+        }
+    }
+
+    /// The options it takes.
+    fn options(&self) -> &'static [&'static str] {
+        match self {
+            Self::User | Self::Settings | Self::Folder(_) => &["$select"],
+            Self::Categories => &["$select", "$top", "$skip", "$skiptoken", "$count"],
+            Self::Contacts | Self::Folders(_) => LIST,
+            Self::People => &["$select", "$top", "$skip", "$skiptoken", "$search"],
+            Self::Messages(_) => MESSAGES,
+            Self::Message(_, Part::Itself) => &["$select", "$expand"],
+            Self::Message(_, Part::Attachments) => {
+                &["$select", "$top", "$skip", "$skiptoken", "$count"]
+            }
+            Self::Message(_, Part::Attachment(_)) => &["$select"],
+            Self::Message(_, Part::Raw | Part::File(_)) => &[],
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    fn of(path: &[&'a str]) -> Result<Self, &'a str> {
+        match path {
+            [] => Ok(Self::Itself),
+            ["$value"] => Ok(Self::Raw),
+            ["attachments"] => Ok(Self::Attachments),
+            ["attachments", id] => Ok(Self::Attachment(id)),
+            ["attachments", id, "$value"] => Ok(Self::File(id)),
+            [first, ..] => Err(first),
+        }
+    }
+}
+
+/// An answer, before it is known whether a batch is around it.
+pub(super) struct Reply {
+    /// The body.
+    pub body: Body,
+    /// The preferences that were heard.
+    pub applied: Vec<String>,
+}
+
+/// The body of an answer.
+pub(super) enum Body {
+    Json(Value),
+    /// Bytes of a media type.
+    Bytes(&'static str, Vec<u8>),
+}
+
+/// Answers what comes below `/v1.0`.
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
+    let result = match path {
+        ["$batch"] => graph_batch::carry_out(state, request),
+        path => carry_out(state, request, path),
+    };
+    wire(state, &request.headers, result)
+}
+
+/// A failure on purpose, in Graph's looks.
+pub(super) fn fault(state: &State, headers: &HeaderMap, fault: Fault) -> Answer {
+    match graph_error::fault(fault) {
+        Some(refusal) => wire(state, headers, Err(refusal)),
+        None => graph_error::gateway_page(),
+    }
+}
+
+/// Takes a place at the mailbox that a request is for; a request of nobody
+/// known needs none. All places taken is an answer already.
+pub(super) fn enter<'a>(
+    state: &'a State,
+    path: &str,
+    headers: &HeaderMap,
+) -> Result<Option<Place<'a>>, Answer> {
+    let Some(access) = bearer(headers).and_then(|token| state.sign_in().access(token)) else {
+        return Ok(None);
+    };
+    let user = path
+        .strip_prefix("/v1.0/users/")
+        .and_then(|rest| rest.split('/').next());
+    let user = user.map(|user| percent_decode_str(user).decode_utf8_lossy());
+    let user = user.as_deref().and_then(|user| state.mailbox(user));
+    let address = user.map_or(access.mailbox.as_str(), |mailbox| &mailbox.address);
+    match state.graph.enter(address) {
+        Some(place) => Ok(Some(place)),
+        None => Err(wire(state, headers, Err(graph_error::too_many_at_once()))),
+    }
+}
+
+/// Puts an answer or a refusal on the wire.
+fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> Answer {
+    let id = state.graph.request_id();
+    let client = headers.get("client-request-id");
+    let client = client.and_then(|id| id.to_str().ok()).unwrap_or(&id);
+    let text = |value: &Value| serde_json::to_vec(value).unwrap_or_default();
+    let answer = match result {
+        Ok(reply) => {
+            let answer = match &reply.body {
+                Body::Json(value) => Answer::of(StatusCode::OK, JSON, text(value)),
+                Body::Bytes(kind, bytes) => Answer::of(StatusCode::OK, kind, bytes.clone()),
+            };
+            match reply.applied.is_empty() {
+                true => answer,
+                false => answer.with("preference-applied", reply.applied.join(", ")),
+            }
+        }
+        Err(refusal) => {
+            let body = refusal.body(&id, client);
+            let answer = Answer::of(refusal.status, "application/json", text(&body));
+            let headers = refusal.headers.into_iter();
+            headers.fold(answer, |answer, (name, value)| answer.with(name, value))
+        }
+    };
+    answer
+        .with("client-request-id", client)
+        .with("cache-control", "private")
+        .with("odata-version", "4.0")
+        .with("request-id", id)
+}
+
+/// Answers one request, or refuses it.
+pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Reply, Refusal> {
+    let access = access(state, &request.headers)?;
+    let (user, rest) = match path {
+        ["me", rest @ ..] => (None, rest),
+        ["users", user, rest @ ..] => (Some(*user), rest),
+        other => return Err(no_segment(other.first().unwrap_or(&""))),
+    };
+    let (call, folder) = Call::of(rest).map_err(no_segment)?;
+    if request.method != Method::GET {
+        return Err(not_allowed());
+    }
+    let store = let_in(state, &access, user, call.permissions())?;
+    let options = Options::read(request, call.options())?;
+    let prefer = Prefer::read(request);
+    let asked = Asked {
+        request,
+        store,
+        options: &options,
+        prefer: &prefer,
+        epoch: state.graph.epoch(),
+    };
+    let body = asked.carry_out(&call, folder)?;
+    Ok(Reply {
+        body,
+        applied: prefer.applied,
+    })
+}
+
+/// The bearer's token of a request.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get("authorization")?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// What the token of a request allows.
+pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, Refusal> {
+    let token = bearer(headers).unwrap_or_default();
+    let access = state.sign_in().access(token);
+    access.ok_or_else(|| graph_error::unauthenticated(token))
+}
+
+/// The mailbox that a token opens under the name of `user`: its own, or
+/// another, where it may see what others share.
+fn let_in<'a>(
+    state: &'a State,
+    access: &Access,
+    user: Option<&str>,
+    [own, shared]: [&[&str]; 2],
+) -> Result<Store<'a>, Refusal> {
+    let own_store = Store::of(state, &access.mailbox);
+    let own_store = own_store.ok_or_else(|| invalid_user(&access.mailbox))?;
+    let (store, needed) = match user {
+        None => (own_store, own),
+        Some(user) if user == own_store.ids().mailbox() => (own_store, own),
+        Some(user) => {
+            let store = Store::of(state, user).ok_or_else(|| invalid_user(user))?;
+            let mine = store.mailbox.address == own_store.mailbox.address;
+            (store, if mine { own } else { shared })
+        }
+    };
+    let granted = access.scope.split(' ').any(|scope| {
+        // The long form is the short one behind the API's address.
+        let short = scope.rsplit('/').next().unwrap_or(scope);
+        needed
+            .iter()
+            .any(|needed| needed.eq_ignore_ascii_case(short))
+    });
+    match granted {
+        true => Ok(store),
+        false => Err(denied()),
+    }
+}

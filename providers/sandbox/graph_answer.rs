@@ -1,0 +1,234 @@
+//! Graph's answers to requests that were let in.
+//!
+//! Each method's answer is put together here; what it is made of is known
+//! elsewhere. Lists of messages have a file of their own, `graph_list.rs`.
+
+use serde_json::{Map, Value};
+
+use super::graph::{Body, Call, Part};
+use super::graph_attachments;
+use super::graph_error::{Refusal, invalid_filter, not_found};
+use super::graph_filter;
+use super::graph_folders;
+use super::graph_json;
+use super::graph_list::{self, DEFAULT_TOP, meets_texts};
+use super::graph_pages;
+use super::graph_params::{Options, Prefer};
+use super::graph_people::{self, Known};
+use super::graph_store::Store;
+use super::graph_user;
+use super::http::Request;
+use super::words::words;
+
+/// A request that was let in.
+pub(super) struct Asked<'a> {
+    /// The request, for what an answer repeats of it.
+    pub request: &'a Request,
+    /// The mailbox.
+    pub store: Store<'a>,
+    /// Its options.
+    pub options: &'a Options<'a>,
+    /// Its preferences.
+    pub prefer: &'a Prefer,
+    /// The age of pages.
+    pub epoch: u64,
+}
+
+impl Asked<'_> {
+    /// Makes the answer's body; `folder` is the one a message is looked for in.
+    pub fn carry_out(&self, call: &Call<'_>, folder: Option<&str>) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        match call {
+            Call::User => {
+                options.check_select(&graph_user::USER, "user")?;
+                Ok(self.user(graph_user::user(store, options)))
+            }
+            Call::Settings => {
+                Ok(self.single(options.cut(graph_user::settings(store)), "mailboxSettings"))
+            }
+            Call::Categories => {
+                options.check_select(&["id", "displayName", "color"], "outlookCategory")?;
+                let all = graph_user::categories(store);
+                self.list(
+                    &all,
+                    all.len().max(1),
+                    "outlook/masterCategories",
+                    |_, row| row.clone(),
+                )
+            }
+            Call::Contacts => self.contacts(),
+            Call::People => self.people(),
+            Call::Folders(parent) => self.folders(*parent),
+            Call::Folder(id) => {
+                options.check_select(&graph_folders::PROPERTIES, "mailFolder")?;
+                let folder = store.folder(id)?;
+                Ok(self.single(
+                    options.cut(graph_folders::json(store, folder)),
+                    "mailFolders",
+                ))
+            }
+            Call::Messages(folder) => {
+                let folder = folder.map(|id| store.folder(id)).transpose()?;
+                let list = graph_list::messages(
+                    self.request,
+                    store,
+                    folder,
+                    options,
+                    self.prefer,
+                    self.epoch,
+                )?;
+                Ok(Body::Json(list))
+            }
+            Call::Message(id, part) => self.message(id, part, folder),
+        }
+    }
+
+    fn message(&self, id: &str, part: &Part<'_>, folder: Option<&str>) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        let folder = folder.map(|id| store.folder(id)).transpose()?;
+        let letter = store.letter(id)?;
+        if folder.is_some_and(|folder| folder.number != graph_folders::number_of(letter)) {
+            return Err(not_found());
+        }
+        match part {
+            Part::Itself => {
+                options.check_select(&graph_json::PROPERTIES, "message")?;
+                let message = graph_json::message(store, letter, options, self.prefer)?;
+                Ok(self.single(message, "messages"))
+            }
+            Part::Raw => Ok(Body::Bytes("text/plain", letter.raw.to_vec())),
+            Part::Attachments => {
+                options.check_select(&graph_attachments::PROPERTIES, "attachment")?;
+                let all = graph_attachments::list(store, letter, options, self.prefer);
+                let of = format!("messages('{id}')/attachments");
+                self.list(&all, all.len().max(1), &of, |_, row| row.clone())
+            }
+            Part::Attachment(attachment) => {
+                options.check_select(&graph_attachments::PROPERTIES, "attachment")?;
+                let found = graph_attachments::one(store, letter, attachment, options)?;
+                Ok(self.single(found, &format!("messages('{id}')/attachments")))
+            }
+            Part::File(attachment) => {
+                let bytes = graph_attachments::bytes(store, letter, attachment)?;
+                Ok(Body::Bytes("application/octet-stream", bytes))
+            }
+        }
+    }
+
+    fn folders(&self, parent: Option<&str>) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        options.check_select(&graph_folders::PROPERTIES, "mailFolder")?;
+        let parent = parent.map(|id| store.folder(id)).transpose()?;
+        let mut folders = graph_folders::children(parent, options.hidden);
+        if let Some(filter) = self.filter()? {
+            folders = kept(folders, |folder| {
+                let text = |path: &str| (path == "displayName").then(|| folder.name.to_owned());
+                meets_texts(&filter, "mailFolder", &text, &|_, _| None)
+            })?;
+        }
+        self.list(&folders, DEFAULT_TOP, "mailFolders", |_, folder| {
+            options.cut(graph_folders::json(store, folder)).into()
+        })
+    }
+
+    fn contacts(&self) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        options.check_select(&graph_people::CONTACT, "contact")?;
+        let known = store.known().iter();
+        let mut contacts: Vec<&Known> = known.filter(|known| known.written_to).collect();
+        if let Some(filter) = self.filter()? {
+            contacts = kept(contacts, |known| {
+                meets_texts(
+                    &filter,
+                    "contact",
+                    &|path| graph_user::contact_text(known, path),
+                    &|path, inside| graph_user::contact_members(known, path, inside),
+                )
+            })?;
+        }
+        self.list(&contacts, DEFAULT_TOP, "contacts", |_, known| {
+            options
+                .cut(graph_people::contact(store.ids(), known))
+                .into()
+        })
+    }
+
+    fn people(&self) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        options.check_select(&graph_people::PERSON, "person")?;
+        let wanted = words(options.search.unwrap_or_default());
+        let known = store.known().iter();
+        let people: Vec<&Known> = known
+            .filter(|known| graph_people::answers(known, &wanted))
+            .collect();
+        self.list(&people, DEFAULT_TOP, "people", |place, known| {
+            options.cut(graph_people::relevant(known, place)).into()
+        })
+    }
+
+    /// The filter, where there is one.
+    fn filter(&self) -> Result<Option<graph_filter::Filter>, Refusal> {
+        let filter = self.options.filter.map(graph_filter::parse).transpose();
+        filter.map_err(|why| invalid_filter(&why))
+    }
+
+    /// A page of a list that is all here.
+    fn list<T>(
+        &self,
+        all: &[T],
+        default: usize,
+        of: &str,
+        row: impl Fn(usize, &T) -> Value,
+    ) -> Result<Body, Refusal> {
+        let (request, options) = (self.request, self.options);
+        let page = graph_pages::page(request, options, self.prefer, self.epoch, default)?;
+        let rows = all.iter().enumerate();
+        let rows = rows.skip(page.rows.start).take(page.rows.len());
+        let rows = rows.map(|(place, item)| row(place, item)).collect();
+        let address = &self.store.mailbox.address;
+        let context = graph_pages::context(request, address, of, options, false);
+        Ok(Body::Json(graph_pages::answer(
+            request,
+            options,
+            self.epoch,
+            &page,
+            all.len(),
+            context,
+            rows,
+        )))
+    }
+
+    /// One entity, under the address that says what it is.
+    fn single(&self, members: Map<String, Value>, of: &str) -> Body {
+        let address = &self.store.mailbox.address;
+        let context = graph_pages::context(self.request, address, of, self.options, true);
+        with_context(context, members)
+    }
+
+    fn user(&self, members: Map<String, Value>) -> Body {
+        let context = format!(
+            "{}/v1.0/$metadata#users/$entity",
+            graph_pages::base(self.request)
+        );
+        with_context(context, members)
+    }
+}
+
+/// An entity under its context.
+fn with_context(context: String, members: Map<String, Value>) -> Body {
+    let mut entity = Map::new();
+    entity.insert("@odata.context".to_owned(), context.into());
+    entity.extend(members);
+    Body::Json(Value::Object(entity))
+}
+
+/// Those of a list that meet a condition, unless it cannot be decided.
+fn kept<T>(list: Vec<T>, meets: impl Fn(&T) -> Result<bool, Refusal>) -> Result<Vec<T>, Refusal> {
+    let mut kept = Vec::with_capacity(list.len());
+    for item in list {
+        if meets(&item)? {
+            kept.push(item);
+        }
+    }
+    Ok(kept)
+}

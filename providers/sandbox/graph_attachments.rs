@@ -1,0 +1,202 @@
+//! Graph's attachments: files, and letters in letters.
+//!
+//! What Gmail's half calls an attachment is one here too, and so are the
+//! pictures that the text shows; those say that they are inline. `contentBytes`
+//! belongs to files alone, so `$select` has to name it with their type.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::graph_error::{Refusal, bad_request, malformed_id, not_found};
+use super::graph_folders;
+use super::graph_ids::Ids;
+use super::graph_json;
+use super::graph_params::{Options, Prefer};
+use super::graph_people::object;
+use super::graph_store::Store;
+use super::head;
+use super::letter::Letter;
+use super::mime::{self, Part};
+
+/// The properties that can be selected.
+pub(super) const PROPERTIES: [&str; 9] = [
+    "id",
+    "lastModifiedDateTime",
+    "name",
+    "contentType",
+    "size",
+    "isInline",
+    "microsoft.graph.fileAttachment/contentId",
+    "microsoft.graph.fileAttachment/contentLocation",
+    "microsoft.graph.fileAttachment/contentBytes",
+];
+
+/// Those of files alone.
+const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
+
+/// The attachments of a letter, as far as they are wanted.
+pub(super) fn list(
+    store: Store<'_>,
+    letter: &Letter,
+    options: &Options<'_>,
+    prefer: &Prefer,
+) -> Vec<Value> {
+    let root = Part::of_letter(&letter.raw);
+    let found = numbered(&root).into_iter();
+    found
+        .map(|(number, part)| {
+            let folder = graph_folders::number_of(letter);
+            let ids = store.ids();
+            let id = ids.attachment(letter, folder, number, prefer.immutable);
+            Value::Object(attachment(letter, part, id, options))
+        })
+        .collect()
+}
+
+/// One attachment by its id, of either form.
+pub(super) fn one(
+    store: Store<'_>,
+    letter: &Letter,
+    id: &str,
+    options: &Options<'_>,
+) -> Result<Map<String, Value>, Refusal> {
+    let root = Part::of_letter(&letter.raw);
+    let part = find(store, letter, &root, id)?;
+    Ok(attachment(letter, part, id.to_owned(), options))
+}
+
+/// The bytes of an attachment.
+pub(super) fn bytes(store: Store<'_>, letter: &Letter, id: &str) -> Result<Vec<u8>, Refusal> {
+    let root = Part::of_letter(&letter.raw);
+    let part = find(store, letter, &root, id)?;
+    Ok(part.decoded(&letter.raw).into_owned())
+}
+
+/// The attachments that come with a message: `attachments`, or
+/// `attachments($select=…)`.
+pub(super) fn expanded(
+    store: Store<'_>,
+    letter: &Letter,
+    expand: &str,
+    prefer: &Prefer,
+) -> Result<Value, Refusal> {
+    let options = expansion(expand)?;
+    Ok(list(store, letter, &options, prefer).into())
+}
+
+/// Reads what is to be expanded, and how much of it.
+pub(super) fn expansion(expand: &str) -> Result<Options<'_>, Refusal> {
+    let refused = || bad_request(format!("The $expand clause '{expand}' is not supported."));
+    let mut options = Options::default();
+    let Some(inner) = expand.strip_prefix("attachments") else {
+        return Err(refused());
+    };
+    if !inner.is_empty() {
+        let inner = inner
+            .strip_prefix('(')
+            .and_then(|inner| inner.strip_suffix(')'));
+        let names = inner.and_then(|inner| inner.trim().strip_prefix("$select="));
+        let names = names.ok_or_else(refused)?;
+        options.select = Some(names.split(',').map(str::trim).collect());
+        options.check_select(&PROPERTIES, "attachment")?;
+    }
+    Ok(options)
+}
+
+/// The parts that are attachments, with their places in reading order.
+fn numbered(root: &Part) -> Vec<(u32, &Part)> {
+    (0u32..)
+        .zip(root.own())
+        .filter(|(_, part)| !part.filename.is_empty() || part.embedded)
+        .collect()
+}
+
+/// The part of an attachment's id.
+fn find<'a>(
+    store: Store<'_>,
+    letter: &Letter,
+    root: &'a Part,
+    id: &str,
+) -> Result<&'a Part, Refusal> {
+    if !Ids::is_attachment(id) {
+        return Err(malformed_id());
+    }
+    let folder = graph_folders::number_of(letter);
+    let is = |number, immutable| store.ids().attachment(letter, folder, number, immutable) == id;
+    let mut parts = numbered(root).into_iter();
+    parts
+        .find(|(number, _)| is(*number, false) || is(*number, true))
+        .map(|(_, part)| part)
+        .ok_or_else(not_found)
+}
+
+/// An attachment's JSON.
+fn attachment(
+    letter: &Letter,
+    part: &Part,
+    id: String,
+    options: &Options<'_>,
+) -> Map<String, Value> {
+    let fields = head::fields(mime::slice(&letter.raw, &part.head));
+    let content_type = part.mime_type.as_str();
+    let bytes: Cow<'_, [u8]> = part.decoded(&letter.raw);
+    let mut members = object(json!({
+        "@odata.type": "#microsoft.graph.fileAttachment",
+        "@odata.mediaContentType": content_type,
+        "id": id,
+        "lastModifiedDateTime": graph_json::time(letter.facts.date),
+        "name": name(letter, part),
+        "contentType": content_type,
+        "size": bytes.len(),
+        "isInline": part.embedded,
+    }));
+    if part.is_letter() {
+        members.insert(
+            "@odata.type".to_owned(),
+            "#microsoft.graph.itemAttachment".into(),
+        );
+        // An item is no file: it has neither a media type nor bytes.
+        members.shift_remove("@odata.mediaContentType");
+        members.insert("contentType".to_owned(), Value::Null);
+        return options.cut(members);
+    }
+    for name in OF_FILES {
+        let full = format!("microsoft.graph.fileAttachment/{name}");
+        if !options.wants(&full) {
+            continue;
+        }
+        let field = |name| head::find(&fields, name).map(|field| field.value());
+        let value = match name {
+            "contentId" => field("Content-ID")
+                .map(|id| id.trim_matches(['<', '>']).to_owned())
+                .into(),
+            "contentLocation" => field("Content-Location").into(),
+            _ => STANDARD.encode(&bytes).into(),
+        };
+        members.insert(name.to_owned(), value);
+    }
+    members.retain(|name, _| {
+        name.starts_with('@')
+            || name == "id"
+            || OF_FILES.contains(&name.as_str())
+            || options.wants(name)
+    });
+    members
+}
+
+/// The name shown: a file's, or a letter's subject.
+fn name(letter: &Letter, part: &Part) -> String {
+    let inner = part.parts.first().filter(|_| part.is_letter());
+    let subject = inner.and_then(|inner| {
+        let fields = head::fields(mime::slice(&letter.raw, &inner.head));
+        Some(head::find(&fields, "Subject")?.value())
+    });
+    match subject.filter(|subject| !subject.is_empty()) {
+        Some(subject) => subject,
+        None if part.filename.is_empty() => "image".to_owned(),
+        None => part.filename.clone(),
+    }
+}

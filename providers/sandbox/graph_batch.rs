@@ -1,0 +1,170 @@
+//! Graph's batches: up to twenty requests in one, each with an answer of its
+//! own.
+//!
+//! Items fail one by one, by themselves or on purpose; the batch succeeds when
+//! it can be read. The answers come in another order than the requests, for
+//! nobody promised theirs.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hyper::Method;
+use hyper::body::Bytes;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+
+use super::faults::Fault;
+use super::graph::{self, Body, Reply};
+use super::graph_error::{self, Refusal, bad_request, not_allowed};
+use super::http::Request;
+use super::state::State;
+
+/// Requests in a batch at most.
+const MAX_ITEMS: usize = 20;
+
+/// Answers a batch.
+pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refusal> {
+    // A batch without a token is refused whole, not item by item.
+    graph::access(state, &request.headers)?;
+    if request.method != Method::POST {
+        return Err(not_allowed());
+    }
+    let unreadable = |why: &str| bad_request(format!("Invalid batch payload format. {why}"));
+    let body: Value =
+        serde_json::from_slice(&request.body).map_err(|_| unreadable("The body is no JSON."))?;
+    let items = body.get("requests").and_then(Value::as_array);
+    let items = items.ok_or_else(|| unreadable("There are no requests."))?;
+    if items.len() > MAX_ITEMS {
+        return Err(bad_request(format!(
+            "Number of batch request steps exceeds the max value of {MAX_ITEMS}."
+        )));
+    }
+    let items: Vec<Item> = items.iter().map(item).collect::<Result<_, Refusal>>()?;
+    let mut ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
+    ids.sort_unstable();
+    if ids.windows(2).any(|pair| pair.first() == pair.last()) {
+        return Err(unreadable("Two requests have the same id."));
+    }
+    let mut responses: Vec<Value> = items
+        .into_iter()
+        .map(|item| response(state, request, item))
+        .collect();
+    responses.reverse();
+    Ok(Reply {
+        body: Body::Json(json!({ "responses": responses })),
+        applied: Vec::new(),
+    })
+}
+
+/// One request of a batch.
+struct Item {
+    id: String,
+    method: Method,
+    url: String,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Reads one request of a batch.
+fn item(item: &Value) -> Result<Item, Refusal> {
+    let wrong = |what: &str| bad_request(format!("Invalid batch payload format. {what}"));
+    let text = |name: &str| item.get(name).and_then(Value::as_str);
+    let id = text("id").filter(|id| !id.is_empty());
+    let id = id.ok_or_else(|| wrong("A request has no id."))?;
+    if item.get("dependsOn").is_some() {
+        return Err(wrong("The sandbox knows no dependsOn."));
+    }
+    let method = text("method").map(str::to_ascii_uppercase);
+    let method = method.and_then(|name| Method::from_bytes(name.as_bytes()).ok());
+    let url = text("url").filter(|url| !url.is_empty() && !url.contains("://"));
+    let mut headers = HeaderMap::new();
+    for (name, value) in item
+        .get("headers")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok();
+        let value = value
+            .as_str()
+            .and_then(|value| HeaderValue::from_str(value).ok());
+        let (name, value) = name.zip(value).ok_or_else(|| wrong("A header is none."))?;
+        headers.insert(name, value);
+    }
+    Ok(Item {
+        id: id.to_owned(),
+        method: method.ok_or_else(|| wrong("A request has no method."))?,
+        url: url
+            .ok_or_else(|| wrong("A request has no relative url."))?
+            .to_owned(),
+        headers,
+        body: item
+            .get("body")
+            .map(|body| body.to_string().into())
+            .unwrap_or_default(),
+    })
+}
+
+/// Answers one request of a batch.
+fn response(state: &State, outer: &Request, item: Item) -> Value {
+    let mut headers = item.headers;
+    for name in ["authorization", "host"] {
+        if let Some(value) = outer.headers.get(name) {
+            headers.insert(name, value.clone());
+        }
+    }
+    let (path, query) = item.url.split_once('?').unwrap_or((&item.url, ""));
+    let path = format!("v1.0/{}", path.trim_start_matches('/'));
+    let request = Request::of(item.method, &path, query, headers, item.body);
+    let path: Vec<&str> = request.path.iter().skip(1).map(String::as_str).collect();
+    let fault = state.item_fault().map(|fault| {
+        // A connection cannot break inside an answer: a gateway's patience can.
+        graph_error::fault(fault).or_else(|| graph_error::fault(Fault::Timeout))
+    });
+    let result = match fault.flatten() {
+        Some(refusal) => Err(refusal),
+        None => graph::carry_out(state, &request, &path),
+    };
+    let mut headers = Map::new();
+    let mut put = |name: &str, value: String| headers.insert(name.to_owned(), value.into());
+    let (status, body) = match result {
+        Ok(reply) => {
+            if !reply.applied.is_empty() {
+                put("Preference-Applied", reply.applied.join(", "));
+            }
+            match reply.body {
+                Body::Json(value) => {
+                    put("Content-Type", graph::JSON.to_owned());
+                    (200, value)
+                }
+                Body::Bytes(kind, bytes) => {
+                    put("Content-Type", kind.to_owned());
+                    (200, STANDARD.encode(bytes).into())
+                }
+            }
+        }
+        Err(refusal) => {
+            let id = state.graph.request_id();
+            put("Content-Type", "application/json".to_owned());
+            for (name, value) in &refusal.headers {
+                put(&written(name), value.clone());
+            }
+            (refusal.status.as_u16(), refusal.body(&id, &id))
+        }
+    };
+    json!({ "id": item.id, "status": status, "headers": headers, "body": body })
+}
+
+/// A header's name as it is written: `Retry-After`.
+fn written(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut upper = true;
+    for char in name.chars() {
+        out.push(if upper {
+            char.to_ascii_uppercase()
+        } else {
+            char
+        });
+        upper = char == '-';
+    }
+    out
+}

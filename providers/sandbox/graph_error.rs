@@ -1,0 +1,270 @@
+//! Graph's refusals: one JSON shape, with the codes of several services in it.
+//!
+//! A refusal is made without knowing whether it goes out by itself or inside a
+//! batch, so it is plain data here; `graph.rs` and `graph_batch.rs` put it on
+//! the wire. The codes are as mixed as the real ones: the front end's
+//! (`BadRequest`, `RequestBroker--ParseUri`) and Exchange's (`Error…`).
+
+use hyper::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::faults::Fault;
+use super::http::Answer;
+
+/// An error on its way out.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// The status.
+    pub status: StatusCode,
+    /// The word for programs.
+    pub code: &'static str,
+    /// The sentence for people.
+    pub message: String,
+    /// Headers beyond the standing ones.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Refusal {
+    /// A refusal without headers of its own.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            headers: Vec::new(),
+        }
+    }
+
+    /// The same with one more header.
+    fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// The body, under the request's two ids.
+    pub fn body(&self, request_id: &str, client_request_id: &str) -> Value {
+        let date = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
+        json!({
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "innerError": {
+                    "date": date,
+                    "request-id": request_id,
+                    "client-request-id": client_request_id,
+                },
+            },
+        })
+    }
+}
+
+/// 400 in the front end's name.
+pub(super) fn bad_request(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+}
+
+/// 400: a query option that cannot be read.
+pub(super) fn unreadable(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "RequestBroker--ParseUri", message)
+}
+
+/// 400: a property that a type does not have.
+pub(super) fn no_property(name: &str, kind: &str) -> Refusal {
+    unreadable(no_property_message(name, kind))
+}
+
+/// The sentence about a property that a type does not have.
+pub(super) fn no_property_message(name: &str, kind: &str) -> String {
+    format!("Could not find a property named '{name}' on type 'microsoft.graph.{kind}'.")
+}
+
+/// 400: a filter that is no filter.
+pub(super) fn invalid_filter(why: &str) -> Refusal {
+    bad_request(format!("Invalid filter clause: {why}"))
+}
+
+/// 400: a good filter that the store does not carry out.
+pub(super) fn unsupported_filter() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidUrlQueryFilter",
+        "The query filter contains one or more invalid nodes.",
+    )
+}
+
+/// 400: a filter and an order that no index of the store serves together.
+pub(super) fn inefficient() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "InefficientFilter",
+        "The restriction or sort order is too complex for this operation.",
+    )
+}
+
+/// 400: an order that the store does not have.
+pub(super) fn unsupported_order(name: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidUrlQuery",
+        format!("The property '{name}' does not support sorting."),
+    )
+}
+
+/// 400: an option that does not go with `$search`.
+pub(super) fn not_with_search(option: &str) -> Refusal {
+    let code = match option {
+        "$filter" => "SearchWithFilter",
+        "$orderby" => "SearchWithOrderBy",
+        "$skip" => "SearchWithSkip",
+        _ => "SearchWithCount",
+    };
+    let message = format!("The query parameter '{option}' is not supported with '$search'.");
+    Refusal::new(StatusCode::BAD_REQUEST, code, message)
+}
+
+/// 400: a page's token that is too old, or of another list.
+pub(super) fn invalid_page() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidUrlQuery",
+        "The query parameter '$skiptoken' is invalid or has expired.",
+    )
+}
+
+/// 400: an id that is none.
+pub(super) fn malformed_id() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidIdMalformed",
+        "Id is malformed.",
+    )
+}
+
+/// 404: a well-formed id of nothing.
+pub(super) fn not_found() -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "ErrorItemNotFound",
+        "The specified object was not found in the store., The process failed to get the \
+         correct properties.",
+    )
+}
+
+/// 404: a user that is not in the directory.
+pub(super) fn invalid_user(user: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "ErrorInvalidUser",
+        format!("The requested user '{user}' is invalid."),
+    )
+}
+
+/// 400: a path that leads nowhere.
+pub(super) fn no_segment(segment: &str) -> Refusal {
+    bad_request(format!("Resource not found for the segment '{segment}'."))
+}
+
+/// 405: a method that a path does not have.
+pub(super) fn not_allowed() -> Refusal {
+    Refusal::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "Request_BadRequest",
+        "Specified HTTP method is not allowed for the request target.",
+    )
+    .with("allow", "GET")
+}
+
+/// 401: no token, or not one that is good now.
+pub(super) fn unauthenticated(token: &str) -> Refusal {
+    let message = match token {
+        "" => "Access token is empty.",
+        _ => "Lifetime validation failed, the token is expired.",
+    };
+    Refusal::new(
+        StatusCode::UNAUTHORIZED,
+        "InvalidAuthenticationToken",
+        message,
+    )
+    .with(
+        "www-authenticate",
+        "Bearer realm=\"\", \
+         authorization_uri=\"https://login.microsoftonline.com/common/oauth2/authorize\", \
+         client_id=\"00000003-0000-0000-c000-000000000000\"",
+    )
+}
+
+/// 403: a good token without the permission.
+pub(super) fn denied() -> Refusal {
+    Refusal::new(
+        StatusCode::FORBIDDEN,
+        "ErrorAccessDenied",
+        "Access is denied. Check credentials and try again.",
+    )
+}
+
+/// 429: more requests at a time than a mailbox takes.
+pub(super) fn too_many_at_once() -> Refusal {
+    Refusal::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "ApplicationThrottled",
+        "Application is over its MailboxConcurrency limit.",
+    )
+    .with("retry-after", "1")
+}
+
+/// A failure on purpose, where it has Graph's shape; a page for people, a
+/// connection that breaks, have none.
+pub(super) fn fault(fault: Fault) -> Option<Refusal> {
+    let refusal = match fault {
+        Fault::TooMany => Refusal::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "TooManyRequests",
+            "Too many requests. Please retry again later.",
+        )
+        .with("retry-after", "1"),
+        Fault::Forbidden => denied(),
+        Fault::Server => Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "InternalServerError",
+            "An internal server error occurred. The operation failed.",
+        ),
+        Fault::Unavailable => Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "ErrorServerBusy",
+            "The server is busy. Please try again later.",
+        )
+        .with("retry-after", "1"),
+        Fault::Timeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT, "UnknownError", ""),
+        Fault::Html | Fault::Reset | Fault::Half => return None,
+    };
+    Some(refusal)
+}
+
+/// 502 as the gateway in front of Graph words it: a page for people.
+pub(super) fn gateway_page() -> Answer {
+    page(
+        StatusCode::BAD_GATEWAY,
+        "The web server reported a bad gateway error.",
+    )
+}
+
+/// 411: a body without an end, which the real front end never looks into.
+pub(super) fn length_required() -> Answer {
+    page(
+        StatusCode::LENGTH_REQUIRED,
+        "HTTP Error 411. The request must be chunked or have a content length.",
+    )
+}
+
+fn page(status: StatusCode, sentence: &str) -> Answer {
+    let word = status.canonical_reason().unwrap_or_default();
+    Answer::html(
+        status,
+        format!(
+            "<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 4.01//EN\">\r\n\
+             <html><head><title>{word}</title></head>\r\n\
+             <body><h2>{word}</h2>\r\n<hr><p>{sentence}</p>\r\n</body></html>\r\n"
+        ),
+    )
+}

@@ -1,0 +1,186 @@
+//! A mailbox as Exchange would hold it: every letter in one folder, labels as
+//! categories, ids for all.
+//!
+//! The letters are the mailbox's own; here is only what is read from them once
+//! so that lists of ten thousand letters stay quick.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::graph_error::{Refusal, malformed_id, not_found};
+use super::graph_folders::{self, Folder};
+use super::graph_ids::Ids;
+use super::graph_people::{self, Person};
+use super::head;
+use super::letter::Letter;
+use super::mailbox::Mailbox;
+use super::mime;
+use super::state::State;
+
+/// What Gmail's tabs are called; as categories they have these names.
+pub(super) const TABS: [(&str, &str); 5] = [
+    ("CATEGORY_FORUMS", "forums"),
+    ("CATEGORY_UPDATES", "updates"),
+    ("CATEGORY_PERSONAL", "personal"),
+    ("CATEGORY_PROMOTIONS", "promotions"),
+    ("CATEGORY_SOCIAL", "social"),
+];
+
+/// What is known of a mailbox beyond its letters.
+#[derive(Debug)]
+pub(super) struct Index {
+    ids: Ids,
+    /// Places in the mailbox by folder, newest first.
+    folders: HashMap<u8, Vec<usize>>,
+    /// How many letters of a folder are unread.
+    unread: HashMap<u8, usize>,
+    /// The names of labels that are categories, by their ids.
+    categories: HashMap<String, String>,
+    /// From and Sender of each letter, by its place.
+    senders: OnceLock<Vec<[Option<Person>; 2]>>,
+    /// Places by letter.
+    places: HashMap<u64, usize>,
+    /// Everybody the owner writes with.
+    people: OnceLock<Vec<graph_people::Known>>,
+}
+
+impl Index {
+    /// Reads a mailbox.
+    pub fn of(mailbox: &Mailbox) -> Self {
+        let mut folders: HashMap<u8, Vec<usize>> = HashMap::new();
+        let mut unread: HashMap<u8, usize> = HashMap::new();
+        let mut places = HashMap::with_capacity(mailbox.letters.len());
+        for (place, letter) in mailbox.letters.iter().enumerate() {
+            let folder = graph_folders::number_of(letter);
+            folders.entry(folder).or_default().push(place);
+            *unread.entry(folder).or_default() += usize::from(letter.has("UNREAD"));
+            places.insert(letter.id, place);
+        }
+        let tabs = TABS.iter().map(|(id, name)| (id.to_string(), *name));
+        let categories = tabs.chain(mailbox.labels.all());
+        Self {
+            ids: Ids::of(&mailbox.address),
+            folders,
+            unread,
+            categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
+            senders: OnceLock::new(),
+            places,
+            people: OnceLock::new(),
+        }
+    }
+}
+
+/// A mailbox with its index.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Store<'a> {
+    /// The mailbox.
+    pub mailbox: &'a Mailbox,
+    index: &'a Index,
+}
+
+impl<'a> Store<'a> {
+    /// The mailbox of an address.
+    pub fn of(state: &'a State, address: &str) -> Option<Self> {
+        let same = |mailbox: &&Mailbox| mailbox.address.eq_ignore_ascii_case(address);
+        let mailboxes = state.mailboxes.iter();
+        let (place, mailbox) = mailboxes.enumerate().find(|(_, mailbox)| same(mailbox))?;
+        let index = state.graph.index(place, mailbox)?;
+        Some(Self { mailbox, index })
+    }
+
+    /// Its ids.
+    pub fn ids(&self) -> &'a Ids {
+        &self.index.ids
+    }
+
+    /// The letters of a folder, or all, newest first.
+    pub fn letters(&self, folder: Option<&Folder>) -> Vec<&'a Letter> {
+        let Some(folder) = folder else {
+            return self.mailbox.letters.iter().collect();
+        };
+        let places = self.index.folders.get(&folder.number);
+        places
+            .into_iter()
+            .flatten()
+            .filter_map(|place| self.mailbox.letters.get(*place))
+            .collect()
+    }
+
+    /// How many letters of a folder there are, and how many of them unread.
+    pub fn counts(&self, folder: &Folder) -> (usize, usize) {
+        let letters = self.index.folders.get(&folder.number);
+        let unread = self.index.unread.get(&folder.number);
+        (letters.map_or(0, Vec::len), unread.copied().unwrap_or(0))
+    }
+
+    /// The id of a letter.
+    pub fn message_id(&self, letter: &Letter, immutable: bool) -> String {
+        let folder = graph_folders::number_of(letter);
+        self.ids().message(letter.id, folder, immutable)
+    }
+
+    /// The letter of an id of either form.
+    pub fn letter(&self, id: &str) -> Result<&'a Letter, Refusal> {
+        let (number, immutable) = self.ids().letter(id).ok_or_else(malformed_id)?;
+        let letter = self.mailbox.letter(number).ok_or_else(not_found)?;
+        match self.message_id(letter, immutable) == id {
+            true => Ok(letter),
+            false => Err(not_found()),
+        }
+    }
+
+    /// The folder of an id or of a well-known name.
+    pub fn folder(&self, id: &str) -> Result<&'static Folder, Refusal> {
+        if let Some(folder) = graph_folders::well_known(id) {
+            return Ok(folder);
+        }
+        if !Ids::is_folder(id) {
+            return Err(malformed_id());
+        }
+        graph_folders::all()
+            .find(|folder| self.ids().folder(folder.number) == id)
+            .ok_or_else(not_found)
+    }
+
+    /// The categories of a letter, in the order of its labels.
+    pub fn categories(&self, letter: &Letter) -> Vec<&'a str> {
+        let names = letter.labels.iter();
+        names
+            .filter_map(|id| self.index.categories.get(id))
+            .map(String::as_str)
+            .collect()
+    }
+
+    /// From of a letter.
+    pub fn from(&self, letter: &Letter) -> Option<&'a Person> {
+        self.people_of(letter)?.first()?.as_ref()
+    }
+
+    /// Sender of a letter; who wrote it, where nobody else sent it.
+    pub fn sender(&self, letter: &Letter) -> Option<&'a Person> {
+        let [from, sender] = self.people_of(letter)?;
+        sender.as_ref().or(from.as_ref())
+    }
+
+    fn people_of(&self, letter: &Letter) -> Option<&'a [Option<Person>; 2]> {
+        let senders = self.index.senders.get_or_init(|| {
+            let letters = self.mailbox.letters.iter();
+            letters
+                .map(|letter| {
+                    let fields = head::fields(mime::header_section(&letter.raw));
+                    ["From", "Sender"]
+                        .map(|name| graph_people::persons(&fields, name).into_iter().next())
+                })
+                .collect()
+        });
+        senders.get(*self.index.places.get(&letter.id)?)
+    }
+
+    /// Everybody the owner writes with, those of most letters first.
+    pub fn known(&self) -> &'a [graph_people::Known] {
+        let index = self.index;
+        index
+            .people
+            .get_or_init(|| graph_people::known(self.mailbox))
+    }
+}

@@ -1,0 +1,167 @@
+//! Graph's answers about a mailbox's owner: profile, settings, categories,
+//! contacts, people.
+
+use serde_json::{Map, Value, json};
+
+use super::graph_folders;
+use super::graph_ids::named_guid;
+use super::graph_params::Options;
+use super::graph_people::{Known, object};
+use super::graph_store::{Store, TABS};
+
+/// The properties of a user that can be selected.
+pub(super) const USER: [&str; 15] = [
+    "id",
+    "businessPhones",
+    "displayName",
+    "givenName",
+    "jobTitle",
+    "mail",
+    "mobilePhone",
+    "officeLocation",
+    "preferredLanguage",
+    "surname",
+    "userPrincipalName",
+    "proxyAddresses",
+    "otherMails",
+    "accountEnabled",
+    "userType",
+];
+
+/// Those that come only when they are named.
+const ON_DEMAND: [&str; 4] = ["proxyAddresses", "otherMails", "accountEnabled", "userType"];
+
+/// A mailbox's owner.
+pub(super) fn user(store: Store<'_>, options: &Options<'_>) -> Map<String, Value> {
+    let address = &store.mailbox.address;
+    let name = name(store);
+    let (given, surname) = match name.rsplit_once(' ') {
+        Some((given, surname)) => (json!(given), json!(surname)),
+        None => (Value::Null, Value::Null),
+    };
+    let mut members = object(json!({
+        "businessPhones": [],
+        "displayName": name,
+        "givenName": given,
+        "jobTitle": null,
+        "mail": address,
+        "mobilePhone": null,
+        "officeLocation": null,
+        "preferredLanguage": null,
+        "surname": surname,
+        "userPrincipalName": address,
+        "id": store.ids().mailbox(),
+        "proxyAddresses": proxies(store),
+        "otherMails": [],
+        "accountEnabled": true,
+        "userType": "Member",
+    }));
+    members.retain(|name, _| !ON_DEMAND.contains(&name.as_str()) || options.names(name));
+    // Unlike a message, a user comes without an id that nobody asked for.
+    members.retain(|name, _| options.wants(name));
+    members
+}
+
+/// The name that the owner writes under; else the address's first half.
+fn name(store: Store<'_>) -> String {
+    let address = &store.mailbox.address;
+    let letters = store.mailbox.letters.iter();
+    let mut own = letters
+        .filter(|letter| letter.has("SENT"))
+        .filter_map(|letter| store.from(letter))
+        .filter(|person| person.address.eq_ignore_ascii_case(address))
+        .filter(|person| person.name != person.address);
+    match own.next() {
+        Some(person) => person.name.clone(),
+        None => address.split('@').next().unwrap_or(address).to_owned(),
+    }
+}
+
+/// The addresses that reach the mailbox: its own first, in capitals, then the
+/// one that every tenant gives, then those that letters were delivered to.
+fn proxies(store: Store<'_>) -> Vec<String> {
+    let address = store.mailbox.address.as_str();
+    let (local, domain) = address.split_once('@').unwrap_or((address, "example.com"));
+    let tenant = domain.split('.').next().unwrap_or(domain);
+    let mut proxies = vec![
+        format!("SMTP:{address}"),
+        format!("smtp:{local}@{tenant}.onmicrosoft.com"),
+    ];
+    for letter in &store.mailbox.letters {
+        let delivered = letter.facts.delivered_to.trim_matches(['<', '>']);
+        let proxy = format!("smtp:{}", delivered.to_lowercase());
+        let known = proxies
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(&proxy));
+        if delivered.contains('@') && !known && proxies.len() < 10 {
+            proxies.push(proxy);
+        }
+    }
+    proxies
+}
+
+/// The settings of a mailbox.
+pub(super) fn settings(store: Store<'_>) -> Map<String, Value> {
+    let archive = graph_folders::well_known("archive").map(|folder| folder.number);
+    let zone = "W. Europe Standard Time";
+    object(json!({
+        "archiveFolder": archive.map(|number| store.ids().folder(number)),
+        "timeZone": zone,
+        "delegateMeetingMessageDeliveryOptions": "sendToDelegateOnly",
+        "dateFormat": "dd.MM.yyyy",
+        "timeFormat": "HH:mm",
+        "userPurpose": "user",
+        "automaticRepliesSetting": {
+            "status": "disabled",
+            "externalAudience": "all",
+            "internalReplyMessage": "",
+            "externalReplyMessage": "",
+            "scheduledStartDateTime": {
+                "dateTime": "2026-01-01T08:00:00.0000000",
+                "timeZone": "UTC",
+            },
+            "scheduledEndDateTime": {
+                "dateTime": "2026-01-02T08:00:00.0000000",
+                "timeZone": "UTC",
+            },
+        },
+        "language": { "locale": "en-GB", "displayName": "English (United Kingdom)" },
+        "workingHours": {
+            "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
+            "startTime": "08:00:00.0000000",
+            "endTime": "17:00:00.0000000",
+            "timeZone": { "name": zone },
+        },
+    }))
+}
+
+/// The categories of a mailbox: Gmail's tabs, and the user's labels.
+pub(super) fn categories(store: Store<'_>) -> Vec<Value> {
+    let tabs = TABS.iter().map(|(_, name)| (*name).to_owned());
+    let own = store.mailbox.labels.all().map(|(_, name)| name.to_owned());
+    (0..25)
+        .cycle()
+        .zip(tabs.chain(own))
+        .map(|(color, name)| {
+            json!({
+                "id": named_guid(&format!("{}/{name}", store.mailbox.address)),
+                "displayName": name,
+                "color": format!("preset{color}"),
+            })
+        })
+        .collect()
+}
+
+/// The text of a contact's property, for a filter.
+pub(super) fn contact_text(known: &Known, path: &str) -> Option<String> {
+    (path == "displayName").then(|| known.person.name.clone())
+}
+
+/// The texts of a contact's addresses, for a filter.
+pub(super) fn contact_members(known: &Known, path: &str, inside: &str) -> Option<Vec<String>> {
+    match (path, inside) {
+        ("emailAddresses", "address") => Some(vec![known.person.address.clone()]),
+        ("emailAddresses", "name") => Some(vec![known.person.name.clone()]),
+        _ => None,
+    }
+}

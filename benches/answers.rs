@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use daysheet::encode::{Delimiter, Document, Format};
-use daysheet::flatten::{Context, flatten};
+use daysheet::flatten::{Context, Room, flatten};
 use daysheet::project::project;
 use daysheet::row::{Cell, Extra, RowTable};
 use daysheet::schemas::{Api, Level, MESSAGE};
@@ -198,6 +198,7 @@ fn main() {
         zone: &zone,
         account: "mira@example.com",
         names: &names,
+        room: Room::List,
     };
     let times = medians(&mut [&mut || {
         let (rows, _) = flatten(&MESSAGE, &columns, &objects, &context);

@@ -37,11 +37,11 @@ const FIELDS: &[Field] = &[
         .outlook(Address("from")),
     field("subject", Text, "Subject line.")
         .level(Key)
-        .untrusted(120)
+        .untrusted(72)
         .gmail(Header("Subject"))
         .outlook(Path("subject")),
     field("snippet", Text, "How the text begins.")
-        .beginning(80)
+        .beginning(32)
         .gmail(Escaped("snippet"))
         .outlook(Path("bodyPreview")),
     field(

@@ -45,14 +45,14 @@ const FIELDS: &[Field] = &[
     .outlook(Each("messages", &Address("from"))),
     field("subject", Text, "Subject line of its oldest message.")
         .level(Key)
-        .untrusted(120)
+        .untrusted(72)
         .gmail(Oldest("messages", &Header("Subject")))
         .outlook(Oldest("messages", &Path("subject"))),
     field("count", Count, "How many messages it has.")
         .gmail(Length("messages"))
         .outlook(Length("messages")),
     field("snippet", Text, "How its newest message begins.")
-        .beginning(80)
+        .beginning(32)
         .gmail(Newest("messages", &Escaped("snippet")))
         .outlook(Newest("messages", &Path("bodyPreview"))),
     field(

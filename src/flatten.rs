@@ -29,6 +29,27 @@ pub struct Context<'a> {
     pub account: &'a str,
     /// Names of labels and folders by id.
     pub names: &'a HashMap<String, String>,
+    /// How strictly strangers' text is cut.
+    pub room: Room,
+}
+
+/// How much room a row has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Room {
+    /// A row of a list: text is cut at its column's cap.
+    #[default]
+    List,
+    /// A row about one thing that was asked for: four times the cap.
+    One,
+}
+
+impl Room {
+    fn cap(self, cap: u16) -> usize {
+        match self {
+            Self::List => usize::from(cap),
+            Self::One => 4 * usize::from(cap),
+        }
+    }
 }
 
 /// What flattening could not show as it was.
@@ -66,7 +87,7 @@ pub fn flatten(
         let mut cells = Vec::with_capacity(columns.len());
         for field in columns {
             let value = reader.read(object, field.source(context.api));
-            let (cell, cut) = finish(field, value, context.zone, &mut reader.odd);
+            let (cell, cut) = finish(field, value, context, &mut reader.odd);
             if cut && !field.beginning {
                 Report::count(&mut report.cut, field.name);
             }
@@ -307,7 +328,7 @@ impl Reader<'_> {
 /// Makes a cell of what was read, as the column's kind and marks say.
 ///
 /// The second value is true when text was cut.
-fn finish(field: &Field, value: Read, zone: &TimeZone, odd: &mut bool) -> (Cell, bool) {
+fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cell, bool) {
     let text = match (field.kind, value) {
         (_, Read::Nothing) => return (Cell::Null, false),
         (Kind::Flag, Read::Flag(flag)) => return (Cell::Flag(flag), false),
@@ -322,12 +343,12 @@ fn finish(field: &Field, value: Read, zone: &TimeZone, odd: &mut bool) -> (Cell,
             };
         }
         (Kind::Words, Read::Words(words)) => return (Cell::Text(words.join(" ")), false),
-        (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, zone)), false),
+        (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, context.zone)), false),
         (Kind::Handle(_), Read::Text(id)) => return (Cell::Id(id), false),
         (Kind::Text, Read::Text(text)) => text,
         (Kind::Text, Read::Flag(flag)) => flag.to_string(),
         (Kind::Text, Read::Count(count)) => count.to_string(),
-        (Kind::Text, Read::List(list)) => return sample(field, &list),
+        (Kind::Text, Read::List(list)) => return sample(field, &list, context.room),
         _ => {
             *odd = true;
             return (Cell::Null, false);
@@ -335,7 +356,7 @@ fn finish(field: &Field, value: Read, zone: &TimeZone, odd: &mut bool) -> (Cell,
     };
     match field.untrusted {
         Some(cap) => {
-            let (text, cut) = text::clip(text::cell(&text), usize::from(cap));
+            let (text, cut) = text::clip(text::cell(&text), context.room.cap(cap));
             (Cell::Text(text), cut)
         }
         None => (Cell::Text(text), false),
@@ -345,8 +366,8 @@ fn finish(field: &Field, value: Read, zone: &TimeZone, odd: &mut bool) -> (Cell,
 /// The first members of a list and a count of the rest, under the column's cap.
 ///
 /// A sample that says how many more there are is not counted as cut.
-fn sample(field: &Field, list: &[String]) -> (Cell, bool) {
-    let cap = field.untrusted.map_or(usize::MAX, usize::from);
+fn sample(field: &Field, list: &[String], room: Room) -> (Cell, bool) {
+    let cap = field.untrusted.map_or(usize::MAX, |cap| room.cap(cap));
     let mut text = String::new();
     let mut chars = 0;
     let mut cut = false;

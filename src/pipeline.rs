@@ -28,7 +28,7 @@ use crate::accounts::{Account, Accounts};
 use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Report};
+use crate::flatten::{self, Report, Room};
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
 use crate::request::{Action, Request};
@@ -148,6 +148,7 @@ impl Pipeline {
             api: Api::Local,
             zone: &self.config.zone,
             account: "",
+            room: Room::List,
         }
     }
 
@@ -219,6 +220,7 @@ struct Flattening<'a> {
     api: Api,
     zone: &'a jiff::tz::TimeZone,
     account: &'a str,
+    room: Room,
 }
 
 impl Flattening<'_> {
@@ -228,6 +230,7 @@ impl Flattening<'_> {
             zone: self.zone,
             account: self.account,
             names,
+            room: self.room,
         }
     }
 

@@ -3,8 +3,8 @@
 //! Everything a sender wrote passes through here before a model reads it:
 //! subjects, names and snippets become one clean line ([`cell`], [`clip`]),
 //! bodies become plain lines ([`lines`], [`html`](html::html)), quoted replies
-//! are told apart from new text ([`quote`]), and bytes in any charset become a
-//! string ([`charset`]).
+//! are told apart from new text ([`quote`]), bytes in any charset become a
+//! string ([`charset`]), and a text can be asked for its words ([`words`]).
 //! All of it is total: odd or hostile input gives odd text, never an error, a
 //! panic or a long wait. Nothing here does I/O, knows a provider, or decides
 //! how much text an answer can afford; that is the budget's work.
@@ -15,11 +15,13 @@ pub mod flowed;
 pub mod html;
 pub mod invisible;
 pub mod quote;
+pub mod words;
 
 use std::borrow::Cow;
 
 use mail_parser::parsers::MessageStream;
 use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 pub use address::{Address, address_list};
 pub use invisible::is_invisible;
@@ -55,29 +57,34 @@ pub fn cell(s: &str) -> String {
     out
 }
 
-/// Shortens `s` to at most `max_chars` characters and says whether it had to.
+/// Shortens `s` to at most `most` columns and says whether it had to.
 ///
+/// A column is a character, and two for one that is shown double width: a
+/// Chinese or Japanese character says, and costs, as much as several letters.
 /// The cut falls between graphemes, at the end of a word if one is near, and
-/// is marked with `…`, which counts as one of the characters.
-pub fn clip(s: String, max_chars: usize) -> (String, bool) {
-    if s.len() <= max_chars || s.chars().nth(max_chars).is_none() {
+/// is marked with `…`, which counts as one of the columns.
+pub fn clip(s: String, most: usize) -> (String, bool) {
+    // No character takes more columns than it has bytes.
+    if s.len() <= most {
         return (s, false);
     }
-    let Some(room) = max_chars.checked_sub(1) else {
+    let Some(room) = most.checked_sub(1) else {
         return (String::new(), true);
     };
     // Only the part that can be shown is looked at, plus the character after
     // it, which tells whether the last grapheme is whole.
-    let end = byte_of(&s, room.saturating_add(1));
+    let end = byte_of(&s, most.saturating_add(1));
     let shown = s.get(..end).unwrap_or_default();
-    let mut kept = 0;
-    let mut chars = 0;
+    let (mut kept, mut width, mut all) = (0, 0, end == s.len());
     for grapheme in shown.graphemes(true) {
-        chars += grapheme.chars().count();
-        if chars > room {
-            break;
+        width += columns(grapheme);
+        all &= width <= most;
+        if width <= room {
+            kept += grapheme.len();
         }
-        kept += grapheme.len();
+    }
+    if all {
+        return (s, false);
     }
     if kept == 0 {
         // One grapheme is longer than the whole room.
@@ -91,6 +98,12 @@ pub fn clip(s: String, max_chars: usize) -> (String, bool) {
         whole_words(head)
     };
     (format!("{}…", head.trim_end()), true)
+}
+
+/// How many columns a grapheme takes. At least one for each of its characters,
+/// so that marks piled upon a letter are not free.
+fn columns(grapheme: &str) -> usize {
+    grapheme.width().max(grapheme.chars().count())
 }
 
 /// `head` without a word that was cut in two, if that costs little.

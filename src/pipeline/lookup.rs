@@ -12,6 +12,7 @@ use super::{Draft, Flattening, Pipeline, columns_of};
 use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::{Error, Result};
+use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::{self, Page, People};
 use crate::request::{Listing, Lookup};
@@ -57,6 +58,7 @@ impl Pipeline {
                 api: part.api,
                 zone: &self.config.zone,
                 account: &part.label,
+                room: Room::List,
             };
             let items = &part.page.items;
             let names = &part.page.names;

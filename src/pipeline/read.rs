@@ -16,6 +16,7 @@ use crate::accounts::Account;
 use crate::body::{self, Form, Readable};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
+use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::{BodyForm, Letter};
 use crate::request::{Body, Columns, Read};
@@ -294,6 +295,7 @@ impl Pipeline {
                 api: self.connect.mailbox(&account)?.api(),
                 zone: &self.config.zone,
                 account: &labels.of(&account.id),
+                room: Room::One,
             };
             let names = HashMap::new();
             let items: Vec<_> = letters.iter().map(|one| one.letter.item.clone()).collect();

@@ -15,6 +15,7 @@ use super::{Draft, Flattening, Pipeline, zone_line};
 use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::{Error, Result};
+use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::{Ask, Failed, Mailbox, Total};
 use crate::query::{self, Clock, Query, Term};
@@ -237,6 +238,7 @@ impl Pipeline {
                 api: mailbox.api(),
                 zone: &self.config.zone,
                 account: &label,
+                room: Room::List,
             };
             let names = std::collections::HashMap::new();
             let asking = Asking {
@@ -302,6 +304,7 @@ impl Pipeline {
             api: part.mailbox.api(),
             zone: &self.config.zone,
             account: &part.label,
+            room: Room::List,
         };
         let names = &part.gathered.names;
         let mut own = Vec::new();

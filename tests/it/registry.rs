@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use daysheet::flatten::{Context, Report, flatten};
+use daysheet::flatten::{Context, Report, Room, flatten};
 use daysheet::project::{Projection, project};
 use daysheet::row::{Cell, RowTable};
 use daysheet::schemas::{Api, Field, Kind, Level, MESSAGE, Source, TABLES, Table};
@@ -57,6 +57,7 @@ fn rows(
         zone: &zone,
         account: "mira@example.com",
         names: &names(),
+        room: Room::List,
     };
     flatten(table, columns, objects, &context)
 }
@@ -270,7 +271,7 @@ fn a_message_reads_like_this() {
             text("2026-02-03 18h05"),
             text("Okafor, Lena <lena@studio.example>"),
             text("Proof for the autumn catalogue"),
-            text("The printer's proof is here & looks good. Could you"),
+            text("The printer's proof is here &…"),
             text("unread starred attachment important"),
             text("Mira Lindqvist <mira@example.com>, team@studio.example"),
             text("Print shop <proofs@print.example>"),

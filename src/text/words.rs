@@ -1,0 +1,61 @@
+//! Text as a search sees it: a sequence of words.
+//!
+//! A search finds whole words, whatever their case, and never parts of them. A
+//! word here is a run of letters and digits in lower case; scripts without
+//! spaces are cut into single characters, so that any run of them can be found
+//! as a phrase. What a provider's own index does beyond that is not known here.
+
+/// The words of a text, in order and in lower case.
+pub fn words(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    each_word(text, |word| found.push(word.to_owned()));
+    found
+}
+
+/// The same, handed over one by one.
+pub fn each_word(text: &str, mut found: impl FnMut(&str)) {
+    let mut word = String::new();
+    for char in text.chars() {
+        if char.is_ascii_alphanumeric() {
+            word.push(char.to_ascii_lowercase());
+        } else if char.is_alphanumeric() && !is_single(char) || is_mark(char) && !word.is_empty() {
+            word.extend(char.to_lowercase());
+        } else if !is_invisible(char) {
+            if !word.is_empty() {
+                found(&word);
+                word.clear();
+            }
+            if is_single(char) {
+                found(char.encode_utf8(&mut [0; 4]));
+            }
+        }
+    }
+    if !word.is_empty() {
+        found(&word);
+    }
+}
+
+/// True when `phrase` stands in `text` as neighbours; the empty one always does.
+pub fn has_phrase(text: &[String], phrase: &[String]) -> bool {
+    phrase.is_empty() || text.windows(phrase.len()).any(|words| words == phrase)
+}
+
+/// Characters that are written without spaces between words.
+fn is_single(char: char) -> bool {
+    matches!(char,
+        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Marks that belong to the letter before them.
+fn is_mark(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}')
+}
+
+/// Characters that are not there for a reader, so no end of a word either.
+fn is_invisible(char: char) -> bool {
+    matches!(
+        char,
+        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'
+    )
+}

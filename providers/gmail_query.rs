@@ -48,35 +48,25 @@ pub fn compile(query: &Query) -> Compiled {
 
 /// The labels a query names, which Gmail would silently take for empty.
 pub fn labels(query: &Query) -> Vec<String> {
-    match query {
-        Query::All(parts) | Query::Any(parts) => parts.iter().flat_map(labels).collect(),
-        Query::Not(part) => labels(part),
-        Query::Term(Term::Label(name)) => vec![name.clone()],
-        Query::Term(Term::Folder(name)) if !PLACES.contains(&name.as_str()) => vec![name.clone()],
-        Query::Term(Term::Category(name)) if !is_category(name) => vec![name.clone()],
-        Query::Term(_) | Query::Raw(_) => Vec::new(),
-    }
+    let label = |term: &Term| match term {
+        Term::Label(name) => Some(name.clone()),
+        Term::Folder(name) if !PLACES.contains(&name.as_str()) => Some(name.clone()),
+        Term::Category(name) if !is_category(name) => Some(name.clone()),
+        _ => None,
+    };
+    query.terms().into_iter().filter_map(label).collect()
 }
 
 /// The query with the labels it names called by the names that `rename` gives;
 /// Gmail's search does not know ids.
 pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query {
-    let each = |parts: &[Query]| {
-        parts
-            .iter()
-            .map(|part| self::rename(part, rename))
-            .collect()
-    };
     let other = |name: &String| rename(name).unwrap_or_else(|| name.clone());
-    match query {
-        Query::All(parts) => Query::All(each(parts)),
-        Query::Any(parts) => Query::Any(each(parts)),
-        Query::Not(part) => Query::Not(Box::new(self::rename(part, rename))),
-        Query::Term(Term::Label(name)) => Query::Term(Term::Label(other(name))),
-        Query::Term(Term::Folder(name)) => Query::Term(Term::Folder(other(name))),
-        Query::Term(Term::Category(name)) => Query::Term(Term::Category(other(name))),
-        Query::Term(_) | Query::Raw(_) => query.clone(),
-    }
+    query.map(&|term| match term {
+        Term::Label(name) => Term::Label(other(name)),
+        Term::Folder(name) => Term::Folder(other(name)),
+        Term::Category(name) => Term::Category(other(name)),
+        term => term.clone(),
+    })
 }
 
 /// True when Gmail's search takes both names for the same label.
@@ -118,7 +108,7 @@ fn write_term(term: &Term, notes: &mut Vec<String>) -> String {
             );
             quote(text)
         }
-        Term::In(part, text) => format!("{}:{}", operator(*part), quote(text)),
+        Term::In(part, text) => format!("{}:{}", part.operator(), quote(text)),
         Term::Folder(name) if PLACES.contains(&name.as_str()) => format!("in:{name}"),
         Term::Folder(name) | Term::Label(name) => format!("label:{}", label(name)),
         Term::Category(name) if is_category(name) => format!("category:{}", name.to_lowercase()),
@@ -136,20 +126,8 @@ fn write_term(term: &Term, notes: &mut Vec<String>) -> String {
     }
 }
 
-fn operator(part: Part) -> &'static str {
-    match part {
-        Part::From => "from",
-        Part::To => "to",
-        Part::Cc => "cc",
-        Part::Bcc => "bcc",
-        Part::Subject => "subject",
-        Part::Filename => "filename",
-        // Written without an operator, see `write_term`.
-        Part::Body => "",
-    }
-}
-
-fn is_category(name: &str) -> bool {
+/// True for a name of Gmail's own.
+pub(super) fn is_category(name: &str) -> bool {
     CATEGORIES.contains(&name.to_lowercase().as_str())
 }
 

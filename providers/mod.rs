@@ -14,6 +14,7 @@ pub mod gmail_query;
 mod google;
 #[cfg(feature = "google")]
 mod google_people;
+pub mod outlook_query;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod pace;
 pub mod sandbox;

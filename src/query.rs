@@ -37,6 +37,31 @@ pub enum Query {
     Raw(String),
 }
 
+impl Query {
+    /// Its conditions, in order.
+    pub fn terms(&self) -> Vec<&Term> {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::terms).collect(),
+            Self::Not(part) => part.terms(),
+            Self::Term(term) => vec![term],
+            Self::Raw(_) => Vec::new(),
+        }
+    }
+
+    /// The same query with other conditions; raw syntax stays as it is.
+    #[must_use]
+    pub fn map(&self, other: &impl Fn(&Term) -> Term) -> Self {
+        let each = |parts: &[Self]| parts.iter().map(|part| part.map(other)).collect();
+        match self {
+            Self::All(parts) => Self::All(each(parts)),
+            Self::Any(parts) => Self::Any(each(parts)),
+            Self::Not(part) => Self::Not(Box::new(part.map(other))),
+            Self::Term(term) => Self::Term(other(term)),
+            Self::Raw(raw) => Self::Raw(raw.clone()),
+        }
+    }
+}
+
 /// One condition on a message. Texts are words or phrases, never empty.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Term {
@@ -81,6 +106,21 @@ pub enum Part {
     Body,
     /// The names of the attached files.
     Filename,
+}
+
+impl Part {
+    /// Its operator, without the colon.
+    pub fn operator(self) -> &'static str {
+        match self {
+            Self::From => "from",
+            Self::To => "to",
+            Self::Cc => "cc",
+            Self::Bcc => "bcc",
+            Self::Subject => "subject",
+            Self::Body => "body",
+            Self::Filename => "filename",
+        }
+    }
 }
 
 /// A state a message can be in.
@@ -356,7 +396,8 @@ fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
     })
 }
 
-fn one_or(mut parts: Vec<Query>, many: impl Fn(Vec<Query>) -> Query) -> Query {
+/// The only part, or a group of them.
+pub(crate) fn one_or(mut parts: Vec<Query>, many: impl Fn(Vec<Query>) -> Query) -> Query {
     match (parts.len(), parts.pop()) {
         (1, Some(one)) => one,
         (_, last) => {

@@ -19,6 +19,7 @@ mod layers;
 mod merge;
 #[cfg(feature = "google")]
 mod pipeline;
+mod queries;
 mod query;
 mod registry;
 mod request;

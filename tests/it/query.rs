@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 /// Tuesday, 2026-11-17 10:30 in Berlin.
-fn clock() -> Clock {
+pub(crate) fn clock() -> Clock {
     Clock {
         now: "2026-11-17T09:30:00Z".parse().unwrap(),
         zone: TimeZone::get("Europe/Berlin").unwrap(),

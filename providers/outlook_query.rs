@@ -1,0 +1,252 @@
+//! The search language, said to Microsoft Graph.
+//!
+//! Pure text work. Graph has two languages and takes one of them at a time:
+//! `$filter` (OData) knows states, times and whole addresses and is exact;
+//! `$search` (KQL) knows words. A query is brought into one form
+//! (`normal.rs`), and each of its conjuncts goes where it can be said
+//! (`write.rs`); what the chosen language cannot say is checked here on every
+//! message that comes back (`check.rs`). So what is found is what Gmail would
+//! find; what neither side can decide is refused.
+//! `$search`: <https://learn.microsoft.com/graph/search-query-parameter>.
+
+mod check;
+mod normal;
+mod write;
+
+pub use check::{Places, matches, reads};
+
+use crate::error::{Error, Result};
+use crate::query::{PLACES, Part, Query, Term};
+
+/// Where to look.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Every folder but Deleted Items and Junk Email, which is what a search
+    /// means when it names no folder.
+    #[default]
+    Mail,
+    /// Every folder.
+    Anywhere,
+    /// One folder: a word of [`PLACES`], or a folder's own name or id.
+    Folder(String),
+}
+
+/// A query in Graph's languages; without any of them, every message is meant.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Compiled {
+    /// Where to look.
+    pub scope: Scope,
+    /// The whole `$filter`, in the order that `$orderby=receivedDateTime desc`
+    /// asks for. Never there together with `search`.
+    pub filter: Option<String>,
+    /// The KQL of `$search`, ready to stand between double quotes.
+    pub search: Option<String>,
+    /// What is still to be checked on each message, with [`matches`].
+    pub rest: Option<Query>,
+    /// Where meaning was lost or work is left, in words.
+    pub notes: Vec<String>,
+}
+
+/// Says `query` in Graph's languages; no query is every message.
+///
+/// Fails with [`crate::error::Kind::Argument`] on what neither Graph nor a look
+/// at a message's properties can decide.
+pub fn compile(query: Option<&Query>) -> Result<Compiled> {
+    let normal = match query {
+        None => return Ok(Compiled::default()),
+        Some(Query::Raw(raw)) => return passed_on(raw),
+        Some(query) => normal::read(query)?,
+    };
+    let mut compiled = Compiled {
+        notes: normal.notes,
+        ..Compiled::default()
+    };
+    let mut rest = Vec::new();
+    let parts = place(normal.all, &normal.places, &mut compiled.scope, &mut rest);
+
+    let searches = parts.iter().any(wants_search);
+    let say = if searches { write::kql } else { write::odata };
+    let mut said = Vec::new();
+    for part in parts {
+        if let Some(text) = say(&part) {
+            said.push(text);
+        } else if check::can(&part) {
+            if searches {
+                said.extend(write::kql_days(&part));
+            }
+            rest.push(part);
+        } else {
+            return Err(mixed(&part));
+        }
+    }
+    if searches {
+        compiled.search = Some(write::search(said));
+    } else {
+        compiled.filter = write::filter(said);
+    }
+    compiled.rest = match rest.len() {
+        0 | 1 => rest.pop(),
+        _ => Some(Query::All(rest)),
+    };
+    if compiled.rest.is_some()
+        && compiled.filter.is_none()
+        && compiled.search.is_none()
+        && !matches!(compiled.scope, Scope::Folder(_))
+    {
+        compiled.notes.push(
+            "Outlook cannot narrow this search: messages are read one by one and checked here; \
+             a date, a folder or a word would narrow it"
+                .to_owned(),
+        );
+    }
+    Ok(compiled)
+}
+
+/// True for a conjunct that is best said in KQL, which then all must be.
+///
+/// Not for one that only leaves something out and can be checked here: it
+/// narrows nothing, and a search ends after 1,000 results where a filter goes
+/// on.
+fn wants_search(part: &Query) -> bool {
+    let leaves_out = matches!(part, Query::Not(_)) && check::can(part);
+    write::odata(part).is_none() && write::kql(part).is_some() && !leaves_out
+}
+
+/// The folders a query names, beyond [`PLACES`], each once; Graph answers a
+/// folder that is not there with an error or with nothing.
+pub fn folders(query: &Query) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for term in query.terms() {
+        if let Term::Folder(name) = term
+            && !PLACES.contains(&name.as_str())
+            && !found.contains(name)
+        {
+            found.push(name.clone());
+        }
+    }
+    found
+}
+
+/// The query with `me` as the account's address: Gmail knows who `from:me` is,
+/// Graph does not.
+pub fn mine(query: &Query, address: &str) -> Query {
+    query.map(&|term| match term {
+        Term::In(part @ (Part::From | Part::To | Part::Cc | Part::Bcc), who)
+            if who.eq_ignore_ascii_case("me") =>
+        {
+            Term::In(*part, address.to_owned())
+        }
+        term => term.clone(),
+    })
+}
+
+/// Takes the folder to look in out of the conjuncts, and what it settles.
+///
+/// `named` are the words of [`PLACES`] that the query asks for, wherever in it.
+fn place(
+    parts: Vec<Query>,
+    named: &[String],
+    scope: &mut Scope,
+    rest: &mut Vec<Query>,
+) -> Vec<Query> {
+    let first = parts.iter().find_map(|part| match part {
+        Query::Term(Term::Folder(name)) => Some(name.clone()),
+        _ => None,
+    });
+    let names = |place: &str| named.iter().any(|name| name == place);
+    *scope = match first {
+        Some(name) => Scope::Folder(name),
+        None if names("anywhere") || names("spam") || names("trash") => Scope::Anywhere,
+        None => Scope::Mail,
+    };
+    // As in Gmail, `in:spam OR x` opens the spam folder and not the trash.
+    if *scope == Scope::Anywhere && !names("anywhere") {
+        for hidden in ["spam", "trash"] {
+            if !names(hidden) {
+                let hidden = Query::Term(Term::Folder(hidden.to_owned()));
+                rest.push(Query::Not(Box::new(hidden)));
+            }
+        }
+    }
+    parts
+        .into_iter()
+        .filter(|part| !settled(part, scope))
+        .collect()
+}
+
+/// True for a condition on the folder that the scope has met already.
+fn settled(part: &Query, scope: &Scope) -> bool {
+    match (part, scope) {
+        (Query::Term(Term::Folder(name)), Scope::Folder(scope)) => name == scope,
+        (Query::Not(part), _) => match (&**part, scope) {
+            (Query::Term(Term::Folder(name)), Scope::Mail) => {
+                matches!(name.as_str(), "spam" | "trash")
+            }
+            (Query::Term(Term::Folder(name)), Scope::Folder(scope)) => {
+                let place = |name: &String| PLACES.contains(&name.as_str());
+                name != scope && place(name) && place(scope)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Graph's own syntax: `$filter=…`, `$search=…`, or KQL.
+fn passed_on(raw: &str) -> Result<Compiled> {
+    let (filter, search) = match raw.strip_prefix('$').map(|raw| raw.split_once('=')) {
+        None => (None, Some(raw)),
+        Some(Some(("filter", filter))) => (Some(filter.trim()), None),
+        Some(Some(("search", search))) => (None, Some(search.trim())),
+        Some(_) => {
+            return Err(Error::argument(
+                "the raw query begins with `$` and is no $filter or $search",
+            )
+            .next("write raw:$filter=…, raw:$search=… or raw: and KQL"));
+        }
+    };
+    if filter.or(search) == Some("") {
+        return Err(Error::argument("the raw query has nothing behind the `=`")
+            .next("write the expression"));
+    }
+    Ok(Compiled {
+        filter: filter.map(write::raw_filter),
+        search: search.map(write::raw_kql),
+        ..Compiled::default()
+    })
+}
+
+/// What to say when one conjunct needs both Graph's index and our eyes.
+fn mixed(part: &Query) -> Error {
+    let first = |unable: &dyn Fn(&Query) -> bool| {
+        let mut terms = part.terms().into_iter();
+        terms
+            .find(|term| unable(&Query::Term((*term).clone())))
+            .map_or_else(String::new, operator)
+    };
+    Error::argument(format!(
+        "the query joins {} and {} by OR, or in one group after a minus, \
+         which Outlook cannot search for at once",
+        first(&|term| !check::can(term)),
+        first(&|term| write::kql(term).is_none()),
+    ))
+    .next("ask in two searches, one for each")
+}
+
+/// How a condition is written, for messages.
+fn operator(term: &Term) -> String {
+    let fixed = match term {
+        Term::Text(_) => "words",
+        Term::In(part, _) => return format!("{}:", part.operator()),
+        Term::Folder(_) => "in:",
+        Term::Label(_) => "label:",
+        Term::Category(_) => "category:",
+        Term::Is(_) => "is:",
+        Term::Attachment => "has:attachment",
+        Term::Larger(_) => "larger:",
+        Term::Smaller(_) => "smaller:",
+        // A minus before one makes the other of it.
+        Term::Before(_) | Term::After(_) => "a date",
+    };
+    fixed.to_owned()
+}

@@ -1,0 +1,211 @@
+//! Parts of a query in the form of `normal.rs`, written down for Graph.
+//!
+//! OData for `$filter` and KQL for `$search`. A writer says a part exactly or not
+//! at all; whatever a user wrote stands in quotes and is inert there.
+
+use jiff::tz::TimeZone;
+use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
+
+use crate::query::{Part, Query, State, Term};
+
+/// Before all mail: 1900-01-01.
+const EARLIEST: Timestamp = Timestamp::constant(-2_208_988_800, 0);
+/// After all mail: 9999-12-30.
+const LATEST: Timestamp = Timestamp::constant(253_402_128_000, 0);
+
+/// The largest size that Exchange can hold, in bytes.
+const LARGEST: u64 = i32::MAX as u64;
+
+/// The `$filter` of all the conjuncts, if there is any.
+pub(super) fn filter(mut clauses: Vec<String>) -> Option<String> {
+    // Stable: what is no bound on the date keeps its order.
+    clauses.sort_by_key(|clause| !is_sortable(clause));
+    (!clauses.is_empty()).then(|| sortable(&clauses.join(" and ")))
+}
+
+fn is_sortable(filter: &str) -> bool {
+    filter.starts_with("receivedDateTime ")
+}
+
+/// A conjunction that may be sorted by date: Graph wants what it sorts by to
+/// come first in the filter.
+fn sortable(filter: &str) -> String {
+    if is_sortable(filter) {
+        return filter.to_owned();
+    }
+    format!("receivedDateTime ge {EARLIEST} and {filter}")
+}
+
+/// A filter that a user wrote, made fit for sorting too.
+pub(super) fn raw_filter(raw: &str) -> String {
+    if is_sortable(raw) {
+        return raw.to_owned();
+    }
+    sortable(&format!("({raw})"))
+}
+
+/// A part in OData; `None` if it cannot say that exactly.
+pub(super) fn odata(part: &Query) -> Option<String> {
+    match part {
+        // Never met.
+        Query::Any(parts) if parts.is_empty() => Some(format!("receivedDateTime lt {EARLIEST}")),
+        Query::Any(parts) => group(parts, " or ", odata),
+        Query::All(parts) => group(parts, " and ", odata),
+        Query::Not(part) => odata_term(part, true),
+        part => odata_term(part, false),
+    }
+}
+
+/// Parts joined, in brackets; `None` if one of them cannot be said.
+fn group(
+    parts: &[Query],
+    between: &str,
+    each: impl Fn(&Query) -> Option<String>,
+) -> Option<String> {
+    let parts: Vec<_> = parts.iter().map(each).collect::<Option<_>>()?;
+    (!parts.is_empty()).then(|| format!("({})", parts.join(between)))
+}
+
+fn odata_term(part: &Query, negated: bool) -> Option<String> {
+    let Query::Term(term) = part else {
+        return None;
+    };
+    // The opposite of a comparison is surer than `not`, which Graph takes in
+    // few places.
+    let equals = if negated { "ne" } else { "eq" };
+    Some(match term {
+        Term::In(Part::From, who) if is_address(who) => {
+            let who = who.replace('\'', "''");
+            format!("from/emailAddress/address {equals} '{who}'")
+        }
+        Term::Is(State::Unread) => format!("isRead eq {negated}"),
+        Term::Is(State::Read) => format!("isRead eq {}", !negated),
+        Term::Is(State::Starred) => format!("flag/flagStatus {equals} 'flagged'"),
+        Term::Is(State::Important) => format!("importance {equals} 'high'"),
+        Term::Attachment => format!("hasAttachments eq {}", !negated),
+        Term::Before(instant) if negated => after(*instant),
+        Term::After(instant) if negated => before(*instant),
+        Term::Before(instant) => before(*instant),
+        Term::After(instant) => after(*instant),
+        // Parts of names are words, and nobody promises that OData compares
+        // categories as people do.
+        Term::In(..) | Term::Label(_) | Term::Category(_) => return None,
+        Term::Text(_) | Term::Folder(_) | Term::Larger(_) | Term::Smaller(_) => return None,
+    })
+}
+
+/// True for a whole address, as `from/emailAddress/address` holds it.
+fn is_address(text: &str) -> bool {
+    let Some((local, domain)) = text.split_once('@') else {
+        return false;
+    };
+    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !"@\"<>(),;:\\*".contains(c);
+    !local.is_empty()
+        && local.chars().all(plain)
+        && domain.chars().all(plain)
+        && domain.contains('.')
+        && domain.split('.').all(|label| !label.is_empty())
+}
+
+fn before(instant: Timestamp) -> String {
+    format!("receivedDateTime lt {}", second(instant))
+}
+
+fn after(instant: Timestamp) -> String {
+    format!("receivedDateTime ge {}", second(instant))
+}
+
+/// The instant as Graph compares it. Messages have whole seconds, so rounding
+/// up changes no comparison.
+fn second(instant: Timestamp) -> Timestamp {
+    let whole = TimestampRound::new()
+        .smallest(Unit::Second)
+        .mode(RoundMode::Ceil);
+    instant
+        .round(whole)
+        .unwrap_or(instant)
+        .clamp(EARLIEST, LATEST)
+}
+
+/// A part in KQL, its quotes not [`escaped`] yet; `None` if it cannot say that exactly.
+pub(super) fn kql(part: &Query) -> Option<String> {
+    match part {
+        Query::Any(parts) => group(parts, " OR ", kql),
+        Query::All(parts) => group(parts, " AND ", kql),
+        Query::Not(part) => kql(part).map(|part| format!("NOT {part}")),
+        Query::Term(term) => kql_term(term),
+        Query::Raw(_) => None,
+    }
+}
+
+fn kql_term(term: &Term) -> Option<String> {
+    Some(match term {
+        Term::Text(text) => phrase(text),
+        // As in Gmail, a copy is for its recipients too.
+        Term::In(Part::To, who) => {
+            let who = phrase(who);
+            format!("(to:{who} OR cc:{who} OR bcc:{who})")
+        }
+        Term::In(Part::Filename, name) => format!("attachment:{}", phrase(name)),
+        Term::In(part, text) => format!("{}:{}", part.operator(), phrase(text)),
+        Term::Larger(bytes) => format!("size>{}", bytes.min(&LARGEST)),
+        Term::Smaller(bytes) => format!("size<{}", bytes.min(&LARGEST)),
+        Term::Attachment => "hasAttachments:true".to_owned(),
+        Term::Is(State::Important) => "importance:high".to_owned(),
+        // It knows days only, and not those of which zone.
+        Term::Before(_) | Term::After(_) => return None,
+        Term::Is(_) | Term::Folder(_) | Term::Label(_) | Term::Category(_) => return None,
+    })
+}
+
+/// The days that a bound on the time leaves, in KQL: one more on each side,
+/// because the zone and the hour are the server's guess.
+pub(super) fn kql_days(part: &Query) -> Option<String> {
+    let day = |instant: &Timestamp| {
+        let instant = instant.clamp(&EARLIEST, &LATEST);
+        instant.to_zoned(TimeZone::UTC).date()
+    };
+    let (sign, day) = match part {
+        Query::Term(Term::After(instant)) => (">=", day(instant).checked_sub(1.day())),
+        Query::Term(Term::Before(instant)) => ("<", day(instant).checked_add(2.days())),
+        _ => return None,
+    };
+    // Without it the search is wider, and what is left to check is the same.
+    Some(format!("received{sign}{}", day.ok()?))
+}
+
+/// A phrase in quotes, without what has a meaning even there.
+fn phrase(text: &str) -> String {
+    let inert: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '*' | '\\' => ' ',
+            c if c.is_control() => ' ',
+            c => c,
+        })
+        .collect();
+    let words: Vec<_> = inert.split_whitespace().collect();
+    format!("\"{}\"", words.join(" "))
+}
+
+/// The `$search` of all the conjuncts, as it stands between double quotes.
+pub(super) fn search(mut clauses: Vec<String>) -> String {
+    // A search that begins by leaving out is the less trodden path.
+    clauses.sort_by_key(|clause| clause.starts_with("NOT "));
+    escaped(&clauses.join(" AND "))
+}
+
+/// KQL as it stands between the double quotes of `$search`.
+fn escaped(kql: &str) -> String {
+    kql.replace('\\', r"\\").replace('"', r#"\""#)
+}
+
+/// KQL that a user wrote, as [`escaped`] leaves it: with or without the outer
+/// quotes, with inner ones escaped or not.
+pub(super) fn raw_kql(raw: &str) -> String {
+    let inner = raw
+        .strip_prefix('"')
+        .and_then(|raw| raw.strip_suffix('"'))
+        .filter(|inner| !inner.replace(r#"\""#, "").contains(['"', '\\']));
+    escaped(&inner.unwrap_or(raw).replace(r#"\""#, "\""))
+}

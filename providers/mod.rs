@@ -14,6 +14,8 @@ pub mod gmail_query;
 mod google;
 #[cfg(feature = "google")]
 mod google_people;
+#[cfg(feature = "microsoft")]
+mod microsoft_scopes;
 pub mod outlook_query;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod pace;
@@ -74,22 +76,34 @@ impl Connect for Providers {
         Ok(mailbox)
     }
 
-    async fn address(&self, provider: &str, token: &str) -> Result<String> {
+    async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String> {
         match provider {
             #[cfg(feature = "google")]
             "google" => gmail::address(&self.config, token).await,
             other => {
-                let _ = token;
+                let _ = (token, mailbox);
                 Err(unknown(other))
             }
         }
     }
 
-    fn scopes(&self, provider: &str) -> Result<&'static [&'static str]> {
+    fn scopes(&self, provider: &str, shared: bool) -> Result<&'static [&'static str]> {
         match provider {
             #[cfg(feature = "google")]
+            "google" if shared => Err(Error::argument(
+                "Gmail opens no mailbox with somebody else's sign-in",
+            )
+            .next("sign in to that mailbox itself")),
+            #[cfg(feature = "google")]
             "google" => Ok(google::SCOPES),
-            other => Err(unknown(other)),
+            #[cfg(feature = "microsoft")]
+            "microsoft" if shared => Ok(microsoft_scopes::SHARED),
+            #[cfg(feature = "microsoft")]
+            "microsoft" => Ok(microsoft_scopes::OWN),
+            other => {
+                let _ = shared;
+                Err(unknown(other))
+            }
         }
     }
 }

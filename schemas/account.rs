@@ -40,6 +40,14 @@ const FIELDS: &[Field] = &[
     )
     .untrusted(200)
     .local(Path("problem")),
+    field(
+        "via",
+        Text,
+        "Who signed in, when the mailbox is shared with them.",
+    )
+    .level(More)
+    .ours()
+    .local(Path("via")),
     field("scopes", Text, "What the sign-in allows, as OAuth scopes.")
         .level(More)
         .ours()

@@ -21,13 +21,46 @@ use oauth2::AccessToken;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
-use crate::oauth::Tokens;
+use crate::oauth::{self, Tokens};
 use crate::store::{AccountRow, Store};
 
 mod keeper;
 
 pub use crate::store::Status;
 use keeper::{Keeper, Kept};
+
+/// What to do where no account is.
+pub const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
+                              `daysheet account add microsoft`";
+
+/// What has become of the grant of an account that was signed out. Its tokens
+/// are forgotten in any case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignedOut {
+    /// The provider has ended it.
+    Revoked,
+    /// The provider ends grants only on its own page, at this address.
+    ByHand(&'static str),
+    /// The provider did not end it, for this reason.
+    NotRevoked(Error),
+}
+
+/// A clause for people.
+impl std::fmt::Display for SignedOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Revoked => f.write_str("the grant is revoked and the tokens are forgotten"),
+            Self::ByHand(page) => write!(
+                f,
+                "the tokens are forgotten; to withdraw the app's access as well, open {page}"
+            ),
+            Self::NotRevoked(why) => write!(
+                f,
+                "the tokens are forgotten, but the grant could not be revoked: {why}"
+            ),
+        }
+    }
+}
 
 /// One account, without its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +73,8 @@ pub struct Account {
     pub email: String,
     /// Who signed in, when the mailbox is not their own but shared with them.
     pub via: Option<String>,
+    /// The tenant that it signed in at, for providers that have tenants.
+    pub tenant: Option<String>,
     /// Whether it can be used.
     pub status: Status,
     /// Why it cannot be used.
@@ -59,6 +94,7 @@ impl From<AccountRow> for Account {
             provider: row.provider,
             email: row.email,
             via: row.via,
+            tenant: row.tenant,
             status: row.status,
             problem: row.problem,
         }
@@ -120,8 +156,10 @@ impl Accounts {
         }
         let id = format!("{}:{email}", tokens.provider);
         let refresh = tokens.refresh.ok_or_else(|| {
-            Error::new(Kind::Auth, "there is no refresh token to keep")
-                .next("sign in with `daysheet account add google`")
+            Error::new(Kind::Auth, "there is no refresh token to keep").next(format!(
+                "sign in with `daysheet account add {}`",
+                tokens.provider
+            ))
         })?;
         let kept = Kept {
             refresh,
@@ -134,6 +172,7 @@ impl Accounts {
             provider: tokens.provider.to_owned(),
             email,
             via,
+            tenant: tokens.tenant,
             scopes: tokens.scopes.join(" "),
             status: Status::Ok,
             problem: None,
@@ -146,17 +185,17 @@ impl Accounts {
     }
 
     /// Signs an account out, named by its id or whole address: asks the provider
-    /// to end the grant and deletes the tokens. Its handles stay. Returns why
-    /// the grant could not be ended, if so; the tokens are deleted all the same.
+    /// to end the grant and deletes the tokens. Its handles stay. Returns what
+    /// has become of the grant; the tokens are deleted in any case.
     ///
     /// # Errors
     /// [`Kind::NoAccount`] if there is none, [`Kind::Store`].
-    pub async fn remove(&self, name: &str) -> Result<Option<Error>> {
+    pub async fn remove(&self, name: &str) -> Result<SignedOut> {
         let rows = self.store.account_rows().await?;
         let account = exact(&rows, name)?.ok_or_else(|| unknown(&rows))?;
         let revoked = self.keeper.revoke(account).await;
         self.forget(&account.id).await?;
-        Ok(revoked.err())
+        Ok(revoked)
     }
 
     /// Deletes the account with this id and its tokens, without a word to the
@@ -205,12 +244,20 @@ impl Accounts {
         match self.store.account_row(id).await? {
             Some(row) => Ok(row.into()),
             None => {
-                let email = id.split_once(':').map_or(id, |(_provider, email)| email);
+                let (provider, email) = id.split_once(':').unwrap_or(("", id));
+                let next = if oauth::service(provider).is_ok() {
+                    format!(
+                        "call accounts with op=add provider={provider}, or run `daysheet account \
+                         add {provider}`"
+                    )
+                } else {
+                    HOW_TO_ADD.to_owned()
+                };
                 Err(Error::new(
                     Kind::NoAccount,
                     format!("the account {email} is not signed in"),
                 )
-                .next("call accounts with op=add, or run `daysheet account add google`"))
+                .next(next))
             }
         }
     }
@@ -270,12 +317,11 @@ fn ambiguous(what: &str, rows: &[&AccountRow]) -> Error {
 /// No account is meant: there is none at all, or none of that name.
 fn unknown(rows: &[AccountRow]) -> Error {
     if rows.is_empty() {
-        return Error::new(Kind::NoAccount, "no account is signed in")
-            .next("call accounts with op=add, or run `daysheet account add google`");
+        return Error::new(Kind::NoAccount, "no account is signed in").next(HOW_TO_ADD);
     }
     let emails: Vec<&str> = rows.iter().map(|row| row.email.as_str()).collect();
     Error::new(Kind::NoAccount, "no such account is signed in").next(format!(
-        "name one of: {}; or run `daysheet account add google`",
+        "name one of: {}; or {HOW_TO_ADD}",
         emails.join(", ")
     ))
 }

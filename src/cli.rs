@@ -43,6 +43,7 @@ use tracing_subscriber::EnvFilter;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::providers::sandbox::Faults;
+use crate::request::Add;
 
 /// Mail for language models: Gmail as curated flat rows in token-sparing TOON, over MCP.
 ///
@@ -62,6 +63,10 @@ Environment:
   DAYSHEET_GOOGLE_CLIENT_ID        OAuth client of your Google Cloud project
   DAYSHEET_GOOGLE_CLIENT_SECRET    its secret
   DAYSHEET_GOOGLE_CREDENTIALS      instead of both: credentials.json as downloaded from Google
+  DAYSHEET_MICROSOFT_CLIENT_ID     app registration at Microsoft Entra
+  DAYSHEET_MICROSOFT_CLIENT_SECRET its secret, which public clients do not have
+  DAYSHEET_MICROSOFT_TENANT        common (default), organizations, consumers, or the GUID or
+                                   domain of a directory
   DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
   DAYSHEET_ACCESS                  checked, and kept for the tools that write
   DAYSHEET_FORMAT                  toon (default) or json
@@ -71,9 +76,9 @@ Environment:
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_AUTH_URL, DAYSHEET_GOOGLE_TOKEN_URL,
   DAYSHEET_GOOGLE_REVOKE_URL       other endpoints; plain http on loopback only
-  DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GRAPH_URL, DAYSHEET_MICROSOFT_AUTHORITY_URL,
-  DAYSHEET_MICROSOFT_CLIENT_ID, DAYSHEET_MICROSOFT_CLIENT_SECRET
-                                   checked, and kept for the providers to come";
+  DAYSHEET_GRAPH_URL, DAYSHEET_MICROSOFT_AUTHORITY_URL
+                                   the same for Microsoft, such as a national cloud
+  DAYSHEET_GOOGLE_CALENDAR_URL     checked, and kept for the calendar to come";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -155,12 +160,22 @@ struct Sandboxed {
 enum Account {
     /// Sign an account in through its provider's page.
     Add {
-        /// The provider: google.
+        /// The provider: google or microsoft.
         provider: String,
         /// Print the address of the sign-in page instead of opening it; the
         /// address that it ends on may be pasted back.
         #[arg(long)]
         no_browser: bool,
+        /// Show a code to enter on another machine (Microsoft).
+        #[arg(long, conflicts_with = "no_browser")]
+        device: bool,
+        /// The tenant to sign in at: common, organizations, consumers, or the
+        /// GUID or domain of a directory (Microsoft).
+        #[arg(long)]
+        tenant: Option<String>,
+        /// A mailbox that is shared with whoever signs in (Microsoft).
+        #[arg(long, value_name = "ADDRESS")]
+        mailbox: Option<String>,
         /// The e-mail address to suggest on the page.
         #[arg(long, value_name = "ADDRESS")]
         hint: Option<String>,
@@ -232,8 +247,20 @@ fn run(command: Command) -> Result<ExitCode> {
             Command::Account(Account::Add {
                 provider,
                 no_browser,
+                device,
+                tenant,
+                mailbox,
                 hint,
-            }) => account::add(config, &provider, no_browser, hint.as_deref()).await,
+            }) => {
+                let add = Add {
+                    provider,
+                    tenant,
+                    address: hint,
+                    mailbox,
+                    device,
+                };
+                account::add(config, &add, no_browser).await
+            }
             Command::Account(Account::List) => account::list(config).await,
             Command::Account(Account::Remove { account }) => {
                 account::remove(config, &account).await

@@ -22,14 +22,17 @@ use crate::error::{Error, Kind, Result};
 
 mod settings;
 
-pub use settings::SETTINGS;
 use settings::{Found, Settings, absolute, is_loopback, set};
+pub use settings::{SETTINGS, TENANTS, tenant};
 
 /// The environment variable of the state folder. It has no key in the file,
 /// because the file is looked for in that folder.
 const HOME: &str = "DAYSHEET_HOME";
 /// The environment variable that names the settings file.
 const FILE: &str = "DAYSHEET_CONFIG";
+
+/// Microsoft's tenant for everybody: work, school and personal accounts.
+const COMMON: &str = "common";
 
 /// Everything that can be set. `Debug` never shows a client secret.
 #[derive(Debug, Clone)]
@@ -44,6 +47,9 @@ pub struct Config {
     pub google: OauthClient,
     /// The OAuth client for Microsoft.
     pub microsoft: OauthClient,
+    /// Who may sign in at Microsoft: `common`, `organizations`, `consumers`, or
+    /// the GUID or domain of a directory.
+    pub microsoft_tenant: String,
     /// Where the key that encrypts tokens is kept.
     pub key_store: KeyStore,
     /// How results are written when a call does not say.
@@ -149,6 +155,8 @@ impl Config {
                 secret: None,
             };
         }
+        // The sandbox is no directory that somebody's own settings could mean.
+        self.microsoft_tenant = COMMON.to_owned();
         Ok(())
     }
 
@@ -171,6 +179,11 @@ impl Config {
             endpoints: Endpoints::from(&settings)?,
             google: OauthClient::from(&settings, "google")?,
             microsoft: OauthClient::from(&settings, "microsoft")?,
+            microsoft_tenant: match settings.get("microsoft.tenant") {
+                None => COMMON.to_owned(),
+                Some(found) => tenant(&found.value)
+                    .ok_or_else(|| found.wrong("is no tenant").next(format!("use {TENANTS}")))?,
+            },
             key_store: settings.choice(
                 "key_store",
                 &[("keychain", KeyStore::Keychain), ("file", KeyStore::File)],

@@ -3,81 +3,167 @@
 //! What differs between providers is one [`Service`] entry each: endpoints,
 //! extra parameters, words. The flows are the same for all: consent in a
 //! browser that comes back to this machine (`oauth/sign_in.rs`, whose listener is
-//! `oauth/listener.rs`), and here what is done with a code or a refresh token at
-//! the token endpoint. `oauth/words.rs` turns the protocol's error codes into
-//! sentences.
+//! `oauth/listener.rs`), consent on another machine with a code
+//! (`oauth/device.rs`), and here what is done with a code or a refresh token at
+//! the token endpoint. `oauth/said.rs` reads what an endpoint refuses with, and
+//! `oauth/words.rs` turns it into sentences, with `oauth/entra.rs` for
+//! Microsoft's numbers.
 //!
 //! It keeps nothing: tokens are handed to `accounts.rs`. No token, code or
 //! client secret gets into an error, a log or a `Debug` output, and a token
 //! endpoint that redirects is not followed.
 
+use std::fmt::{self, Display};
 use std::time::Duration;
 
-use oauth2::basic::{BasicClient, BasicErrorResponseType, BasicTokenResponse};
+use oauth2::basic::{BasicClient, BasicTokenResponse};
 use oauth2::{
-    AccessToken, AuthType, AuthUrl, AuthorizationCode, EndpointNotSet, EndpointSet, HttpRequest,
-    HttpResponse, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, TokenResponse,
-    TokenUrl,
+    AccessToken, AuthType, AuthUrl, AuthorizationCode, EndpointNotSet, EndpointSet,
+    ErrorResponseType, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope,
+    StandardErrorResponse, TokenResponse, TokenUrl,
 };
 use url::Url;
 
-use crate::config::{Config, OauthClient};
+use crate::config::{self, Config, OauthClient};
 use crate::error::{Error, Kind, Result};
 use crate::net;
 
+mod device;
+mod entra;
 mod listener;
+mod said;
 mod sign_in;
 mod words;
 
-pub use sign_in::{Paster, SignIn};
+pub use device::DeviceSignIn;
+use said::{Said, Wire};
+pub use sign_in::{Page, Paster, SignIn};
 pub(crate) use words::grant_ended;
 
 /// How long an access token is taken to last if the provider does not say.
 /// Google and Microsoft say, and say about an hour.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// What one provider does differently from another.
+/// What one provider does differently from another. URLs are given the tenant,
+/// which is empty for providers that have none.
 pub struct Service {
     /// The name in settings, account ids and commands.
     pub name: &'static str,
     /// The name for people.
     pub title: &'static str,
     /// The consent page.
-    auth: fn(&Config) -> Result<Url>,
+    auth: fn(&Config, &str) -> Result<Url>,
     /// The token endpoint.
-    token: fn(&Config) -> Result<Url>,
+    token: fn(&Config, &str) -> Result<Url>,
+    /// Where a device flow begins, if the provider has one that carries mail.
+    device: Option<fn(&Config, &str) -> Result<Url>>,
     /// The revocation endpoint, if the provider has one.
     revoke: fn(&Config) -> Option<Url>,
     /// The OAuth client that the user registered.
     client: fn(&Config) -> &OauthClient,
-    /// Parameters that the consent page is given besides the standard ones.
+    /// The tenant of the settings, if the provider has tenants.
+    tenant: fn(&Config) -> Option<&str>,
+    /// How a scope is asked for, and how a granted one is kept.
+    ask: fn(&Config, &str) -> String,
+    keep: fn(&str) -> &str,
+    /// Parameters that the consent page is given besides the standard ones, and
+    /// those that it is given only if no address is suggested to it.
     params: &'static [(&'static str, &'static str)],
+    unhinted: &'static [(&'static str, &'static str)],
+    /// The name of this machine in redirects, and what follows the port.
+    redirect_host: &'static str,
+    redirect_path: &'static str,
+    /// What the provider's own error numbers mean.
+    explain: fn(&Said) -> Option<&'static entra::Trouble>,
     /// The variable that names the client id, and the page that says how to get
     /// one.
     client_id: &'static str,
     setup: &'static str,
     /// Where people see and withdraw what they have granted.
-    grants: &'static str,
+    pub grants: &'static str,
     /// Why a grant may have ended that nobody withdrew.
     ends: &'static str,
 }
 
 /// The providers that one can sign in to.
-pub const SERVICES: &[Service] = &[Service {
-    name: "google",
-    title: "Google",
-    auth: |config| Ok(config.endpoints.google_auth.clone()),
-    token: |config| Ok(config.endpoints.google_token.clone()),
-    revoke: |config| Some(config.endpoints.google_revoke.clone()),
-    client: |config| &config.google,
-    // Without the first there is no refresh token at all, without the second
-    // only the first time that an account consents.
-    params: &[("access_type", "offline"), ("prompt", "consent")],
-    client_id: "DAYSHEET_GOOGLE_CLIENT_ID",
-    setup: "docs/setup-google.md",
-    grants: "https://myaccount.google.com/connections",
-    ends: "projects in Testing mode lose grants after 7 days",
-}];
+pub const SERVICES: &[Service] = &[
+    Service {
+        name: "google",
+        title: "Google",
+        auth: |config, _| Ok(config.endpoints.google_auth.clone()),
+        token: |config, _| Ok(config.endpoints.google_token.clone()),
+        device: None,
+        revoke: |config| Some(config.endpoints.google_revoke.clone()),
+        client: |config| &config.google,
+        tenant: |_| None,
+        ask: |_, scope| scope.to_owned(),
+        keep: |scope| scope,
+        // Without the first there is no refresh token at all, without the second
+        // only the first time that an account consents.
+        params: &[("access_type", "offline"), ("prompt", "consent")],
+        unhinted: &[],
+        redirect_host: "127.0.0.1",
+        redirect_path: "/",
+        explain: |_| None,
+        client_id: "DAYSHEET_GOOGLE_CLIENT_ID",
+        setup: "docs/setup-google.md",
+        grants: "https://myaccount.google.com/connections",
+        ends: "projects in Testing mode lose grants after 7 days",
+    },
+    Service {
+        name: "microsoft",
+        title: "Microsoft",
+        auth: |config, tenant| microsoft(config, tenant, "authorize"),
+        token: |config, tenant| microsoft(config, tenant, "token"),
+        device: Some(|config, tenant| microsoft(config, tenant, "devicecode")),
+        revoke: |_| None,
+        client: |config| &config.microsoft,
+        tenant: |config| Some(&config.microsoft_tenant),
+        ask: microsoft_scope,
+        // Granted scopes may come with the API's URL before them.
+        keep: |scope| scope.rsplit('/').next().unwrap_or(scope),
+        params: &[("response_mode", "query")],
+        // Whoever adds an account may be signed in to another one already.
+        unhinted: &[("prompt", "select_account")],
+        // The port is free for this name only, and only without a path.
+        redirect_host: "localhost",
+        redirect_path: "",
+        explain: entra::trouble_of,
+        client_id: "DAYSHEET_MICROSOFT_CLIENT_ID",
+        setup: "docs/setup-microsoft.md",
+        grants: "https://account.live.com/consent/Manage (personal account) or \
+                 https://myapps.microsoft.com (work or school account)",
+        ends: "a changed password, months without use or an administrator end grants",
+    },
+];
+
+/// An endpoint of Microsoft's authority.
+fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
+    config
+        .endpoints
+        .microsoft_authority
+        .join(&format!("{tenant}/oauth2/v2.0/{endpoint}"))
+        .map_err(|error| Error::new(Kind::Internal, format!("an endpoint of Microsoft: {error}")))
+}
+
+/// The hosts of Microsoft Graph in national clouds. A scope without a URL means
+/// the Graph of the global cloud, so theirs have to be asked for by URL.
+const NATIONAL_GRAPHS: &[&str] = &[
+    "graph.microsoft.us",
+    "dod-graph.microsoft.us",
+    "microsoftgraph.chinacloudapi.cn",
+];
+/// The scopes that are not an API's but the authority's own.
+const OF_THE_AUTHORITY: &[&str] = &["offline_access", "openid", "profile", "email"];
+
+fn microsoft_scope(config: &Config, scope: &str) -> String {
+    match config.endpoints.graph.host_str() {
+        Some(host) if NATIONAL_GRAPHS.contains(&host) && !OF_THE_AUTHORITY.contains(&scope) => {
+            format!("https://{host}/{scope}")
+        }
+        _ => scope.to_owned(),
+    }
+}
 
 /// The provider called `name`.
 ///
@@ -94,11 +180,76 @@ pub fn service(name: &str) -> Result<&'static Service> {
         })
 }
 
+/// Where tokens come from: a provider, and a tenant of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Authority {
+    service: &'static Service,
+    /// Empty if the provider has no tenants.
+    tenant: String,
+}
+
+impl Authority {
+    /// `provider` at `tenant`, or at the tenant of the settings.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] for an unknown provider and for a tenant that is none.
+    pub(crate) fn of(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
+        let service = service(provider)?;
+        let tenant = match (tenant, (service.tenant)(config)) {
+            (None, set) => set.unwrap_or_default().to_owned(),
+            (Some(_), None) => return Err(words::no_tenants(service)),
+            (Some(tenant), Some(_)) => config::tenant(tenant).ok_or_else(words::no_such_tenant)?,
+        };
+        Ok(Self { service, tenant })
+    }
+
+    /// The provider.
+    pub(crate) fn service(&self) -> &'static Service {
+        self.service
+    }
+
+    /// The scopes as they are asked for.
+    fn scopes(&self, config: &Config, scopes: &[&str]) -> Vec<Scope> {
+        let ask = |scope: &&str| Scope::new((self.service.ask)(config, scope));
+        scopes.iter().map(ask).collect()
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The command that signs an account in again: at its tenant, if it is not that
+/// of the settings, and for its mailbox, if that is not its own.
+pub(crate) fn again(
+    config: &Config,
+    provider: &str,
+    tenant: Option<&str>,
+    mailbox: Option<&str>,
+) -> String {
+    let set = service(provider)
+        .ok()
+        .and_then(|service| (service.tenant)(config));
+    let tenant = tenant
+        .filter(|tenant| set != Some(*tenant))
+        .map(|tenant| format!(" --tenant {tenant}"))
+        .unwrap_or_default();
+    let mailbox = mailbox
+        .map(|mailbox| format!(" --mailbox {mailbox}"))
+        .unwrap_or_default();
+    format!("`daysheet account add {provider}{tenant}{mailbox}`")
+}
+
 /// What a provider granted. `Debug` shows no token.
 #[derive(Debug, Clone)]
 pub struct Tokens {
     /// The provider's name, such as `google`.
     pub provider: &'static str,
+    /// The tenant that they come from, if the provider has tenants. A refresh
+    /// has to go to the same.
+    pub tenant: Option<String>,
     /// What requests are made with.
     pub access: AccessToken,
     /// What the next access token is had for. There always is one after a
@@ -112,38 +263,67 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    fn new(service: &Service, answer: &BasicTokenResponse) -> Self {
+    fn new(authority: &Authority, answer: &BasicTokenResponse) -> Self {
+        let Authority { service, tenant } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         let scopes = answer.scopes().map(Vec::as_slice).unwrap_or_default();
         Self {
             provider: service.name,
+            tenant: (!tenant.is_empty()).then(|| tenant.clone()),
             access: answer.access_token().clone(),
             refresh: answer.refresh_token().cloned(),
             expires: jiff::Timestamp::now().as_second().saturating_add(lifetime),
-            scopes: scopes.iter().map(|scope| scope.to_string()).collect(),
+            scopes: scopes
+                .iter()
+                .map(|scope| (service.keep)(scope).to_owned())
+                .collect(),
         }
+    }
+
+    /// The tokens of a sign-in that asked for `asked`: with scopes, and with
+    /// what the next ones are had for.
+    fn signed_in(
+        authority: &Authority,
+        answer: &BasicTokenResponse,
+        asked: &[String],
+    ) -> Result<Self> {
+        let mut tokens = Self::new(authority, answer);
+        if tokens.refresh.is_none() {
+            return Err(words::no_refresh_token(authority.service));
+        }
+        if tokens.scopes.is_empty() {
+            // A provider may leave out what was granted if it is what was asked.
+            tokens.scopes = asked.to_vec();
+        }
+        Ok(tokens)
     }
 }
 
-/// Why a token request brought no tokens.
+/// Why a refresh brought no tokens.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The code or refresh token is not good, or no longer (`invalid_grant`).
-    /// True if the provider said that it was revoked and did not say that it
-    /// might have expired.
-    Grant {
-        /// See above.
-        revoked: bool,
-    },
+    /// The grant has ended.
+    Grant(Ended),
     /// Anything else, in words; trying again later may help.
     Other(Error),
+}
+
+/// The end of a grant.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// True if the provider said that it was withdrawn and did not say that it
+    /// might have expired.
+    pub(crate) revoked: bool,
+    /// Why, in words.
+    reason: String,
 }
 
 /// A client of the `oauth2` crate with what every flow needs.
 type Client = BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
 
-fn client(config: &Config, service: &Service) -> Result<Client> {
+fn client(config: &Config, authority: &Authority) -> Result<Client> {
+    let Authority { service, tenant } = authority;
     let registered = (service.client)(config);
     let id = registered
         .id
@@ -153,8 +333,8 @@ fn client(config: &Config, service: &Service) -> Result<Client> {
         // In the body, not in a header: both providers take it there, and for
         // public clients there is no other way.
         .set_auth_type(AuthType::RequestBody)
-        .set_auth_uri(AuthUrl::from_url((service.auth)(config)?))
-        .set_token_uri(TokenUrl::from_url((service.token)(config)?));
+        .set_auth_uri(AuthUrl::from_url((service.auth)(config, tenant)?))
+        .set_token_uri(TokenUrl::from_url((service.token)(config, tenant)?));
     if let Some(secret) = &registered.secret {
         client = client.set_client_secret(secret.clone());
     }
@@ -167,59 +347,62 @@ fn client(config: &Config, service: &Service) -> Result<Client> {
 /// [`Kind::Auth`] with what to do, [`Kind::Network`] or [`Kind::Timeout`].
 async fn exchange(
     config: &Config,
-    service: &Service,
+    authority: &Authority,
     code: AuthorizationCode,
     verifier: PkceCodeVerifier,
     redirect: RedirectUrl,
+    asked: &[String],
 ) -> Result<Tokens> {
-    let client = client(config, service)?.set_redirect_uri(redirect);
+    let client = client(config, authority)?.set_redirect_uri(redirect);
+    let wire = Wire::default();
     let answer = client
         .exchange_code(code)
         .set_pkce_verifier(verifier)
-        .request_async(&post)
+        .request_async(&wire)
         .await
-        .map_err(|error| match refusal(service, error) {
-            Refusal::Grant { .. } => words::used_code(service),
-            Refusal::Other(error) => error,
-        })?;
-    let tokens = Tokens::new(service, &answer);
-    if tokens.refresh.is_none() {
-        return Err(words::no_refresh_token(service));
-    }
-    Ok(tokens)
+        .map_err(|error| words_of(authority, &wire, error))?;
+    Tokens::signed_in(authority, &answer, asked)
 }
 
 /// Gets a new access token, and maybe a new refresh token, for `token`.
 pub(crate) async fn refresh(
     config: &Config,
-    service: &Service,
+    authority: &Authority,
     token: &RefreshToken,
 ) -> std::result::Result<Tokens, Refusal> {
-    let client = client(config, service).map_err(Refusal::Other)?;
+    let client = client(config, authority).map_err(Refusal::Other)?;
+    let wire = Wire::default();
     let answer = client
         .exchange_refresh_token(token)
-        .request_async(&post)
+        .request_async(&wire)
         .await
-        .map_err(|error| refusal(service, error))?;
-    Ok(Tokens::new(service, &answer))
+        .map_err(|error| match refusal(authority, &wire, error) {
+            Ok(said) => words::end(authority.service, &said).map_or_else(
+                || Refusal::Other(words::refused(authority.service, &said)),
+                Refusal::Grant,
+            ),
+            Err(error) => Refusal::Other(error),
+        })?;
+    Ok(Tokens::new(authority, &answer))
 }
 
 /// Asks the provider to end the grant that `token` belongs to. A grant that had
-/// ended before is no error.
+/// ended before is no error. False if the provider has no way to ask it.
 ///
 /// # Errors
 /// [`Kind::Auth`], [`Kind::Network`] or [`Kind::Timeout`]; the grant may then go
 /// on, and the message says where to end it by hand.
-pub(crate) async fn revoke(config: &Config, service: &Service, token: &RefreshToken) -> Result<()> {
+pub(crate) async fn revoke(
+    config: &Config,
+    service: &Service,
+    token: &RefreshToken,
+) -> Result<bool> {
     let by_hand = |error: Error| {
         Error::new(error.kind(), error.message().to_owned())
             .next(format!("withdraw the grant at {}", service.grants))
     };
     let Some(url) = (service.revoke)(config) else {
-        return Err(by_hand(Error::new(
-            Kind::Auth,
-            format!("{} has no way to end a grant from here", service.title),
-        )));
+        return Ok(false);
     };
     // Not through the crate, which refuses plain http even on loopback.
     let body = url::form_urlencoded::Serializer::new(String::new())
@@ -235,9 +418,9 @@ pub(crate) async fn revoke(config: &Config, service: &Service, token: &RefreshTo
     let answer = net::send(request).await.map_err(by_hand)?;
     // 400 with `invalid_token` is how Google says that there is nothing to end.
     let gone = answer.status() == hyper::StatusCode::BAD_REQUEST
-        && words::error_code(answer.body()).as_deref() == Some("invalid_token");
+        && Said::in_body(answer.body()).is_some_and(|said| said.error == "invalid_token");
     if answer.status().is_success() || gone {
-        return Ok(());
+        return Ok(true);
     }
     Err(by_hand(Error::new(
         Kind::Auth,
@@ -249,54 +432,38 @@ pub(crate) async fn revoke(config: &Config, service: &Service, token: &RefreshTo
     )))
 }
 
-/// Sends a token request for the `oauth2` crate. Answers that cannot be about
-/// the grant are errors here already, while their status is known.
-async fn post(request: HttpRequest) -> Result<HttpResponse> {
-    let answer = net::send(request).await?;
-    let status = answer.status();
-    if status.is_redirection() {
-        return Err(Error::new(
-            Kind::Config,
-            "the token endpoint redirects, and tokens are sent nowhere but where was said",
-        )
-        .next("correct its URL in the settings"));
-    }
-    if status.is_server_error() || status == hyper::StatusCode::TOO_MANY_REQUESTS {
-        return Err(Error::new(
-            Kind::Provider(status.as_u16()),
-            format!("the token endpoint answered with HTTP {}", status.as_u16()),
-        )
-        .next("try again later"));
-    }
-    Ok(answer)
+/// A failed request of a sign-in in words.
+fn words_of<T: ErrorResponseType + Display + 'static>(
+    authority: &Authority,
+    wire: &Wire,
+    error: RequestTokenError<Error, StandardErrorResponse<T>>,
+) -> Error {
+    refusal(authority, wire, error).map_or_else(
+        |error| error,
+        |said| words::refused(authority.service, &said),
+    )
 }
 
-/// Sorts what the `oauth2` crate made of a failed token request. What the server
-/// sent beside the error code is not shown: it may repeat what we sent.
-fn refusal(
-    service: &Service,
-    error: RequestTokenError<Error, oauth2::basic::BasicErrorResponse>,
-) -> Refusal {
+/// Sorts what the `oauth2` crate made of a failed request: what the provider
+/// said, or an error if it said nothing of OAuth.
+fn refusal<T: ErrorResponseType + Display + 'static>(
+    authority: &Authority,
+    wire: &Wire,
+    error: RequestTokenError<Error, StandardErrorResponse<T>>,
+) -> Result<Said> {
     match error {
         RequestTokenError::ServerResponse(answer) => {
-            if *answer.error() == BasicErrorResponseType::InvalidGrant {
-                let said = answer
-                    .error_description()
-                    .map(|words| words.to_ascii_lowercase())
-                    .unwrap_or_default();
-                return Refusal::Grant {
-                    revoked: said.contains("revoked") && !said.contains("expired"),
-                };
-            }
-            Refusal::Other(words::refused(service, answer.error().as_ref()))
+            let description = answer.error_description().map(String::as_str);
+            Ok(wire.said(&answer.error().to_string(), description.unwrap_or_default()))
         }
-        RequestTokenError::Request(error) => Refusal::Other(error),
-        RequestTokenError::Parse(..) | RequestTokenError::Other(_) => Refusal::Other(
-            Error::new(
-                Kind::Auth,
-                format!("{}'s token endpoint gave no answer of OAuth", service.title),
-            )
-            .next("check the endpoint URLs in the settings"),
-        ),
+        RequestTokenError::Request(error) => Err(error),
+        RequestTokenError::Parse(..) | RequestTokenError::Other(_) => Err(Error::new(
+            Kind::Auth,
+            format!(
+                "{}'s token endpoint gave no answer of OAuth",
+                authority.service.title
+            ),
+        )
+        .next("check the endpoint URLs in the settings")),
     }
 }

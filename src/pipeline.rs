@@ -36,7 +36,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Source, Table};
 use crate::store::{HandleKind, Store};
 
-pub use sign_in::{Finished, finish};
+pub use sign_in::{Begun, Finished, finish};
 
 /// How long one account of several may take.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -188,9 +188,12 @@ pub trait Connect: Send + Sync {
     /// The mailbox of a signed-in account.
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>>;
 
-    /// The address of the account that a fresh access token belongs to.
-    async fn address(&self, provider: &str, token: &str) -> Result<String>;
+    /// The address of the person that a fresh access token belongs to. With a
+    /// `mailbox` that is shared with them, it is checked that it can be opened;
+    /// the address is theirs all the same.
+    async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String>;
 
-    /// The OAuth scopes to ask `provider` for.
-    fn scopes(&self, provider: &str) -> Result<&'static [&'static str]>;
+    /// The OAuth scopes to ask `provider` for; `shared` if the mailbox is going
+    /// to be one that is shared with whoever signs in.
+    fn scopes(&self, provider: &str, shared: bool) -> Result<&'static [&'static str]>;
 }

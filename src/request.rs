@@ -143,22 +143,35 @@ pub enum AccountsOp {
     /// Who is signed in.
     List,
     /// Sign in.
-    Add {
-        /// The provider's name.
-        provider: String,
-        /// The address to suggest on the sign-in page.
-        address: Option<String>,
-    },
+    Add(Add),
     /// Sign in again.
     Again {
         /// The account by address.
         account: String,
+        /// True to enter a code on another machine, as with [`Add::device`].
+        device: bool,
     },
     /// Sign out.
     Remove {
         /// The account by address.
         account: String,
     },
+}
+
+/// A sign-in as asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Add {
+    /// The provider's name.
+    pub provider: String,
+    /// The tenant to sign in at; that of the settings if none.
+    pub tenant: Option<String>,
+    /// The address to suggest on the sign-in page.
+    pub address: Option<String>,
+    /// The mailbox to open, when it is not that of whoever signs in but shared
+    /// with them.
+    pub mailbox: Option<String>,
+    /// True to enter a code on another machine instead of using a browser here.
+    pub device: bool,
 }
 
 impl Columns {
@@ -314,12 +327,16 @@ fn accounts(args: &Args) -> Result<AccountsOp> {
             .next("call accounts with op=list to see the addresses")
     };
     Ok(match args.choice("op")? {
-        Some("add") => AccountsOp::Add {
+        Some("add") => AccountsOp::Add(Add {
             provider,
+            tenant: args.text("tenant")?,
             address: account,
-        },
+            mailbox: args.text("mailbox")?,
+            device: args.choice("flow")? == Some("device"),
+        }),
         Some("reauth") => AccountsOp::Again {
             account: account.ok_or_else(|| needed("reauth"))?,
+            device: args.choice("flow")? == Some("device"),
         },
         Some("remove") => AccountsOp::Remove {
             account: account.ok_or_else(|| needed("remove"))?,

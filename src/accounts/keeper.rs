@@ -15,9 +15,10 @@ use jiff::Timestamp;
 use oauth2::{AccessToken, RefreshToken};
 use serde::{Deserialize, Serialize};
 
+use super::SignedOut;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
-use crate::oauth::{self, Refusal};
+use crate::oauth::{self, Authority, Refusal};
 use crate::store::{AccountRow, Status, Store};
 
 /// For how long at least a token is good that is handed out, in seconds.
@@ -126,9 +127,9 @@ impl Keeper {
     async fn renew(&self, slot: &mut Slot, id: &str, rejected: Option<&str>) -> Result<String> {
         let give_up = Instant::now() + Duration::from_secs(LEASE.unsigned_abs() + 5);
         while Instant::now() < give_up {
-            let row = self.store.account_row(id).await?.ok_or_else(gone)?;
+            let row = self.store.account_row(id).await?.ok_or_else(|| gone(id))?;
             if row.status != Status::Ok {
-                return Err(refused(&row));
+                return Err(self.refused(&row));
             }
             let kept = match &slot.live {
                 Some(live) if live.version == row.version => live.tokens.clone(),
@@ -169,8 +170,8 @@ impl Keeper {
     /// was changed meanwhile, by a new sign-in say: then its tokens count, and
     /// neither what we got nor what we were refused.
     async fn refresh(&self, row: &AccountRow, kept: Kept) -> Result<Option<Kept>> {
-        let service = oauth::service(&row.provider)?;
-        match oauth::refresh(&self.config, service, &kept.refresh).await {
+        let authority = Authority::of(&self.config, &row.provider, row.tenant.as_deref())?;
+        match oauth::refresh(&self.config, &authority, &kept.refresh).await {
             Ok(tokens) => {
                 let kept = Kept {
                     // Providers that do not rotate leave it out.
@@ -181,9 +182,10 @@ impl Keeper {
                 let saved = self.save(row, &kept).await?;
                 Ok(saved.then_some(kept))
             }
-            Err(Refusal::Grant { revoked }) => {
-                let error = oauth::grant_ended(service, &row.email);
-                let status = if revoked {
+            Err(Refusal::Grant(ended)) => {
+                let again = self.again(row);
+                let error = oauth::grant_ended(authority.service(), &row.email, &ended, &again);
+                let status = if ended.revoked {
                     Status::Revoked
                 } else {
                     Status::Expired
@@ -219,10 +221,33 @@ impl Keeper {
     }
 
     /// Asks the provider to end an account's grant.
-    pub(super) async fn revoke(&self, row: &AccountRow) -> Result<()> {
-        let service = oauth::service(&row.provider)?;
-        let kept = self.unseal(row).await?;
-        oauth::revoke(&self.config, service, &kept.refresh).await
+    pub(super) async fn revoke(&self, row: &AccountRow) -> SignedOut {
+        let revoked = async {
+            let service = oauth::service(&row.provider)?;
+            let kept = self.unseal(row).await?;
+            let revoked = oauth::revoke(&self.config, service, &kept.refresh).await?;
+            Ok((revoked, service.grants))
+        };
+        match revoked.await {
+            Ok((true, _)) => SignedOut::Revoked,
+            Ok((false, grants)) => SignedOut::ByHand(grants),
+            Err(error) => SignedOut::NotRevoked(error),
+        }
+    }
+
+    /// The command that signs an account in again.
+    fn again(&self, row: &AccountRow) -> String {
+        let mailbox = row.via.as_ref().map(|_| row.email.as_str());
+        oauth::again(&self.config, &row.provider, row.tenant.as_deref(), mailbox)
+    }
+
+    /// The provider has refused the account's grant before.
+    fn refused(&self, row: &AccountRow) -> Error {
+        let problem = row
+            .problem
+            .clone()
+            .unwrap_or_else(|| format!("the grant of {} was refused", row.email));
+        Error::new(Kind::Auth, problem).next(format!("run {}", self.again(row)))
     }
 
     /// Seals tokens for the row of the account with this id.
@@ -239,7 +264,7 @@ impl Keeper {
                 Kind::Store,
                 format!("the tokens of {} are of another version", row.email),
             )
-            .next(format!("run `daysheet account add {}`", row.provider))
+            .next(format!("run {}", self.again(row)))
         })
     }
 }
@@ -249,16 +274,9 @@ fn identity(id: &str) -> String {
     format!("account {id}")
 }
 
-fn gone() -> Error {
-    Error::new(Kind::NoAccount, "the account was removed")
-        .next("run `daysheet account add google` to sign in again")
-}
-
-/// The provider has refused the account's grant before.
-fn refused(row: &AccountRow) -> Error {
-    let problem = row
-        .problem
-        .clone()
-        .unwrap_or_else(|| format!("the grant of {} was refused", row.email));
-    Error::new(Kind::Auth, problem).next(format!("run `daysheet account add {}`", row.provider))
+fn gone(id: &str) -> Error {
+    let provider = id.split(':').next().unwrap_or_default();
+    Error::new(Kind::NoAccount, "the account was removed").next(format!(
+        "run `daysheet account add {provider}` to sign in again"
+    ))
 }

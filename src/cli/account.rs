@@ -5,22 +5,63 @@ use std::process::ExitCode;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::app::App;
+use crate::accounts::Account;
 use crate::config::Config;
 use crate::error::Result;
 use crate::oauth::SignIn;
-use crate::pipeline;
+use crate::pipeline::Begun;
+use crate::request::Add;
 
 /// Signs an account in through its provider's page.
-pub(super) async fn add(
-    config: Config,
-    provider: &str,
-    no_browser: bool,
-    hint: Option<&str>,
-) -> Result<ExitCode> {
+pub(super) async fn add(config: Config, add: &Add, no_browser: bool) -> Result<ExitCode> {
     let app = App::new(config);
-    let scopes = app.connect.scopes(provider)?;
-    let sign_in = SignIn::start(&app.config, provider, scopes, hint).await?;
+    let begun = Begun::start(&app.config, &*app.connect, add).await?;
     let no_browser = no_browser || !app.config.browser;
+    let paster = match &begun {
+        Begun::Browser(sign_in) => {
+            show(sign_in, no_browser);
+            no_browser.then(|| sign_in.paster())
+        }
+        Begun::Device(device) => {
+            say!("To sign in, {}.", device.message());
+            None
+        }
+    };
+    let finishing = begun.finish(&app.accounts, &*app.connect, add);
+    tokio::pin!(finishing);
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let mut listening = paster;
+    let finished = loop {
+        let Some(paster) = &listening else {
+            break finishing.await?;
+        };
+        tokio::select! {
+            finished = &mut finishing => break finished?,
+            line = lines.next_line() => match line {
+                Ok(Some(line)) if line.trim().is_empty() => {}
+                Ok(Some(line)) => {
+                    // What was pasted may be wrong; the page may still come back.
+                    if let Err(error) = paster.paste(&line).await {
+                        eprintln!("daysheet: {error}");
+                    }
+                }
+                _ => listening = None,
+            },
+        }
+    };
+    let Account { email, via, .. } = &finished.account;
+    match via {
+        Some(via) => say!("Signed in: {email}, through {via}"),
+        None => say!("Signed in: {email}"),
+    }
+    if let Some(note) = finished.note {
+        say!("Note: {note}.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the sign-in page, or says where it is.
+fn show(sign_in: &SignIn, no_browser: bool) {
     let opened = !no_browser && open::that_detached(sign_in.url()).is_ok();
     if opened {
         say!("Sign in on the page that opened in the browser. If none did, open:");
@@ -30,47 +71,32 @@ pub(super) async fn add(
     say!("{}", sign_in.url());
     if no_browser {
         say!(
-            "On another machine, the page ends on an address at 127.0.0.1 that does not load: paste it here."
+            "On another machine, the page ends on an address at {} that does not load: paste it here.",
+            sign_in.redirect_uri()
         );
     }
-    let paster = sign_in.paster();
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    let waiting = sign_in.wait();
-    tokio::pin!(waiting);
-    let mut listening = no_browser;
-    let tokens = loop {
-        tokio::select! {
-            tokens = &mut waiting => break tokens?,
-            line = lines.next_line(), if listening => match line {
-                Ok(Some(line)) if line.trim().is_empty() => {}
-                Ok(Some(line)) => {
-                    // What was pasted may be wrong; the page may still come back.
-                    if let Err(error) = paster.paste(&line).await {
-                        eprintln!("daysheet: {error}");
-                    }
-                }
-                _ => listening = false,
-            },
-        }
-    };
-    let finished = pipeline::finish(&app.accounts, &*app.connect, tokens).await?;
-    say!("Signed in: {}", finished.email);
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Lists who is signed in.
 pub(super) async fn list(config: Config) -> Result<ExitCode> {
     let accounts = App::new(config).accounts.list().await?;
     if accounts.is_empty() {
-        say!("No account is signed in. Run `daysheet account add google`.");
+        say!(
+            "No account is signed in. Run `daysheet account add google` or `daysheet account add \
+             microsoft`."
+        );
     }
     for account in accounts {
         let problem = account
             .problem
             .map(|why| format!(": {why}"))
             .unwrap_or_default();
+        let via = account
+            .via
+            .map(|via| format!(" (through {via})"))
+            .unwrap_or_default();
         say!(
-            "{}\t{}\t{}{problem}",
+            "{}\t{}\t{}{via}{problem}",
             account.email,
             account.provider,
             account.status
@@ -82,11 +108,7 @@ pub(super) async fn list(config: Config) -> Result<ExitCode> {
 /// Signs an account out.
 pub(super) async fn remove(config: Config, name: &str) -> Result<ExitCode> {
     let app = App::new(config);
-    match app.accounts.remove(name).await? {
-        None => say!("Signed out: {name}"),
-        Some(why) => say!(
-            "Signed out: {name} (tokens are forgotten, but the grant could not be revoked: {why})"
-        ),
-    }
+    let outcome = app.accounts.remove(name).await?;
+    say!("Signed out: {name} ({outcome})");
     Ok(ExitCode::SUCCESS)
 }

@@ -16,11 +16,11 @@ use super::Sandboxed;
 use crate::accounts::Accounts;
 use crate::config::{Config, KeyStore};
 use crate::error::{Error, Kind, Result};
-use crate::oauth::SignIn;
-use crate::pipeline::{self, Pipeline};
+use crate::pipeline::{Begun, Pipeline};
 use crate::provider::Connect;
 use crate::providers::Providers;
 use crate::providers::sandbox::{Faults, Options, Sandbox};
+use crate::request::Add;
 use crate::server::Server;
 use crate::store::Store;
 
@@ -116,7 +116,7 @@ impl App {
         let account_store = Store::at(sign_ins.path(), KeyStore::File);
         let app = Self::over(config, store, account_store, Some(sign_ins));
         for address in sandbox.addresses() {
-            app.consent(&address).await?;
+            app.consent("google", &address).await?;
         }
         sandbox.set_faults(faults);
         Ok((app, sandbox))
@@ -127,19 +127,27 @@ impl App {
         Server::new(self.pipeline.clone(), self.config.format)
     }
 
-    /// Signs `address` in, playing the part of the browser on the sandbox's page.
-    async fn consent(&self, address: &str) -> Result<()> {
-        let scopes = self.connect.scopes("google")?;
-        let sign_in = SignIn::start(&self.config, "google", scopes, Some(address)).await?;
+    /// Signs `address` in at `provider`, playing the part of the browser on the
+    /// sandbox's page.
+    async fn consent(&self, provider: &str, address: &str) -> Result<()> {
+        let add = Add {
+            provider: provider.to_owned(),
+            address: Some(address.to_owned()),
+            ..Add::default()
+        };
+        let begun = Begun::start(&self.config, &*self.connect, &add).await?;
+        let Begun::Browser(sign_in) = &begun else {
+            return Err(no_consent());
+        };
         let page = sign_in.url().to_owned();
         let browser = async {
             let redirect = get(&page, true).await?;
             get(&redirect.ok_or_else(no_consent)?, false).await
         };
-        let (tokens, visited) = tokio::join!(sign_in.wait(), browser);
+        let finishing = begun.finish(&self.accounts, &*self.connect, &add);
+        let (finished, visited) = tokio::join!(finishing, browser);
         visited?;
-        pipeline::finish(&self.accounts, &*self.connect, tokens?).await?;
-        Ok(())
+        finished.map(|_account| ())
     }
 }
 

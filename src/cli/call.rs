@@ -34,7 +34,9 @@ pub(super) async fn run(
     say!("{text}");
     // A sign-in that the call has started goes on until it is over.
     if tools::find(tool).is_some_and(|tool| tool.effect != tools::Effect::Read) {
-        app.pipeline.signed_in().await?;
+        for note in app.pipeline.signed_in().await? {
+            say!("{note}");
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

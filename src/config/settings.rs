@@ -36,6 +36,7 @@ pub const SETTINGS: &[(&str, &str)] = &[
         "microsoft.client_secret",
         "DAYSHEET_MICROSOFT_CLIENT_SECRET",
     ),
+    ("microsoft.tenant", "DAYSHEET_MICROSOFT_TENANT"),
     ("key_store", "DAYSHEET_KEY_STORE"),
     ("format", "DAYSHEET_FORMAT"),
     ("delimiter", "DAYSHEET_DELIMITER"),
@@ -172,6 +173,40 @@ impl Settings {
         Ok(url)
     }
 }
+
+/// Who may sign in at Microsoft, as it stands in the URLs of its authority: one
+/// of three words, or a directory's GUID or domain, in small letters. Nothing if
+/// `text` is none of these; then it could also be a path.
+pub fn tenant(text: &str) -> Option<String> {
+    let text = text.trim().to_ascii_lowercase();
+    let label = |label: &str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+    };
+    let known = match text.as_str() {
+        "common" | "organizations" | "consumers" => true,
+        text if text.contains('.') => text.len() <= 253 && text.split('.').all(label),
+        text => is_guid(text),
+    };
+    known.then_some(text)
+}
+
+/// Groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+fn is_guid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    lengths == [8, 4, 4, 4, 12]
+        && groups
+            .iter()
+            .all(|group| group.chars().all(|digit| digit.is_ascii_hexdigit()))
+}
+
+/// What a tenant may be, for errors.
+pub const TENANTS: &str = "common, organizations, consumers, or the GUID or domain of a directory";
 
 /// True if what is sent to `url` cannot leave this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {

@@ -5,8 +5,8 @@
 //! says no to the rest, be it an icon, another path, a wrong state or no HTTP at
 //! all. It reads little, waits little and serves few connections at once.
 //!
-//! It stops at pages: what an answer is worth is decided in `sign_in.rs`, and the
-//! page is shown when that is known.
+//! It stops at pages: what an answer is worth is decided in `sign_in.rs` and after
+//! it, and the page is shown when that is known.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use super::sign_in::{Callback, Paster, Read};
 
@@ -37,7 +37,8 @@ const LAST_PAGE: Duration = Duration::from_secs(1);
 
 /// How a sign-in ended, for the page.
 pub(super) enum Outcome {
-    SignedIn,
+    /// The address of the account.
+    SignedIn(String),
     /// Why not, in words.
     Failed(String),
 }
@@ -45,33 +46,41 @@ pub(super) enum Outcome {
 /// The port while it is listened on; dropping it closes the port at once.
 pub(super) struct Listener {
     stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
+    tasks: JoinSet<()>,
 }
 
 impl Listener {
-    /// Begins to answer on `socket`, handing answers to `paster`.
-    pub(super) fn start(socket: TcpListener, paster: Paster) -> Self {
+    /// Begins to answer on `sockets`, handing answers to `paster`.
+    pub(super) fn start(sockets: Vec<TcpListener>, paster: Paster) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(accept(socket, paster, stopped));
-        Self { stop, task }
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let mut tasks = JoinSet::new();
+        for socket in sockets {
+            tasks.spawn(accept(
+                socket,
+                paster.clone(),
+                places.clone(),
+                stopped.clone(),
+            ));
+        }
+        Self { stop, tasks }
     }
 
     /// Closes the port when pages under way have reached the browser, or after a
     /// moment.
     pub(super) async fn finish(mut self) {
         let _ = self.stop.send(true);
-        let _ = tokio::time::timeout(LAST_PAGE, &mut self.task).await;
+        let told = async { while self.tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(LAST_PAGE, told).await;
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn accept(socket: TcpListener, paster: Paster, mut stop: watch::Receiver<bool>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+async fn accept(
+    socket: TcpListener,
+    paster: Paster,
+    places: Arc<Semaphore>,
+    mut stop: watch::Receiver<bool>,
+) {
     // Dropped with this task, and with it every connection.
     let mut connections = JoinSet::new();
     loop {
@@ -145,10 +154,13 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
                 page: Some(sender),
             });
             match (taken, outcome.await) {
-                (Ok(()), Ok(Outcome::SignedIn)) => page(
+                (Ok(()), Ok(Outcome::SignedIn(address))) => page(
                     StatusCode::OK,
                     "Signed in",
-                    &format!("Signed in to {}. You can close this page.", paster.title()),
+                    &format!(
+                        "Signed in to {} as {address}. You can close this page.",
+                        paster.title()
+                    ),
                 ),
                 (Ok(()), Ok(Outcome::Failed(why))) => page(
                     StatusCode::OK,

@@ -10,15 +10,14 @@
 
 use std::time::Duration;
 
-use oauth2::{
-    AuthorizationCode, CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope,
-};
+use oauth2::{AuthorizationCode, CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use super::listener::{Listener, Outcome};
-use super::{Service, Tokens, client, exchange, service, words};
+use super::said::Said;
+use super::{Authority, Service, Tokens, client, exchange, words};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 
@@ -28,17 +27,17 @@ const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// What came back from the consent page with the right state, and how to say in
 /// the browser what became of it.
 pub(super) struct Callback {
-    /// The code, or the error's code.
-    pub(super) answer: std::result::Result<AuthorizationCode, String>,
+    /// The code, or why there is none.
+    pub(super) answer: std::result::Result<AuthorizationCode, Said>,
     /// Where the outcome goes; nowhere if the address was pasted.
     pub(super) page: Option<oneshot::Sender<Outcome>>,
 }
 
 /// A sign-in that was begun: its consent page can be opened, and this machine
-/// listens for the answer until [`SignIn::wait`] has ended or this is dropped.
+/// listens for the answer until the [`Page`] has been told or this is dropped.
 pub struct SignIn {
     config: Config,
-    service: &'static Service,
+    authority: Authority,
     scopes: Vec<String>,
     url: Url,
     redirect: RedirectUrl,
@@ -50,20 +49,24 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// Begins a sign-in to `provider` that asks for `scopes`. `login_hint` is
-    /// the address to preselect on the consent page.
+    /// Begins a sign-in to `provider` that asks for `scopes`, at `tenant` or at
+    /// the tenant of the settings. `login_hint` is the address to preselect on
+    /// the consent page.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider, [`Kind::Auth`] if no OAuth
-    /// client is set, [`Kind::Network`] if no port of this machine is free.
+    /// [`Kind::Argument`] for an unknown provider or a tenant that is none,
+    /// [`Kind::Auth`] if no OAuth client is set, [`Kind::Network`] if no port of
+    /// this machine is free.
     pub async fn start(
         config: &Config,
         provider: &str,
+        tenant: Option<&str>,
         scopes: &[&str],
         login_hint: Option<&str>,
     ) -> Result<Self> {
-        let service = service(provider)?;
-        let client = client(config, service)?;
+        let authority = Authority::of(config, provider, tenant)?;
+        let service = authority.service;
+        let client = client(config, &authority)?;
         let no_port = |error: std::io::Error| {
             Error::new(
                 Kind::Network,
@@ -72,19 +75,33 @@ impl SignIn {
         };
         let socket = TcpListener::bind(("127.0.0.1", 0)).await.map_err(no_port)?;
         let port = socket.local_addr().map_err(no_port)?.port();
-        let redirect = RedirectUrl::new(format!("http://127.0.0.1:{port}/"))
-            .map_err(|error| Error::new(Kind::Internal, format!("the redirect URL: {error}")))?;
+        let mut sockets = vec![socket];
+        let host = service.redirect_host;
+        if host == "localhost" {
+            // Some machines take this name for ::1 first. Where that cannot be
+            // listened on, browsers go on to 127.0.0.1.
+            sockets.extend(TcpListener::bind(("::1", port)).await);
+        }
+        let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", service.redirect_path))
+            .map_err(|error| {
+            Error::new(Kind::Internal, format!("the redirect URL: {error}"))
+        })?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let client = client.set_redirect_uri(redirect.clone());
         let mut request = client
             .authorize_url(CsrfToken::new_random)
             .set_pkce_challenge(challenge)
-            .add_scopes(scopes.iter().map(|&scope| Scope::new(scope.to_owned())));
+            .add_scopes(authority.scopes(config, scopes));
         for &(name, value) in service.params {
             request = request.add_extra_param(name, value);
         }
-        if let Some(hint) = login_hint {
-            request = request.add_extra_param("login_hint", hint);
+        match login_hint {
+            Some(hint) => request = request.add_extra_param("login_hint", hint),
+            None => {
+                for &(name, value) in service.unhinted {
+                    request = request.add_extra_param(name, value);
+                }
+            }
         }
         let (url, state) = request.url();
         // Room for one: the first answer counts, and later ones are told so.
@@ -95,10 +112,10 @@ impl SignIn {
             state,
             callbacks: sender,
         };
-        let listener = Listener::start(socket, paster.clone());
+        let listener = Listener::start(sockets, paster.clone());
         Ok(Self {
             config: config.clone(),
-            service,
+            authority,
             scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
             url,
             redirect,
@@ -116,7 +133,7 @@ impl SignIn {
         self.url.as_str()
     }
 
-    /// Where the browser comes back to: a port of 127.0.0.1.
+    /// Where the browser comes back to: a port of this machine.
     pub fn redirect_uri(&self) -> &str {
         self.redirect.as_str()
     }
@@ -142,55 +159,93 @@ impl SignIn {
         self.paster.paste(text).await
     }
 
-    /// Waits for the person to consent, and for the tokens. Returns when the
-    /// browser has been told the outcome.
+    /// Waits for the person to consent, and for the tokens. The browser still
+    /// waits then: what has become of the sign-in is to be told to the [`Page`].
+    /// If there are no tokens, the browser has been told why.
     ///
     /// # Errors
     /// [`Kind::Auth`] with what to do if the consent was denied, the code was
     /// refused, there was no refresh token or nobody came;
     /// [`Kind::Network`] or [`Kind::Timeout`] if the provider was not reached.
-    pub async fn wait(mut self) -> Result<Tokens> {
+    pub async fn wait(mut self) -> Result<(Tokens, Page)> {
         let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
-        let tokens = match callback {
-            Ok(Some(callback)) => {
-                let tokens = match callback.answer {
-                    Ok(code) => {
-                        exchange(
-                            &self.config,
-                            self.service,
-                            code,
-                            self.verifier,
-                            self.redirect,
-                        )
-                        .await
-                    }
-                    Err(code) => Err(words::refused(self.service, &code)),
-                };
-                if let Some(page) = callback.page {
-                    let outcome = match &tokens {
-                        Ok(_) => Outcome::SignedIn,
-                        Err(error) => Outcome::Failed(error.to_string()),
-                    };
-                    // The browser may have closed the page meanwhile.
-                    let _ = page.send(outcome);
-                }
-                tokens
+        let service = self.authority.service;
+        let (answer, sender) = match callback {
+            Ok(Some(Callback { answer, page })) => {
+                (answer.map_err(|said| words::refused(service, &said)), page)
             }
-            Ok(None) => Err(Error::new(Kind::Internal, "the listener is gone")),
-            Err(_elapsed) => Err(words::timed_out(
-                self.service,
-                self.patience.as_secs().div_ceil(60),
-            )),
+            Ok(None) => (
+                Err(Error::new(Kind::Internal, "the listener is gone")),
+                None,
+            ),
+            Err(_elapsed) => {
+                let minutes = self.patience.as_secs().div_ceil(60);
+                (Err(words::timed_out(service, minutes)), None)
+            }
         };
         // From here on, whoever comes is told that the sign-in is over.
         drop(self.callbacks);
-        self.listener.finish().await;
-        let mut tokens = tokens?;
-        if tokens.scopes.is_empty() {
-            // A provider may leave out what was granted if it is what was asked.
-            tokens.scopes = self.scopes;
+        let page = Page {
+            sender,
+            listener: self.listener,
+        };
+        let tokens = match answer {
+            Ok(code) => {
+                exchange(
+                    &self.config,
+                    &self.authority,
+                    code,
+                    self.verifier,
+                    self.redirect,
+                    &self.scopes,
+                )
+                .await
+            }
+            Err(error) => Err(error),
+        };
+        match tokens {
+            Ok(tokens) => Ok((tokens, page)),
+            Err(error) => {
+                page.failed(&error).await;
+                Err(error)
+            }
         }
-        Ok(tokens)
+    }
+}
+
+/// The page in the browser of somebody who has consented. It waits to hear how
+/// the sign-in ended; dropping it ends the connection.
+#[must_use = "the browser waits to be told how the sign-in ended"]
+pub struct Page {
+    /// Nobody if the address was pasted.
+    sender: Option<oneshot::Sender<Outcome>>,
+    listener: Listener,
+}
+
+impl Page {
+    /// Says that the account with this address is signed in. Returns when the
+    /// browser has heard it, or after a moment.
+    pub async fn signed_in(self, address: &str) {
+        self.tell(Outcome::SignedIn(address.to_owned())).await;
+    }
+
+    /// Says why nobody is signed in. Returns as [`Page::signed_in`] does.
+    pub async fn failed(self, error: &Error) {
+        self.tell(Outcome::Failed(error.to_string())).await;
+    }
+
+    async fn tell(self, outcome: Outcome) {
+        if let Some(sender) = self.sender {
+            // The browser may have closed the page meanwhile.
+            let _ = sender.send(outcome);
+        }
+        self.listener.finish().await;
+    }
+}
+
+impl std::fmt::Debug for Page {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Page").finish_non_exhaustive()
     }
 }
 
@@ -231,7 +286,11 @@ impl Paster {
                 .filter(|value| !value.is_empty())
         };
         let answer = match (value("code"), value("error")) {
-            (_, Some(error)) => Err(error),
+            (_, Some(error)) => Err(Said::new(
+                &error,
+                &value("error_subcode").unwrap_or_default(),
+                &value("error_description").unwrap_or_default(),
+            )),
             (Some(code), None) => Ok(AuthorizationCode::new(code)),
             (None, None) => return Read::Nothing,
         };
@@ -262,14 +321,14 @@ pub(super) enum Read {
     /// A code or an error of some other sign-in, or of nobody's.
     WrongState,
     /// This sign-in's code or error.
-    Answer(std::result::Result<AuthorizationCode, String>),
+    Answer(std::result::Result<AuthorizationCode, Said>),
 }
 
 /// Shows nothing that stands for the person.
 impl std::fmt::Debug for SignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SignIn")
-            .field("provider", &self.service.name)
+            .field("provider", &self.authority.service)
             .field("redirect_uri", &self.redirect.as_str())
             .finish_non_exhaustive()
     }

@@ -1,18 +1,29 @@
 //! OAuth's error codes in words, each with what to do next.
 //!
-//! The codes come from RFC 6749 and from the providers' consent pages. It stops
-//! at words: whether an account changes its status over one is decided in
+//! The codes come from RFC 6749 and from the providers' consent pages;
+//! Microsoft's numbers are in `entra.rs`. It stops at words: whether an account changes its status over one is decided in
 //! `accounts.rs`.
 
-use super::Service;
+use super::entra::End;
+use super::said::Said;
+use super::{Ended, Service};
+use crate::config::TENANTS;
 use crate::error::{Error, Kind};
 
-/// An error code in words. `code` is the provider's, from its token endpoint or
-/// from the redirect.
-pub(super) fn refused(service: &Service, code: &str) -> Error {
+/// A refusal of a sign-in in words, from a token endpoint or from the redirect.
+pub(super) fn refused(service: &Service, said: &Said) -> Error {
     let title = service.title;
     let auth = |message: String| Error::new(Kind::Auth, message);
-    match code {
+    if let Some(trouble) = (service.explain)(said) {
+        return auth(format!(
+            "{title} refused the sign-in: {}{}",
+            trouble.why,
+            numbered(said, " (", ")")
+        ))
+        .next(filled(service, trouble.next));
+    }
+    match said.error.as_str() {
+        "invalid_grant" if said.number.is_none() => used_code(service),
         "access_denied" => auth(format!("the consent was denied on {title}'s page"))
             .next(format!("run {} again and allow the access", add(service))),
         "admin_policy_enforced" | "org_internal" => auth(format!(
@@ -20,13 +31,18 @@ pub(super) fn refused(service: &Service, code: &str) -> Error {
         ))
         .next("ask its administrator to allow the OAuth client, or use another account"),
         "invalid_client" | "unauthorized_client" | "deleted_client" | "disabled_client" => {
-            auth(format!("{title} does not accept the OAuth client")).next(format!(
+            auth(format!(
+                "{title} does not accept the OAuth client{}",
+                numbered(said, " (", ")")
+            ))
+            .next(format!(
                 "check {} and its secret; {} says where they come from",
                 service.client_id, service.setup
             ))
         }
         "redirect_uri_mismatch" => auth(format!(
-            "{title} does not allow this OAuth client to come back to 127.0.0.1"
+            "{title} does not allow this OAuth client to come back to {}",
+            service.redirect_host
         ))
         .next(format!(
             "use an OAuth client of the type `Desktop app`; {} says how",
@@ -38,12 +54,54 @@ pub(super) fn refused(service: &Service, code: &str) -> Error {
                 service.setup
             ))
         }
-        "server_error" | "temporarily_unavailable" => {
-            auth(format!("{title} has a problem")).next("try again later")
-        }
-        other => auth(format!("{title} refused the sign-in ({})", tame(other)))
-            .next(format!("run {} again", add(service))),
+        "server_error" | "temporarily_unavailable" => auth(format!(
+            "{title} has a problem{}",
+            numbered(said, " (", ")")
+        ))
+        .next("try again later"),
+        other => auth(format!(
+            "{title} refused the sign-in ({}{})",
+            tame(other),
+            numbered(said, ", ", "")
+        ))
+        .next(format!("run {} again", add(service))),
     }
+}
+
+/// Why a refused refresh is the end of the grant; nothing if it is not, and the
+/// next refresh may go well.
+pub(super) fn end(service: &Service, said: &Said) -> Option<Ended> {
+    // The first is RFC 6749's; the others are OpenID Connect's, and say that
+    // nothing but a person at the sign-in page can help.
+    let coded = matches!(
+        said.error.as_str(),
+        "invalid_grant" | "interaction_required" | "consent_required" | "login_required"
+    );
+    let trouble = (service.explain)(said);
+    if !coded || trouble.is_some_and(|trouble| trouble.end == End::Never) {
+        return None;
+    }
+    let why = trouble.map_or_else(
+        || format!("expired or revoked; {}", service.ends),
+        |trouble| trouble.why.to_owned(),
+    );
+    Some(Ended {
+        revoked: trouble.map_or(said.revoked, |trouble| trouble.end == End::Withdrawn),
+        reason: format!("{why}{}", numbered(said, "; ", "")),
+    })
+}
+
+/// Microsoft's number of the error, if there is one, between two texts.
+fn numbered(said: &Said, before: &str, after: &str) -> String {
+    said.number
+        .map(|number| format!("{before}AADSTS{number}{after}"))
+        .unwrap_or_default()
+}
+
+/// A next step with the command and the page it speaks of.
+fn filled(service: &Service, next: &str) -> String {
+    next.replace("{add}", &add(service))
+        .replace("{setup}", service.setup)
 }
 
 /// Nobody has said which OAuth client to use.
@@ -59,7 +117,7 @@ pub(super) fn no_client(service: &Service) -> Error {
 }
 
 /// The code from the consent page is not good, or no longer.
-pub(super) fn used_code(service: &Service) -> Error {
+fn used_code(service: &Service) -> Error {
     Error::new(
         Kind::Auth,
         format!(
@@ -119,27 +177,45 @@ pub(super) fn not_a_redirect(redirect: &str) -> Error {
     ))
 }
 
+/// Only one provider says what a tenant is.
+pub(super) fn no_tenants(service: &Service) -> Error {
+    Error::argument(format!("{} has no tenants", service.title)).next("leave the tenant out")
+}
+
+/// That is no tenant.
+pub(super) fn no_such_tenant() -> Error {
+    Error::argument("that is no tenant").next(format!("use {TENANTS}"))
+}
+
+/// The provider has no device flow, or none that helps.
+pub(super) fn no_device_flow(service: &Service) -> Error {
+    Error::argument(format!(
+        "{}'s device flow does not carry mail scopes",
+        service.title
+    ))
+    .next(format!(
+        "sign in through a browser: `daysheet account add {} --no-browser` takes the address \
+         that the page ends on, pasted from any machine",
+        service.name
+    ))
+}
+
 /// The account's grant has ended; the words that are kept with the account.
-pub(crate) fn grant_ended(service: &Service, email: &str) -> Error {
+/// `again` is the command that signs it in again.
+pub(crate) fn grant_ended(service: &Service, email: &str, ended: &Ended, again: &str) -> Error {
     Error::new(
         Kind::Auth,
         format!(
-            "the {} grant of {email} was refused (expired or revoked; {})",
-            service.title, service.ends
+            "the {} grant of {email} was refused ({})",
+            service.title, ended.reason
         ),
     )
-    .next(format!("run {}", add(service)))
+    .next(format!("run {again}"))
 }
 
 /// The command that signs in.
 fn add(service: &Service) -> String {
     format!("`daysheet account add {}`", service.name)
-}
-
-/// The error code in an answer's body, if it is one of OAuth's.
-pub(super) fn error_code(body: &[u8]) -> Option<String> {
-    let json: serde_json::Value = serde_json::from_slice(body).ok()?;
-    Some(json.get("error")?.as_str()?.to_owned())
 }
 
 /// A code we do not know, fit to be shown: codes are short words of few letters.

@@ -1,8 +1,8 @@
 //! The accounts tool: who is signed in, and signing in from a chat.
 //!
-//! `add` answers at once with the address of the sign-in page and goes on in
-//! the background; `list` says how it went. What a sign-in is stands in
-//! `oauth`, what an account is in `accounts`.
+//! `add` answers at once with the address of the sign-in page, or with a code to
+//! enter, and goes on in the background; `list` says how it went. What a sign-in
+//! is stands in `oauth`, what an account is in `accounts`.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,16 +12,127 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use super::{Draft, Pipeline};
-use crate::accounts::{Account, Accounts};
+use crate::accounts::{Account, Accounts, HOW_TO_ADD};
+use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::oauth::{SignIn, Tokens};
+use crate::oauth::{DeviceSignIn, SignIn, Tokens};
 use crate::provider::Connect;
-use crate::request::AccountsOp;
+use crate::request::{AccountsOp, Add};
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
 
-/// A sign-in that is over: the account it was for.
-pub type Finished = Account;
+/// A sign-in that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// The account it was for.
+    pub account: Account,
+    /// Where it ended otherwise than was asked, in words.
+    pub note: Option<String>,
+}
+
+/// A sign-in that was begun, whichever way.
+#[derive(Debug)]
+pub enum Begun {
+    /// Through a browser that comes back to this machine.
+    Browser(SignIn),
+    /// With a code that is entered elsewhere.
+    Device(DeviceSignIn),
+}
+
+impl Begun {
+    /// Begins the sign-in that `add` asks for.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for what cannot be asked
+    /// for, and those of [`SignIn::start`] and [`DeviceSignIn::start`].
+    pub async fn start(config: &Config, connect: &dyn Connect, add: &Add) -> Result<Self> {
+        if let Some(mailbox) = &add.mailbox
+            && !mailbox.contains('@')
+        {
+            return Err(Error::argument("the shared mailbox is no address")
+                .next("give its whole e-mail address"));
+        }
+        let scopes = connect.scopes(&add.provider, add.mailbox.is_some())?;
+        let tenant = add.tenant.as_deref();
+        if add.device {
+            let device = DeviceSignIn::start(config, &add.provider, tenant, scopes).await?;
+            return Ok(Self::Device(device));
+        }
+        let hint = add.address.as_deref();
+        let sign_in = SignIn::start(config, &add.provider, tenant, scopes, hint).await?;
+        Ok(Self::Browser(sign_in))
+    }
+
+    /// Waits for the person, makes an account of what they granted, and tells
+    /// their browser the outcome.
+    ///
+    /// # Errors
+    /// Those of [`SignIn::wait`] and of [`finish`].
+    pub async fn finish(
+        self,
+        accounts: &Accounts,
+        connect: &dyn Connect,
+        add: &Add,
+    ) -> Result<Finished> {
+        let (tokens, page) = match self {
+            Self::Browser(sign_in) => {
+                let (tokens, page) = sign_in.wait().await?;
+                (tokens, Some(page))
+            }
+            Self::Device(device) => (device.wait().await?, None),
+        };
+        let finished = finish(accounts, connect, tokens, add).await;
+        if let Some(page) = page {
+            match &finished {
+                Ok(finished) => page.signed_in(&finished.account.email).await,
+                Err(error) => page.failed(error).await,
+            }
+        }
+        finished
+    }
+}
+
+/// Makes an account of fresh tokens: asks the provider whose they are, and
+/// keeps both. What counts is what the provider says; if `add` asked for
+/// somebody else, that is noted.
+///
+/// # Errors
+/// Those of [`Connect::address`] and [`Accounts::add`].
+pub async fn finish(
+    accounts: &Accounts,
+    connect: &dyn Connect,
+    tokens: Tokens,
+    add: &Add,
+) -> Result<Finished> {
+    let mailbox = add.mailbox.as_deref();
+    let person = connect
+        .address(tokens.provider, tokens.access.secret(), mailbox)
+        .await?;
+    let account = match mailbox {
+        Some(mailbox) if !mailbox.trim().eq_ignore_ascii_case(person.trim()) => {
+            accounts.add_shared(tokens, mailbox, &person).await?
+        }
+        _ => accounts.add(tokens, &person).await?,
+    };
+    let asked = add.address.as_deref().map(str::trim);
+    let note = asked
+        .filter(|asked| !asked.eq_ignore_ascii_case(person.trim()))
+        .map(|asked| {
+            let person = person.trim();
+            if account.via.is_some() {
+                format!(
+                    "{asked} was to sign in for {}, but {person} did",
+                    account.email
+                )
+            } else {
+                format!(
+                    "{asked} was to sign in, but {person} did: the account is stored as {}",
+                    account.email
+                )
+            }
+        });
+    Ok(Finished { account, note })
+}
 
 /// Sign-ins that were started in this process and not yet told about.
 #[derive(Debug, Default)]
@@ -32,13 +143,20 @@ pub(super) struct SignIns {
 
 #[derive(Debug)]
 struct Pending {
-    provider: String,
-    address: Option<String>,
-    /// `None` while the page is open.
-    failed: Option<Error>,
-    /// What waits for the page.
+    add: Add,
+    state: State,
+    /// What waits for the person.
     task: Option<AbortHandle>,
     number: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The person has not decided yet.
+    Open,
+    Failed(Error),
+    /// It went well, with something to tell.
+    Noted(String),
 }
 
 impl SignIns {
@@ -48,58 +166,75 @@ impl SignIns {
     }
 
     fn open(&self) -> usize {
-        self.with(|waiting| waiting.iter().filter(|one| one.failed.is_none()).count())
+        self.with(|waiting| waiting.iter().filter(|one| one.is_open()).count())
     }
 }
 
-/// Makes an account of fresh tokens: asks the provider whose they are, and
-/// keeps both.
-pub async fn finish(
-    accounts: &Accounts,
-    connect: &dyn Connect,
-    tokens: Tokens,
-) -> Result<Finished> {
-    let address = connect
-        .address(tokens.provider, tokens.access.secret())
-        .await?;
-    accounts.add(tokens, &address).await
+impl Pending {
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
+    /// The row of a sign-in that is not over, or has failed.
+    fn row(&self) -> Option<Value> {
+        let (status, problem) = match &self.state {
+            State::Open if self.add.device => ("waiting for the code to be entered", None),
+            State::Open => ("waiting for the sign-in page", None),
+            State::Failed(error) => ("failed", Some(error.to_string())),
+            State::Noted(_) => return None,
+        };
+        let address = self.add.mailbox.as_ref().or(self.add.address.as_ref());
+        Some(json!({
+            "email": address.map_or("(new account)", String::as_str),
+            "provider": self.add.provider,
+            "status": status,
+            "problem": problem,
+        }))
+    }
 }
 
 impl Pipeline {
     pub(super) async fn accounts(&self, op: AccountsOp) -> Result<Draft> {
         match op {
             AccountsOp::List => self.account_list().await,
-            AccountsOp::Add { provider, address } => self.account_add(provider, address).await,
-            AccountsOp::Again { account } => {
+            AccountsOp::Add(add) => self.account_add(add).await,
+            AccountsOp::Again { account, device } => {
                 let account = self.accounts.find(Some(&account)).await?;
-                self.account_add(account.provider, Some(account.email))
-                    .await
+                let (address, mailbox) = match account.via {
+                    Some(via) => (via, Some(account.email)),
+                    None => (account.email, None),
+                };
+                self.account_add(Add {
+                    provider: account.provider,
+                    tenant: account.tenant,
+                    address: Some(address),
+                    mailbox,
+                    device,
+                })
+                .await
             }
             AccountsOp::Remove { account } => {
-                let problem = self.accounts.remove(&account).await?;
-                let detail = problem.map_or_else(
-                    || "the grant is revoked and the tokens are forgotten".to_owned(),
-                    |why| {
-                        format!(
-                            "the tokens are forgotten, but the grant could not be revoked: {why}"
-                        )
-                    },
-                );
+                let detail = self.accounts.remove(&account).await?.to_string();
                 Ok(self.outcome(&account, "remove", "done", &detail))
             }
         }
     }
 
-    /// Waits until no sign-in of this process is open any more; fails as the
-    /// last of them failed.
-    pub async fn signed_in(&self) -> Result<()> {
+    /// Waits until no sign-in of this process is open any more, and answers with
+    /// what there is to tell of them; fails as the last of them failed.
+    pub async fn signed_in(&self) -> Result<Vec<String>> {
         loop {
             let changed = self.sign_ins.changed.notified();
             if self.sign_ins.open() == 0 {
-                let failed = self
-                    .sign_ins
-                    .with(|waiting| waiting.pop().and_then(|one| one.failed));
-                return failed.map_or(Ok(()), Err);
+                let mut notes = Vec::new();
+                for one in self.sign_ins.with(std::mem::take) {
+                    match one.state {
+                        State::Failed(error) => return Err(error),
+                        State::Noted(note) => notes.push(note),
+                        State::Open => {}
+                    }
+                }
+                return Ok(notes);
             }
             changed.await;
         }
@@ -115,26 +250,29 @@ impl Pipeline {
                     "provider": account.provider,
                     "status": account.status.to_string(),
                     "problem": account.problem,
+                    "via": account.via,
                     "scopes": account.scopes.join(" "),
                     "added": account.added.to_string().get(..10),
                 })
             })
             .collect();
-        // A failure is told once; an open page is told until it is over.
-        let pending = self.sign_ins.with(|waiting| {
-            let shown: Vec<Value> = waiting.iter().map(pending_row).collect();
-            waiting.retain(|one| one.failed.is_none());
-            shown
-        });
-        objects.extend(pending);
         let mut notes = Vec::new();
+        // How it ended is told once; an open page is told until it is over.
+        self.sign_ins.with(|waiting| {
+            objects.extend(waiting.iter().filter_map(Pending::row));
+            for one in waiting.iter() {
+                if let State::Noted(note) = &one.state {
+                    notes.push(note.clone());
+                }
+            }
+            waiting.retain(Pending::is_open);
+        });
         let columns = ACCOUNT.up_to(Level::More);
         let rows = self
             .local()
             .rows(&ACCOUNT, &columns, &objects, &HashMap::new(), &mut notes);
         notes.push(if objects.is_empty() {
-            "no account is signed in: call accounts with op=add, or run `daysheet account add google`"
-                .to_owned()
+            format!("no account is signed in: {HOW_TO_ADD}")
         } else {
             format!("accounts: {}", rows.len())
         });
@@ -148,25 +286,34 @@ impl Pipeline {
         })
     }
 
-    async fn account_add(&self, provider: String, address: Option<String>) -> Result<Draft> {
-        let scopes = self.connect.scopes(&provider)?;
-        let sign_in = SignIn::start(&self.config, &provider, scopes, address.as_deref()).await?;
-        let url = sign_in.url().to_owned();
-        let opened = self.config.browser && open::that_detached(&url).is_ok();
+    async fn account_add(&self, add: Add) -> Result<Draft> {
+        let begun = Begun::start(&self.config, &*self.connect, &add).await?;
+        let detail = match &begun {
+            Begun::Device(device) => device.message(),
+            Begun::Browser(sign_in) => {
+                let url = sign_in.url();
+                let opened = self.config.browser && open::that_detached(url).is_ok();
+                let how = if opened { "a browser opens" } else { "open" };
+                format!("{how} {url} to sign in")
+            }
+        };
+        let address = add.mailbox.as_ref().or(add.address.as_ref());
+        let item = address.unwrap_or(&add.provider).clone();
         let number = self.sign_ins.with(|waiting| {
             let number = waiting.iter().map(|one| one.number + 1).max().unwrap_or(0);
             // A newer page for the same account takes the place of the older.
             waiting.retain(|one| {
-                let same = one.provider == provider && one.address == address;
+                let same = one.add.provider == add.provider
+                    && one.add.address == add.address
+                    && one.add.mailbox == add.mailbox;
                 if same && let Some(task) = &one.task {
                     task.abort();
                 }
                 !same
             });
             waiting.push(Pending {
-                provider: provider.clone(),
-                address: address.clone(),
-                failed: None,
+                add: add.clone(),
+                state: State::Open,
                 task: None,
                 number,
             });
@@ -175,15 +322,15 @@ impl Pipeline {
         let (accounts, connect) = (self.accounts.clone(), self.connect.clone());
         let sign_ins = self.sign_ins.clone();
         let task = tokio::spawn(async move {
-            let outcome = match sign_in.wait().await {
-                Ok(tokens) => finish(&accounts, &*connect, tokens).await,
-                Err(error) => Err(error),
+            let state = match begun.finish(&accounts, &*connect, &add).await {
+                Ok(finished) => finished.note.map(State::Noted),
+                Err(error) => Some(State::Failed(error)),
             };
-            sign_ins.with(|waiting| match outcome {
-                Ok(_) => waiting.retain(|one| one.number != number),
-                Err(error) => {
+            sign_ins.with(|waiting| match state {
+                None => waiting.retain(|one| one.number != number),
+                Some(state) => {
                     if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
-                        one.failed = Some(error);
+                        one.state = state;
                     }
                 }
             });
@@ -194,12 +341,11 @@ impl Pipeline {
                 one.task = Some(task.abort_handle());
             }
         });
-        let how = if opened { "a browser opens" } else { "open" };
         Ok(self.outcome(
-            address.as_deref().unwrap_or(&provider),
+            &item,
             "add",
             "waiting",
-            &format!("{how} {url} to sign in; then call accounts with op=list"),
+            &format!("{detail}; then call accounts with op=list"),
         ))
     }
 
@@ -219,13 +365,4 @@ impl Pipeline {
             notes,
         }
     }
-}
-
-fn pending_row(one: &Pending) -> Value {
-    json!({
-        "email": one.address.as_deref().unwrap_or("(new account)"),
-        "provider": one.provider,
-        "status": if one.failed.is_some() { "failed" } else { "waiting for the sign-in page" },
-        "problem": one.failed.as_ref().map(ToString::to_string),
-    })
 }

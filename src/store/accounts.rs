@@ -62,6 +62,8 @@ pub struct AccountRow {
     pub email: String,
     /// Who signed in, when the mailbox is not their own but shared with them.
     pub via: Option<String>,
+    /// The tenant that it signed in at, for providers that have tenants.
+    pub tenant: Option<String>,
     /// The scopes granted, separated by spaces.
     pub scopes: String,
     /// Whether it can be used.
@@ -82,6 +84,7 @@ type Columns = (
     String,
     String,
     Option<String>,
+    Option<String>,
     String,
     String,
     Option<String>,
@@ -92,12 +95,14 @@ type Columns = (
 
 impl From<Columns> for AccountRow {
     fn from(columns: Columns) -> Self {
-        let (id, provider, email, via, scopes, status, problem, added, sealed, version) = columns;
+        let (id, provider, email, via, tenant, scopes, status, problem, added, sealed, version) =
+            columns;
         Self {
             id,
             provider,
             email,
             via,
+            tenant,
             scopes,
             status: Status::of(&status),
             problem,
@@ -115,7 +120,8 @@ impl Store {
     /// [`Kind::Store`].
     pub async fn account_rows(&self) -> Result<Vec<AccountRow>> {
         let rows: Vec<Columns> = sqlx::query_as(
-            "SELECT id, provider, email, via, scopes, status, problem, added, sealed, version \
+            "SELECT id, provider, email, via, tenant, scopes, status, problem, \
+                    added, sealed, version \
              FROM accounts WHERE owner = $1 ORDER BY added, id",
         )
         .bind(OWNER)
@@ -131,7 +137,8 @@ impl Store {
     /// [`Kind::Store`].
     pub async fn account_row(&self, id: &str) -> Result<Option<AccountRow>> {
         let row: Option<Columns> = sqlx::query_as(
-            "SELECT id, provider, email, via, scopes, status, problem, added, sealed, version \
+            "SELECT id, provider, email, via, tenant, scopes, status, problem, \
+                    added, sealed, version \
              FROM accounts WHERE owner = $1 AND id = $2",
         )
         .bind(OWNER)
@@ -151,13 +158,14 @@ impl Store {
     pub async fn put_account(&self, row: &AccountRow) -> Result<AccountRow> {
         let stored: Columns = sqlx::query_as(
             "INSERT INTO accounts (owner, id, provider, email, scopes, status, problem, \
-                                   added, sealed, version, lease, via) \
-             VALUES ($1, $2, $3, $4, $5, 'ok', NULL, $6, $7, $8, 0, $9) \
+                                   added, sealed, version, lease, via, tenant) \
+             VALUES ($1, $2, $3, $4, $5, 'ok', NULL, $6, $7, $8, 0, $9, $10) \
              ON CONFLICT (owner, id) DO UPDATE SET \
-                 email = excluded.email, via = excluded.via, scopes = excluded.scopes, status = 'ok', \
-                 problem = NULL, sealed = excluded.sealed, \
+                 email = excluded.email, via = excluded.via, tenant = excluded.tenant, \
+                 scopes = excluded.scopes, status = 'ok', problem = NULL, sealed = excluded.sealed, \
                  version = accounts.version + 1, lease = 0 \
-             RETURNING id, provider, email, via, scopes, status, problem, added, sealed, version",
+             RETURNING id, provider, email, via, tenant, scopes, status, problem, \
+                    added, sealed, version",
         )
         .bind(OWNER)
         .bind(&row.id)
@@ -170,6 +178,7 @@ impl Store {
         // added again has none that a process may still remember.
         .bind(jiff::Timestamp::now().as_microsecond())
         .bind(&row.via)
+        .bind(&row.tenant)
         .fetch_one(self.pool().await?)
         .await
         .map_err(|error| self.broken(&error))?;

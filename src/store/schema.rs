@@ -68,6 +68,8 @@ const MIGRATIONS: &[&[&str]] = &[
     ],
     // Whose sign-in opens a mailbox that is somebody else's, or shared.
     &["ALTER TABLE accounts ADD COLUMN via TEXT"],
+    // Where at the provider an account signed in; its refreshes go there, too.
+    &["ALTER TABLE accounts ADD COLUMN tenant TEXT"],
 ];
 
 /// Brings the database to the newest version this program knows.

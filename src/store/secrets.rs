@@ -116,7 +116,7 @@ fn wrong_key(identity: &str) -> Error {
         Kind::Store,
         format!("the secrets of {identity} cannot be decrypted with the key that is there now"),
     )
-    .next("put the old key back, or sign in again with `daysheet account add google`")
+    .next("put the old key back, or sign in again with `daysheet account add`")
 }
 
 /// Random bytes from the operating system.

@@ -123,7 +123,7 @@ fn errors_are_one_line_with_the_next_step() {
         (
             &["call", "mail_search"][..],
             &[][..],
-            "no account is signed in: call accounts with op=add, or run `daysheet account add google`",
+            "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`",
         ),
         (
             &["call", "mail_search", "limit"],

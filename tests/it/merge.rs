@@ -158,11 +158,11 @@ impl Connect for Piles {
         Ok(found.unwrap().clone())
     }
 
-    async fn address(&self, _: &str, _: &str) -> Result<String> {
+    async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
         Err(Error::argument("nobody signs in here"))
     }
 
-    fn scopes(&self, _: &str) -> Result<&'static [&'static str]> {
+    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
         Ok(&[])
     }
 }
@@ -185,6 +185,7 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> Bench {
             refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
             expires: i64::MAX / 2,
             scopes: Vec::new(),
+            tenant: None,
         };
         let email = format!("{}@example.com", one.name);
         accounts.add(tokens, &email).await.unwrap();

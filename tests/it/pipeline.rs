@@ -93,11 +93,11 @@ impl Connect for Scripts {
         Ok(Arc::new(Scripted))
     }
 
-    async fn address(&self, _: &str, _: &str) -> Result<String> {
+    async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
         Ok("a@example.com".to_owned())
     }
 
-    fn scopes(&self, _: &str) -> Result<&'static [&'static str]> {
+    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
         Ok(&[])
     }
 }
@@ -109,6 +109,7 @@ async fn pipeline(home: &TempDir, emails: &[&str]) -> Pipeline {
     for email in emails {
         let tokens = Tokens {
             provider: "google",
+            tenant: None,
             access: AccessToken::new("x".to_owned()),
             refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
             expires: i64::MAX / 2,

@@ -41,7 +41,16 @@ fn what_is_meant_is_taken() {
             "accounts",
             &json!({"op": "reauth", "account": "a@x.example"})
         ),
-        "Accounts(Again { account: \"a@x.example\" })"
+        "Accounts(Again { account: \"a@x.example\", device: false })"
+    );
+    assert_eq!(
+        said(
+            "accounts",
+            &json!({"op": "add", "provider": "Microsoft", "flow": "device", "tenant": "consumers",
+                    "account": "a@x.example", "mailbox": "team@x.example"})
+        ),
+        "Accounts(Add(Add { provider: \"microsoft\", tenant: Some(\"consumers\"), \
+         address: Some(\"a@x.example\"), mailbox: Some(\"team@x.example\"), device: true }))"
     );
 }
 

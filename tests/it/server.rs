@@ -141,7 +141,7 @@ fn serves_without_a_subcommand() {
     assert_eq!(said["result"]["isError"], true);
     assert_eq!(
         said["result"]["content"][0]["text"],
-        "no account is signed in: call accounts with op=add, or run `daysheet account add google`"
+        "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`"
     );
     assert_eq!(process.end().0, 0);
 }

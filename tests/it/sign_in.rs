@@ -2,6 +2,8 @@
 //! pasting, and words for everything that providers refuse.
 #![cfg(test)]
 
+mod microsoft;
+mod outcome;
 mod refresh;
 mod token_server;
 
@@ -12,7 +14,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet::error::Kind;
 use daysheet::oauth::SignIn;
 use sha2::{Digest, Sha256};
-use token_server::{Answer, TokenServer, config, get, parameter, redirect, send};
+use token_server::{Answer, TokenServer, config, get, parameter, redirect, send, wait};
 use tokio::net::TcpStream;
 
 fn home() -> tempfile::TempDir {
@@ -25,7 +27,7 @@ async fn a_sign_in_brings_tokens() {
     let server = TokenServer::start(|_, _| Answer::tokens("at-1", Some("rt-1"), 3599)).await;
     let config = server.config(home.path());
     let scopes = ["mail", "calendar"];
-    let sign_in = SignIn::start(&config, "google", &scopes, Some("mira@example.com"))
+    let sign_in = SignIn::start(&config, "google", None, &scopes, Some("mira@example.com"))
         .await
         .unwrap();
     assert!(sign_in.url().starts_with(&format!("{}/auth?", server.base)));
@@ -44,11 +46,11 @@ async fn a_sign_in_brings_tokens() {
     let challenge = parameter(&sign_in, "code_challenge");
     let redirect_uri = sign_in.redirect_uri().to_owned();
     let redirect = redirect(&sign_in, "code=the%2Fcode&scope=mail");
-    let (tokens, page) = tokio::join!(sign_in.wait(), get(&redirect));
+    let (tokens, page) = tokio::join!(wait(sign_in), get(&redirect));
     let tokens = tokens.unwrap();
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     assert!(
-        page.contains("Signed in to Google. You can close this page."),
+        page.contains("Signed in to Google as mira@example.com. You can close this page."),
         "{page}"
     );
     assert_eq!(tokens.access.secret(), "at-1");
@@ -78,7 +80,7 @@ async fn a_sign_in_brings_tokens() {
 async fn the_port_survives_everything_else() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
-    let sign_in = SignIn::start(&server.config(home.path()), "google", &["mail"], None)
+    let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
         .await
         .unwrap();
     let redirect = redirect(&sign_in, "code=the-code");
@@ -129,7 +131,7 @@ async fn the_port_survives_everything_else() {
         );
         drop(idle);
     };
-    let (tokens, ()) = tokio::join!(sign_in.wait(), browser);
+    let (tokens, ()) = tokio::join!(wait(sign_in), browser);
     assert_eq!(tokens.unwrap().access.secret(), "at");
     assert_eq!(server.count(), 1);
 }
@@ -138,7 +140,7 @@ async fn the_port_survives_everything_else() {
 async fn the_address_can_be_pasted() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
-    let sign_in = SignIn::start(&server.config(home.path()), "google", &["mail"], None)
+    let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
         .await
         .unwrap();
     let right = redirect(&sign_in, "code=the-code");
@@ -159,7 +161,7 @@ async fn the_address_can_be_pasted() {
         paster.paste(&format!("  \"{right}\"\n")).await.unwrap();
         tokio::task::yield_now().await;
     };
-    let (tokens, ()) = tokio::join!(sign_in.wait(), pasting);
+    let (tokens, ()) = tokio::join!(wait(sign_in), pasting);
     assert_eq!(tokens.unwrap().access.secret(), "at");
     let error = paster.paste(&right).await.unwrap_err();
     assert!(error.message().contains("is over"), "{error}");
@@ -282,11 +284,11 @@ async fn every_denial_has_words() {
         let home = home();
         let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
         let config = server.config(home.path());
-        let sign_in = SignIn::start(&config, "google", &["mail"], None)
+        let sign_in = SignIn::start(&config, "google", None, &["mail"], None)
             .await
             .unwrap();
         let redirect = redirect(&sign_in, query);
-        let (tokens, page) = tokio::join!(sign_in.wait(), get(&redirect));
+        let (tokens, page) = tokio::join!(wait(sign_in), get(&redirect));
         let error = tokens.unwrap_err();
         assert_eq!(error.kind(), Kind::Auth);
         assert!(error.message().contains(words), "{words}: {error}");
@@ -301,14 +303,14 @@ async fn every_denial_has_words() {
 async fn a_sign_in_needs_a_client_and_a_known_provider() {
     let home = home();
     let config = config(home.path(), "http://127.0.0.1:9", None);
-    let error = SignIn::start(&config, "google", &["mail"], None)
+    let error = SignIn::start(&config, "google", None, &["mail"], None)
         .await
         .unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
     let said = error.to_string();
     assert!(said.contains("DAYSHEET_GOOGLE_CLIENT_ID"), "{said}");
     assert!(said.contains("docs/setup-google.md"), "{said}");
-    let error = SignIn::start(&config, "yahoo", &["mail"], None)
+    let error = SignIn::start(&config, "yahoo", None, &["mail"], None)
         .await
         .unwrap_err();
     assert!(error.to_string().contains("google"), "{error}");
@@ -318,7 +320,7 @@ async fn a_sign_in_needs_a_client_and_a_known_provider() {
 async fn nobody_comes() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
-    let sign_in = SignIn::start(&server.config(home.path()), "google", &["mail"], None)
+    let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
         .await
         .unwrap()
         .patience(Duration::from_millis(20));

@@ -298,6 +298,7 @@ fn account(sealed: String) -> AccountRow {
         provider: "google".to_owned(),
         email: "mira@example.com".to_owned(),
         via: None,
+        tenant: None,
         scopes: String::new(),
         status: Status::Ok,
         problem: None,

@@ -44,6 +44,14 @@ impl Answer {
         Self::new("400 Bad Request", format!(r#"{{"error":"{code}"}}"#))
     }
 
+    /// Entra's form of an error; `more` follows in the object.
+    pub fn entra(code: &str, number: u32, more: &str) -> Self {
+        let body = format!(
+            r#"{{"error":"{code}","error_description":"AADSTS{number}: the-code of mira@example.com. Trace ID: 1","error_codes":[{number}]{more}}}"#
+        );
+        Self::new("400 Bad Request", body)
+    }
+
     /// Tokens that live as long as said, in seconds.
     pub fn tokens(access: &str, refresh: Option<&str>, lifetime: i64) -> Self {
         let refresh = refresh.map_or(String::new(), |it| format!(r#""refresh_token":"{it}","#));
@@ -118,6 +126,8 @@ pub fn config(home: &Path, base: &str, client: Option<&str>) -> Config {
             "DAYSHEET_GOOGLE_REVOKE_URL" => format!("{base}/revoke"),
             "DAYSHEET_GOOGLE_CLIENT_ID" => client?.to_owned(),
             "DAYSHEET_GOOGLE_CLIENT_SECRET" => "the-client-secret".to_owned(),
+            "DAYSHEET_MICROSOFT_AUTHORITY_URL" => base.to_owned(),
+            "DAYSHEET_MICROSOFT_CLIENT_ID" => client?.to_owned(),
             _ => return None,
         })
     };
@@ -175,10 +185,26 @@ async fn serve(
 
 /// Tokens of a sign-in at `server`, whose answer to it they are.
 pub async fn sign_in(config: &Config) -> daysheet::error::Result<Tokens> {
-    let sign_in = SignIn::start(config, "google", &["mail"], None).await?;
+    sign_in_at(config, "google", None).await
+}
+
+/// The same at a provider, and maybe a tenant.
+pub async fn sign_in_at(
+    config: &Config,
+    provider: &str,
+    tenant: Option<&str>,
+) -> daysheet::error::Result<Tokens> {
+    let sign_in = SignIn::start(config, provider, tenant, &["mail"], None).await?;
     let redirect = redirect(&sign_in, "code=the-code");
-    let (tokens, _) = tokio::join!(sign_in.wait(), get(&redirect));
+    let (tokens, _) = tokio::join!(wait(sign_in), get(&redirect));
     tokens
+}
+
+/// Waits for the tokens, and tells the browser that they were kept.
+pub async fn wait(sign_in: SignIn) -> daysheet::error::Result<Tokens> {
+    let (tokens, page) = sign_in.wait().await?;
+    page.signed_in("mira@example.com").await;
+    Ok(tokens)
 }
 
 /// The address that a consent page would lead back to, with the right state.
@@ -209,7 +235,8 @@ pub async fn get(url: &str) -> String {
 
 /// Sends bytes to the host of `url` and reads until it hangs up.
 pub async fn send(url: &url::Url, text: &str) -> String {
-    let address = (url.host_str().unwrap(), url.port().unwrap());
+    let host = url.host_str().unwrap().trim_matches(['[', ']']);
+    let address = (host, url.port().unwrap());
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut answer = String::new();

@@ -1,0 +1,133 @@
+//! The device flow (RFC 8628): a code that is entered on any other machine.
+//!
+//! The `oauth2` crate asks until the person has decided, as slowly as the
+//! provider wants; a network that breaks meanwhile is waited for. It opens no
+//! browser and prints nothing; who shows the code is the caller's business.
+
+use jiff::Timestamp;
+use oauth2::{DeviceAuthorizationUrl, StandardDeviceAuthorizationResponse};
+
+use super::said::Wire;
+use super::{Authority, Tokens, client, words, words_of};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+
+/// A sign-in that was begun: its code can be entered until it expires.
+pub struct DeviceSignIn {
+    config: Config,
+    authority: Authority,
+    scopes: Vec<String>,
+    granted: StandardDeviceAuthorizationResponse,
+    user_code: String,
+    expires: Timestamp,
+}
+
+impl DeviceSignIn {
+    /// Begins a sign-in to `provider` that asks for `scopes`, at `tenant` or at
+    /// the tenant of the settings.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] for an unknown provider, one that has no such flow, or
+    /// a tenant that is none; [`Kind::Auth`] if no OAuth client is set or it was
+    /// refused, [`Kind::Network`] or [`Kind::Timeout`].
+    pub async fn start(
+        config: &Config,
+        provider: &str,
+        tenant: Option<&str>,
+        scopes: &[&str],
+    ) -> Result<Self> {
+        let authority = Authority::of(config, provider, tenant)?;
+        let service = authority.service;
+        let device = service
+            .device
+            .ok_or_else(|| words::no_device_flow(service))?;
+        let client = client(config, &authority)?.set_device_authorization_url(
+            DeviceAuthorizationUrl::from_url(device(config, &authority.tenant)?),
+        );
+        let wire = Wire::default();
+        let granted: StandardDeviceAuthorizationResponse = client
+            .exchange_device_code()
+            .add_scopes(authority.scopes(config, scopes))
+            .request_async(&wire)
+            .await
+            .map_err(|error| words_of(&authority, &wire, error))?;
+        // It is shown, so it has to be what a person can type.
+        let user_code: String = granted
+            .user_code()
+            .secret()
+            .chars()
+            .filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-')
+            .take(40)
+            .collect();
+        let page = granted.verification_uri().url().scheme();
+        if user_code.is_empty() || !matches!(page, "https" | "http") {
+            return Err(Error::new(
+                Kind::Auth,
+                format!("{} gave no code that could be entered", service.title),
+            )
+            .next("check the endpoint URLs in the settings"));
+        }
+        let lifetime = i64::try_from(granted.expires_in().as_secs()).unwrap_or(i64::MAX);
+        let expires = Timestamp::now().as_second().saturating_add(lifetime);
+        Ok(Self {
+            config: config.clone(),
+            scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+            authority,
+            user_code,
+            expires: Timestamp::from_second(expires).unwrap_or(Timestamp::MAX),
+            granted,
+        })
+    }
+
+    /// The code to enter. It is no secret for the person who signs in; whoever
+    /// else enters it gives us their own account.
+    pub fn user_code(&self) -> &str {
+        &self.user_code
+    }
+
+    /// The page to enter it on.
+    pub fn verification_uri(&self) -> &str {
+        self.granted.verification_uri().url().as_str()
+    }
+
+    /// When the code expires.
+    pub fn expires(&self) -> Timestamp {
+        self.expires
+    }
+
+    /// What to do, as an imperative clause.
+    pub fn message(&self) -> String {
+        format!(
+            "open {} on any machine and enter the code {} within {} minutes",
+            self.verification_uri(),
+            self.user_code,
+            self.granted.expires_in().as_secs().div_ceil(60)
+        )
+    }
+
+    /// Waits for the person to enter the code and to consent, and for the tokens.
+    ///
+    /// # Errors
+    /// [`Kind::Auth`] with what to do if it was declined, nobody entered the code
+    /// in time, or the provider refused.
+    pub async fn wait(self) -> Result<Tokens> {
+        let client = client(&self.config, &self.authority)?;
+        let wire = Wire::default();
+        let answer = client
+            .exchange_device_access_token(&self.granted)
+            .request_async(&wire, tokio::time::sleep, None)
+            .await
+            .map_err(|error| words_of(&self.authority, &wire, error))?;
+        Tokens::signed_in(&self.authority, &answer, &self.scopes)
+    }
+}
+
+/// Shows neither code.
+impl std::fmt::Debug for DeviceSignIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DeviceSignIn")
+            .field("provider", &self.authority.service)
+            .field("expires", &self.expires)
+            .finish_non_exhaustive()
+    }
+}

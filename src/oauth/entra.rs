@@ -1,0 +1,279 @@
+//! Microsoft's error numbers in words.
+//!
+//! Entra answers dozens of troubles with one of OAuth's few codes and tells them
+//! apart by a number, `AADSTS…`. This is the list of those that a person can do
+//! something about, grouped by what that is. It stops at words; `words.rs` makes
+//! errors of them.
+
+use super::said::Said;
+
+/// What some numbers mean.
+pub(super) struct Trouble {
+    /// The numbers.
+    numbers: &'static [u32],
+    /// What is wrong, as a clause.
+    pub(super) why: &'static str,
+    /// What to do next. `{add}` stands for the command that signs in, `{setup}`
+    /// for the page that says how the app is registered.
+    pub(super) next: &'static str,
+    /// Whether a refresh that is refused so is the end of the grant.
+    pub(super) end: End,
+}
+
+/// Whether a refusal is the end of a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// If the OAuth code beside it says so.
+    AsCoded,
+    /// If the OAuth code says so; and then the grant was withdrawn, and has not
+    /// just expired.
+    Withdrawn,
+    /// It never is.
+    Never,
+}
+
+const fn trouble(
+    numbers: &'static [u32],
+    why: &'static str,
+    next: &'static str,
+    end: End,
+) -> Trouble {
+    Trouble {
+        numbers,
+        why,
+        next,
+        end,
+    }
+}
+
+const AGAIN: &str = "run {add} again";
+const TENANT: &str = "name the tenant that the account belongs to with `--tenant` or \
+                      DAYSHEET_MICROSOFT_TENANT, or sign in with another account";
+
+const TROUBLES: &[Trouble] = &[
+    trouble(
+        &[65_001],
+        "the consent to this app is missing or was withdrawn",
+        "run {add} again and accept; where only administrators may consent, ask one; {setup} says \
+         how",
+        End::Withdrawn,
+    ),
+    trouble(
+        &[65_004],
+        "the consent was declined",
+        "run {add} again and accept",
+        End::Withdrawn,
+    ),
+    trouble(
+        &[90_093, 90_094, 90_095],
+        "an administrator has to consent to this app",
+        "ask an administrator of the organisation for admin consent; {setup} says how",
+        End::AsCoded,
+    ),
+    trouble(
+        &[50_105],
+        "the organisation has not assigned this app to the account",
+        "ask an administrator of the organisation to assign it",
+        End::AsCoded,
+    ),
+    trouble(
+        &[7_000_112, 7_000_114],
+        "the organisation has disabled this app",
+        "ask an administrator of the organisation, or use another app registration",
+        End::AsCoded,
+    ),
+    trouble(
+        &[
+            50_005, 50_097, 50_131, 53_000, 53_001, 53_002, 53_003, 53_004, 53_009, 53_011,
+            530_001, 530_003, 530_004,
+        ],
+        "conditional access of the organisation does not allow it from this device, place or app",
+        "ask an administrator what the policy needs, or run {add} on a device that meets it",
+        End::AsCoded,
+    ),
+    trouble(
+        &[50_072, 50_074, 50_076, 50_078, 50_079, 50_158],
+        "the organisation asks for a further proof, such as multi-factor authentication",
+        "run {add} again and give the proof on the page",
+        End::AsCoded,
+    ),
+    trouble(
+        &[50_055, 50_133, 50_144, 50_173],
+        "the password was changed or has expired",
+        AGAIN,
+        End::Withdrawn,
+    ),
+    trouble(
+        &[700_082],
+        "the sign-in was not used for too long",
+        AGAIN,
+        End::AsCoded,
+    ),
+    trouble(
+        &[70_043],
+        "the organisation asks for a new sign-in from time to time",
+        AGAIN,
+        End::AsCoded,
+    ),
+    trouble(
+        &[70_008, 700_084],
+        "the sign-in has expired",
+        AGAIN,
+        End::AsCoded,
+    ),
+    trouble(
+        &[70_000],
+        "the sign-in is not valid any more: it was withdrawn, has expired or is another app's",
+        AGAIN,
+        End::AsCoded,
+    ),
+    trouble(
+        &[54_005],
+        "the sign-in's code was used before",
+        AGAIN,
+        End::AsCoded,
+    ),
+    trouble(
+        &[50_053],
+        "the account is locked",
+        "wait, or ask an administrator of the organisation to unlock it",
+        End::AsCoded,
+    ),
+    trouble(
+        &[50_057],
+        "the account is disabled",
+        "ask an administrator of the organisation",
+        End::Withdrawn,
+    ),
+    trouble(
+        &[70_018],
+        "the code is not good",
+        "run {add} again and enter the new code",
+        End::AsCoded,
+    ),
+    trouble(
+        &[70_019, 70_020],
+        "nobody entered the code before it expired",
+        "run {add} again and enter the new code",
+        End::AsCoded,
+    ),
+    trouble(
+        &[90_002, 900_021, 900_023],
+        "there is no such tenant",
+        "check `--tenant` or DAYSHEET_MICROSOFT_TENANT: common, organizations, consumers, or the \
+         GUID or domain of a directory",
+        End::Never,
+    ),
+    trouble(
+        &[50_020, 50_034, 51_004, 90_072],
+        "the account does not belong to the tenant",
+        TENANT,
+        End::AsCoded,
+    ),
+    trouble(
+        &[50_194],
+        "the app is registered for one organisation only",
+        "name its tenant, a GUID or a domain, with `--tenant` or DAYSHEET_MICROSOFT_TENANT",
+        End::Never,
+    ),
+    trouble(
+        &[9_002_331, 9_002_346],
+        "the app is registered for personal accounts only",
+        "use the tenant consumers: `--tenant consumers` or DAYSHEET_MICROSOFT_TENANT=consumers",
+        End::Never,
+    ),
+    trouble(
+        &[9_002_332, 9_002_333, 500_200, 500_201],
+        "the app is registered for work and school accounts only",
+        "use a work or school account and the tenant organizations, or let the registration take \
+         personal accounts; {setup} says how",
+        End::Never,
+    ),
+    trouble(
+        &[70_001, 700_016, 700_038],
+        "the tenant does not know the app",
+        "check DAYSHEET_MICROSOFT_CLIENT_ID, and that the tenant is one the app is registered \
+         for; {setup} says how",
+        End::Never,
+    ),
+    trouble(
+        &[50_011, 500_113, 900_971, 9_002_326, 9_002_327],
+        "the app is not registered to come back to http://localhost",
+        "add http://localhost to the app under \"Mobile and desktop applications\"; {setup} says \
+         how",
+        End::Never,
+    ),
+    trouble(
+        &[7_000_218],
+        "the app is not registered as a public client",
+        "switch on \"Allow public client flows\" for the app; {setup} says how",
+        End::Never,
+    ),
+    trouble(
+        &[700_025],
+        "the app is a public client and has no secret, but one is set",
+        "remove DAYSHEET_MICROSOFT_CLIENT_SECRET",
+        End::Never,
+    ),
+    trouble(
+        &[7_000_215, 7_000_216, 7_000_222],
+        "the client secret is wrong or has expired",
+        "remove DAYSHEET_MICROSOFT_CLIENT_SECRET and register the app as a public client; {setup} \
+         says how",
+        End::Never,
+    ),
+    trouble(
+        &[70_011, 650_052, 650_053, 650_057, 28_002, 28_003],
+        "a permission that was asked for does not exist for the app",
+        "add the delegated permissions of Microsoft Graph to the app; {setup} says which",
+        End::Never,
+    ),
+    trouble(
+        &[50_196, 90_024, 90_033, 90_055],
+        "the service is busy",
+        "try again later",
+        End::Never,
+    ),
+];
+
+/// The trouble that stands for a word which came without a number we know.
+const WORDS: &[(&str, u32)] = &[
+    ("cancel", 65_004),
+    ("authorization_declined", 65_004),
+    ("access_denied", 65_004),
+    ("consent_required", 65_001),
+    ("user_password_expired", 50_173),
+    ("bad_token", 70_000),
+    ("client_mismatch", 70_000),
+    ("token_expired", 70_008),
+    ("protection_policy_required", 53_009),
+    ("basic_action", 50_076),
+    ("additional_action", 50_076),
+    ("message_only", 53_003),
+    ("interaction_required", 50_076),
+    ("login_required", 50_076),
+    ("bad_verification_code", 70_018),
+    ("expired_token", 70_020),
+    ("code_expired", 70_020),
+    ("invalid_scope", 70_011),
+];
+
+/// What was meant, as far as we know: by the number, else by the word that says
+/// what would help, else by OAuth's code.
+pub(super) fn trouble_of(said: &Said) -> Option<&'static Trouble> {
+    let numbered = |number: u32| {
+        TROUBLES
+            .iter()
+            .find(|trouble| trouble.numbers.contains(&number))
+    };
+    let worded = |word: &str| {
+        WORDS
+            .iter()
+            .find(|(known, _)| *known == word)
+            .and_then(|&(_, number)| numbered(number))
+    };
+    said.number
+        .and_then(numbered)
+        .or_else(|| worded(&said.suberror))
+        .or_else(|| worded(&said.error))
+}

@@ -1,0 +1,126 @@
+//! What an endpoint says when it refuses, and the way its answers come.
+//!
+//! The `oauth2` crate keeps the error's code and description of an answer and
+//! drops the rest, where Microsoft says what it means. So the answers pass
+//! through [`Wire`], which reads them before the crate does. Of the description
+//! only a number is kept: the rest may repeat what we sent, or name people.
+//!
+//! It stops at reading; what a refusal means is said in `words.rs`.
+
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+
+use oauth2::{AsyncHttpClient, HttpRequest, HttpResponse};
+
+use crate::error::{Error, Kind, Result};
+use crate::net;
+
+/// What precedes Microsoft's error numbers.
+const NUMBER: &str = "AADSTS";
+
+/// A refusal, as the provider put it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// OAuth's code, or the provider's own in its place.
+    pub(super) error: String,
+    /// What would help, in a word; Microsoft's. May be empty.
+    pub(super) suberror: String,
+    /// Microsoft's number of the error.
+    pub(super) number: Option<u32>,
+    /// True if the description speaks of revocation and not of expiry.
+    pub(super) revoked: bool,
+}
+
+impl Said {
+    /// Reads the parts of a refusal.
+    pub(super) fn new(error: &str, suberror: &str, description: &str) -> Self {
+        let words = description.to_ascii_lowercase();
+        Self {
+            error: error.to_owned(),
+            suberror: suberror.to_owned(),
+            number: number_in(description),
+            revoked: words.contains("revoked") && !words.contains("expired"),
+        }
+    }
+
+    /// Reads the body of an answer, if it is a refusal in OAuth's form.
+    pub(super) fn in_body(body: &[u8]) -> Option<Self> {
+        let json: serde_json::Value = serde_json::from_slice(body).ok()?;
+        let text = |name: &str| json.get(name).and_then(|value| value.as_str());
+        let mut said = Self::new(
+            text("error")?,
+            text("suberror").unwrap_or_default(),
+            text("error_description").unwrap_or_default(),
+        );
+        let coded = json
+            .get("error_codes")
+            .and_then(|codes| codes.get(0))
+            .and_then(serde_json::Value::as_u64)
+            .and_then(|code| u32::try_from(code).ok());
+        said.number = coded.or(said.number);
+        Some(said)
+    }
+}
+
+/// The number in a description such as `AADSTS65001: The user …`.
+fn number_in(description: &str) -> Option<u32> {
+    let (_, rest) = description.split_once(NUMBER)?;
+    let end = rest
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(rest.len());
+    rest.get(..end)?.parse().ok()
+}
+
+/// The HTTP client that the `oauth2` crate is given for one flow. It notes the
+/// last refusal that passes.
+#[derive(Debug, Default)]
+pub(super) struct Wire {
+    said: Mutex<Option<Said>>,
+}
+
+impl Wire {
+    /// The last refusal, with what the crate drops. `error` and `description`
+    /// are what the crate has kept, which may be a refusal of its own making.
+    pub(super) fn said(&self, error: &str, description: &str) -> Said {
+        let noted = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        noted
+            .clone()
+            .filter(|said| said.error == error)
+            .unwrap_or_else(|| Said::new(error, "", description))
+    }
+
+    /// Sends a token request. Answers that cannot be about the grant are errors
+    /// here already, while their status is known.
+    async fn post(&self, request: HttpRequest) -> Result<HttpResponse> {
+        let answer = net::send(request).await?;
+        let status = answer.status();
+        if status.is_redirection() {
+            return Err(Error::new(
+                Kind::Config,
+                "the token endpoint redirects, and tokens are sent nowhere but where was said",
+            )
+            .next("correct its URL in the settings"));
+        }
+        if status.is_server_error() || status == hyper::StatusCode::TOO_MANY_REQUESTS {
+            return Err(Error::new(
+                Kind::Provider(status.as_u16()),
+                format!("the token endpoint answered with HTTP {}", status.as_u16()),
+            )
+            .next("try again later"));
+        }
+        if !status.is_success() {
+            *self.said.lock().unwrap_or_else(PoisonError::into_inner) =
+                Said::in_body(answer.body());
+        }
+        Ok(answer)
+    }
+}
+
+impl<'c> AsyncHttpClient<'c> for Wire {
+    type Error = Error;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse>> + Send + 'c>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(self.post(request))
+    }
+}

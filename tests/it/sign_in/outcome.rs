@@ -1,0 +1,265 @@
+//! What becomes of a sign-in: whose account it makes, what the browser and the
+//! caller are told, and the accounts tool from the first call to the last.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daysheet::accounts::{Account, Accounts};
+use daysheet::encode::Format;
+use daysheet::error::{Error, Kind, Result};
+use daysheet::pipeline::{Begun, Pipeline};
+use daysheet::provider::{Connect, Mailbox};
+use daysheet::request::{self, Add};
+use daysheet::store::Store;
+use daysheet::tools;
+use serde_json::{Value, json};
+
+use super::token_server::{Answer, TokenServer, get, redirect};
+
+/// Says that every token is Mira's, and opens one shared mailbox.
+struct Mira;
+
+#[async_trait]
+impl Connect for Mira {
+    fn mailbox(&self, _: &Account) -> Result<Arc<dyn Mailbox>> {
+        Err(Error::argument("no mailbox here"))
+    }
+
+    async fn address(&self, _: &str, token: &str, mailbox: Option<&str>) -> Result<String> {
+        assert_eq!(token, "at");
+        // As long as a provider's API takes.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        match mailbox {
+            None | Some("team@example.com" | "Mira@example.com") => Ok("Mira@example.com".into()),
+            Some(_) => Err(Error::new(Kind::NotFound, "that mailbox cannot be opened")
+                .next("ask its owner to share it")),
+        }
+    }
+
+    fn scopes(&self, provider: &str, shared: bool) -> Result<&'static [&'static str]> {
+        match (provider, shared) {
+            ("google", true) => Err(Error::argument("not shared")),
+            (_, true) => Ok(&["mail", "mail.shared"]),
+            (_, false) => Ok(&["mail"]),
+        }
+    }
+}
+
+async fn server() -> TokenServer {
+    TokenServer::start(|_, form| match form["path"].as_str() {
+        path if path.ends_with("/devicecode") => Answer::new(
+            "200 OK",
+            r#"{"user_code":"ABCD","device_code":"d","verification_uri":"https://login.example/device","expires_in":900,"interval":0}"#,
+        ),
+        _ => Answer::tokens("at", Some("rt"), 3599),
+    })
+    .await
+}
+
+fn add(provider: &str, address: Option<&str>, mailbox: Option<&str>) -> Add {
+    Add {
+        provider: provider.to_owned(),
+        address: address.map(str::to_owned),
+        mailbox: mailbox.map(str::to_owned),
+        ..Add::default()
+    }
+}
+
+/// What was asked for; the account, its `via`, and the note; what the page says.
+#[tokio::test]
+async fn the_account_is_whose_the_tokens_are() {
+    type Case = (
+        (&'static str, Option<&'static str>, Option<&'static str>),
+        std::result::Result<
+            (&'static str, Option<&'static str>, Option<&'static str>),
+            &'static str,
+        >,
+        &'static str,
+    );
+    let cases: &[Case] = &[
+        (
+            ("google", None, None),
+            Ok(("google:mira@example.com", None, None)),
+            "Signed in to Google as mira@example.com.",
+        ),
+        (
+            ("microsoft", Some("MIRA@example.com"), None),
+            Ok(("microsoft:mira@example.com", None, None)),
+            "Signed in to Microsoft as mira@example.com.",
+        ),
+        (
+            ("microsoft", Some("bo@example.com"), None),
+            Ok((
+                "microsoft:mira@example.com",
+                None,
+                Some(
+                    "bo@example.com was to sign in, but Mira@example.com did: the account is \
+                     stored as mira@example.com",
+                ),
+            )),
+            "Signed in to Microsoft as mira@example.com.",
+        ),
+        (
+            ("microsoft", None, Some("team@example.com")),
+            Ok(("microsoft:team@example.com", Some("mira@example.com"), None)),
+            "Signed in to Microsoft as team@example.com.",
+        ),
+        (
+            (
+                "microsoft",
+                Some("bo@example.com"),
+                Some("team@example.com"),
+            ),
+            Ok((
+                "microsoft:team@example.com",
+                Some("mira@example.com"),
+                Some(
+                    "bo@example.com was to sign in for team@example.com, but Mira@example.com did",
+                ),
+            )),
+            "Signed in to Microsoft as team@example.com.",
+        ),
+        // A mailbox of one's own is not shared.
+        (
+            ("microsoft", None, Some("Mira@example.com")),
+            Ok(("microsoft:mira@example.com", None, None)),
+            "Signed in to Microsoft as mira@example.com.",
+        ),
+        (
+            ("microsoft", None, Some("private@example.com")),
+            Err("that mailbox cannot be opened: ask its owner to share it"),
+            "Not signed in: that mailbox cannot be opened: ask its owner to share it.",
+        ),
+    ];
+    let server = server().await;
+    for ((provider, address, mailbox), expected, page_says) in cases {
+        let home = tempfile::tempdir().unwrap();
+        let config = server.config(home.path());
+        let accounts = server.accounts(home.path());
+        let add = add(provider, *address, *mailbox);
+        let begun = Begun::start(&config, &Mira, &add).await.unwrap();
+        let Begun::Browser(sign_in) = &begun else {
+            panic!("a browser");
+        };
+        let asked = if mailbox.is_some() {
+            "mail mail.shared"
+        } else {
+            "mail"
+        };
+        assert_eq!(super::parameter(sign_in, "scope"), asked);
+        let redirect = redirect(sign_in, "code=the-code");
+        let (finished, page) = tokio::join!(begun.finish(&accounts, &Mira, &add), async {
+            let page = get(&redirect).await;
+            // By the time that the browser is told, the account is there.
+            assert_eq!(
+                accounts.list().await.unwrap().len(),
+                usize::from(expected.is_ok())
+            );
+            page
+        });
+        assert!(page.contains(page_says), "{page}");
+        match (finished, expected) {
+            (Ok(finished), Ok((id, via, note))) => {
+                assert_eq!(finished.account.id, *id);
+                assert_eq!(finished.account.via.as_deref(), *via);
+                assert_eq!(finished.note.as_deref(), *note);
+            }
+            (Err(error), Err(said)) => assert_eq!(error.to_string(), *said),
+            (finished, _) => panic!("{finished:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
+    let home = tempfile::tempdir().unwrap();
+    let server = server().await;
+    let config = server.config(home.path());
+    for (asked, said) in [
+        (
+            add("microsoft", None, Some("team")),
+            "the shared mailbox is no address: give its whole e-mail address",
+        ),
+        (add("google", None, Some("team@example.com")), "not shared"),
+        (
+            Add {
+                tenant: Some("common".to_owned()),
+                ..add("google", None, None)
+            },
+            "Google has no tenants: leave the tenant out",
+        ),
+    ] {
+        let error = Begun::start(&config, &Mira, &asked).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (Kind::Argument, said)
+        );
+    }
+    assert_eq!(server.count(), 0);
+}
+
+async fn call(pipeline: &Pipeline, arguments: Value) -> Value {
+    let tool = tools::find("accounts").unwrap();
+    let request = request::read(tool, arguments.as_object().cloned(), Format::Json).unwrap();
+    let answer = pipeline.run(request).await.unwrap();
+    let mut document: Value = serde_json::from_str(&answer.document).unwrap();
+    document["notes"] = json!(answer.notes);
+    document
+}
+
+#[tokio::test]
+async fn the_tool_shows_a_code_and_finishes_by_itself() {
+    let home = tempfile::tempdir().unwrap();
+    let server = server().await;
+    let config = Arc::new(server.config(home.path()));
+    let store = Store::new(&config);
+    let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
+    let pipeline = Pipeline::new(config, store, accounts, Arc::new(Mira));
+    let started = call(
+        &pipeline,
+        json!({"op": "add", "provider": "microsoft", "flow": "device", "tenant": "consumers",
+               "account": "bo@example.com", "mailbox": "team@example.com"}),
+    )
+    .await;
+    assert_eq!(
+        started["outcomes"],
+        json!([{
+            "item": "team@example.com",
+            "op": "add",
+            "result": "waiting",
+            "detail": "open https://login.example/device on any machine and enter the code ABCD \
+                       within 15 minutes; then call accounts with op=list",
+        }])
+    );
+    assert_eq!(
+        server.forms()[0]["path"],
+        "/consumers/oauth2/v2.0/devicecode"
+    );
+    assert_eq!(server.forms()[0]["scope"], "mail mail.shared");
+    let note = "bo@example.com was to sign in for team@example.com, but Mira@example.com did";
+    let mut told = Vec::new();
+    for _ in 0..100 {
+        let list = call(&pipeline, json!({})).await;
+        told.extend(list["notes"].as_array().unwrap().clone());
+        if list["accounts"][0]["status"] == "ok" && told.contains(&json!(note)) {
+            assert_eq!(list["accounts"][0]["email"], "team@example.com");
+            assert_eq!(list["accounts"][0]["via"], "mira@example.com");
+            let again = call(&pipeline, json!({})).await;
+            assert_eq!(again["notes"], json!(["accounts: 1"]), "told once");
+            // Signing in again asks for the same person, mailbox and tenant.
+            let again = call(&pipeline, json!({"op": "reauth", "account": "team"})).await;
+            let detail = again["outcomes"][0]["detail"].as_str().unwrap();
+            for part in [
+                "/consumers/oauth2/v2.0/authorize?",
+                "login_hint=mira%40example.com",
+                "mail.shared",
+            ] {
+                assert!(detail.contains(part), "{part}: {detail}");
+            }
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the sign-in did not finish in the background: {told:?}");
+}

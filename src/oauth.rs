@@ -1,7 +1,7 @@
 //! Signing in: OAuth 2.0 over the `oauth2` crate.
 //!
-//! What differs between providers is one [`Service`] entry each: endpoints,
-//! extra parameters, words. The flows are the same for all: consent in a
+//! What differs between providers is one [`Service`] entry each
+//! (`oauth/services.rs`): endpoints, extra parameters, words. The flows are the same for all: consent in a
 //! browser that comes back to this machine (`oauth/sign_in.rs`, whose listener is
 //! `oauth/listener.rs`), consent on another machine with a code
 //! (`oauth/device.rs`), and here what is done with a code or a refresh token at
@@ -13,7 +13,7 @@
 //! client secret gets into an error, a log or a `Debug` output, and a token
 //! endpoint that redirects is not followed.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::time::Duration;
 
 use oauth2::basic::{BasicClient, BasicTokenResponse};
@@ -22,9 +22,8 @@ use oauth2::{
     ErrorResponseType, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope,
     StandardErrorResponse, TokenResponse, TokenUrl,
 };
-use url::Url;
 
-use crate::config::{self, Config, OauthClient};
+use crate::config::{self, Config};
 use crate::error::{Error, Kind, Result};
 use crate::net;
 
@@ -32,153 +31,19 @@ mod device;
 mod entra;
 mod listener;
 mod said;
+mod services;
 mod sign_in;
 mod words;
 
 pub use device::DeviceSignIn;
 use said::{Said, Wire};
+pub use services::{SERVICES, Service, service};
 pub use sign_in::{Page, Paster, SignIn};
 pub(crate) use words::grant_ended;
 
 /// How long an access token is taken to last if the provider does not say.
 /// Google and Microsoft say, and say about an hour.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
-
-/// What one provider does differently from another. URLs are given the tenant,
-/// which is empty for providers that have none.
-pub struct Service {
-    /// The name in settings, account ids and commands.
-    pub name: &'static str,
-    /// The name for people.
-    pub title: &'static str,
-    /// The consent page.
-    auth: fn(&Config, &str) -> Result<Url>,
-    /// The token endpoint.
-    token: fn(&Config, &str) -> Result<Url>,
-    /// Where a device flow begins, if the provider has one that carries mail.
-    device: Option<fn(&Config, &str) -> Result<Url>>,
-    /// The revocation endpoint, if the provider has one.
-    revoke: fn(&Config) -> Option<Url>,
-    /// The OAuth client that the user registered.
-    client: fn(&Config) -> &OauthClient,
-    /// The tenant of the settings, if the provider has tenants.
-    tenant: fn(&Config) -> Option<&str>,
-    /// How a scope is asked for, and how a granted one is kept.
-    ask: fn(&Config, &str) -> String,
-    keep: fn(&str) -> &str,
-    /// Parameters that the consent page is given besides the standard ones, and
-    /// those that it is given only if no address is suggested to it.
-    params: &'static [(&'static str, &'static str)],
-    unhinted: &'static [(&'static str, &'static str)],
-    /// The name of this machine in redirects, and what follows the port.
-    redirect_host: &'static str,
-    redirect_path: &'static str,
-    /// What the provider's own error numbers mean.
-    explain: fn(&Said) -> Option<&'static entra::Trouble>,
-    /// The variable that names the client id, and the page that says how to get
-    /// one.
-    client_id: &'static str,
-    setup: &'static str,
-    /// Where people see and withdraw what they have granted.
-    pub grants: &'static str,
-    /// Why a grant may have ended that nobody withdrew.
-    ends: &'static str,
-}
-
-/// The providers that one can sign in to.
-pub const SERVICES: &[Service] = &[
-    Service {
-        name: "google",
-        title: "Google",
-        auth: |config, _| Ok(config.endpoints.google_auth.clone()),
-        token: |config, _| Ok(config.endpoints.google_token.clone()),
-        device: None,
-        revoke: |config| Some(config.endpoints.google_revoke.clone()),
-        client: |config| &config.google,
-        tenant: |_| None,
-        ask: |_, scope| scope.to_owned(),
-        keep: |scope| scope,
-        // Without the first there is no refresh token at all, without the second
-        // only the first time that an account consents.
-        params: &[("access_type", "offline"), ("prompt", "consent")],
-        unhinted: &[],
-        redirect_host: "127.0.0.1",
-        redirect_path: "/",
-        explain: |_| None,
-        client_id: "DAYSHEET_GOOGLE_CLIENT_ID",
-        setup: "docs/setup-google.md",
-        grants: "https://myaccount.google.com/connections",
-        ends: "projects in Testing mode lose grants after 7 days",
-    },
-    Service {
-        name: "microsoft",
-        title: "Microsoft",
-        auth: |config, tenant| microsoft(config, tenant, "authorize"),
-        token: |config, tenant| microsoft(config, tenant, "token"),
-        device: Some(|config, tenant| microsoft(config, tenant, "devicecode")),
-        revoke: |_| None,
-        client: |config| &config.microsoft,
-        tenant: |config| Some(&config.microsoft_tenant),
-        ask: microsoft_scope,
-        // Granted scopes may come with the API's URL before them.
-        keep: |scope| scope.rsplit('/').next().unwrap_or(scope),
-        params: &[("response_mode", "query")],
-        // Whoever adds an account may be signed in to another one already.
-        unhinted: &[("prompt", "select_account")],
-        // The port is free for this name only, and only without a path.
-        redirect_host: "localhost",
-        redirect_path: "",
-        explain: entra::trouble_of,
-        client_id: "DAYSHEET_MICROSOFT_CLIENT_ID",
-        setup: "docs/setup-microsoft.md",
-        grants: "https://account.live.com/consent/Manage (personal account) or \
-                 https://myapps.microsoft.com (work or school account)",
-        ends: "a changed password, months without use or an administrator end grants",
-    },
-];
-
-/// An endpoint of Microsoft's authority.
-fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
-    config
-        .endpoints
-        .microsoft_authority
-        .join(&format!("{tenant}/oauth2/v2.0/{endpoint}"))
-        .map_err(|error| Error::new(Kind::Internal, format!("an endpoint of Microsoft: {error}")))
-}
-
-/// The hosts of Microsoft Graph in national clouds. A scope without a URL means
-/// the Graph of the global cloud, so theirs have to be asked for by URL.
-const NATIONAL_GRAPHS: &[&str] = &[
-    "graph.microsoft.us",
-    "dod-graph.microsoft.us",
-    "microsoftgraph.chinacloudapi.cn",
-];
-/// The scopes that are not an API's but the authority's own.
-const OF_THE_AUTHORITY: &[&str] = &["offline_access", "openid", "profile", "email"];
-
-fn microsoft_scope(config: &Config, scope: &str) -> String {
-    match config.endpoints.graph.host_str() {
-        Some(host) if NATIONAL_GRAPHS.contains(&host) && !OF_THE_AUTHORITY.contains(&scope) => {
-            format!("https://{host}/{scope}")
-        }
-        _ => scope.to_owned(),
-    }
-}
-
-/// The provider called `name`.
-///
-/// # Errors
-/// [`Kind::Argument`] with the names there are.
-pub fn service(name: &str) -> Result<&'static Service> {
-    SERVICES
-        .iter()
-        .find(|service| service.name == name)
-        .ok_or_else(|| {
-            let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
-            Error::argument("one cannot sign in to that provider")
-                .next(format!("use one of: {}", names.join(", ")))
-        })
-}
 
 /// Where tokens come from: a provider, and a tenant of it.
 #[derive(Debug, Clone)]
@@ -212,12 +77,6 @@ impl Authority {
     fn scopes(&self, config: &Config, scopes: &[&str]) -> Vec<Scope> {
         let ask = |scope: &&str| Scope::new((self.service.ask)(config, scope));
         scopes.iter().map(ask).collect()
-    }
-}
-
-impl fmt::Debug for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
     }
 }
 

@@ -2,7 +2,9 @@
 //! pasting, and words for everything that providers refuse.
 #![cfg(test)]
 
+mod device;
 mod microsoft;
+mod numbers;
 mod outcome;
 mod refresh;
 mod token_server;

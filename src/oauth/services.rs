@@ -1,0 +1,157 @@
+//! The providers that one can sign in to, an entry each.
+//!
+//! An entry says where its endpoints are and what it wants otherwise than the
+//! standard has it. It stops at data: what is done with it stands in `oauth.rs`
+//! and the flows beside this file.
+
+use std::fmt;
+
+use url::Url;
+
+use super::entra;
+use super::said::Said;
+use crate::config::{Config, OauthClient};
+use crate::error::{Error, Kind, Result};
+
+/// What one provider does differently from another. URLs are given the tenant,
+/// which is empty for providers that have none.
+pub struct Service {
+    /// The name in settings, account ids and commands.
+    pub name: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// The consent page.
+    pub(super) auth: fn(&Config, &str) -> Result<Url>,
+    /// The token endpoint.
+    pub(super) token: fn(&Config, &str) -> Result<Url>,
+    /// Where a device flow begins, if the provider has one that carries mail.
+    pub(super) device: Option<fn(&Config, &str) -> Result<Url>>,
+    /// The revocation endpoint, if the provider has one.
+    pub(super) revoke: fn(&Config) -> Option<Url>,
+    /// The OAuth client that the user registered.
+    pub(super) client: fn(&Config) -> &OauthClient,
+    /// The tenant of the settings, if the provider has tenants.
+    pub(super) tenant: fn(&Config) -> Option<&str>,
+    /// How a scope is asked for, and how a granted one is kept.
+    pub(super) ask: fn(&Config, &str) -> String,
+    pub(super) keep: fn(&str) -> &str,
+    /// Parameters that the consent page is given besides the standard ones, and
+    /// those that it is given only if no address is suggested to it.
+    pub(super) params: &'static [(&'static str, &'static str)],
+    pub(super) unhinted: &'static [(&'static str, &'static str)],
+    /// The name of this machine in redirects, and what follows the port.
+    pub(super) redirect_host: &'static str,
+    pub(super) redirect_path: &'static str,
+    /// What the provider's own error numbers mean.
+    pub(super) explain: fn(&Said) -> Option<&'static entra::Trouble>,
+    /// The variable that names the client id, and the page that says how to get
+    /// one.
+    pub(super) client_id: &'static str,
+    pub(super) setup: &'static str,
+    /// Where people see and withdraw what they have granted.
+    pub grants: &'static str,
+    /// Why a grant may have ended that nobody withdrew.
+    pub(super) ends: &'static str,
+}
+
+/// The providers that one can sign in to.
+pub const SERVICES: &[Service] = &[
+    Service {
+        name: "google",
+        title: "Google",
+        auth: |config, _| Ok(config.endpoints.google_auth.clone()),
+        token: |config, _| Ok(config.endpoints.google_token.clone()),
+        device: None,
+        revoke: |config| Some(config.endpoints.google_revoke.clone()),
+        client: |config| &config.google,
+        tenant: |_| None,
+        ask: |_, scope| scope.to_owned(),
+        keep: |scope| scope,
+        // Without the first there is no refresh token at all, without the second
+        // only the first time that an account consents.
+        params: &[("access_type", "offline"), ("prompt", "consent")],
+        unhinted: &[],
+        redirect_host: "127.0.0.1",
+        redirect_path: "/",
+        explain: |_| None,
+        client_id: "DAYSHEET_GOOGLE_CLIENT_ID",
+        setup: "docs/setup-google.md",
+        grants: "https://myaccount.google.com/connections",
+        ends: "projects in Testing mode lose grants after 7 days",
+    },
+    Service {
+        name: "microsoft",
+        title: "Microsoft",
+        auth: |config, tenant| microsoft(config, tenant, "authorize"),
+        token: |config, tenant| microsoft(config, tenant, "token"),
+        device: Some(|config, tenant| microsoft(config, tenant, "devicecode")),
+        revoke: |_| None,
+        client: |config| &config.microsoft,
+        tenant: |config| Some(&config.microsoft_tenant),
+        ask: microsoft_scope,
+        // Granted scopes may come with the API's URL before them.
+        keep: |scope| scope.rsplit('/').next().unwrap_or(scope),
+        params: &[("response_mode", "query")],
+        // Whoever adds an account may be signed in to another one already.
+        unhinted: &[("prompt", "select_account")],
+        // The port is free for this name only, and only without a path.
+        redirect_host: "localhost",
+        redirect_path: "",
+        explain: entra::trouble_of,
+        client_id: "DAYSHEET_MICROSOFT_CLIENT_ID",
+        setup: "docs/setup-microsoft.md",
+        grants: "https://account.live.com/consent/Manage (personal account) or \
+                 https://myapps.microsoft.com (work or school account)",
+        ends: "a changed password, months without use or an administrator end grants",
+    },
+];
+
+/// An endpoint of Microsoft's authority.
+fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
+    config
+        .endpoints
+        .microsoft_authority
+        .join(&format!("{tenant}/oauth2/v2.0/{endpoint}"))
+        .map_err(|error| Error::new(Kind::Internal, format!("an endpoint of Microsoft: {error}")))
+}
+
+/// The hosts of Microsoft Graph in national clouds. A scope without a URL means
+/// the Graph of the global cloud, so theirs have to be asked for by URL.
+const NATIONAL_GRAPHS: &[&str] = &[
+    "graph.microsoft.us",
+    "dod-graph.microsoft.us",
+    "microsoftgraph.chinacloudapi.cn",
+];
+/// The scopes that are not an API's but the authority's own.
+const OF_THE_AUTHORITY: &[&str] = &["offline_access", "openid", "profile", "email"];
+
+fn microsoft_scope(config: &Config, scope: &str) -> String {
+    match config.endpoints.graph.host_str() {
+        Some(host) if NATIONAL_GRAPHS.contains(&host) && !OF_THE_AUTHORITY.contains(&scope) => {
+            format!("https://{host}/{scope}")
+        }
+        _ => scope.to_owned(),
+    }
+}
+
+/// The provider called `name`.
+///
+/// # Errors
+/// [`Kind::Argument`] with the names there are.
+pub fn service(name: &str) -> Result<&'static Service> {
+    SERVICES
+        .iter()
+        .find(|service| service.name == name)
+        .ok_or_else(|| {
+            let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
+            Error::argument("one cannot sign in to that provider")
+                .next(format!("use one of: {}", names.join(", ")))
+        })
+}
+
+/// The name.
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -52,7 +52,7 @@ const TENANT: &str = "name the tenant that the account belongs to with `--tenant
 
 const TROUBLES: &[Trouble] = &[
     trouble(
-        &[65_001],
+        &[65_001, 65_005, 90_008, 650_056],
         "the consent to this app is missing or was withdrawn",
         "run {add} again and accept; where only administrators may consent, ask one; {setup} says \
          how",
@@ -84,24 +84,39 @@ const TROUBLES: &[Trouble] = &[
     ),
     trouble(
         &[
-            50_005, 50_097, 50_131, 53_000, 53_001, 53_002, 53_003, 53_004, 53_009, 53_011,
-            530_001, 530_003, 530_004,
+            50_005, 50_097, 50_131, 53_000, 53_001, 53_002, 53_003, 53_009, 53_011, 530_001,
+            530_003, 530_004, 530_034, 530_035,
         ],
         "conditional access of the organisation does not allow it from this device, place or app",
         "ask an administrator what the policy needs, or run {add} on a device that meets it",
         End::AsCoded,
     ),
     trouble(
-        &[50_072, 50_074, 50_076, 50_078, 50_079, 50_158],
+        &[
+            50_072, 50_074, 50_076, 50_078, 50_079, 50_158, 53_004, 53_010,
+        ],
         "the organisation asks for a further proof, such as multi-factor authentication",
         "run {add} again and give the proof on the page",
         End::AsCoded,
     ),
     trouble(
-        &[50_055, 50_133, 50_144, 50_173],
-        "the password was changed or has expired",
+        &[50_173],
+        "the password was changed, or somebody has ended all sign-ins of the account",
         AGAIN,
         End::Withdrawn,
+    ),
+    trouble(
+        &[50_055, 50_132, 50_133, 50_135, 50_144],
+        "the password was changed or has expired",
+        AGAIN,
+        End::AsCoded,
+    ),
+    trouble(
+        &[50_002, 500_021, 500_022, 500_212, 500_213],
+        "the organisation does not let its people into that tenant, or the tenant does not let \
+         them in",
+        TENANT,
+        End::AsCoded,
     ),
     trouble(
         &[700_082],
@@ -165,7 +180,7 @@ const TROUBLES: &[Trouble] = &[
         End::Never,
     ),
     trouble(
-        &[50_020, 50_034, 51_004, 90_072],
+        &[16_000, 16_003, 50_014, 50_020, 50_034, 51_004, 90_072],
         "the account does not belong to the tenant",
         TENANT,
         End::AsCoded,
@@ -177,27 +192,40 @@ const TROUBLES: &[Trouble] = &[
         End::Never,
     ),
     trouble(
+        &[90_038, 900_432],
+        "the tenant is in another national cloud",
+        "set the endpoints of that cloud; {setup} lists them",
+        End::Never,
+    ),
+    trouble(
+        &[9_001_023],
+        "this way of signing in needs a tenant",
+        "name the tenant organizations, or that of the account, with `--tenant` or \
+         DAYSHEET_MICROSOFT_TENANT",
+        End::Never,
+    ),
+    trouble(
         &[9_002_331, 9_002_346],
         "the app is registered for personal accounts only",
         "use the tenant consumers: `--tenant consumers` or DAYSHEET_MICROSOFT_TENANT=consumers",
         End::Never,
     ),
     trouble(
-        &[9_002_332, 9_002_333, 500_200, 500_201],
+        &[9_002_332, 9_002_333, 500_200, 500_201, 500_208],
         "the app is registered for work and school accounts only",
         "use a work or school account and the tenant organizations, or let the registration take \
          personal accounts; {setup} says how",
         End::Never,
     ),
     trouble(
-        &[70_001, 700_016, 700_038],
+        &[70_001, 700_011, 700_016, 700_038],
         "the tenant does not know the app",
         "check DAYSHEET_MICROSOFT_CLIENT_ID, and that the tenant is one the app is registered \
          for; {setup} says how",
         End::Never,
     ),
     trouble(
-        &[50_011, 500_113, 900_971, 9_002_326, 9_002_327],
+        &[50_011, 70_004, 500_113, 900_971, 9_002_326, 9_002_327],
         "the app is not registered to come back to http://localhost",
         "add http://localhost to the app under \"Mobile and desktop applications\"; {setup} says \
          how",
@@ -216,7 +244,7 @@ const TROUBLES: &[Trouble] = &[
         End::Never,
     ),
     trouble(
-        &[7_000_215, 7_000_216, 7_000_222],
+        &[70_002, 7_000_215, 7_000_216, 7_000_222],
         "the client secret is wrong or has expired",
         "remove DAYSHEET_MICROSOFT_CLIENT_SECRET and register the app as a public client; {setup} \
          says how",
@@ -229,7 +257,9 @@ const TROUBLES: &[Trouble] = &[
         End::Never,
     ),
     trouble(
-        &[50_196, 90_024, 90_033, 90_055],
+        &[
+            50_033, 50_087, 50_088, 50_196, 70_012, 90_006, 90_012, 90_024, 90_033, 90_055,
+        ],
         "the service is busy",
         "try again later",
         End::Never,

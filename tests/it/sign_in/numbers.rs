@@ -82,9 +82,9 @@ const CASES: &[Case] = &[
     case(
         "invalid_grant",
         50_173,
-        "Microsoft refused the sign-in: the password was changed or has expired (AADSTS50173): run `daysheet account add microsoft` again",
+        "Microsoft refused the sign-in: the password was changed, or somebody has ended all sign-ins of the account (AADSTS50173): run `daysheet account add microsoft` again",
         Status::Revoked,
-        "the password was changed or has expired; AADSTS50173",
+        "the password was changed, or somebody has ended all sign-ins of the account; AADSTS50173",
     ),
     case(
         "invalid_grant",
@@ -256,12 +256,7 @@ async fn a_number_is_found_where_it_stands() {
     .await;
     let config = server.config(home.path());
     let error = sign_in_at(&config, "microsoft", None).await.unwrap_err();
-    assert!(
-        error
-            .message()
-            .contains("password was changed or has expired (AADSTS50173)"),
-        "{error}"
-    );
+    assert!(error.message().contains("(AADSTS50173)"), "{error}");
     for (query, said) in [
         (
             "error=access_denied&error_description=AADSTS65004%3A+User+declined&error_subcode=cancel",

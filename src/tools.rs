@@ -154,9 +154,9 @@ pub const TOOLS: &[Tool] = &[
             arg(
                 "flow",
                 ArgKind::Choice(&["browser", "device"]),
-                "device: a code to enter on another machine (microsoft)",
+                "device: a code to enter on another machine; Microsoft only",
             ),
-            arg("tenant", ArgKind::Text, "microsoft"),
+            arg("tenant", ArgKind::Text, "Microsoft only"),
             arg("mailbox", ArgKind::Text, "A mailbox shared with you"),
             FORMAT,
         ],

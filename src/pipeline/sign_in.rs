@@ -221,7 +221,7 @@ impl Pipeline {
     }
 
     /// Waits until no sign-in of this process is open any more, and answers with
-    /// what there is to tell of them; fails as the last of them failed.
+    /// what there is to tell of them; fails as the first of them that failed.
     pub async fn signed_in(&self) -> Result<Vec<String>> {
         loop {
             let changed = self.sign_ins.changed.notified();

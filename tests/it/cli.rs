@@ -156,6 +156,26 @@ fn errors_are_one_line_with_the_next_step() {
             "DAYSHEET_GOOGLE_CLIENT_ID",
         ),
         (
+            &["account", "add", "google", "--device"],
+            &[],
+            "Google's device flow does not carry mail scopes: sign in through a browser: ",
+        ),
+        (
+            &["account", "add", "google", "--tenant", "common"],
+            &[],
+            "Google has no tenants: leave the tenant out",
+        ),
+        (
+            &["account", "add", "google", "--mailbox", "team@example.com"],
+            &[],
+            "Gmail opens no mailbox with somebody else's sign-in: sign in to that mailbox itself",
+        ),
+        (
+            &["account", "list"],
+            &[("DAYSHEET_MICROSOFT_TENANT", "every/body")],
+            "DAYSHEET_MICROSOFT_TENANT is no tenant: use common, organizations, consumers, ",
+        ),
+        (
             &["account", "add", "imap"],
             &[],
             "the provider `imap` is not part of this build: use one of: google",

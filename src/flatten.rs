@@ -348,6 +348,7 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
         (Kind::Text, Read::Text(text)) => text,
         (Kind::Text, Read::Flag(flag)) => flag.to_string(),
         (Kind::Text, Read::Count(count)) => count.to_string(),
+        (Kind::Text, Read::List(list)) if list.is_empty() => return (Cell::Null, false),
         (Kind::Text, Read::List(list)) => return sample(field, &list, context.room),
         _ => {
             *odd = true;

@@ -88,7 +88,12 @@ pub fn clip(s: String, most: usize) -> (String, bool) {
     }
     if kept == 0 {
         // One grapheme is longer than the whole room.
-        kept = byte_of(&s, room);
+        let mut width = 0;
+        let fitting = shown.char_indices().take_while(|(at, c)| {
+            width += columns(shown.get(*at..at + c.len_utf8()).unwrap_or_default());
+            width <= room
+        });
+        kept = fitting.last().map_or(0, |(at, c)| at + c.len_utf8());
     }
     let head = s.get(..kept).unwrap_or_default();
     let rest = s.get(kept..).unwrap_or_default();

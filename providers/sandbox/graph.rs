@@ -20,7 +20,7 @@ use super::graph_state::Place;
 use super::graph_store::Store;
 use super::http::{Answer, Request};
 use super::state::State;
-use super::tokens::Access;
+use super::tokens::{Access, Issuer};
 
 /// The media type of JSON, as Graph writes it.
 pub(super) const JSON: &str = "application/json; odata.metadata=minimal; odata.streaming=true; \
@@ -192,7 +192,7 @@ pub(super) fn enter<'a>(
     path: &str,
     headers: &HeaderMap,
 ) -> Result<Option<Place<'a>>, Answer> {
-    let Some(access) = bearer(headers).and_then(|token| state.sign_in().access(token)) else {
+    let Ok(access) = access(state, headers) else {
         return Ok(None);
     };
     let user = path
@@ -274,11 +274,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// What the token of a request allows.
+/// What the token of a request allows. It has to be Microsoft's.
 pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, Refusal> {
     let token = bearer(headers).unwrap_or_default();
     let access = state.sign_in().access(token);
-    access.ok_or_else(|| graph_error::unauthenticated(token))
+    access
+        .filter(|access| access.issuer == Issuer::Microsoft)
+        .ok_or_else(|| graph_error::unauthenticated(token))
 }
 
 /// The mailbox that a token opens under the name of `user`: its own, or
@@ -300,13 +302,7 @@ fn let_in<'a>(
             (store, if mine { own } else { shared })
         }
     };
-    let granted = access.scope.split(' ').any(|scope| {
-        // The long form is the short one behind the API's address.
-        let short = scope.rsplit('/').next().unwrap_or(scope);
-        needed
-            .iter()
-            .any(|needed| needed.eq_ignore_ascii_case(short))
-    });
+    let granted = needed.iter().any(|name| access.has(name));
     match granted {
         true => Ok(store),
         false => Err(denied()),

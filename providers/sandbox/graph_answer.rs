@@ -5,20 +5,20 @@
 
 use serde_json::{Map, Value};
 
+use super::contacts::Person;
 use super::graph::{Body, Call, Part};
 use super::graph_attachments;
-use super::graph_error::{Refusal, invalid_filter, not_found};
+use super::graph_error::{Refusal, bad_request, invalid_filter, not_found};
 use super::graph_filter;
 use super::graph_folders;
 use super::graph_json;
 use super::graph_list::{self, DEFAULT_TOP, meets_texts};
 use super::graph_pages;
-use super::graph_params::{Options, Prefer};
-use super::graph_people::{self, Known};
+use super::graph_params::{Options, Prefer, unquoted};
+use super::graph_people::{self, object};
 use super::graph_store::Store;
 use super::graph_user;
 use super::http::Request;
-use super::words::words;
 
 /// A request that was let in.
 pub(super) struct Asked<'a> {
@@ -49,12 +49,11 @@ impl Asked<'_> {
             Call::Categories => {
                 options.check_select(&["id", "displayName", "color"], "outlookCategory")?;
                 let all = graph_user::categories(store);
-                self.list(
-                    &all,
-                    all.len().max(1),
-                    "outlook/masterCategories",
-                    |_, row| row.clone(),
-                )
+                // The whole list is one page, unless the client wants less.
+                let rows = all.len().max(1);
+                self.list(&all, rows, "outlook/masterCategories", |_, category| {
+                    options.cut(object(category.clone())).into()
+                })
             }
             Call::Contacts => self.contacts(),
             Call::People => self.people(),
@@ -134,35 +133,35 @@ impl Asked<'_> {
     fn contacts(&self) -> Result<Body, Refusal> {
         let (store, options) = (self.store, self.options);
         options.check_select(&graph_people::CONTACT, "contact")?;
-        let known = store.known().iter();
-        let mut contacts: Vec<&Known> = known.filter(|known| known.written_to).collect();
+        let people = store.people().others.iter();
+        let mut contacts: Vec<&Person> = people.filter(|person| person.saved).collect();
         if let Some(filter) = self.filter()? {
-            contacts = kept(contacts, |known| {
+            contacts = kept(contacts, |person| {
                 meets_texts(
                     &filter,
                     "contact",
-                    &|path| graph_user::contact_text(known, path),
-                    &|path, inside| graph_user::contact_members(known, path, inside),
+                    &|path| graph_user::contact_text(person, path),
+                    &|path, inside| graph_user::contact_members(person, path, inside),
                 )
             })?;
         }
-        self.list(&contacts, DEFAULT_TOP, "contacts", |_, known| {
-            options
-                .cut(graph_people::contact(store.ids(), known))
-                .into()
+        self.list(&contacts, DEFAULT_TOP, "contacts", |_, person| {
+            let contact = graph_people::contact(store.ids(), person);
+            options.cut(contact).into()
         })
     }
 
     fn people(&self) -> Result<Body, Refusal> {
         let (store, options) = (self.store, self.options);
         options.check_select(&graph_people::PERSON, "person")?;
-        let wanted = words(options.search.unwrap_or_default());
-        let known = store.known().iter();
-        let people: Vec<&Known> = known
-            .filter(|known| graph_people::answers(known, &wanted))
+        let search = options.search.map(unquoted).transpose();
+        let search = search.map_err(bad_request)?;
+        let people = store.people().others.iter();
+        let people: Vec<&Person> = people
+            .filter(|person| search.as_ref().is_none_or(|search| person.matches(search)))
             .collect();
-        self.list(&people, DEFAULT_TOP, "people", |place, known| {
-            options.cut(graph_people::relevant(known, place)).into()
+        self.list(&people, DEFAULT_TOP, "people", |place, person| {
+            options.cut(graph_people::relevant(person, place)).into()
         })
     }
 

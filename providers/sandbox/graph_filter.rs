@@ -33,12 +33,12 @@ pub(super) enum Filter {
 /// How a property and a value compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
-    Eq,
-    Ne,
-    Gt,
-    Ge,
-    Lt,
-    Le,
+    Equal,
+    NotEqual,
+    GreaterThan,
+    GreaterThanOrEqual,
+    LessThan,
+    LessThanOrEqual,
 }
 
 /// Where a piece of text is to stand.
@@ -249,12 +249,12 @@ impl<'a> Reader<'a> {
 
     fn comparison(&mut self) -> Result<Comparison, String> {
         for (word, comparison) in [
-            ("eq", Comparison::Eq),
-            ("ne", Comparison::Ne),
-            ("gt", Comparison::Gt),
-            ("ge", Comparison::Ge),
-            ("lt", Comparison::Lt),
-            ("le", Comparison::Le),
+            ("eq", Comparison::Equal),
+            ("ne", Comparison::NotEqual),
+            ("gt", Comparison::GreaterThan),
+            ("ge", Comparison::GreaterThanOrEqual),
+            ("lt", Comparison::LessThan),
+            ("le", Comparison::LessThanOrEqual),
         ] {
             if self.keyword(word) {
                 return Ok(comparison);

@@ -11,7 +11,7 @@ use super::graph_found;
 use super::graph_json;
 use super::graph_match::{self, text_meets};
 use super::graph_pages;
-use super::graph_params::{Options, Prefer};
+use super::graph_params::{Options, Prefer, unquoted};
 use super::graph_search;
 use super::graph_store::Store;
 use super::http::Request;
@@ -73,7 +73,8 @@ fn found<'a>(
         if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
             return Err(not_with_search(option));
         }
-        let query = graph_search::parse(search, Timestamp::now()).map_err(bad_request)?;
+        let search = unquoted(search).map_err(bad_request)?;
+        let query = graph_search::parse(&search, Timestamp::now()).map_err(bad_request)?;
         let letters = store.letters(folder).into_iter();
         return Ok(letters
             .filter(|letter| graph_found::matches(&query, letter))
@@ -116,12 +117,12 @@ pub(super) fn meets_texts(
         Filter::All(parts) => Ok(all(parts)?.into_iter().all(|met| met)),
         Filter::Any(parts) => Ok(all(parts)?.into_iter().any(|met| met)),
         Filter::Not(part) => Ok(!meets_texts(part, kind, text, members)?),
-        Filter::Compare(path, Comparison::Eq, Literal::Text(wanted)) => {
+        Filter::Compare(path, Comparison::Equal, Literal::Text(wanted)) => {
             Ok(same(&known(path)?, wanted))
         }
         Filter::Text(test, path, wanted) => Ok(text_meets(*test, &known(path)?, wanted)),
         Filter::Member(path, inner) => match &**inner {
-            Filter::Compare(inside, Comparison::Eq, Literal::Text(wanted)) => {
+            Filter::Compare(inside, Comparison::Equal, Literal::Text(wanted)) => {
                 let held = members(path, inside);
                 let held = held.ok_or_else(super::graph_error::unsupported_filter)?;
                 Ok(held.iter().any(|held| same(held, wanted)))

@@ -75,15 +75,17 @@ enum Held {
 
 /// Reads a filter of messages and checks that the store can carry it out.
 pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, Refusal> {
-    let filter = graph_filter::parse(text).map_err(|why| invalid_filter(&why))?;
-    check(store, &filter)?;
+    let mut filter = graph_filter::parse(text).map_err(|why| invalid_filter(&why))?;
+    check(store, &mut filter)?;
     Ok(filter)
 }
 
-fn check(store: Store<'_>, filter: &Filter) -> Result<(), Refusal> {
+/// Checks a filter, and puts numbers in the place of ids: making ten thousand
+/// ids to compare them with one would take its time.
+fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), Refusal> {
     match filter {
         Filter::All(parts) | Filter::Any(parts) => {
-            parts.iter().try_for_each(|part| check(store, part))
+            parts.iter_mut().try_for_each(|part| check(store, part))
         }
         Filter::Not(part) => check(store, part),
         Filter::Compare(path, comparison, literal) => {
@@ -100,16 +102,20 @@ fn check(store: Store<'_>, filter: &Filter) -> Result<(), Refusal> {
                     literal.kind()
                 )));
             }
-            match (kind, literal) {
-                (Kind::Conversation, Literal::Text(id)) => {
-                    store.ids().thread(id).map_err(|()| malformed_id())?;
+            if let Literal::Text(id) = literal {
+                let number = match kind {
+                    Kind::Conversation => {
+                        let thread = store.ids().thread(id).map_err(|()| malformed_id())?;
+                        Some(thread.unwrap_or_default())
+                    }
+                    Kind::Folder => Some(folder(store, id)?.into()),
+                    _ => None,
+                };
+                if let Some(number) = number {
+                    *id = number.to_string();
                 }
-                (Kind::Folder, Literal::Text(id)) if !Ids::is_folder(id) => {
-                    return Err(malformed_id());
-                }
-                _ => {}
             }
-            let equal = matches!(comparison, Comparison::Eq | Comparison::Ne);
+            let equal = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
             match equal || matches!(kind, Kind::Time | Kind::Words | Kind::Text) {
                 true => Ok(()),
                 false => Err(unsupported_filter()),
@@ -120,7 +126,7 @@ fn check(store: Store<'_>, filter: &Filter) -> Result<(), Refusal> {
             _ => Err(unsupported_filter()),
         },
         Filter::Member(path, inner) => match (path.as_str(), &**inner) {
-            ("categories", Filter::Compare(inside, Comparison::Eq, Literal::Text(_)))
+            ("categories", Filter::Compare(inside, Comparison::Equal, Literal::Text(_)))
                 if inside.is_empty() =>
             {
                 Ok(())
@@ -128,6 +134,15 @@ fn check(store: Store<'_>, filter: &Filter) -> Result<(), Refusal> {
             _ if is_property(path) => Err(unsupported_filter()),
             _ => Err(invalid_filter(&no_property_message(path, "message"))),
         },
+    }
+}
+
+/// The number of a folder's id; that of none for a well-formed id of nothing.
+/// Well-known names are for paths only.
+fn folder(store: Store<'_>, id: &str) -> Result<u8, Refusal> {
+    match Ids::is_folder(id) {
+        true => Ok(store.folder(id).map_or(0, |folder| folder.number)),
+        false => Err(malformed_id()),
     }
 }
 
@@ -159,15 +174,15 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, letter: &Letter) -> bool 
                 }
                 (Some(Held::Truth(held)), Literal::Truth(truth)) => held.cmp(truth),
                 (Some(Held::Time(held)), Literal::Time(time)) => held.cmp(time),
-                _ => return *comparison == Comparison::Ne,
+                _ => return *comparison == Comparison::NotEqual,
             };
             match comparison {
-                Comparison::Eq => ordering.is_eq(),
-                Comparison::Ne => ordering.is_ne(),
-                Comparison::Gt => ordering.is_gt(),
-                Comparison::Ge => ordering.is_ge(),
-                Comparison::Lt => ordering.is_lt(),
-                Comparison::Le => ordering.is_le(),
+                Comparison::Equal => ordering.is_eq(),
+                Comparison::NotEqual => ordering.is_ne(),
+                Comparison::GreaterThan => ordering.is_gt(),
+                Comparison::GreaterThanOrEqual => ordering.is_ge(),
+                Comparison::LessThan => ordering.is_lt(),
+                Comparison::LessThanOrEqual => ordering.is_le(),
             }
         }
         Filter::Text(test, path, text) => match held(store, path, letter) {
@@ -210,11 +225,9 @@ fn held(store: Store<'_>, path: &str, letter: &Letter) -> Option<Held> {
         "flag/flagStatus" => text(graph_json::flag(letter)),
         "subject" => text(&letter.facts.subject),
         "internetMessageId" => Some(Held::Text(graph_json::internet_message_id(letter)?)),
-        "conversationId" => Some(Held::Text(store.ids().conversation(letter.thread))),
-        "parentFolderId" => {
-            let folder = graph_folders::number_of(letter);
-            Some(Held::Text(store.ids().folder(folder)))
-        }
+        // Numbers, as `check` has put into the filter.
+        "conversationId" => Some(Held::Text(letter.thread.to_string())),
+        "parentFolderId" => Some(Held::Text(graph_folders::number_of(letter).to_string())),
         "from/emailAddress/address" => text(&store.from(letter)?.address),
         "from/emailAddress/name" => text(&store.from(letter)?.name),
         "sender/emailAddress/address" => text(&store.sender(letter)?.address),

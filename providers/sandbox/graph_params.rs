@@ -140,6 +140,47 @@ fn truth(name: &str, value: &str) -> Result<bool, Refusal> {
     }
 }
 
+/// The query in the value of `$search`: it stands in double quotes, and those
+/// inside it are escaped by backslashes. Without quotes, it can be words only.
+pub(super) fn unquoted(value: &str) -> Result<String, String> {
+    let wrong = |char: char, position: usize| {
+        format!(
+            "Syntax error: character '{char}' is not valid at position {position} in '{value}'."
+        )
+    };
+    let Some(inner) = value.strip_prefix('"') else {
+        let odd = value
+            .char_indices()
+            .find(|(_, char)| !(char.is_alphanumeric() || char.is_whitespace()));
+        return match odd {
+            Some((position, char)) => Err(wrong(char, position)),
+            None if value.is_empty() => Err("The query parameter '$search' is empty.".to_owned()),
+            None => Ok(value.to_owned()),
+        };
+    };
+    let mut text = String::new();
+    let mut chars = inner.char_indices();
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '\\' => match chars.next() {
+                Some((_, next @ ('"' | '\\'))) => text.push(next),
+                Some((_, next)) => text.extend(['\\', next]),
+                None => return Err(wrong('\\', at + 1)),
+            },
+            '"' => {
+                return match chars.next() {
+                    Some((at, char)) => Err(wrong(char, at + 1)),
+                    None => Ok(text),
+                };
+            }
+            _ => text.push(char),
+        }
+    }
+    Err(format!(
+        "Syntax error: unterminated string literal in '{value}'."
+    ))
+}
+
 /// The form in which bodies are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyForm {

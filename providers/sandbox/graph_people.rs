@@ -1,18 +1,16 @@
-//! People: who stands in a header, and whom the owner writes with.
+//! People in Graph's shapes: those of a message's headers, and those whom the
+//! owner writes with, as contacts and as people around them.
 //!
 //! Addresses are read from the header as it was sent, encoded words and all,
 //! so that a comma inside a name stays inside it.
-
-use std::collections::HashMap;
 
 use mail_parser::parsers::MessageStream;
 use mail_parser::{Addr, Address, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use super::graph_ids::Ids;
+use super::contacts;
+use super::graph_ids::{Ids, named_guid};
 use super::head::{self, Field};
-use super::mailbox::Mailbox;
-use super::mime;
 
 /// More people than any honest header names; the rest is not looked at.
 const MAX_PEOPLE: usize = 500;
@@ -66,63 +64,24 @@ fn person(found: &Addr<'_>) -> Option<Person> {
     (!name.is_empty()).then_some(Person { name, address })
 }
 
-/// Somebody the owner writes with.
-#[derive(Debug)]
-pub(super) struct Known {
-    /// Who it is, by the name used last.
-    pub person: Person,
-    /// In how many letters.
-    pub letters: usize,
-    /// True when the owner wrote to them: such people become contacts.
-    pub written_to: bool,
-}
-
-/// Everybody in a mailbox but its owner, those of most letters first.
-pub(super) fn known(mailbox: &Mailbox) -> Vec<Known> {
-    let mut found: HashMap<String, Known> = HashMap::new();
-    for letter in &mailbox.letters {
-        if letter.has("SPAM") || letter.has("TRASH") {
-            continue;
-        }
-        let fields = head::fields(mime::header_section(&letter.raw));
-        let sent = letter.has("SENT");
-        for name in ["From", "To", "Cc", "Bcc"] {
-            for person in persons(&fields, name) {
-                let key = person.address.to_lowercase();
-                if !key.contains('@') || mailbox.address.eq_ignore_ascii_case(&key) {
-                    continue;
-                }
-                let entry = found.entry(key).or_insert_with(|| Known {
-                    person: person.clone(),
-                    letters: 0,
-                    written_to: false,
-                });
-                entry.letters += 1;
-                entry.written_to |= sent && name != "From";
-                if entry.person.name == entry.person.address {
-                    entry.person.name = person.name;
-                }
-            }
-        }
+/// The name shown of somebody: the address, where there is no name.
+pub(super) fn display_name(person: &contacts::Person) -> &str {
+    match person.name.as_str() {
+        "" => &person.email,
+        name => name,
     }
-    let mut known: Vec<Known> = found.into_values().collect();
-    known.sort_by(|one, other| {
-        let order = other.letters.cmp(&one.letters);
-        order.then_with(|| one.person.address.cmp(&other.person.address))
-    });
-    known
 }
 
-/// A name's first word, and the rest, where it is a name.
-fn names(person: &Person) -> (Value, Value) {
-    match person.name.rsplit_once(' ') {
+/// The parts of a name before and after its last space, where it has one.
+pub(super) fn names(name: &str) -> (Value, Value) {
+    match name.rsplit_once(' ') {
         Some((given, surname)) => (given.into(), surname.into()),
         None => (Value::Null, Value::Null),
     }
 }
 
 /// The properties of a contact.
-pub(super) const CONTACT: [&str; 13] = [
+pub(super) const CONTACT: [&str; 14] = [
     "id",
     "createdDateTime",
     "lastModifiedDateTime",
@@ -136,23 +95,24 @@ pub(super) const CONTACT: [&str; 13] = [
     "companyName",
     "jobTitle",
     "businessPhones",
+    "mobilePhone",
 ];
 
 /// Somebody as a contact.
-pub(super) fn contact(ids: &Ids, known: &Known) -> Map<String, Value> {
-    let person = &known.person;
-    let (given, surname) = names(person);
+pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value> {
+    let name = display_name(person);
+    let (given, surname) = names(name);
     object(json!({
-        "id": ids.other("contact", &person.address),
+        "id": ids.other("contact", &person.email),
         "createdDateTime": "2024-01-01T00:00:00Z",
         "lastModifiedDateTime": "2024-01-01T00:00:00Z",
         "changeKey": ids.change_key(0),
         "categories": [],
         "parentFolderId": ids.other("folder", "contacts"),
-        "displayName": person.name,
+        "displayName": name,
         "givenName": given,
         "surname": surname,
-        "emailAddresses": [{ "name": person.name, "address": person.address }],
+        "emailAddresses": [{ "name": name, "address": person.email }],
         "companyName": null,
         "jobTitle": null,
         "businessPhones": [],
@@ -160,7 +120,7 @@ pub(super) fn contact(ids: &Ids, known: &Known) -> Map<String, Value> {
 }
 
 /// The properties of a person.
-pub(super) const PERSON: [&str; 7] = [
+pub(super) const PERSON: [&str; 10] = [
     "id",
     "displayName",
     "givenName",
@@ -168,34 +128,28 @@ pub(super) const PERSON: [&str; 7] = [
     "scoredEmailAddresses",
     "userPrincipalName",
     "personType",
+    "companyName",
+    "jobTitle",
+    "phones",
 ];
 
 /// Somebody as one of the people around the owner.
-pub(super) fn relevant(known: &Known, place: usize) -> Map<String, Value> {
-    let person = &known.person;
-    let (given, surname) = names(person);
+pub(super) fn relevant(person: &contacts::Person, place: usize) -> Map<String, Value> {
+    let name = display_name(person);
+    let (given, surname) = names(name);
     object(json!({
-        "id": super::graph_ids::named_guid(&person.address.to_lowercase()),
-        "displayName": person.name,
+        "id": named_guid(&person.email),
+        "displayName": name,
         "givenName": given,
         "surname": surname,
         "scoredEmailAddresses": [{
-            "address": person.address,
+            "address": person.email,
             "relevanceScore": 100usize.saturating_sub(place).max(1),
             "selectionLikelihood": "notSpecified",
         }],
-        "userPrincipalName": person.address,
+        "userPrincipalName": person.email,
         "personType": { "class": "Person", "subclass": "PersonalContact" },
     }))
-}
-
-/// True when every word of a search begins a word of the name or the address.
-pub(super) fn answers(known: &Known, wanted: &[String]) -> bool {
-    let text = format!("{} {}", known.person.name, known.person.address);
-    let words = super::words::words(&text);
-    wanted
-        .iter()
-        .all(|wanted| words.iter().any(|word| word.starts_with(wanted)))
 }
 
 /// The members of an object.

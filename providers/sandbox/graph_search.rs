@@ -1,14 +1,12 @@
 //! Graph's `$search` over mail: Keyword Query Language, read.
 //!
-//! The option's value is the query in double quotes, with those inside it
-//! escaped by backslashes. Connectives are in capitals; two conditions side by
+//! Here is the query without the quotes around it. Connectives are in capitals; two conditions side by
 //! side are joined by AND; NOT binds closer than AND, and AND closer than OR.
 //! A property that mail does not have is a word with a sign in it.
 
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::Timestamp;
 
+use super::graph_dates;
 use super::words::words;
 
 /// Brackets below this depth are refused.
@@ -66,12 +64,11 @@ pub(super) enum Test {
     Never,
 }
 
-/// Reads the value of `$search`, asked at `now`, or says what is wrong with it.
-pub(super) fn parse(value: &str, now: Timestamp) -> Result<Query, String> {
-    let text = unquoted(value)?;
+/// Reads a query, asked at `now`, or says what is wrong with it.
+pub(super) fn parse(text: &str, now: Timestamp) -> Result<Query, String> {
     let mut reader = Reader {
-        text: &text,
-        rest: &text,
+        text,
+        rest: text,
         now,
     };
     let query = reader.any("", MAX_DEPTH)?;
@@ -79,46 +76,6 @@ pub(super) fn parse(value: &str, now: Timestamp) -> Result<Query, String> {
         true => Ok(query),
         false => Err(reader.wrong()),
     }
-}
-
-/// The query inside the quotes. Without quotes, it can be words only.
-fn unquoted(value: &str) -> Result<String, String> {
-    let wrong = |char: char, position: usize| {
-        format!(
-            "Syntax error: character '{char}' is not valid at position {position} in '{value}'."
-        )
-    };
-    let Some(inner) = value.strip_prefix('"') else {
-        let odd = value
-            .char_indices()
-            .find(|(_, char)| !(char.is_alphanumeric() || char.is_whitespace()));
-        return match odd {
-            Some((position, char)) => Err(wrong(char, position)),
-            None if value.is_empty() => Err("The query parameter '$search' is empty.".to_owned()),
-            None => Ok(value.to_owned()),
-        };
-    };
-    let mut text = String::new();
-    let mut chars = inner.char_indices();
-    while let Some((at, char)) = chars.next() {
-        match char {
-            '\\' => match chars.next() {
-                Some((_, next @ ('"' | '\\'))) => text.push(next),
-                Some((_, next)) => text.extend(['\\', next]),
-                None => return Err(wrong('\\', at + 1)),
-            },
-            '"' => {
-                return match chars.next() {
-                    Some((at, char)) => Err(wrong(char, at + 1)),
-                    None => Ok(text),
-                };
-            }
-            _ => text.push(char),
-        }
-    }
-    Err(format!(
-        "Syntax error: unterminated string literal in '{value}'."
-    ))
 }
 
 /// The signs between a property and its value.
@@ -334,7 +291,7 @@ impl<'a> Reader<'a> {
         let value = value.to_lowercase();
         match (name, sign) {
             ("size", sign) => size(sign, &value),
-            ("received" | "sent", sign) => self.time(sign, &value),
+            ("received" | "sent", sign) => time(sign, &value, self.now),
             (_, Sign::Equal) => match (name, value.as_str()) {
                 ("hasattachment" | "hasattachments", "true" | "yes" | "1") => {
                     Some(Test::HasAttachments(true))
@@ -350,61 +307,23 @@ impl<'a> Reader<'a> {
             _ => None,
         }
     }
-
-    fn time(&self, sign: Sign, value: &str) -> Option<Test> {
-        if let Some((from, to)) = value.split_once("..") {
-            let (from, to) = (self.span(from)?.0, self.span(to)?.1);
-            return Some(Test::Time(from, to)).filter(|_| sign == Sign::Equal);
-        }
-        let (start, end) = self.span(value)?;
-        Some(match sign {
-            Sign::Less => Test::Time(i64::MIN, start),
-            Sign::LessEqual => Test::Time(i64::MIN, end),
-            Sign::Greater => Test::Time(end, i64::MAX),
-            Sign::GreaterEqual => Test::Time(start, i64::MAX),
-            Sign::Equal | Sign::NotEqual => Test::Time(start, end),
-        })
-    }
-
-    /// The beginning and end of a day, or of a second, in UTC.
-    fn span(&self, value: &str) -> Option<(i64, i64)> {
-        if let Ok(time) = value.to_uppercase().parse::<Timestamp>() {
-            let start = time.as_millisecond();
-            return Some((start, start.checked_add(1_000)?));
-        }
-        if let Some(time) = value
-            .contains('t')
-            .then(|| value.to_uppercase().parse::<DateTime>().ok())
-            .flatten()
-        {
-            let start = time.to_zoned(TimeZone::UTC).ok()?.timestamp();
-            let start = start.as_millisecond();
-            return Some((start, start.checked_add(1_000)?));
-        }
-        let today = self.now.to_zoned(TimeZone::UTC).date();
-        let day = match value {
-            "today" => today,
-            "yesterday" => today.yesterday().ok()?,
-            _ => day(value)?,
-        };
-        let midnight = |day: Date| {
-            let midnight = day.to_zoned(TimeZone::UTC).ok()?;
-            Some(midnight.timestamp().as_millisecond())
-        };
-        Some((midnight(day)?, midnight(day.checked_add(1.day()).ok()?)?))
-    }
 }
 
-/// `2026-02-03`, or the American `2/3/2026`.
-fn day(value: &str) -> Option<Date> {
-    if let Ok(day) = value.parse::<Date>() {
-        return Some(day).filter(|_| value.len() == 10);
+/// A time, or from one to another.
+fn time(sign: Sign, value: &str, now: Timestamp) -> Option<Test> {
+    let span = |value| graph_dates::span(value, now);
+    if let Some((from, to)) = value.split_once("..") {
+        let (from, to) = (span(from)?.0, span(to)?.1);
+        return Some(Test::Time(from, to)).filter(|_| sign == Sign::Equal);
     }
-    let mut numbers = value.split('/').map(|part| part.parse::<i16>().ok());
-    let (month, day, year) = (numbers.next()??, numbers.next()??, numbers.next()??);
-    let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
-    let date = Date::new(year, month, day).ok()?;
-    numbers.next().is_none().then_some(date)
+    let (start, end) = span(value)?;
+    Some(match sign {
+        Sign::Less => Test::Time(i64::MIN, start),
+        Sign::LessEqual => Test::Time(i64::MIN, end),
+        Sign::Greater => Test::Time(end, i64::MAX),
+        Sign::GreaterEqual => Test::Time(start, i64::MAX),
+        Sign::Equal | Sign::NotEqual => Test::Time(start, end),
+    })
 }
 
 /// A size in bytes, or from one to another.

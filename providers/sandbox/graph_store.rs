@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::contacts::People;
 use super::graph_error::{Refusal, malformed_id, not_found};
 use super::graph_folders::{self, Folder};
 use super::graph_ids::Ids;
@@ -40,8 +41,6 @@ pub(super) struct Index {
     senders: OnceLock<Vec<[Option<Person>; 2]>>,
     /// Places by letter.
     places: HashMap<u64, usize>,
-    /// Everybody the owner writes with.
-    people: OnceLock<Vec<graph_people::Known>>,
 }
 
 impl Index {
@@ -65,7 +64,6 @@ impl Index {
             categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
             senders: OnceLock::new(),
             places,
-            people: OnceLock::new(),
         }
     }
 }
@@ -176,11 +174,8 @@ impl<'a> Store<'a> {
         senders.get(*self.index.places.get(&letter.id)?)
     }
 
-    /// Everybody the owner writes with, those of most letters first.
-    pub fn known(&self) -> &'a [graph_people::Known] {
-        let index = self.index;
-        index
-            .people
-            .get_or_init(|| graph_people::known(self.mailbox))
+    /// The owner, and everybody they write with.
+    pub fn people(&self) -> &'a People {
+        self.mailbox.people()
     }
 }

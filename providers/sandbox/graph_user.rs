@@ -3,10 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::contacts::Person;
 use super::graph_folders;
 use super::graph_ids::named_guid;
 use super::graph_params::Options;
-use super::graph_people::{Known, object};
+use super::graph_people::{display_name, names, object};
 use super::graph_store::{Store, TABS};
 
 /// The properties of a user that can be selected.
@@ -35,10 +36,7 @@ const ON_DEMAND: [&str; 4] = ["proxyAddresses", "otherMails", "accountEnabled", 
 pub(super) fn user(store: Store<'_>, options: &Options<'_>) -> Map<String, Value> {
     let address = &store.mailbox.address;
     let name = name(store);
-    let (given, surname) = match name.rsplit_once(' ') {
-        Some((given, surname)) => (json!(given), json!(surname)),
-        None => (Value::Null, Value::Null),
-    };
+    let (given, surname) = names(name);
     let mut members = object(json!({
         "businessPhones": [],
         "displayName": name,
@@ -63,17 +61,11 @@ pub(super) fn user(store: Store<'_>, options: &Options<'_>) -> Map<String, Value
 }
 
 /// The name that the owner writes under; else the address's first half.
-fn name(store: Store<'_>) -> String {
+fn name(store: Store<'_>) -> &str {
     let address = &store.mailbox.address;
-    let letters = store.mailbox.letters.iter();
-    let mut own = letters
-        .filter(|letter| letter.has("SENT"))
-        .filter_map(|letter| store.from(letter))
-        .filter(|person| person.address.eq_ignore_ascii_case(address))
-        .filter(|person| person.name != person.address);
-    match own.next() {
-        Some(person) => person.name.clone(),
-        None => address.split('@').next().unwrap_or(address).to_owned(),
+    match &store.people().owner {
+        Some(name) => name,
+        None => address.split('@').next().unwrap_or(address),
     }
 }
 
@@ -153,15 +145,15 @@ pub(super) fn categories(store: Store<'_>) -> Vec<Value> {
 }
 
 /// The text of a contact's property, for a filter.
-pub(super) fn contact_text(known: &Known, path: &str) -> Option<String> {
-    (path == "displayName").then(|| known.person.name.clone())
+pub(super) fn contact_text(person: &Person, path: &str) -> Option<String> {
+    (path == "displayName").then(|| display_name(person).to_owned())
 }
 
 /// The texts of a contact's addresses, for a filter.
-pub(super) fn contact_members(known: &Known, path: &str, inside: &str) -> Option<Vec<String>> {
+pub(super) fn contact_members(person: &Person, path: &str, inside: &str) -> Option<Vec<String>> {
     match (path, inside) {
-        ("emailAddresses", "address") => Some(vec![known.person.address.clone()]),
-        ("emailAddresses", "name") => Some(vec![known.person.name.clone()]),
+        ("emailAddresses", "address") => Some(vec![person.email.clone()]),
+        ("emailAddresses", "name") => Some(vec![display_name(person).to_owned()]),
         _ => None,
     }
 }

@@ -166,11 +166,8 @@ async fn answer(
 ) -> io::Result<Response<Body>> {
     let path = request.uri().path();
     let graph = path.starts_with("/v1.0/");
-    let api = graph
-        || ["/gmail/", "/v1/"]
-            .iter()
-            .any(|base| path.starts_with(base));
-    let (delay, fault) = state.next_fault(api);
+    let mut apis = ["/gmail/", "/v1/", "/v1.0/"].into_iter();
+    let (delay, fault) = state.next_fault(apis.any(|base| path.starts_with(base)));
     // Held until the answer is made: that is how long a request is under way.
     let _place = match graph {
         true => match graph::enter(&state, path, request.headers()) {

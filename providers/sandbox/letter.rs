@@ -12,6 +12,7 @@ use mail_parser::DateTime;
 use super::head::{self, Field};
 use super::mime::{self, Part};
 use super::words::{beginning, each_word, has_phrase, number, visible, words};
+use crate::text::flowed::unflow;
 
 /// No letter is larger: Gmail's own limit is 50 MB, with encoding.
 pub(super) const MAX_LETTER: usize = 64 << 20;
@@ -127,6 +128,7 @@ impl Letter {
     }
 
     /// The texts as they are shown: those that are plain, and those in HTML.
+    /// Exchange keeps no lines that flow: it joins them when a letter comes in.
     pub fn shown_texts(&self) -> (Vec<String>, Vec<String>) {
         let part = Part::of_letter(&self.raw);
         let texts = part.own().into_iter().filter(|part| part.is_inline_text());
@@ -134,9 +136,13 @@ impl Letter {
         let mut html = Vec::new();
         for part in texts {
             let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
-            match part.mime_type.as_str() {
-                "text/html" => html.push(text),
-                _ => plain.push(text),
+            match (part.mime_type.as_str(), part.flowed) {
+                ("text/html", _) => html.push(text),
+                ("text/plain", Some(delsp)) => plain.push(unflow(&text, delsp)),
+                ("text/plain" | "", None) => plain.push(text),
+                // A calendar or the headers of a letter that bounced: no text
+                // that anybody wrote.
+                _ => {}
             }
         }
         (plain, html)

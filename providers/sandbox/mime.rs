@@ -32,6 +32,8 @@ pub(super) struct Part {
     pub mime_type: String,
     /// The charset, where one is named.
     pub charset: Option<String>,
+    /// Set for `format=flowed` (RFC 3676); the value of `delsp`.
+    pub flowed: Option<bool>,
     /// The file name; empty where there is none.
     pub filename: String,
     /// True for a picture that the text shows by its Content-ID.
@@ -180,6 +182,12 @@ fn build(
     let named = head::find(&fields, "Content-ID").is_some();
     Part {
         charset: attribute(&content_type, "charset"),
+        flowed: attribute(&content_type, "format")
+            .filter(|format| format.eq_ignore_ascii_case("flowed"))
+            .map(|_| {
+                attribute(&content_type, "delsp")
+                    .is_some_and(|delsp| delsp.eq_ignore_ascii_case("yes"))
+            }),
         embedded: named && !attached && mime_type.starts_with("image/"),
         head,
         body,

@@ -9,10 +9,12 @@
 //! administrator may have it ([`EntraPolicy`]).
 //!
 //! How it is laid out: files named `google_*` and `gmail*` know Google,
-//! `entra*` and `graph*` know Microsoft; `tokens`, `device_codes`, `oauth` and
-//! `pages` are what the sign-ins share; `mailbox`, `letter`, `contacts`, `mime`
-//! and their helpers know mail and no provider, so that the providers' halves
-//! stand side by side, on the same port.
+//! `entra*` know Microsoft's sign-in, `graph*` know Graph, below `/v1.0/`;
+//! `tokens`, `device_codes`, `oauth` and `pages` are what the sign-ins share;
+//! `mailbox`, `letter`, `contacts`, `mime` and their helpers know mail and no
+//! provider, so that the providers' halves stand side by side, on the same
+//! port. Both show the same letters: a label of Gmail's that is a place is a
+//! letter's folder in Graph, and the user's labels are its categories.
 //!
 //! The server runs on a thread of its own with a runtime of its own. It is to
 //! behave like a machine far away: a long search here must not hold up the
@@ -45,6 +47,7 @@ mod graph;
 mod graph_answer;
 mod graph_attachments;
 mod graph_batch;
+mod graph_dates;
 mod graph_error;
 mod graph_filter;
 mod graph_folders;

@@ -25,6 +25,7 @@ mod registry;
 mod request;
 mod sandbox;
 mod sandbox_entra;
+mod sandbox_graph;
 #[cfg(feature = "google")]
 mod server;
 mod sign_in;

@@ -15,8 +15,24 @@ mod google;
 #[cfg(feature = "google")]
 mod google_people;
 #[cfg(feature = "microsoft")]
+mod microsoft;
+#[cfg(feature = "microsoft")]
+mod microsoft_answer;
+#[cfg(feature = "microsoft")]
 mod microsoft_scopes;
+#[cfg(feature = "microsoft")]
+mod outlook;
+#[cfg(feature = "microsoft")]
+mod outlook_folders;
+#[cfg(feature = "microsoft")]
+mod outlook_letter;
+#[cfg(feature = "microsoft")]
+mod outlook_list;
+#[cfg(feature = "microsoft")]
+mod outlook_people;
 pub mod outlook_query;
+#[cfg(feature = "microsoft")]
+mod outlook_threads;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod pace;
 pub mod sandbox;
@@ -33,7 +49,7 @@ use crate::provider::{Connect, Mailbox};
 
 /// Opens mailboxes of the providers that are compiled in, each once.
 #[cfg_attr(
-    not(feature = "google"),
+    not(any(feature = "google", feature = "microsoft")),
     expect(dead_code, reason = "without a provider there is nothing to open")
 )]
 pub struct Providers {
@@ -59,6 +75,12 @@ impl Providers {
                 &self.config,
                 self.accounts.token_source(&account.id),
             )?)),
+            #[cfg(feature = "microsoft")]
+            "microsoft" => Ok(Arc::new(outlook::Outlook::new(
+                &self.config,
+                self.accounts.token_source(&account.id),
+                account,
+            )?)),
             other => Err(unknown(other)),
         }
     }
@@ -80,6 +102,8 @@ impl Connect for Providers {
         match provider {
             #[cfg(feature = "google")]
             "google" => gmail::address(&self.config, token).await,
+            #[cfg(feature = "microsoft")]
+            "microsoft" => outlook::address(&self.config, token, mailbox).await,
             other => {
                 let _ = (token, mailbox);
                 Err(unknown(other))
@@ -112,13 +136,15 @@ fn unknown(provider: &str) -> Error {
     let built: &[&str] = &[
         #[cfg(feature = "google")]
         "google",
+        #[cfg(feature = "microsoft")]
+        "microsoft",
     ];
     Error::new(
         Kind::Argument,
         format!("the provider `{provider}` is not part of this build"),
     )
     .next(if built.is_empty() {
-        "build with the feature `google`".to_owned()
+        "build with the feature `google` or `microsoft`".to_owned()
     } else {
         format!("use one of: {}", built.join(", "))
     })

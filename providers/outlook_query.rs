@@ -41,7 +41,7 @@ pub struct Compiled {
     pub filter: Option<String>,
     /// The KQL of `$search`, ready to stand between double quotes.
     pub search: Option<String>,
-    /// What is still to be checked on each message, with [`matches`].
+    /// What is still to be checked on each message, with [`matches()`].
     pub rest: Option<Query>,
     /// Where meaning was lost or work is left, in words.
     pub notes: Vec<String>,

@@ -68,12 +68,21 @@ impl Pace {
     where
         F: Future<Output = Result<T>>,
     {
+        self.call_of(1, make).await
+    }
+
+    /// [`Pace::call`] for a call that the provider carries out as `weight` calls
+    /// at once; no more than the pace allows.
+    pub async fn call_of<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
         let mut attempt = 0;
         let mut refreshed = false;
         loop {
             attempt += 1;
             let token = self.tokens.bearer().await?;
-            let error = match self.once(make(token.clone())).await {
+            let error = match self.once(weight, make(token.clone())).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -82,26 +91,20 @@ impl Pace {
                 self.tokens.refreshed_after_401(&token).await?;
                 continue;
             }
-            let wait = match error.kind() {
-                Kind::RateLimited(told) => {
-                    let wait = told.unwrap_or_else(|| backoff(attempt));
-                    self.hush(wait);
-                    wait
-                }
-                Kind::Network | Kind::Timeout | Kind::Provider(500..=599) => backoff(attempt),
-                _ => return Err(self.advise(error)),
-            };
-            if attempt == ATTEMPTS || wait > LONGEST_WAIT {
-                return Err(self.advise(error));
+            if let Kind::RateLimited(told) = error.kind() {
+                self.hush(told.unwrap_or_else(|| backoff(attempt)));
             }
-            tokio::time::sleep(wait).await;
+            match self.wait(attempt, &error) {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Err(self.advise(error)),
+            }
         }
     }
 
-    async fn once<T>(&self, attempt: impl Future<Output = Result<T>>) -> Result<T> {
-        let _place = self
+    async fn once<T>(&self, weight: u32, attempt: impl Future<Output = Result<T>>) -> Result<T> {
+        let _places = self
             .in_flight
-            .acquire()
+            .acquire_many(weight)
             .await
             .map_err(|_| Error::new(Kind::Internal, "the account's call limit is gone"))?;
         let quiet = *self
@@ -144,8 +147,20 @@ impl Pace {
         }
     }
 
+    /// How long to wait after the failed attempt number `attempt` (from 1) of
+    /// something that is carried out again by the caller; nothing when there is
+    /// no use in it any more.
+    pub fn wait(&self, attempt: u32, error: &Error) -> Option<Duration> {
+        let wait = match error.kind() {
+            Kind::RateLimited(told) => told.unwrap_or_else(|| backoff(attempt)),
+            Kind::Network | Kind::Timeout | Kind::Provider(500..=599) => backoff(attempt),
+            _ => return None,
+        };
+        (attempt < ATTEMPTS && wait <= LONGEST_WAIT).then_some(wait)
+    }
+
     /// Adds the next step for errors that are final here.
-    fn advise(&self, error: Error) -> Error {
+    pub fn advise(&self, error: Error) -> Error {
         if error.next_step().is_some() {
             return error;
         }

@@ -1,7 +1,8 @@
 //! The `attachment` table: one file that came with a message.
 //!
 //! The provider's own attachment ids are long and, in Gmail, short-lived; the
-//! adapters give each file the lasting id `MESSAGE/PART` instead.
+//! adapters give each file the lasting id `MESSAGE/PART` (Gmail) or
+//! `MESSAGE:ATTACHMENT` (Outlook, whose ids hold slashes) instead.
 
 use super::Kind::{Count, Handle, Text};
 use super::Level::Key;

@@ -23,7 +23,7 @@ pub struct Places<'a> {
     pub names: &'a HashMap<String, String>,
 }
 
-/// The Graph properties that [`matches`] looks at, for `$select`.
+/// The Graph properties that [`matches()`] looks at, for `$select`.
 pub fn reads(rest: &Query) -> Vec<&'static str> {
     let mut properties = Vec::new();
     for term in rest.terms() {

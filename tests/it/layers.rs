@@ -144,6 +144,8 @@ fn what_is_named_in_one_place_only() {
         only("rmcp::", &["server"]);
         only("google_gmail1", &["providers"]);
         only("google_apis_common", &["providers"]);
+        only("graph_rs_sdk", &["providers"]);
+        only("reqwest::", &["providers"]);
         only("sqlx::", &["store"]);
         only("keyring::", &["store"]);
         only("println!", &["cli"]);

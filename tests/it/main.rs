@@ -17,6 +17,8 @@ mod generated;
 mod gmail;
 mod layers;
 mod merge;
+#[cfg(feature = "microsoft")]
+mod outlook;
 #[cfg(feature = "google")]
 mod pipeline;
 mod queries;

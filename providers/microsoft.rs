@@ -1,0 +1,388 @@
+//! One account's way to Microsoft Graph.
+//!
+//! The SDK builds each request and puts the token in; what it lacks or does
+//! badly is done here: the pace of `pace.rs`, a client that follows no redirect,
+//! a cap on the length of an answer, `$batch` with a second try for each part,
+//! and page links that can lead nowhere but to the configured endpoint. What an
+//! answer means stands in `microsoft_answer.rs`.
+//!
+//! Requests are named by their path and query below the base, percent-encoded,
+//! the same alone and in a batch. The SDK's own builders are not used for them:
+//! they take an id with a slash for two segments of the path, and encode one
+//! that was encoded already.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use graph_core::identity::ForceTokenRefresh;
+use graph_rs_sdk::error::{AuthExecutionError, AuthExecutionResult};
+use graph_rs_sdk::header::{CONTENT_TYPE, HeaderValue};
+use graph_rs_sdk::http::Method;
+use graph_rs_sdk::identity::ClientApplication;
+use graph_rs_sdk::{GraphClient, GraphClientConfiguration, GraphFailure};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::microsoft_answer::{Answer, broken, read, sub_answers, too_long};
+use super::pace::Pace;
+use crate::accounts::TokenSource;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+
+/// Calls of one account in flight at once. Outlook allows four per mailbox, and
+/// Graph sends it the parts of a batch four at a time.
+const IN_FLIGHT: u32 = 4;
+/// The most requests that Graph takes in one batch.
+const BATCH: usize = 20;
+/// How long a connection may take to open.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Ids that stay the same when a message moves to another folder.
+const PREFER: &str = "IdType=\"ImmutableId\"";
+
+/// What stands in a query as it is. Spaces are `%20`: in the address of a part
+/// of a batch, `+` is a plus.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b',')
+    .remove(b':')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'/')
+    .remove(b'$');
+
+/// One account's way to Graph, and to one mailbox there.
+pub struct Graph {
+    sdk: GraphClient,
+    http: reqwest::Client,
+    /// Ends in a slash.
+    base: Url,
+    /// `me`, or `users/ADDRESS` for a mailbox that is shared with the user.
+    owner: String,
+    pace: Pace,
+}
+
+/// Hands our tokens to the SDK, which asks before every request.
+#[derive(Clone)]
+struct Bearer(TokenSource);
+
+#[async_trait]
+impl ClientApplication for Bearer {
+    fn get_token_silent(&mut self) -> AuthExecutionResult<String> {
+        let error = Error::new(Kind::Internal, "the SDK asked for a token without waiting");
+        Err(AuthExecutionError::Other(error.into()))
+    }
+
+    async fn get_token_silent_async(&mut self) -> AuthExecutionResult<String> {
+        let token = self.0.bearer().await;
+        token.map_err(|error| AuthExecutionError::Other(error.into()))
+    }
+
+    // The pace asks for a new token when one was refused.
+    fn with_force_token_refresh(&mut self, _: ForceTokenRefresh) {}
+}
+
+impl Graph {
+    /// A way to Graph at the configured endpoint with the tokens of one account;
+    /// to `mailbox` when that is shared with the user, else to the user's own.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if TLS cannot be set up, which no setting can cause.
+    pub fn new(config: &Config, tokens: TokenSource, mailbox: Option<&str>) -> Result<Self> {
+        let base = config.endpoints.graph.clone();
+        // Plain http gets past `config.rs` on this machine only.
+        let secure = base.scheme() == "https";
+        let agent = concat!("daysheet/", env!("CARGO_PKG_VERSION"));
+        let http = reqwest::Client::builder()
+            .use_rustls_tls()
+            .https_only(secure)
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .build()
+            .map_err(|error| {
+                Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
+            })?;
+        let sdk = GraphClientConfiguration::new()
+            .client_application(Bearer(tokens.clone()))
+            .user_agent(HeaderValue::from_static(agent))
+            .referer(false)
+            .https_only(secure);
+        Ok(Self {
+            sdk: GraphClient::from(sdk),
+            http,
+            base,
+            owner: match mailbox {
+                Some(address) => format!("users/{}", net::path_segment(address)),
+                None => "me".to_owned(),
+            },
+            pace: Pace::new(tokens, "microsoft", "Outlook", IN_FLIGHT as usize),
+        })
+    }
+
+    /// True when the mailbox is another's.
+    pub fn is_shared(&self) -> bool {
+        self.owner != "me"
+    }
+
+    /// A request about the mailbox: `path` below its owner, its ids encoded by
+    /// [`net::path_segment`], and a query in clear.
+    pub fn mine(&self, path: &str, query: &[(&str, &str)]) -> String {
+        request(&format!("{}/{path}", self.owner), query)
+    }
+
+    /// A request about the mailbox's owner.
+    pub fn owner(&self, query: &[(&str, &str)]) -> String {
+        request(&self.owner, query)
+    }
+
+    /// The request that a page link of an answer stands for. Only its path below
+    /// the base and its query count: the token goes nowhere else.
+    ///
+    /// # Errors
+    /// [`Kind::Provider`] if the link leads out of the API.
+    pub fn linked(&self, link: &str) -> Result<String> {
+        let outside = || {
+            Error::new(
+                Kind::Provider(200),
+                "Outlook's link to the next page leads out of its API",
+            )
+        };
+        let url = Url::parse(link).map_err(|_opaque| outside())?;
+        let path = url.path().strip_prefix(self.base.path());
+        let path = path.filter(|path| !path.is_empty()).ok_or_else(outside)?;
+        Ok(match url.query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        })
+    }
+
+    /// Gets JSON.
+    pub async fn get(&self, request: &str) -> Result<Value> {
+        let call = |_token| async { self.send(Method::GET, request, None).await?.json() };
+        self.pace
+            .call(call)
+            .await
+            .map_err(|error| self.whose(error))
+    }
+
+    /// Gets the bytes of something that is no JSON, at most `most` of them.
+    pub async fn bytes(&self, request: &str, most: usize) -> Result<Vec<u8>> {
+        let call = |_token| async {
+            let answer = self.send_for(Method::GET, request, None, most).await?;
+            answer.bytes()
+        };
+        self.pace
+            .call(call)
+            .await
+            .map_err(|error| self.whose(error))
+    }
+
+    /// Gets JSON of several requests, 20 in one round trip; one answer for each,
+    /// in their order. A part that is refused for now is asked for again.
+    pub async fn batch(&self, requests: &[String]) -> Vec<Result<Value>> {
+        if let [one] = requests {
+            return vec![self.get(one).await];
+        }
+        let mut answers = Vec::with_capacity(requests.len());
+        // One after the other: each takes all the calls that the mailbox allows.
+        for some in requests.chunks(BATCH) {
+            answers.extend(self.some(some).await);
+        }
+        answers
+    }
+
+    /// At most 20 requests.
+    async fn some(&self, requests: &[String]) -> Vec<Result<Value>> {
+        let mut answers: HashMap<usize, Result<Value>> = HashMap::new();
+        let mut open: Vec<usize> = (0..requests.len()).collect();
+        let mut attempt = 0;
+        while !open.is_empty() {
+            attempt += 1;
+            let mut found = match self.round(requests, &open).await {
+                Ok(found) => found,
+                Err(error) if too_long(&error) && open.len() > 1 => {
+                    for at in open {
+                        let request = requests.get(at).map_or("", String::as_str);
+                        answers.insert(at, self.get(request).await);
+                    }
+                    break;
+                }
+                Err(error) => {
+                    answers.extend(open.iter().map(|at| (*at, Err(error.clone()))));
+                    break;
+                }
+            };
+            let mut wait = Duration::ZERO;
+            let mut again = Vec::new();
+            for at in open {
+                let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
+                let later = answer.as_ref().err().and_then(|error| {
+                    let wait = self.pace.wait(attempt, error)?;
+                    if matches!(error.kind(), Kind::RateLimited(_)) {
+                        self.pace.hush(wait);
+                    }
+                    Some(wait)
+                });
+                match later {
+                    Some(told) => {
+                        wait = wait.max(told);
+                        again.push(at);
+                    }
+                    None => {
+                        let answer = answer.map_err(|error| self.whose(self.pace.advise(error)));
+                        answers.insert(at, answer);
+                    }
+                }
+            }
+            open = again;
+            if !open.is_empty() {
+                tokio::time::sleep(wait).await;
+            }
+        }
+        (0..requests.len())
+            .map(|at| answers.remove(&at).unwrap_or_else(|| Err(left_out())))
+            .collect()
+    }
+
+    /// One round trip for those of `requests` that are still open.
+    async fn round(
+        &self,
+        requests: &[String],
+        open: &[usize],
+    ) -> Result<HashMap<usize, Result<Value>>> {
+        let parts: Vec<Value> = open
+            .iter()
+            .filter_map(|at| {
+                Some(json!({
+                    "id": at.to_string(),
+                    "method": "GET",
+                    "url": format!("/{}", requests.get(*at)?),
+                    "headers": {"Prefer": PREFER},
+                }))
+            })
+            .collect();
+        let body = &json!({ "requests": parts });
+        let call = |_token| async {
+            let answer = self.send(Method::POST, "$batch", Some(body)).await?;
+            let found = sub_answers(&answer.json()?)?;
+            // A token that ended between the envelope and a part is renewed as any.
+            let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
+            match found.values().find(|answer| refused(answer)) {
+                Some(Err(error)) => Err(error.clone()),
+                _ => Ok(found),
+            }
+        };
+        let answer = self.pace.call_of(IN_FLIGHT, call).await;
+        answer.map_err(|error| self.whose(error))
+    }
+
+    async fn send(&self, method: Method, request: &str, body: Option<&Value>) -> Result<Answer> {
+        self.send_for(method, request, body, super::microsoft_answer::LONGEST)
+            .await
+    }
+
+    /// Makes one attempt. The SDK builds the request; our client sends it,
+    /// because the SDK's follows redirects.
+    async fn send_for(
+        &self,
+        method: Method,
+        request: &str,
+        body: Option<&Value>,
+        most: usize,
+    ) -> Result<Answer> {
+        let mut sdk = self.sdk.clone();
+        let built = match body {
+            Some(body) => {
+                let base = self.base.as_str().trim_end_matches('/');
+                sdk.use_test_endpoint(&self.checked(base)?);
+                sdk.batch(body)
+                    .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            }
+            None => {
+                sdk.use_test_endpoint(&self.checked(&format!("{}{request}", self.base))?);
+                sdk.custom(method, None)
+            }
+        };
+        let built = built
+            .header(
+                graph_rs_sdk::header::HeaderName::from_static("prefer"),
+                HeaderValue::from_static(PREFER),
+            )
+            .build()
+            .await
+            .map_err(no_token)?;
+        let built = built.build().map_err(|_opaque| {
+            Error::new(Kind::Internal, "a request to Outlook could not be written")
+        })?;
+        let answer = self
+            .http
+            .execute(built)
+            .await
+            .map_err(|error| broken(&error))?;
+        read(answer, most).await
+    }
+
+    /// `url`, if it is the base or below.
+    fn checked(&self, url: &str) -> Result<Url> {
+        Url::parse(url)
+            .ok()
+            .filter(|url| {
+                let below = url
+                    .path()
+                    .starts_with(self.base.path().trim_end_matches('/'));
+                url.origin() == self.base.origin() && below
+            })
+            .ok_or_else(|| Error::new(Kind::Internal, "a request to Outlook left its API"))
+    }
+
+    /// Access to another's mailbox is the owner's to give, not a scope's.
+    fn whose(&self, error: Error) -> Error {
+        if self.is_shared()
+            && error.kind() == Kind::Auth
+            && error.message() == super::microsoft_answer::DENIED
+        {
+            return Error::new(
+                Kind::Provider(403),
+                "the mailbox is not shared with this sign-in any more, or not for reading",
+            )
+            .next("ask its owner for access");
+        }
+        error
+    }
+}
+
+/// A request by its path, encoded already, and its query in clear.
+pub fn request(path: &str, query: &[(&str, &str)]) -> String {
+    let mut text = path.to_owned();
+    for (at, (name, value)) in query.iter().enumerate() {
+        text.push(if at == 0 { '?' } else { '&' });
+        text.push_str(name);
+        text.push('=');
+        text.extend(utf8_percent_encode(value, QUERY));
+    }
+    text
+}
+
+/// The SDK fails before sending for want of a token only.
+fn no_token(failure: GraphFailure) -> Error {
+    if let GraphFailure::Other(cause) = failure
+        && let Ok(ours) = cause.downcast::<Error>()
+    {
+        return *ours;
+    }
+    Error::new(Kind::Internal, "the Graph client refused our call")
+}
+
+fn left_out() -> Error {
+    Error::new(
+        Kind::Provider(200),
+        "Outlook left one of several requests unanswered",
+    )
+    .next("try again")
+}

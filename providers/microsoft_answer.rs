@@ -1,0 +1,235 @@
+//! What Graph answers, read: bytes with a cap, JSON, the parts of a batch, and
+//! errors in our kinds.
+//!
+//! No request is made here, and no message carries more of an answer than the
+//! first line of Graph's own error text.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use jiff::{Timestamp, Zoned};
+use serde_json::Value;
+
+use crate::error::{Error, Kind, Result};
+
+/// The longest answer that is read, in bytes.
+pub const LONGEST: usize = 32 << 20;
+/// The message of an error that a missing permission causes.
+pub const DENIED: &str = "the sign-in does not allow this";
+/// The message of an error about an answer beyond its cap.
+const TOO_LONG: &str = "Outlook's answer is longer than";
+
+/// A whole answer.
+pub struct Answer {
+    status: u16,
+    retry_after: Option<Duration>,
+    body: Vec<u8>,
+}
+
+/// Reads an answer of at most `most` bytes, unpacked.
+pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> {
+    let status = answer.status().as_u16();
+    let retry_after = answer
+        .headers()
+        .get(reqwest::header::RETRY_AFTER)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| told(value, Timestamp::now()));
+    let mut body = Vec::new();
+    while let Some(some) = answer.chunk().await.map_err(|error| broken(&error))? {
+        if body.len() + some.len() > most {
+            return Err(Error::argument(format!("{TOO_LONG} {most} bytes"))
+                .next("ask for fewer items, or for body=headers"));
+        }
+        body.extend_from_slice(&some);
+    }
+    Ok(Answer {
+        status,
+        retry_after,
+        body,
+    })
+}
+
+/// True for the error that [`read`] gives for a long answer.
+pub fn too_long(error: &Error) -> bool {
+    error.message().starts_with(TOO_LONG)
+}
+
+impl Answer {
+    /// The answer's JSON, or what its status says.
+    pub fn json(self) -> Result<Value> {
+        if (200..300).contains(&self.status) {
+            return parse(&self.body);
+        }
+        Err(self.refused())
+    }
+
+    /// The answer's bytes, or what its status says.
+    pub fn bytes(self) -> Result<Vec<u8>> {
+        if (200..300).contains(&self.status) {
+            return Ok(self.body);
+        }
+        Err(self.refused())
+    }
+
+    fn refused(&self) -> Error {
+        let body = serde_json::from_slice(&self.body).unwrap_or_default();
+        refused(self.status, self.retry_after, &body)
+    }
+}
+
+/// The answers to the parts of a batch, by the number that is their id.
+pub fn sub_answers(envelope: &Value) -> Result<HashMap<usize, Result<Value>>> {
+    let parts = envelope.get("responses").and_then(Value::as_array);
+    let parts = parts.ok_or_else(no_json)?;
+    Ok(parts.iter().filter_map(sub_answer).collect())
+}
+
+fn sub_answer(part: &Value) -> Option<(usize, Result<Value>)> {
+    let number = |value: &Value| match value {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    };
+    let at = usize::try_from(number(part.get("id")?)?).ok()?;
+    let status = u16::try_from(number(part.get("status")?)?).ok()?;
+    let body = part.get("body").unwrap_or(&Value::Null);
+    if (200..300).contains(&status) {
+        return Some((at, Ok(body.clone())));
+    }
+    let headers = part.get("headers").and_then(Value::as_object);
+    let retry_after = headers
+        .into_iter()
+        .flatten()
+        .find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))
+        .and_then(|(_, value)| match value {
+            Value::String(text) => told(text, Timestamp::now()),
+            other => other.as_u64().map(Duration::from_secs),
+        });
+    Some((at, Err(refused(status, retry_after, body))))
+}
+
+/// How long `Retry-After` says to wait: seconds, or until a date.
+fn told(value: &str, now: Timestamp) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until: Zoned = jiff::fmt::rfc2822::parse(value).ok()?;
+    let seconds = until.timestamp().as_second() - now.as_second();
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}
+
+fn parse(body: &[u8]) -> Result<Value> {
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_eof() {
+            Error::new(Kind::Network, "Outlook's answer broke off")
+        } else {
+            no_json()
+        }
+    })
+}
+
+fn no_json() -> Error {
+    Error::new(
+        Kind::Provider(502),
+        "Outlook answered with a page or something else that is not its JSON",
+    )
+}
+
+/// A connection that failed; its own words may hold a URL.
+pub fn broken(error: &reqwest::Error) -> Error {
+    if error.is_timeout() {
+        return Error::new(Kind::Timeout, "Outlook did not answer in time");
+    }
+    let message = if error.is_connect() {
+        "Outlook could not be reached"
+    } else if error.is_body() || error.is_decode() {
+        "Outlook's answer broke off"
+    } else {
+        "the connection to Outlook broke"
+    };
+    Error::new(Kind::Network, message)
+}
+
+/// Graph's error answer, in our kinds. Codes are compared without regard to case.
+fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
+    let error = body.get("error").unwrap_or(&Value::Null);
+    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    let code = text("code");
+    let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
+    let said = text("message").lines().next().unwrap_or_default();
+    let said: String = said.chars().take(200).collect();
+    let said = said.trim().trim_end_matches('.');
+    let message = match (said, code) {
+        ("", "") => format!("Outlook answered with status {status}"),
+        ("", said) | (said, _) => format!("Outlook answered with status {status}: {said}"),
+    };
+    match status {
+        429 => Error::new(Kind::RateLimited(retry_after), message),
+        // Graph also throttles by these two, and then says for how long.
+        503 | 509 if retry_after.is_some() => Error::new(Kind::RateLimited(retry_after), message),
+        403 if is(&[
+            "ErrorAccessDenied",
+            "AccessDenied",
+            "Authorization_RequestDenied",
+            "Forbidden",
+        ]) =>
+        {
+            Error::new(Kind::Auth, DENIED)
+                .next("run `daysheet account add microsoft` and allow all permissions")
+        }
+        400..=499
+            if is(&[
+                "MailboxNotEnabledForRESTAPI",
+                "MailboxNotSupportedForRESTAPI",
+                "MailboxNotHostedInExchangeOnline",
+            ]) =>
+        {
+            Error::new(
+                Kind::Provider(status),
+                "the account has no mailbox that Microsoft Graph can read",
+            )
+            .next("sign in with an account whose mail is on Exchange Online or Outlook.com")
+        }
+        404 => Error::new(Kind::NotFound, "Outlook has no such item"),
+        400 if is(&[
+            "ErrorItemNotFound",
+            "ErrorInvalidIdMalformed",
+            "ErrorInvalidId",
+            "ErrorInvalidIdEmpty",
+            "ErrorInvalidMailboxItemId",
+            "ErrorInvalidIdNotAnItemAttachmentId",
+        ]) =>
+        {
+            Error::new(Kind::NotFound, "Outlook has no such item")
+        }
+        300..=399 => Error::new(
+            Kind::Provider(status),
+            "Outlook answered with a redirect, which is not followed",
+        )
+        .next("check the setting endpoints.graph (DAYSHEET_GRAPH_URL)"),
+        status => Error::new(Kind::Provider(status), message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_by_a_date() {
+        let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
+        for (value, seconds) in [
+            ("7", Some(7)),
+            (" 120 ", Some(120)),
+            ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
+            ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
+            ("soon", None),
+        ] {
+            assert_eq!(
+                told(value, now),
+                seconds.map(Duration::from_secs),
+                "{value}"
+            );
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Outlook behind the mailbox port.
+//!
+//! Graph lists messages with any of their properties, so a page costs one
+//! request, and a second batch when folder names or the trash matter. Only what
+//! the projection names is asked for (`$select`). What the columns mean is the
+//! registry's business; how a list is asked for stands in `outlook_list.rs`, how
+//! a query is written in `outlook_query.rs`, how conversations are put together in `outlook_threads.rs`, how a letter is
+//! read in `outlook_letter.rs`, and what folders are called in
+//! `outlook_folders.rs`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use super::microsoft::Graph;
+use super::outlook_folders::{Tree, list};
+use super::outlook_list::Wanted;
+use super::{outlook_letter, outlook_people, outlook_threads};
+use crate::accounts::{Account, TokenSource};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::project::Projection;
+use crate::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
+use crate::schemas::Api;
+
+/// How long the folders' names are believed.
+const NAMES_LAST: Duration = Duration::from_secs(60);
+
+/// One Outlook mailbox: the account's own, or one that is shared with it.
+pub struct Outlook {
+    graph: Graph,
+    /// The mailbox's address.
+    address: String,
+    folders: Mutex<Option<(Instant, Arc<Tree>)>>,
+}
+
+impl Outlook {
+    /// The mailbox of `account`, at the configured endpoint.
+    ///
+    /// # Errors
+    /// As [`Graph::new`].
+    pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
+        let shared = account.via.is_some().then_some(account.email.as_str());
+        Ok(Self {
+            graph: Graph::new(config, tokens, shared)?,
+            address: account.email.clone(),
+            folders: Mutex::new(None),
+        })
+    }
+
+    /// The account's way to Graph.
+    pub(super) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The mailbox's address.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The folders, remembered for a while.
+    pub(super) async fn tree(&self) -> Result<Arc<Tree>> {
+        let mut known = self.folders.lock().await;
+        if let Some((when, tree)) = known.as_ref()
+            && when.elapsed() < NAMES_LAST
+        {
+            return Ok(tree.clone());
+        }
+        let tree = Arc::new(Tree::load(&self.graph, &[]).await?);
+        *known = Some((Instant::now(), tree.clone()));
+        Ok(tree)
+    }
+
+    async fn folder_page(&self, projection: &Projection) -> Result<Page> {
+        let counts: Vec<&str> = projection
+            .roots()
+            .into_iter()
+            .filter(|root| !matches!(*root, "id" | "displayName"))
+            .collect();
+        let tree = Arc::new(Tree::load(&self.graph, &counts).await?);
+        *self.folders.lock().await = Some((Instant::now(), tree.clone()));
+        let items = tree.items();
+        let mut notes = Vec::new();
+        if tree.is_cut() {
+            notes.push("the mailbox has more folders than are read; some are missing".to_owned());
+        }
+        Ok(Page {
+            total: (!tree.is_cut()).then(|| Total::Exactly(count(items.len()))),
+            items,
+            names: tree.names().clone(),
+            notes,
+            ..Page::default()
+        })
+    }
+
+    async fn categories(&self, projection: &Projection) -> Result<Page> {
+        let select = projection.roots().join(",");
+        let request = self
+            .graph
+            .mine("outlook/masterCategories", &[("$select", &select)]);
+        let mut items = list(&self.graph.get(&request).await?);
+        items.sort_by_key(|item| text(item, "displayName").to_lowercase());
+        Ok(whole(items))
+    }
+
+    async fn aliases(&self) -> Result<Page> {
+        let select = [("$select", "mail,userPrincipalName,proxyAddresses")];
+        let user = self.graph.get(&self.graph.owner(&select)).await?;
+        let main = main_address(&user);
+        let mut items = Vec::new();
+        for proxy in user
+            .get("proxyAddresses")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
+            // `SMTP:` is the main address, `smtp:` another; the rest is no mail.
+            if let Some((kind, address)) = proxy.split_once(':')
+                && kind.eq_ignore_ascii_case("smtp")
+            {
+                items.push(json!({"address": address, "primary": kind == "SMTP"}));
+            }
+        }
+        items.sort_by_key(|item| item.get("primary") != Some(&Value::Bool(true)));
+        if items.is_empty() && !main.is_empty() {
+            items.push(json!({"address": main, "primary": true}));
+        }
+        Ok(whole(items))
+    }
+
+    async fn settings(&self) -> Result<Page> {
+        let settings = self
+            .graph
+            .get(&self.graph.mine("mailboxSettings", &[]))
+            .await?;
+        Ok(whole(vec![settings]))
+    }
+}
+
+#[async_trait]
+impl Mailbox for Outlook {
+    fn api(&self) -> Api {
+        Api::Outlook
+    }
+
+    async fn messages(&self, ask: &Ask) -> Result<Page> {
+        let wanted = Wanted {
+            select: &ask.projection.roots(),
+            top: ask.limit,
+            count: true,
+            cursor: ask.cursor.as_deref(),
+        };
+        let plan = self.plan(ask, wanted).await?;
+        let listed = self.listed(&plan).await?;
+        let shown = count(listed.items.len());
+        let mut page = Page {
+            total: match (&listed.next, listed.count) {
+                (None, _) if !plan.later => Some(Total::Exactly(shown)),
+                (_, Some(count)) if plan.checks() => Some(Total::About(count)),
+                (_, counted) => counted.map(Total::Exactly),
+            },
+            items: listed.items,
+            next: listed.next,
+            notes: plan.notes,
+            ..Page::default()
+        };
+        if ask.projection.names && !page.items.is_empty() {
+            page.names = self.names().await?;
+        }
+        Ok(page)
+    }
+
+    async fn threads(&self, ask: &Ask) -> Result<Page> {
+        outlook_threads::page(self, ask).await
+    }
+
+    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page> {
+        match what {
+            Lookup::Folders => self.folder_page(projection).await,
+            Lookup::Categories => self.categories(projection).await,
+            Lookup::Aliases => self.aliases().await,
+            Lookup::Settings => self.settings().await,
+            Lookup::Contacts(people) => outlook_people::find(&self.graph, people, projection).await,
+        }
+    }
+
+    async fn letters(
+        &self,
+        ids: &[String],
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Vec<Result<Letter>> {
+        let mut good = Vec::new();
+        let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
+        for (id, checked) in ids.iter().zip(&checked) {
+            if checked.is_ok() {
+                good.push(id.as_str());
+            }
+        }
+        let mut letters = outlook_letter::fetch(&self.graph, &good, projection, form)
+            .await
+            .into_iter();
+        checked
+            .into_iter()
+            .map(|checked| {
+                checked?;
+                let lost = || Err(Error::new(Kind::Internal, "a letter was left out"));
+                letters.next().unwrap_or_else(lost)
+            })
+            .collect()
+    }
+
+    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+        check(id)?;
+        outlook_threads::ids(&self.graph, id).await
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        Ok(self.tree().await?.names().clone())
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        check(id)
+    }
+}
+
+/// The address of the account that a fresh token belongs to; with `mailbox`, its
+/// access to that mailbox is proved too.
+pub async fn address(config: &Config, token: &str, mailbox: Option<&str>) -> Result<String> {
+    let own = Graph::new(config, TokenSource::fixed(token), None)?;
+    let user = own.owner(&[("$select", "mail,userPrincipalName")]);
+    let address = main_address(&own.get(&user).await?).to_owned();
+    if address.is_empty() {
+        return Err(Error::new(
+            Kind::Provider(200),
+            "Microsoft did not say whose mailbox it is",
+        ));
+    }
+    if let Some(mailbox) = mailbox {
+        let shared = Graph::new(config, TokenSource::fixed(token), Some(mailbox))?;
+        let inbox = shared.mine("mailFolders/inbox", &[("$select", "id")]);
+        shared
+            .get(&inbox)
+            .await
+            .map_err(|error| match error.kind() {
+                Kind::NotFound | Kind::Provider(403) => Error::new(
+                    Kind::Provider(403),
+                    format!(
+                        "the mailbox {} is not shared with {address}, or does not exist",
+                        crate::text::brief(mailbox)
+                    ),
+                )
+                .next("ask its owner for access"),
+                _ => error,
+            })?;
+    }
+    Ok(address)
+}
+
+/// A user's address. Those of personal accounts may have a sign-in name alone.
+fn main_address(user: &Value) -> &str {
+    match text(user, "mail") {
+        "" => text(user, "userPrincipalName"),
+        mail => mail,
+    }
+}
+
+/// Graph's ids are base64 of either alphabet, some seventy characters or more.
+fn check(id: &str) -> Result<()> {
+    let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte);
+    if !(16..=512).contains(&id.len()) || !id.bytes().all(alphabet) {
+        return Err(Error::argument("the id is not one of Outlook's")
+            .next("use a handle such as m12 from a search"));
+    }
+    if id.len() <= 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(
+            Error::argument("the id looks like one of Gmail's, not one of Outlook's")
+                .next("name the Gmail account, or use a handle such as m12 from a search"),
+        );
+    }
+    Ok(())
+}
+
+/// A list that has no further page.
+fn whole(items: Vec<Value>) -> Page {
+    Page {
+        total: Some(Total::Exactly(count(items.len()))),
+        items,
+        ..Page::default()
+    }
+}
+
+pub(super) fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}

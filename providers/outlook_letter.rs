@@ -1,0 +1,237 @@
+//! Outlook's messages, read.
+//!
+//! Graph has taken the MIME structure apart: a message has one body, in HTML or
+//! plain, and a list of attachments. Letters are fetched together: one batch for
+//! the messages and one for the attachments of those that have any. The contents
+//! of attachments are never asked for.
+
+use futures_util::stream::{self, StreamExt};
+use serde_json::{Value, json};
+
+use super::microsoft::Graph;
+use super::microsoft_answer::too_long;
+use super::outlook::text;
+use super::outlook_folders::list;
+use crate::error::{Error, Result};
+use crate::net;
+use crate::project::Projection;
+use crate::provider::{BodyForm, Letter, PlainText, TextPart};
+
+/// A message larger than this is not shown raw, in bytes.
+const RAW_LIMIT: usize = 5 << 20;
+/// Raw messages fetched at once.
+const RAW_AT_ONCE: usize = 4;
+/// Pages of one message's attachments.
+const PAGES: usize = 10;
+/// Stands between a message's id and an attachment's. Both are base64, which
+/// has no such character.
+const BETWEEN: char = ':';
+
+/// The letters with these ids: one answer for each, in their order.
+pub async fn fetch(
+    graph: &Graph,
+    ids: &[&str],
+    projection: &Projection,
+    form: BodyForm,
+) -> Vec<Result<Letter>> {
+    let mut select = projection.roots();
+    let more: &[&str] = match form {
+        BodyForm::None | BodyForm::Raw => &[],
+        BodyForm::Parts => &["body", "hasAttachments"],
+        BodyForm::Headers => &["internetMessageHeaders"],
+    };
+    let more = more
+        .iter()
+        .filter(|property| !projection.roots().contains(*property));
+    select.extend(more.copied());
+    let select = select.join(",");
+    let requests: Vec<String> = ids
+        .iter()
+        .map(|id| graph.mine(&at(id), &[("$select", &select)]))
+        .collect();
+    let items = graph.batch(&requests).await;
+    match form {
+        BodyForm::None => items
+            .into_iter()
+            .map(|item| {
+                Ok(Letter {
+                    item: item?,
+                    ..Letter::default()
+                })
+            })
+            .collect(),
+        BodyForm::Headers => items.into_iter().map(|item| Ok(headers(item?))).collect(),
+        BodyForm::Raw => {
+            let calls: Vec<_> = ids
+                .iter()
+                .zip(items)
+                .map(|(id, item)| raw(graph, id, item))
+                .collect();
+            stream::iter(calls).buffered(RAW_AT_ONCE).collect().await
+        }
+        BodyForm::Parts => {
+            let mut letters: Vec<Result<Letter>> =
+                items.into_iter().map(|item| item.map(parts)).collect();
+            attachments(graph, ids, &mut letters).await;
+            letters
+        }
+    }
+}
+
+/// The path of a message.
+fn at(id: &str) -> String {
+    format!("messages/{}", net::path_segment(id))
+}
+
+/// A letter with its text, its files not yet.
+fn parts(mut item: Value) -> Letter {
+    let body = item
+        .as_object_mut()
+        .and_then(|item| item.remove("body"))
+        .unwrap_or_default();
+    let content = text(&body, "content").to_owned();
+    let part = if text(&body, "contentType").eq_ignore_ascii_case("html") {
+        TextPart::Html(content)
+    } else {
+        TextPart::Plain(PlainText {
+            text: content,
+            flowed: None,
+        })
+    };
+    let empty = text(&body, "content").is_empty();
+    Letter {
+        item,
+        parts: if empty {
+            Vec::new()
+        } else {
+            vec![vec![vec![part]]]
+        },
+        ..Letter::default()
+    }
+}
+
+/// True when a message may have attachments. Graph does not count those that
+/// its HTML shows, so that is looked at as well.
+fn may_have_files(letter: &Letter) -> bool {
+    let shows = |part: &TextPart| match part {
+        TextPart::Html(html) => html.to_ascii_lowercase().contains("cid:"),
+        TextPart::Plain(_) => false,
+    };
+    letter.item.get("hasAttachments") == Some(&Value::Bool(true))
+        || letter.parts.iter().flatten().flatten().any(shows)
+}
+
+/// Adds the attached files of those letters that may have any.
+async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
+    let mut wanted: Vec<(&str, &mut Letter)> = Vec::new();
+    for (id, letter) in ids.iter().zip(letters) {
+        if let Ok(letter) = letter
+            && may_have_files(letter)
+        {
+            wanted.push((id, letter));
+        }
+    }
+    let requests: Vec<String> = wanted
+        .iter()
+        .map(|(id, _)| {
+            let select = [("$select", "id,name,contentType,size,isInline")];
+            graph.mine(&format!("{}/attachments", at(id)), &select)
+        })
+        .collect();
+    let answers = graph.batch(&requests).await;
+    for ((id, letter), answer) in wanted.into_iter().zip(answers) {
+        let files = match answer {
+            Ok(answer) => pages(graph, answer).await,
+            Err(error) => Err(error),
+        };
+        match files {
+            Ok(files) => sort_in(id, files, letter),
+            Err(error) => letter.notes.push(format!(
+                "its attachments could not be listed ({})",
+                error.message()
+            )),
+        }
+    }
+}
+
+async fn pages(graph: &Graph, answer: Value) -> Result<Vec<Value>> {
+    let mut files = list(&answer);
+    let mut answer = answer;
+    for _ in 1..PAGES {
+        let Some(link) = answer.get("@odata.nextLink").and_then(Value::as_str) else {
+            break;
+        };
+        answer = graph.get(&graph.linked(link)?).await?;
+        files.extend(list(&answer));
+    }
+    Ok(files)
+}
+
+/// Tells files from the pictures that the text shows.
+fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
+    let mut inline = 0;
+    for file in files {
+        let kind = text(&file, "contentType").to_ascii_lowercase();
+        if file.get("isInline") == Some(&Value::Bool(true)) && kind.starts_with("image/") {
+            inline += 1;
+            continue;
+        }
+        letter.attachments.push(json!({
+            "id": format!("{id}{BETWEEN}{}", text(&file, "id")),
+            "message": id,
+            "name": file.get("name"),
+            "contentType": file.get("contentType"),
+            "size": file.get("size"),
+        }));
+    }
+    if inline > 0 {
+        letter
+            .notes
+            .push(format!("{inline} inline images are not listed"));
+    }
+}
+
+/// A letter with its header lines.
+fn headers(mut item: Value) -> Letter {
+    let headers = item
+        .as_object_mut()
+        .and_then(|item| item.remove("internetMessageHeaders"))
+        .unwrap_or_default();
+    let mut source = String::new();
+    for header in headers.as_array().into_iter().flatten() {
+        source.push_str(text(header, "name"));
+        source.push_str(": ");
+        source.push_str(text(header, "value"));
+        source.push('\n');
+    }
+    let mut notes = Vec::new();
+    if source.is_empty() {
+        // Drafts and what was sent from here have none.
+        notes.push("Outlook keeps no header lines of this message".to_owned());
+    }
+    Letter {
+        item,
+        source: Some(source),
+        notes,
+        ..Letter::default()
+    }
+}
+
+async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<Letter> {
+    let item = item?;
+    let request = graph.mine(&format!("{}/$value", at(id)), &[]);
+    let bytes = graph.bytes(&request, RAW_LIMIT).await.map_err(|error| {
+        if too_long(&error) {
+            return Error::argument(format!(
+                "the message is larger than the {RAW_LIMIT} bytes that are shown raw"
+            ))
+            .next("read it with body=text or body=headers");
+        }
+        error
+    })?;
+    Ok(Letter {
+        item,
+        source: Some(String::from_utf8_lossy(&bytes).into_owned()),
+        ..Letter::default()
+    })
+}

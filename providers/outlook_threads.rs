@@ -1,0 +1,211 @@
+//! Outlook's conversations, put together from messages.
+//!
+//! Graph has no list of conversations. A page of messages is grouped by
+//! conversation in the order of the list, and each conversation's messages are
+//! asked for by its id, in batches. The service refuses to sort those, so they
+//! are sorted here.
+//!
+//! A conversation comes up again wherever the list has another message of it.
+//! So the cursor remembers which were shown, by a short hash, and where in the
+//! list to go on: on the same page when it has more conversations than were
+//! asked for.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::microsoft::Graph;
+use super::outlook::{Outlook, count, text};
+use super::outlook_folders::list;
+use super::outlook_list::Wanted;
+use crate::error::{Error, Kind, Result};
+use crate::provider::{Ask, Failed, Page, Total};
+
+/// Conversations that a cursor remembers; with more, the first are forgotten.
+const REMEMBERED: usize = 4_000;
+/// Messages of one conversation in a page of Graph's, and pages read of it.
+const TOP: &str = "100";
+const PAGES: usize = 10;
+
+/// Where a list of conversations goes on.
+#[derive(Debug, Serialize, Deserialize)]
+struct Cursor {
+    /// The request for the page of messages.
+    link: String,
+    /// Hashes of the conversations that were shown.
+    shown: Vec<String>,
+}
+
+/// A page of conversations.
+pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
+    let mut cursor = ask.cursor.as_deref().map(read).transpose()?;
+    let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
+    let wanted = Wanted {
+        select: &["conversationId", "receivedDateTime"],
+        // Half of a mailbox's messages are answers, so twice as many are looked at.
+        top: ask.limit.saturating_mul(2),
+        count: false,
+        cursor: link,
+    };
+    let plan = outlook.plan(ask, wanted).await?;
+    let listed = outlook.listed(&plan).await?;
+
+    let mut shown = cursor.take().map(|cursor| cursor.shown).unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    let mut left = false;
+    for item in &listed.items {
+        let id = text(item, "conversationId");
+        if id.is_empty() || shown.contains(&hash(id)) || found.iter().any(|known| known == id) {
+            continue;
+        }
+        if found.len() == ask.limit.max(1) {
+            left = true;
+            break;
+        }
+        found.push(id.to_owned());
+    }
+    shown.extend(found.iter().map(|id| hash(id)));
+    let excess = shown.len().saturating_sub(REMEMBERED);
+    shown.drain(..excess);
+
+    let link = if left {
+        Some(plan.request)
+    } else {
+        listed.next
+    };
+    let next = link
+        .map(|link| write(&Cursor { link, shown }))
+        .transpose()?;
+    let mut page = Page {
+        next,
+        notes: plan.notes,
+        ..Page::default()
+    };
+    fill(outlook.graph(), ask, found, &mut page).await?;
+    if page.next.is_none() && ask.cursor.is_none() {
+        let all = page.items.len() + page.failed.len();
+        page.total = Some(Total::Exactly(count(all)));
+    }
+    Ok(page)
+}
+
+/// Adds the conversations with what the projection reads of their messages.
+async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Result<()> {
+    let inner: Vec<&str> = ask
+        .projection
+        .paths
+        .iter()
+        .filter_map(|path| path.strip_prefix("messages/"))
+        .map(|path| path.split('/').next().unwrap_or(path))
+        .collect();
+    if inner.is_empty() && ask.projection.within(&["id"]) {
+        page.items = ids.into_iter().map(|id| json!({ "id": id })).collect();
+        return Ok(());
+    }
+    let mut select = vec!["receivedDateTime"];
+    for property in inner {
+        if !select.contains(&property) {
+            select.push(property);
+        }
+    }
+    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &select)).collect();
+    let answers = graph.batch(&requests).await;
+    for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
+        let messages = match answer {
+            Ok(answer) => messages(graph, answer).await,
+            Err(error) => Err(error),
+        };
+        match messages {
+            Ok((messages, whole)) => {
+                if !whole {
+                    page.notes.push(format!(
+                        "a conversation has more than {} messages; it is summed up from those",
+                        messages.len()
+                    ));
+                }
+                page.items.push(json!({"id": id, "messages": messages}));
+            }
+            // Without a sign-in no further one will come either.
+            Err(error) if error.kind() == Kind::Auth => return Err(error),
+            Err(error) => page.failed.push(Failed { at, id, error }),
+        }
+    }
+    match page.failed.first() {
+        Some(one) if page.items.is_empty() && one.error.kind() != Kind::NotFound => {
+            Err(one.error.clone())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The ids of a conversation's messages, oldest first.
+pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
+    let answer = graph
+        .get(&request(graph, id, &["id", "receivedDateTime"]))
+        .await?;
+    let (messages, _) = messages(graph, answer).await?;
+    let ids: Vec<String> = messages
+        .iter()
+        .map(|message| text(message, "id").to_owned())
+        .collect();
+    if ids.is_empty() {
+        return Err(Error::new(
+            Kind::NotFound,
+            "Outlook has no message of this conversation any more",
+        )
+        .next("search again for its handle"));
+    }
+    Ok(ids)
+}
+
+fn request(graph: &Graph, id: &str, select: &[&str]) -> String {
+    let filter = format!("conversationId eq '{}'", id.replace('\'', "''"));
+    let query = [
+        ("$filter", filter.as_str()),
+        ("$select", &select.join(",")),
+        ("$top", TOP),
+    ];
+    graph.mine("messages", &query)
+}
+
+/// The messages of an answer and of the pages after it, oldest first; and
+/// whether these are all.
+async fn messages(graph: &Graph, answer: Value) -> Result<(Vec<Value>, bool)> {
+    let mut messages = list(&answer);
+    let mut answer = answer;
+    let mut pages = 1;
+    let mut whole = true;
+    while let Some(link) = answer.get("@odata.nextLink").and_then(Value::as_str) {
+        if pages == PAGES {
+            whole = false;
+            break;
+        }
+        pages += 1;
+        answer = graph.get(&graph.linked(link)?).await?;
+        messages.extend(list(&answer));
+    }
+    // Times are in UTC and of one length, so their texts sort as they do.
+    messages
+        .sort_by(|one, other| text(one, "receivedDateTime").cmp(text(other, "receivedDateTime")));
+    Ok((messages, whole))
+}
+
+/// Eight letters for a conversation.
+fn hash(id: &str) -> String {
+    let digest = Sha256::digest(id.as_bytes());
+    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
+}
+
+fn read(cursor: &str) -> Result<Cursor> {
+    serde_json::from_str(cursor).map_err(|_opaque| {
+        Error::argument("the cursor does not belong to a list of conversations")
+            .next("search again without cursor")
+    })
+}
+
+fn write(cursor: &Cursor) -> Result<String> {
+    serde_json::to_string(cursor)
+        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be written"))
+}

@@ -151,6 +151,12 @@ struct Sandboxed {
     /// A folder of .eml and .mbox files for the sandbox.
     #[arg(long, value_name = "DIR", requires = "sandbox")]
     mail: Option<PathBuf>,
+    /// Which provider the sandbox's mailboxes are at.
+    ///
+    /// The sample's private mailbox is at Google and its work mailbox at
+    /// Microsoft; those of a folder are at Google.
+    #[arg(long, requires = "sandbox", value_parser = ["google", "microsoft", "both"])]
+    provider: Option<String>,
     /// Faults for the sandbox to inject.
     #[arg(long, value_name = "SPEC", requires = "sandbox")]
     fault: Option<String>,

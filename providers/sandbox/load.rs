@@ -1,4 +1,4 @@
-//! Mailboxes out of a folder of `.eml` and `.mbox` files, or out of the sample.
+//! Mailboxes out of a folder of `.eml` and `.mbox` files, or out of the samples.
 //!
 //! Whose letters they are: those below a top-level folder with an `@` in its
 //! name belong to that address. All others belong together, to the address
@@ -22,11 +22,20 @@ use super::mailbox::{Arrival, Mailbox};
 use super::mbox::{self, Posted};
 use crate::error::{Error, Kind, Result};
 
-/// The mailbox that the sandbox comes with.
-const SAMPLE: &[u8] = include_bytes!("sample.mbox");
-
-/// Whose mail the sample is.
-const SAMPLE_OWNER: &str = "mira@example.com";
+/// The mailboxes that the sandbox comes with: file, owner, letters. One
+/// person's, in private and at work.
+const SAMPLES: [(&str, &str, &[u8]); 2] = [
+    (
+        "sample.mbox",
+        "mira@example.com",
+        include_bytes!("sample.mbox"),
+    ),
+    (
+        "work.mbox",
+        "mira@lindqvist-lamps.example",
+        include_bytes!("work.mbox"),
+    ),
+];
 
 /// Whose mail it is when nothing tells.
 const NOBODY: &str = "me@example.com";
@@ -44,11 +53,15 @@ pub struct LoadReport {
     pub skipped: Vec<(String, String)>,
 }
 
-/// Loads the mailboxes of a path, or the sample.
+/// Loads the mailboxes of a path, or the samples.
 pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>, LoadReport)> {
     let mut loading = Loading::default();
     match mail {
-        None => loading.mbox("sample.mbox", Some(SAMPLE_OWNER), SAMPLE, |_| ()),
+        None => {
+            for (name, owner, letters) in SAMPLES {
+                loading.mbox(name, Some(owner), letters, |_| ());
+            }
+        }
         Some(path) => loading.path(path, progress)?,
     }
     Ok(loading.mailboxes())

@@ -78,12 +78,18 @@ impl App {
             return Ok((Self::new(config), None));
         }
         let faults = super::faults(sandboxed.fault.as_deref())?;
-        let (app, sandbox) = Self::sandboxed(config, sandboxed.mail.clone(), faults).await?;
+        let who = match sandboxed.provider.as_deref() {
+            None => Who::Usual,
+            Some("both") => Who::Everybody(&["google", "microsoft"]),
+            Some("microsoft") => Who::Everybody(&["microsoft"]),
+            Some(_) => Who::Everybody(&["google"]),
+        };
+        let (app, sandbox) = Self::sandboxed(config, sandboxed.mail.clone(), faults, who).await?;
         super::sandbox::report(sandbox.report());
         Ok((app, Some(sandbox)))
     }
 
-    /// The app over an embedded sandbox that is signed in to every mailbox of it.
+    /// The app over an embedded sandbox, signed in as `who` says.
     ///
     /// Its handles lie in a folder of their own, so that they last from call to
     /// call and never mix with those of real accounts. Its sign-ins end with
@@ -92,7 +98,9 @@ impl App {
         mut config: Config,
         mail: Option<PathBuf>,
         faults: Faults,
+        who: Who,
     ) -> Result<(Self, Sandbox)> {
+        let sample = mail.is_none();
         let sandbox = Sandbox::start(Options {
             mail,
             progress: std::io::stderr().is_terminal(),
@@ -115,8 +123,8 @@ impl App {
         let store = Store::new(&config);
         let account_store = Store::at(sign_ins.path(), KeyStore::File);
         let app = Self::over(config, store, account_store, Some(sign_ins));
-        for address in sandbox.addresses() {
-            app.consent("google", &address).await?;
+        for (provider, address) in who.sign_ins(sample, &sandbox.addresses()) {
+            app.consent(provider, &address).await?;
         }
         sandbox.set_faults(faults);
         Ok((app, sandbox))
@@ -148,6 +156,43 @@ impl App {
         let (finished, visited) = tokio::join!(finishing, browser);
         visited?;
         finished.map(|_account| ())
+    }
+}
+
+/// Who is signed in to an embedded sandbox.
+#[derive(Debug, Clone, Copy)]
+pub enum Who {
+    /// The sample's two mailboxes at one provider each, as one person has them;
+    /// the mailboxes of a folder at Google.
+    Usual,
+    /// Every mailbox, at each of these providers.
+    Everybody(&'static [&'static str]),
+    /// These alone, as provider and address.
+    These(&'static [(&'static str, &'static str)]),
+}
+
+impl Who {
+    /// The sample's work mailbox, which usually is one of Outlook.
+    const AT_WORK: &str = "mira@lindqvist-lamps.example";
+
+    fn sign_ins(self, sample: bool, addresses: &[String]) -> Vec<(&'static str, String)> {
+        let usual = |address: &String| match sample && address == Self::AT_WORK {
+            true => ("microsoft", address.clone()),
+            false => ("google", address.clone()),
+        };
+        let own = |(provider, address): &(&'static str, &str)| (*provider, (*address).to_owned());
+        match self {
+            Self::Usual => addresses.iter().map(usual).collect(),
+            Self::Everybody(providers) => addresses
+                .iter()
+                .flat_map(|address| {
+                    providers
+                        .iter()
+                        .map(|provider| (*provider, address.clone()))
+                })
+                .collect(),
+            Self::These(pairs) => pairs.iter().map(own).collect(),
+        }
     }
 }
 

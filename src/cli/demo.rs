@@ -1,7 +1,8 @@
 //! `daysheet demo`: the main job on the embedded sandbox, with the figures.
 //!
-//! It signs in through the real flow, makes three calls through MCP, and sets
-//! each answer beside the same data as compact JSON and as the API's own JSON.
+//! It signs in at both providers through the real flow, lists each mailbox,
+//! searches both at once, and reads, all through MCP; each answer stands beside
+//! the same data as compact JSON and as the API's own JSON.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,13 +15,17 @@ use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-use super::app::App;
+use super::app::{App, Who};
 use super::client::{Answer, Client};
 use super::sandbox::report;
+use crate::accounts::Account;
 use crate::budget::count::{TOKENIZER, tokens};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
+use crate::net::path_segment;
+use crate::project::project;
 use crate::providers::sandbox::Faults;
+use crate::schemas::{Api as Of, Level, MESSAGE};
 use crate::text::clip;
 
 /// Messages that the demo lists.
@@ -32,72 +37,67 @@ const START: usize = 180;
 /// Runs the demo and prints it.
 pub(super) async fn run(config: Config, mail: Option<PathBuf>) -> Result<ExitCode> {
     let started = Instant::now();
-    let (app, sandbox) = App::sandboxed(config, mail, Faults::default()).await?;
+    let who = match mail {
+        None => Who::Usual,
+        Some(_) => Who::Everybody(&["google", "microsoft"]),
+    };
+    let (app, sandbox) = App::sandboxed(config, mail, Faults::default(), who).await?;
     report(sandbox.report());
-    let account = app
-        .accounts
-        .list()
-        .await?
-        .into_iter()
-        .next()
-        .ok_or_else(|| {
-            Error::new(Kind::NotFound, "the folder holds no mailbox")
-                .next("give a folder with .eml or .mbox files")
-        })?;
+    let accounts = app.accounts.list().await?;
+    if accounts.is_empty() {
+        return Err(Error::new(Kind::NotFound, "the folder holds no mailbox")
+            .next("give a folder with .eml or .mbox files"));
+    }
     say!(
-        "Sandbox: {} messages of {} behind Google's own paths at {}.",
+        "Sandbox: {} messages behind the providers' own paths at {}.",
         sandbox.report().messages,
-        account.email,
         sandbox.base()
     );
+    let ids: Vec<&str> = accounts.iter().map(|account| account.id.as_str()).collect();
     say!(
-        "Signed in by OAuth (code + PKCE) and ready after {} ms. Nothing leaves this machine.",
+        "Signed in by OAuth (code + PKCE) to {}, ready after {} ms. Nothing leaves this machine.",
+        ids.join(" and "),
         started.elapsed().as_millis()
     );
 
-    let api = Api {
-        base: format!("{}/gmail/v1/users/me", sandbox.base()),
-        token: app.accounts.token_source(&account.id).bearer().await?,
-    };
     let mut client = Client::start(app.server()).await?;
-    let arguments = json!({"limit": LISTED, "account": account.email});
-    let found = show(&mut client, "mail_search", arguments).await?;
-    let ids = provider_ids(&found.json, "messages");
-    found.compare(&[
-        (
-            "raw API JSON: messages.get, format=metadata",
-            api.each("messages", &ids, "metadata").await?,
-        ),
-        (
-            "raw API JSON: messages.get, format=full",
-            api.each("messages", &ids, "full").await?,
-        ),
-    ]);
+    let mut worth = None;
+    for provider in ["google", "microsoft"] {
+        let Some(account) = accounts.iter().find(|one| one.provider == provider) else {
+            continue;
+        };
+        let api = Api::of(&app, sandbox.base(), account).await?;
+        let arguments = json!({"limit": LISTED, "account": account.id});
+        let found = show(&mut client, "mail_search", arguments).await?;
+        let ids = provider_ids(&found.json, "messages");
+        let mut raw = Vec::new();
+        for (what, query) in api.forms() {
+            raw.push((what, api.each("messages", &ids, &query).await?));
+        }
+        found.compare(&raw);
+        if let (None, Some(table)) = (&worth, found.text.blocks.first()) {
+            worth = worth_reading(table).map(|id| (id, api));
+        }
+    }
 
-    let id = found
-        .text
-        .blocks
-        .first()
-        .and_then(|table| worth_reading(table))
-        .unwrap_or("m1".to_owned());
-    let read = show(&mut client, "mail_read", json!({"ids": [id]})).await?;
-    let ids = provider_ids(&read.json, "messages");
-    read.compare(&[(
-        "raw API JSON: messages.get, format=full",
-        api.each("messages", &ids, "full").await?,
-    )]);
+    let all = json!({"q": "is:unread after:2026-11-11", "limit": LISTED});
+    show(&mut client, "mail_search", all).await?;
 
-    let folders = show(
-        &mut client,
-        "lookup",
-        json!({"kind": "folders", "account": account.email}),
-    )
-    .await?;
-    let ids = provider_ids(&folders.json, "folders");
-    folders.compare(&[(
-        "raw API JSON: labels.get",
-        api.each("labels", &ids, "").await?,
-    )]);
+    if let Some((id, api)) = worth {
+        let read = show(&mut client, "mail_read", json!({"ids": [id]})).await?;
+        let ids = provider_ids(&read.json, "messages");
+        let full = api.each("messages", &ids, "?format=full").await?;
+        read.compare(&[("raw API JSON: messages.get, format=full", full)]);
+    }
+
+    for account in &accounts {
+        let api = Api::of(&app, sandbox.base(), account).await?;
+        let folders = json!({"kind": "folders", "account": account.id});
+        let folders = show(&mut client, "lookup", folders).await?;
+        let ids = provider_ids(&folders.json, "folders");
+        let raw = api.each(api.folders(), &ids, "").await?;
+        folders.compare(&[("raw API JSON: each folder or label", raw)]);
+    }
 
     say!("\nNext: daysheet call mail_search q='is:unread' --sandbox");
     say!("      README.md tells how to connect a client and a real account.");
@@ -163,24 +163,63 @@ impl Shown {
 
 /// The stand-in's API, asked directly, as a server that passes on raw JSON would.
 struct Api {
+    /// Where the mailbox is.
     base: String,
     token: String,
+    gmail: bool,
 }
 
 impl Api {
+    async fn of(app: &App, sandbox: &str, account: &Account) -> Result<Self> {
+        let gmail = account.provider == "google";
+        let mailbox = if gmail {
+            "gmail/v1/users/me"
+        } else {
+            "v1.0/me"
+        };
+        Ok(Self {
+            base: format!("{sandbox}/{mailbox}"),
+            token: app.accounts.token_source(&account.id).bearer().await?,
+            gmail,
+        })
+    }
+
+    /// What a message's own JSON is called, and how it is asked for.
+    fn forms(&self) -> Vec<(&'static str, String)> {
+        if self.gmail {
+            return vec![
+                (
+                    "raw API JSON: messages.get, format=metadata",
+                    "?format=metadata".to_owned(),
+                ),
+                (
+                    "raw API JSON: messages.get, format=full",
+                    "?format=full".to_owned(),
+                ),
+            ];
+        }
+        let same = project(Of::Outlook, &MESSAGE.up_to(Level::Core));
+        vec![
+            (
+                "raw API JSON: the same properties ($select)",
+                format!("?$select={}", same.roots().join(",")),
+            ),
+            ("raw API JSON: the whole message", String::new()),
+        ]
+    }
+
+    fn folders(&self) -> &'static str {
+        if self.gmail { "labels" } else { "mailFolders" }
+    }
+
     /// Every item by its id, as one compact JSON list.
-    async fn each(&self, what: &str, ids: &[String], format: &str) -> Result<String> {
+    async fn each(&self, what: &str, ids: &[String], query: &str) -> Result<String> {
         let mut items = Vec::new();
         for id in ids {
-            let query = if format.is_empty() {
-                String::new()
-            } else {
-                format!("?format={format}")
-            };
-            let body = self
-                .get(&format!("{}/{what}/{id}{query}", self.base))
-                .await?;
-            let item: Value = serde_json::from_slice(&body).map_err(|_| unreadable())?;
+            let id = path_segment(id);
+            let url = format!("{}/{what}/{id}{query}", self.base);
+            let item: Value =
+                serde_json::from_slice(&self.get(&url).await?).map_err(|_| unreadable())?;
             items.push(item);
         }
         Ok(Value::Array(items).to_string())
@@ -189,6 +228,7 @@ impl Api {
     async fn get(&self, url: &str) -> Result<Bytes> {
         let request = Request::get(url)
             .header("Authorization", format!("Bearer {}", self.token))
+            .header("Prefer", "IdType=\"ImmutableId\"")
             .body(Empty::<Bytes>::new())
             .map_err(|_| unreadable())?;
         let client = Http::builder(TokioExecutor::new()).build_http();

@@ -44,13 +44,17 @@ fn the_demo_shows_the_main_job() {
     let (code, out, err) = run(&home, &["demo"], &[], "");
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     for part in [
-        "Sandbox: 60 messages of mira@example.com",
+        "Sandbox: 76 messages behind the providers' own paths",
+        "to google:mira@example.com and microsoft:mira@lindqvist-lamps.example",
         "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags}:",
         "bodies[1\t]{id\tblock\ttype\tchars\tshown}:",
         "folders[18\t]{id\tname\tkind\tunread\ttotal}:",
         "tokens (o200k_base)",
         "the same rows as compact JSON, with provider ids",
         "raw API JSON: messages.get, format=metadata",
+        "raw API JSON: the whole message",
+        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags\taccount}:",
+        " in 2 accounts, newest first",
     ] {
         assert!(out.contains(part), "{part} is missing in {out}");
     }
@@ -75,7 +79,9 @@ fn a_call_prints_what_a_model_gets() {
         (code, out.as_str(), err.as_str()),
         (
             0,
-            "messages[1\t]{id\tsubject}:\n  m1\tGuest list for the 24th, first version\n\nmessages: 1 of 1, newest first\n",
+            "messages[2\t]{id\tsubject}:\n  m2\t\"Expédition à Genève : huit lampes, la douane et une \
+             porte trop basse\"\n  m1\tGuest list for the 24th, first version\n\n\
+             messages: 2 of 2 in 2 accounts, newest first\n",
             ""
         )
     );
@@ -110,7 +116,7 @@ fn a_call_prints_what_a_model_gets() {
         let (code, out, err) = run(&home, &["check", "-"], &[], document);
         assert_eq!(
             (code, out.as_str(), err.as_str()),
-            (0, "-: ok: 18 folders\n", ""),
+            (0, "-: ok: 34 folders\n", ""),
             "{delimiter}"
         );
     }

@@ -8,6 +8,8 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod both;
 #[cfg(feature = "google")]
 mod cli;
 mod config;

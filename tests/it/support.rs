@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use daysheet::cli::app::App;
+use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::{Answer, Client};
 use daysheet::config::Config;
 use daysheet::providers::sandbox::{Faults, Sandbox};
@@ -36,8 +36,18 @@ impl Session {
 
     /// In a state folder that may have been used before.
     pub async fn in_home(home: TempDir, mail: Option<&Path>) -> Self {
+        let who = match mail {
+            None => Who::These(&[("google", ME)]),
+            Some(_) => Who::Usual,
+        };
+        Self::signed_in(home, mail, who).await
+    }
+
+    /// Over the sample mailboxes or a folder of mail, signed in as `who` says.
+    pub async fn signed_in(home: TempDir, mail: Option<&Path>, who: Who) -> Self {
         let config = config(home.path(), &[]);
-        let (app, sandbox) = App::sandboxed(config, mail.map(Path::to_path_buf), Faults::default())
+        let mail = mail.map(Path::to_path_buf);
+        let (app, sandbox) = App::sandboxed(config, mail, Faults::default(), who)
             .await
             .unwrap();
         let client = Client::start(app.server()).await.unwrap();

@@ -1,0 +1,164 @@
+//! What ten messages cost a model, in real tokens, at both providers.
+//!
+//! `cargo bench --bench tokens` asks the sandbox, through the whole program,
+//! for the newest ten messages of the sample mailbox in the default table, and
+//! sets the answer beside three others of the same messages: compact JSON of
+//! the same columns with the provider's ids, compact JSON of the API's own
+//! values for the same six columns, and the API's whole JSON.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a benchmark prints its table and stops at the first surprise"
+)]
+
+use daysheet::budget::count::{TOKENIZER, tokens};
+use daysheet::cli::app::{App, Who};
+use daysheet::cli::client::Client;
+use daysheet::config::Config;
+use daysheet::providers::sandbox::Faults;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+
+/// The mailbox whose letters both providers have.
+const SIGN_INS: &[(&str, &str)] = &[
+    ("google", "mira@example.com"),
+    ("microsoft", "mira@example.com"),
+];
+
+/// What a provider's answer may cost: its name, the tokens at most, and the
+/// shares of compact JSON with our values and with the API's, in percent.
+const TARGETS: &[(&str, usize, usize, usize)] =
+    &[("google", 620, 90, 60), ("microsoft", 700, 50, 45)];
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let home = tempfile::tempdir().unwrap();
+    let var = |name: &str| match name {
+        "DAYSHEET_HOME" => home.path().to_str().map(str::to_owned),
+        "DAYSHEET_KEY_STORE" => Some("file".to_owned()),
+        "DAYSHEET_ZONE" => Some("Europe/Berlin".to_owned()),
+        _ => None,
+    };
+    let config = Config::from(var, None, None).unwrap();
+    let who = Who::These(SIGN_INS);
+    let (app, sandbox) = App::sandboxed(config, None, Faults::default(), who)
+        .await
+        .unwrap();
+    let mut client = Client::start(app.server()).await.unwrap();
+    println!("ten messages of the sample mailbox, in tokens of {TOKENIZER}");
+    for (provider, most, of_ours, of_theirs) in TARGETS {
+        let account = format!("{provider}:mira@example.com");
+        let arguments = json!({"account": account, "limit": 10});
+        let table = client.call("mail_search", arguments.clone()).await.unwrap();
+        let mut arguments = arguments;
+        arguments["format"] = "json".into();
+        let same = client.call("mail_search", arguments).await.unwrap();
+        let document: Value = serde_json::from_str(&same.blocks[0]).unwrap();
+        let token = app.accounts.token_source(&account).bearer().await.unwrap();
+        let raw = raw(*provider == "google", sandbox.base(), &token, &document).await;
+        // The ids that Graph gives unless it is asked for immutable ones, which
+        // are half as long, and which we ask for.
+        let mut usual = document["messages"].clone();
+        for (row, item) in usual.as_array_mut().unwrap().iter_mut().zip(&raw) {
+            row["provider_id"] = item["id"].clone();
+        }
+        let own: Vec<Value> = raw
+            .iter()
+            .map(|item| match *provider {
+                "google" => gmail_values(item),
+                _ => graph_values(item),
+            })
+            .collect();
+
+        let ours = tokens(&table.blocks[0]);
+        let with_notes = tokens(&table.blocks.join("\n\n"));
+        let rows = json!({"messages": usual}).to_string();
+        let immutable = json!({"messages": document["messages"]}).to_string();
+        println!("{provider}");
+        line("the table", ours, "", &format!("at most {most}"));
+        line("the table and its notes", with_notes, "", "");
+        let others = [
+            (
+                "compact JSON of the same columns, provider ids",
+                rows,
+                Some(of_ours),
+            ),
+            ("the same, with the ids that we ask for", immutable, None),
+            (
+                "compact JSON of the API's own values",
+                Value::from(own).to_string(),
+                Some(of_theirs),
+            ),
+            ("the API's JSON, whole", Value::from(raw).to_string(), None),
+        ];
+        for (what, text, wanted) in others {
+            let theirs = tokens(&text);
+            let share = format!("ours is {:.1} %", ours as f64 * 100.0 / theirs as f64);
+            let wanted = wanted.map_or_else(String::new, |most| format!("at most {most} %"));
+            line(what, theirs, &share, &wanted);
+        }
+    }
+}
+
+fn line(what: &str, count: usize, share: &str, wanted: &str) {
+    println!("  {what:<50}{count:>8}   {share:<16}   {wanted}");
+}
+
+/// The messages as the API gives them, each with a request of its own.
+async fn raw(google: bool, base: &str, token: &str, document: &Value) -> Vec<Value> {
+    let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())
+        .build_http();
+    let mut items = Vec::new();
+    for row in document["messages"].as_array().unwrap() {
+        let id = row["provider_id"].as_str().unwrap();
+        let id = daysheet::net::path_segment(id);
+        let url = match google {
+            true => format!("{base}/gmail/v1/users/me/messages/{id}?format=metadata"),
+            false => format!("{base}/v1.0/me/messages/{id}"),
+        };
+        let request = hyper::Request::get(url)
+            .header("authorization", format!("Bearer {token}"))
+            .body(Empty::<Bytes>::new())
+            .unwrap();
+        let answer = client.request(request).await.unwrap();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        items.push(serde_json::from_slice(&body).unwrap());
+    }
+    items
+}
+
+/// Our six columns with Gmail's values.
+fn gmail_values(item: &Value) -> Value {
+    let header = |name: &str| {
+        let headers = item["payload"]["headers"].as_array().unwrap();
+        let found = headers.iter().find(|header| header["name"] == name);
+        found.map_or(Value::Null, |header| header["value"].clone())
+    };
+    json!({
+        "id": item["id"],
+        "date": header("Date"),
+        "from": header("From"),
+        "subject": header("Subject"),
+        "snippet": item["snippet"],
+        "labelIds": item["labelIds"],
+    })
+}
+
+/// Our six columns with Graph's values.
+fn graph_values(item: &Value) -> Value {
+    json!({
+        "id": item["id"],
+        "receivedDateTime": item["receivedDateTime"],
+        "from": item["from"],
+        "subject": item["subject"],
+        "bodyPreview": item["bodyPreview"],
+        "isRead": item["isRead"],
+        "flag": item["flag"],
+        "hasAttachments": item["hasAttachments"],
+        "importance": item["importance"],
+        "isDraft": item["isDraft"],
+    })
+}

@@ -108,8 +108,9 @@ impl Graph {
             .map_err(|error| {
                 Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
             })?;
+        let pace = Pace::new(tokens, "microsoft", "Outlook", IN_FLIGHT as usize);
         let sdk = GraphClientConfiguration::new()
-            .client_application(Bearer(tokens.clone()))
+            .client_application(Bearer(pace.tokens().clone()))
             .user_agent(HeaderValue::from_static(agent))
             .referer(false)
             .https_only(secure);
@@ -121,7 +122,7 @@ impl Graph {
                 Some(address) => format!("users/{}", net::path_segment(address)),
                 None => "me".to_owned(),
             },
-            pace: Pace::new(tokens, "microsoft", "Outlook", IN_FLIGHT as usize),
+            pace,
         })
     }
 

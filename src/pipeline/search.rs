@@ -5,6 +5,8 @@
 //! shown only when every account has said what it has that is newer, so the
 //! whole is sorted. One account is a merge of one.
 
+use std::collections::HashMap;
+
 use futures_util::future::join_all;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,19 @@ pub(super) struct Plan {
     places: Vec<Place>,
 }
 
+/// What is the same for every account of a search.
+struct Asked<'p> {
+    plan: &'p Plan,
+    query: Option<Query>,
+    table: &'static Table,
+    columns: Vec<&'static Field>,
+    labels: Labels,
+    /// How many rows a page has.
+    wanted: usize,
+    /// True when the search is of several accounts.
+    merged: bool,
+}
+
 /// One account of a search.
 struct Part {
     account: Account,
@@ -64,21 +79,20 @@ enum Outcome {
 
 impl Pipeline {
     pub(super) async fn search(&self, search: Search) -> Result<Draft> {
-        let mut plan = self.plan(search).await?;
+        let plan = self.plan(search).await?;
         let table = if plan.by_thread { &THREAD } else { &MESSAGE };
         let merged = plan.accounts > 1;
-        let columns = plan.columns(table, merged)?;
         let (query, now) = self.query(&plan)?;
-        let wanted = usize::try_from(plan.limit).unwrap_or(usize::MAX);
-
-        let labels = self.labels().await?;
-        let places = std::mem::take(&mut plan.places);
-        let outcomes = join_all(
-            places
-                .into_iter()
-                .map(|place| self.part(place, &plan, &query, table, &columns, &labels, wanted)),
-        )
-        .await;
+        let asked = Asked {
+            plan: &plan,
+            query,
+            table,
+            columns: plan.columns(table, merged)?,
+            labels: self.labels().await?,
+            wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
+            merged,
+        };
+        let outcomes = join_all(plan.places.iter().map(|place| self.part(place, &asked))).await;
 
         let mut parts = Vec::new();
         let mut missing = Vec::new();
@@ -93,24 +107,23 @@ impl Pipeline {
                 1 => error.clone(),
                 count => error
                     .clone()
-                    .context(&format!("all {count} accounts failed, the first")),
+                    .context(format!("all {count} accounts failed, the first")),
             });
         }
 
-        let (order, chosen) = merge(&mut parts, wanted);
+        let (order, chosen) = merge(&mut parts, asked.wanted);
         let mut notes = Vec::new();
         let mut tables = Vec::new();
         for (part, found) in parts.iter().zip(chosen) {
-            tables.push(
-                self.part_rows(part, found, table, &columns, merged, &mut notes)
-                    .await?,
-            );
+            tables.push(self.part_rows(part, found, &asked, &mut notes).await?);
         }
         let rows = RowTable::interleave(tables, order)
-            .unwrap_or_else(|| RowTable::new(table, columns.clone()));
+            .unwrap_or_else(|| RowTable::new(table, asked.columns.clone()));
 
         let shown = rows.len();
+        let short = shown < asked.wanted;
         let before = plan.shown;
+        let mut plan = plan.clone();
         plan.shown += shown;
         if before == 0 {
             plan.total = total(
@@ -148,7 +161,7 @@ impl Pipeline {
                 false => note.clone(),
             };
             notes.extend(part.gathered.notes.iter().map(name));
-            if shown < wanted && part.gathered.is_open() {
+            if short && part.gathered.is_open() {
                 notes.push(name(&format!(
                     "{} pages were looked through so far, and there are more",
                     part.gathered.looked
@@ -199,23 +212,10 @@ impl Pipeline {
     }
 
     /// Asks one account for its part.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one call site, and each is another thing"
-    )]
-    async fn part(
-        &self,
-        place: Place,
-        plan: &Plan,
-        query: &Option<Query>,
-        table: &'static Table,
-        columns: &[&'static Field],
-        labels: &Labels,
-        wanted: usize,
-    ) -> Outcome {
-        let merged = plan.accounts > 1;
-        let label = labels.of(&place.account);
-        let asked = async {
+    async fn part(&self, place: &Place, asked: &Asked<'_>) -> Outcome {
+        let Asked { plan, merged, .. } = *asked;
+        let label = asked.labels.of(&place.account);
+        let answer = async {
             let account = self.accounts.by_id(&place.account).await?;
             let mailbox = self.connect.mailbox(&account)?;
             let folder = match &plan.folder {
@@ -224,14 +224,14 @@ impl Pipeline {
             };
             // Rows are merged by date, whether or not it is shown.
             let read = match merged {
-                true => with_date(columns, table),
-                false => columns.to_vec(),
+                true => with_date(&asked.columns, asked.table),
+                false => asked.columns.clone(),
             };
             let ask = Ask {
-                query: query.clone(),
+                query: asked.query.clone(),
                 folder,
                 projection: project(mailbox.api(), &read),
-                limit: wanted,
+                limit: asked.wanted,
                 cursor: None,
             };
             let flattening = Flattening {
@@ -240,19 +240,20 @@ impl Pipeline {
                 account: &label,
                 room: Room::List,
             };
-            let names = std::collections::HashMap::new();
+            // Dates and ids need no names.
+            let nameless = HashMap::new();
             let asking = Asking {
-                table,
+                table: asked.table,
                 by_thread: plan.by_thread,
-                enough: wanted,
-                context: &flattening.context(&names),
+                enough: asked.wanted,
+                context: &flattening.context(&nameless),
             };
             let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;
             Ok((account, mailbox.clone(), gathered))
         };
         let answer = match merged {
-            true => self.patiently(asked).await,
-            false => asked.await,
+            true => self.patiently(answer).await,
+            false => answer.await,
         };
         match answer {
             Ok((account, mailbox, gathered)) => Outcome::Part(Box::new(Part {
@@ -263,7 +264,7 @@ impl Pipeline {
             })),
             Err(error) if !merged => Outcome::Missing(error, None),
             Err(error) => {
-                let again = error.is_passing().then_some(place);
+                let again = error.is_passing().then(|| place.clone());
                 Outcome::Missing(error.context(&label), again)
             }
         }
@@ -288,9 +289,7 @@ impl Pipeline {
         &self,
         part: &Part,
         found: Vec<Found>,
-        table: &'static Table,
-        columns: &[&'static Field],
-        merged: bool,
+        asked: &Asked<'_>,
         notes: &mut Vec<String>,
     ) -> Result<RowTable> {
         let (mut items, mut failed) = (Vec::new(), Vec::new());
@@ -308,9 +307,9 @@ impl Pipeline {
         };
         let names = &part.gathered.names;
         let mut own = Vec::new();
-        let mut rows = flattening.rows(table, columns, &items, names, &mut own);
+        let mut rows = flattening.rows(asked.table, &asked.columns, &items, names, &mut own);
         own.extend(self.stand_ins(&mut rows, &failed, &part.account).await?);
-        notes.extend(own.into_iter().map(|note| match merged {
+        notes.extend(own.into_iter().map(|note| match asked.merged {
             true => format!("{}: {note}", part.label),
             false => note,
         }));

@@ -34,7 +34,11 @@ mod sandbox_graph;
 mod server;
 mod sign_in;
 mod store;
-#[cfg(feature = "google")]
+#[cfg(any(feature = "google", feature = "microsoft"))]
+#[cfg_attr(
+    not(feature = "google"),
+    allow(dead_code, reason = "sessions are over Gmail's half")
+)]
 mod support;
 mod text;
 

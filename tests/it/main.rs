@@ -18,6 +18,7 @@ mod generated;
 #[cfg(feature = "google")]
 mod gmail;
 mod layers;
+#[cfg(any(feature = "google", feature = "microsoft"))]
 mod merge;
 #[cfg(feature = "microsoft")]
 mod outlook;

@@ -8,6 +8,7 @@
 //! `gmail_query.rs`.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -101,6 +102,8 @@ pub struct Gmail {
     google: Google,
     /// Where the People API is.
     people: Url,
+    /// True once the searches of the People API were announced.
+    people_warm: AtomicBool,
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
 }
 
@@ -113,6 +116,7 @@ impl Gmail {
             hub,
             google,
             people: config.endpoints.google_people.clone(),
+            people_warm: AtomicBool::new(false),
             labels: Mutex::new(None),
         })
     }
@@ -352,7 +356,7 @@ impl Mailbox for Gmail {
             Lookup::Aliases => self.aliases().await,
             Lookup::Settings => self.settings().await,
             Lookup::Contacts(people) => {
-                google_people::find(&self.google, &self.people, people).await
+                google_people::find(&self.google, &self.people, people, &self.people_warm).await
             }
         }
     }

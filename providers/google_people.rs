@@ -4,6 +4,8 @@
 //! those that mail was exchanged with. The API has no generated client here:
 //! three GET requests do not earn one more of an unmaintained family.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::Value;
 use url::Url;
 
@@ -14,24 +16,41 @@ use crate::provider::{Page, People};
 /// What is read of saved contacts; other contacts have fewer.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
 const OTHER_FIELDS: &str = "names,emailAddresses,phoneNumbers";
-/// The most people that one answer of a search has.
+/// The most people that one answer of a search has, and a search altogether: it
+/// has no pages.
 const MOST: usize = 30;
+/// Pages of the saved contacts, with at most 1,000 in each.
+const PAGES: usize = 100;
+/// What is searched, and what is read of those found.
+const SEARCHES: [(&str, &str); 2] = [
+    ("v1/people:searchContacts", FIELDS),
+    ("v1/otherContacts:search", OTHER_FIELDS),
+];
 
-/// Finds people, saved contacts first.
-pub async fn find(google: &Google, base: &Url, people: &People) -> Result<Page> {
+/// Finds people, saved contacts first. `warm` is the account's own, and true
+/// once its searches were announced.
+pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBool) -> Result<Page> {
     let mut found: Vec<Value> = Vec::new();
+    let mut notes = Vec::new();
+    let searches = people.q.is_some() || !people.emails.is_empty();
+    if searches && !warm.load(Ordering::Relaxed) {
+        announce(google, base).await?;
+        warm.store(true, Ordering::Relaxed);
+    }
     match (&people.q, people.emails.as_slice()) {
         (None, []) => {
-            let size = people.limit.clamp(1, 1_000).to_string();
-            let url = address(
-                base,
-                "v1/people/me/connections",
-                &[("personFields", FIELDS), ("pageSize", &size)],
-            )?;
-            let answer = google.get(&url).await?;
-            add(&mut found, answer.get("connections"), |item| Some(item));
+            if !connections(google, base, people.limit, &mut found).await? {
+                notes.push("there are more saved contacts than are read".to_owned());
+            }
         }
-        (Some(q), _) => search(google, base, q, people.limit, &mut found).await?,
+        (Some(q), _) => {
+            let cut = search(google, base, q, people.limit, &mut found).await?;
+            if cut && found.len() < people.limit {
+                notes.push(format!(
+                    "Google finds {MOST} people of a list at most; more letters would narrow it"
+                ));
+            }
+        }
         (None, emails) => {
             for email in emails {
                 let mut near = Vec::new();
@@ -44,31 +63,73 @@ pub async fn find(google: &Google, base: &Url, people: &People) -> Result<Page> 
     found.truncate(people.limit);
     Ok(Page {
         items: found,
+        notes,
         ..Page::default()
     })
 }
 
+/// Adds the saved contacts until there are `limit`; false if there are more than
+/// may be read.
+async fn connections(
+    google: &Google,
+    base: &Url,
+    limit: usize,
+    found: &mut Vec<Value>,
+) -> Result<bool> {
+    let size = limit.clamp(1, 1_000).to_string();
+    let mut token = String::new();
+    for _ in 0..PAGES {
+        let mut params = vec![("personFields", FIELDS), ("pageSize", size.as_str())];
+        if !token.is_empty() {
+            params.push(("pageToken", &token));
+        }
+        let url = address(base, "v1/people/me/connections", &params)?;
+        let answer = google.get(&url).await?;
+        add(found, answer.get("connections"), |item| Some(item));
+        let next = answer.get("nextPageToken").and_then(Value::as_str);
+        match next {
+            Some(next) if found.len() < limit && next != token => token = next.to_owned(),
+            Some(_) => return Ok(found.len() >= limit),
+            None => return Ok(true),
+        }
+    }
+    Ok(false)
+}
+
+/// Searches for nothing, as the documentation asks for before the first search:
+/// it makes Google renew what it searches.
+async fn announce(google: &Google, base: &Url) -> Result<()> {
+    for (path, fields) in SEARCHES {
+        let params = [("query", ""), ("readMask", fields), ("pageSize", "1")];
+        google.get(&address(base, path, &params)?).await?;
+    }
+    Ok(())
+}
+
+/// Adds those whom both searches find; true if one of them may have more.
 async fn search(
     google: &Google,
     base: &Url,
     q: &str,
     limit: usize,
     found: &mut Vec<Value>,
-) -> Result<()> {
+) -> Result<bool> {
     let size = limit.clamp(1, MOST).to_string();
-    for (path, fields) in [
-        ("v1/people:searchContacts", FIELDS),
-        ("v1/otherContacts:search", OTHER_FIELDS),
-    ] {
+    let mut cut = false;
+    for (path, fields) in SEARCHES {
         let url = address(
             base,
             path,
             &[("query", q), ("readMask", fields), ("pageSize", &size)],
         )?;
         let answer = google.get(&url).await?;
-        add(found, answer.get("results"), |item| item.get("person"));
+        let results = answer.get("results");
+        cut |= results
+            .and_then(Value::as_array)
+            .is_some_and(|results| results.len() >= MOST);
+        add(found, results, |item| item.get("person"));
     }
-    Ok(())
+    Ok(cut)
 }
 
 fn add(found: &mut Vec<Value>, list: Option<&Value>, person: fn(&Value) -> Option<&Value>) {

@@ -12,6 +12,7 @@
 //! that was encoded already.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -25,7 +26,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::microsoft_answer::{Answer, broken, read, sub_answers, too_long};
+use super::microsoft_answer::{Answer, broken, page, read, sub_answers, too_long};
 use super::pace::Pace;
 use crate::accounts::TokenSource;
 use crate::config::Config;
@@ -37,6 +38,8 @@ use crate::net;
 const IN_FLIGHT: u32 = 4;
 /// The most requests that Graph takes in one batch.
 const BATCH: usize = 20;
+/// Attempts at a list that the service is too slow for.
+const SLOW_ATTEMPTS: u32 = 2;
 /// How long a connection may take to open.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Ids that stay the same when a message moves to another folder.
@@ -103,6 +106,8 @@ impl Graph {
             .https_only(secure)
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
+            // The sign-in knows no proxies either, and a sandbox is on this machine.
+            .no_proxy()
             .connect_timeout(CONNECT_TIMEOUT)
             .build()
             .map_err(|error| {
@@ -169,7 +174,63 @@ impl Graph {
         self.pace
             .call(call)
             .await
-            .map_err(|error| self.whose(error))
+            .map_err(|error| self.whose(request, error))
+    }
+
+    /// Gets JSON that the service may be too slow for: then once more and no
+    /// further, because a list that took too long twice will again.
+    pub async fn get_slow(&self, request: &str) -> Result<Value> {
+        // Attempts that were too slow, and the one that is under way.
+        let slow = &AtomicU32::new(0);
+        let call = |_token| async move {
+            let before = slow.fetch_add(1, Ordering::Relaxed);
+            if before >= SLOW_ATTEMPTS {
+                // Broken off by the pace, which counts on more attempts.
+                return Ok(Err(Error::new(
+                    Kind::Timeout,
+                    "Outlook did not answer in time",
+                )));
+            }
+            let answer = self.send(Method::GET, request, None).await;
+            match answer.and_then(Answer::json) {
+                Err(error) if is_slow(&error) && before + 1 >= SLOW_ATTEMPTS => Ok(Err(error)),
+                Err(error) if is_slow(&error) => Err(error),
+                other => {
+                    slow.fetch_sub(1, Ordering::Relaxed);
+                    other.map(Ok)
+                }
+            }
+        };
+        match self.pace.call(call).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(self.pace.advise(error)),
+            Err(error) => Err(self.whose(request, error)),
+        }
+    }
+
+    /// The items of a list's answer and of the pages after it, until there are
+    /// `enough` or so many `pages` were read; and whether these are all.
+    pub async fn all(
+        &self,
+        answer: Value,
+        enough: usize,
+        pages: usize,
+    ) -> Result<(Vec<Value>, bool)> {
+        let (mut items, mut link) = page(answer);
+        let mut read = 1;
+        let mut last = String::new();
+        while let Some(next) = link {
+            let request = self.linked(&next)?;
+            // A page that names itself as the next would go on for ever.
+            if items.len() >= enough || read >= pages || request == last {
+                return Ok((items, false));
+            }
+            let (more, after) = page(self.get(&request).await?);
+            items.extend(more);
+            (link, last) = (after, request);
+            read += 1;
+        }
+        Ok((items, true))
     }
 
     /// Gets the bytes of something that is no JSON, at most `most` of them.
@@ -181,7 +242,7 @@ impl Graph {
         self.pace
             .call(call)
             .await
-            .map_err(|error| self.whose(error))
+            .map_err(|error| self.whose(request, error))
     }
 
     /// Gets JSON of several requests, 20 in one round trip; one answer for each,
@@ -224,8 +285,12 @@ impl Graph {
             for at in open {
                 let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
                 let later = answer.as_ref().err().and_then(|error| {
+                    // A wait too long for us is one for all calls all the same.
+                    if let Kind::RateLimited(Some(told)) = error.kind() {
+                        self.pace.hush(told);
+                    }
                     let wait = self.pace.wait(attempt, error)?;
-                    if matches!(error.kind(), Kind::RateLimited(_)) {
+                    if error.kind() == Kind::RateLimited(None) {
                         self.pace.hush(wait);
                     }
                     Some(wait)
@@ -236,7 +301,9 @@ impl Graph {
                         again.push(at);
                     }
                     None => {
-                        let answer = answer.map_err(|error| self.whose(self.pace.advise(error)));
+                        let request = requests.get(at).map_or("", String::as_str);
+                        let answer =
+                            answer.map_err(|error| self.whose(request, self.pace.advise(error)));
                         answers.insert(at, answer);
                     }
                 }
@@ -271,7 +338,7 @@ impl Graph {
         let body = &json!({ "requests": parts });
         let call = |_token| async {
             let answer = self.send(Method::POST, "$batch", Some(body)).await?;
-            let found = sub_answers(&answer.json()?)?;
+            let found = sub_answers(answer.json()?)?;
             // A token that ended between the envelope and a part is renewed as any.
             let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
             match found.values().find(|answer| refused(answer)) {
@@ -279,8 +346,7 @@ impl Graph {
                 _ => Ok(found),
             }
         };
-        let answer = self.pace.call_of(IN_FLIGHT, call).await;
-        answer.map_err(|error| self.whose(error))
+        self.pace.call_of(IN_FLIGHT, call).await
     }
 
     async fn send(&self, method: Method, request: &str, body: Option<&Value>) -> Result<Answer> {
@@ -342,9 +408,13 @@ impl Graph {
             .ok_or_else(|| Error::new(Kind::Internal, "a request to Outlook left its API"))
     }
 
-    /// Access to another's mailbox is the owner's to give, not a scope's.
-    fn whose(&self, error: Error) -> Error {
+    /// Access to another's mail is the owner's to give, not a scope's.
+    fn whose(&self, request: &str, error: Error) -> Error {
+        let below = request.strip_prefix(self.owner.as_str());
+        let mail = ["/messages", "/mailFolders"];
+        let is_mail = below.is_some_and(|below| mail.iter().any(|mail| below.starts_with(mail)));
         if self.is_shared()
+            && is_mail
             && error.kind() == Kind::Auth
             && error.message() == super::microsoft_answer::DENIED
         {
@@ -368,6 +438,11 @@ pub fn request(path: &str, query: &[(&str, &str)]) -> String {
         text.extend(utf8_percent_encode(value, QUERY));
     }
     text
+}
+
+/// True for how Graph says that it took too long.
+fn is_slow(error: &Error) -> bool {
+    matches!(error.kind(), Kind::Provider(503 | 504) | Kind::Timeout)
 }
 
 /// The SDK fails before sending for want of a token only.

@@ -78,22 +78,35 @@ impl Answer {
 }
 
 /// The answers to the parts of a batch, by the number that is their id.
-pub fn sub_answers(envelope: &Value) -> Result<HashMap<usize, Result<Value>>> {
-    let parts = envelope.get("responses").and_then(Value::as_array);
-    let parts = parts.ok_or_else(no_json)?;
-    Ok(parts.iter().filter_map(sub_answer).collect())
+pub fn sub_answers(mut envelope: Value) -> Result<HashMap<usize, Result<Value>>> {
+    match envelope.get_mut("responses").map(Value::take) {
+        Some(Value::Array(parts)) => Ok(parts.into_iter().filter_map(sub_answer).collect()),
+        _ => Err(no_json()),
+    }
 }
 
-fn sub_answer(part: &Value) -> Option<(usize, Result<Value>)> {
+/// The items of a list's answer, and the link to the next page.
+pub fn page(mut answer: Value) -> (Vec<Value>, Option<String>) {
+    let items = match answer.get_mut("value").map(Value::take) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    match answer.get_mut("@odata.nextLink").map(Value::take) {
+        Some(Value::String(link)) => (items, Some(link)),
+        _ => (items, None),
+    }
+}
+
+fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
     let number = |value: &Value| match value {
         Value::String(text) => text.parse().ok(),
         other => other.as_u64(),
     };
     let at = usize::try_from(number(part.get("id")?)?).ok()?;
     let status = u16::try_from(number(part.get("status")?)?).ok()?;
-    let body = part.get("body").unwrap_or(&Value::Null);
+    let body = part.get_mut("body").map(Value::take).unwrap_or_default();
     if (200..300).contains(&status) {
-        return Some((at, Ok(body.clone())));
+        return Some((at, Ok(body)));
     }
     let headers = part.get("headers").and_then(Value::as_object);
     let retry_after = headers
@@ -104,7 +117,7 @@ fn sub_answer(part: &Value) -> Option<(usize, Result<Value>)> {
             Value::String(text) => told(text, Timestamp::now()),
             other => other.as_u64().map(Duration::from_secs),
         });
-    Some((at, Err(refused(status, retry_after, body))))
+    Some((at, Err(refused(status, retry_after, &body))))
 }
 
 /// How long `Retry-After` says to wait: seconds, or until a date.

@@ -47,6 +47,10 @@ use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::provider::{Connect, Mailbox};
 
+/// An account's id, and whose sign-in opens it: an account that is added again
+/// as a shared mailbox, or no longer as one, is opened anew.
+type Opened = (String, Option<String>);
+
 /// Opens mailboxes of the providers that are compiled in, each once.
 #[cfg_attr(
     not(any(feature = "google", feature = "microsoft")),
@@ -55,7 +59,7 @@ use crate::provider::{Connect, Mailbox};
 pub struct Providers {
     config: Arc<Config>,
     accounts: Arc<Accounts>,
-    open: Mutex<HashMap<String, Arc<dyn Mailbox>>>,
+    open: Mutex<HashMap<Opened, Arc<dyn Mailbox>>>,
 }
 
 impl Providers {
@@ -90,11 +94,12 @@ impl Providers {
 impl Connect for Providers {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(mailbox) = open.get(&account.id) {
+        let key = (account.id.clone(), account.via.clone());
+        if let Some(mailbox) = open.get(&key) {
             return Ok(mailbox.clone());
         }
         let mailbox = self.open(account)?;
-        open.insert(account.id.clone(), mailbox.clone());
+        open.insert(key, mailbox.clone());
         Ok(mailbox)
     }
 

@@ -4,9 +4,9 @@
 //! request, and a second batch when folder names or the trash matter. Only what
 //! the projection names is asked for (`$select`). What the columns mean is the
 //! registry's business; how a list is asked for stands in `outlook_list.rs`, how
-//! a query is written in `outlook_query.rs`, how conversations are put together in `outlook_threads.rs`, how a letter is
-//! read in `outlook_letter.rs`, and what folders are called in
-//! `outlook_folders.rs`.
+//! a query is written in `outlook_query.rs`, how conversations are put together
+//! in `outlook_threads.rs`, how a letter is read in `outlook_letter.rs`, and what
+//! folders are called in `outlook_folders.rs`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::microsoft::Graph;
-use super::outlook_folders::{Tree, list};
+use super::outlook_folders::Tree;
 use super::outlook_list::Wanted;
 use super::{outlook_letter, outlook_people, outlook_threads};
 use crate::accounts::{Account, TokenSource};
@@ -29,6 +29,9 @@ use crate::schemas::Api;
 
 /// How long the folders' names are believed.
 const NAMES_LAST: Duration = Duration::from_secs(60);
+/// Categories and pages of them that are read; people have a few dozen.
+const CATEGORIES: usize = 5_000;
+const CATEGORY_PAGES: usize = 100;
 
 /// One Outlook mailbox: the account's own, or one that is shared with it.
 pub struct Outlook {
@@ -102,9 +105,16 @@ impl Outlook {
         let request = self
             .graph
             .mine("outlook/masterCategories", &[("$select", &select)]);
-        let mut items = list(&self.graph.get(&request).await?);
+        let answer = self.graph.get(&request).await?;
+        let (mut items, all) = self.graph.all(answer, CATEGORIES, CATEGORY_PAGES).await?;
         items.sort_by_key(|item| text(item, "displayName").to_lowercase());
-        Ok(whole(items))
+        let mut page = whole(items);
+        if !all {
+            page.total = None;
+            page.notes
+                .push("there are more categories than are read; some are missing".to_owned());
+        }
+        Ok(page)
     }
 
     async fn aliases(&self) -> Result<Page> {
@@ -131,6 +141,17 @@ impl Outlook {
             items.push(json!({"address": main, "primary": true}));
         }
         Ok(whole(items))
+    }
+
+    /// What Microsoft tells of nobody but the person who signed in.
+    fn own(&self, what: &str) -> Result<()> {
+        if !self.graph.is_shared() {
+            return Ok(());
+        }
+        Err(
+            Error::argument(format!("{what} are not available for a shared mailbox"))
+                .next("name the account of the person who signed in"),
+        )
     }
 
     async fn settings(&self) -> Result<Page> {
@@ -182,9 +203,18 @@ impl Mailbox for Outlook {
     async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page> {
         match what {
             Lookup::Folders => self.folder_page(projection).await,
-            Lookup::Categories => self.categories(projection).await,
-            Lookup::Aliases => self.aliases().await,
-            Lookup::Settings => self.settings().await,
+            Lookup::Categories => {
+                self.own("categories")?;
+                self.categories(projection).await
+            }
+            Lookup::Aliases => {
+                self.own("aliases")?;
+                self.aliases().await
+            }
+            Lookup::Settings => {
+                self.own("settings")?;
+                self.settings().await
+            }
             Lookup::Contacts(people) => outlook_people::find(&self.graph, people, projection).await,
         }
     }

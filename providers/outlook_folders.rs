@@ -28,6 +28,8 @@ const KNOWN: &[(&str, &str)] = &[
 const DEPTH: usize = 16;
 /// Folders that are read; a mailbox with more is cut, which is said.
 const MOST: usize = 5_000;
+/// Pages of the folders in one folder.
+const PAGES: usize = 100;
 
 /// The folders of a mailbox.
 #[derive(Debug, Clone, Default)]
@@ -98,7 +100,10 @@ impl Tree {
         for depth in 0.. {
             let from = found.len();
             for (parent, page) in level {
-                let items = all(graph, page, MOST.saturating_sub(found.len()), &mut cut).await?;
+                let room = MOST.saturating_sub(found.len());
+                let (mut items, whole) = graph.all(page, room, PAGES).await?;
+                cut |= !whole || items.len() > room;
+                items.truncate(room);
                 found.extend(items.into_iter().map(|item| (parent, item)));
             }
             let parents: Vec<usize> = (from..found.len())
@@ -269,34 +274,6 @@ impl Tree {
             .and_then(|root| self.names.get(&root.id));
         same_name(rest, said_rest) && root == Some(&place(said_first))
     }
-}
-
-/// The folders of a page and of those after it, at most `room`.
-async fn all(graph: &Graph, page: Value, room: usize, cut: &mut bool) -> Result<Vec<Value>> {
-    let mut items = Vec::new();
-    let mut page = page;
-    loop {
-        items.extend(list(&page));
-        let Some(link) = page.get("@odata.nextLink").and_then(Value::as_str) else {
-            break;
-        };
-        if items.len() >= room {
-            *cut = true;
-            break;
-        }
-        page = graph.get(&graph.linked(link)?).await?;
-    }
-    if items.len() > room {
-        *cut = true;
-        items.truncate(room);
-    }
-    Ok(items)
-}
-
-/// The objects of a list answer.
-pub fn list(answer: &Value) -> Vec<Value> {
-    let items = answer.get("value").and_then(Value::as_array);
-    items.cloned().unwrap_or_default()
 }
 
 fn ambiguous(said: &str, several: &[&Folder]) -> Error {

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use super::microsoft::Graph;
 use super::microsoft_answer::too_long;
 use super::outlook::text;
-use super::outlook_folders::list;
 use crate::error::{Error, Result};
 use crate::net;
 use crate::project::Projection;
@@ -21,7 +20,8 @@ use crate::provider::{BodyForm, Letter, PlainText, TextPart};
 const RAW_LIMIT: usize = 5 << 20;
 /// Raw messages fetched at once.
 const RAW_AT_ONCE: usize = 4;
-/// Pages of one message's attachments.
+/// Attachments of one message that are listed, and pages of them.
+const FILES: usize = 500;
 const PAGES: usize = 10;
 /// Stands between a message's id and an attachment's. Both are base64, which
 /// has no such character.
@@ -141,30 +141,25 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
     let answers = graph.batch(&requests).await;
     for ((id, letter), answer) in wanted.into_iter().zip(answers) {
         let files = match answer {
-            Ok(answer) => pages(graph, answer).await,
+            Ok(answer) => graph.all(answer, FILES, PAGES).await,
             Err(error) => Err(error),
         };
         match files {
-            Ok(files) => sort_in(id, files, letter),
+            Ok((files, whole)) => {
+                if !whole {
+                    letter.notes.push(format!(
+                        "it has more than {} attachments; the others are not listed",
+                        files.len()
+                    ));
+                }
+                sort_in(id, files, letter);
+            }
             Err(error) => letter.notes.push(format!(
                 "its attachments could not be listed ({})",
                 error.message()
             )),
         }
     }
-}
-
-async fn pages(graph: &Graph, answer: Value) -> Result<Vec<Value>> {
-    let mut files = list(&answer);
-    let mut answer = answer;
-    for _ in 1..PAGES {
-        let Some(link) = answer.get("@odata.nextLink").and_then(Value::as_str) else {
-            break;
-        };
-        answer = graph.get(&graph.linked(link)?).await?;
-        files.extend(list(&answer));
-    }
-    Ok(files)
 }
 
 /// Tells files from the pictures that the text shows.

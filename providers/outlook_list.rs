@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::microsoft_answer::page;
 use super::outlook::{Outlook, text};
-use super::outlook_folders::{self, Tree, list};
+use super::outlook_folders::{self, Tree};
 use super::outlook_query::{self, Compiled, Places, Scope};
 use crate::error::{Error, Kind, Result};
 use crate::net;
@@ -166,15 +167,18 @@ impl Outlook {
 
     /// Lists a page and checks its messages.
     pub(super) async fn listed(&self, plan: &Plan) -> Result<Listed> {
-        let answer = self.graph().get(&plan.request).await;
+        let answer = match plan.narrowed {
+            true => self.graph().get_slow(&plan.request).await,
+            false => self.graph().get(&plan.request).await,
+        };
         let answer = answer.map_err(|error| plan.explain(error))?;
-        let link = answer.get("@odata.nextLink").and_then(Value::as_str);
-        let mut items = list(&answer);
+        let count = answer.get("@odata.count").and_then(Value::as_u64);
+        let (mut items, link) = page(answer);
         items.retain(|item| plan.keeps(item));
         Ok(Listed {
             items,
-            next: link.map(|link| self.graph().linked(link)).transpose()?,
-            count: answer.get("@odata.count").and_then(Value::as_u64),
+            next: link.map(|link| self.graph().linked(&link)).transpose()?,
+            count,
         })
     }
 }

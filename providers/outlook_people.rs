@@ -7,8 +7,8 @@
 use serde_json::Value;
 
 use super::microsoft::{Graph, request};
+use super::microsoft_answer::page as items_of;
 use super::outlook::text;
-use super::outlook_folders::list;
 use crate::error::Result;
 use crate::project::Projection;
 use crate::provider::{Page, People};
@@ -29,35 +29,42 @@ const PERSON: &[&str] = &[
     "jobTitle",
     "phones",
 ];
-/// The most that one answer has.
+/// The most that one answer has, and the most answers that are read of a list.
 const MOST: usize = 100;
+const PAGES: usize = 100;
+/// Contacts in an answer, and answers, when all are looked through.
+const EVERY_TOP: &str = "500";
+const EVERY_PAGES: usize = 10;
 
 /// Finds people, saved contacts first.
 pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Result<Page> {
     let ways = Ways::new(people, projection);
     let mut page = Page::default();
     match (&people.q, people.emails.as_slice()) {
-        (None, []) => all(graph, &ways, people.limit, &mut page).await?,
+        (None, []) => {
+            let answer = graph.get(&ways.contacts(&[])).await?;
+            add_all(graph, answer, people.limit, &mut page).await?;
+        }
         (Some(q), _) => {
-            let requests = [ways.beginning(q), ways.people(q)];
-            let mut answers = graph.batch(&requests).await.into_iter();
-            let contacts = answers.next().transpose();
-            let relevant = answers.next().transpose();
-            // One list is better than none.
-            match (contacts, relevant) {
-                (Err(error), Err(_)) => return Err(error),
-                (contacts, relevant) => {
-                    for answer in [contacts, relevant] {
-                        match answer {
-                            Ok(answer) => {
-                                add_new(&mut page.items, list(&answer.unwrap_or_default()));
-                            }
-                            Err(error) => page
-                                .notes
-                                .push(format!("one list of people is missing: {error}")),
-                        }
+            let requests = [ways.every(), ways.people(q)];
+            let mut missing = Vec::new();
+            for (request, answer) in requests.iter().zip(graph.batch(&requests).await) {
+                let found = match answer {
+                    Ok(answer) if *request == ways.every() => {
+                        add_called(graph, answer, q, &mut page).await
                     }
-                }
+                    Ok(answer) => add_all(graph, answer, people.limit, &mut page).await,
+                    Err(error) => Err(error),
+                };
+                missing.extend(found.err());
+            }
+            // One list is better than none.
+            match missing.first() {
+                Some(error) if missing.len() == requests.len() => return Err(error.clone()),
+                Some(error) => page
+                    .notes
+                    .push(format!("one list of people is missing: {error}")),
+                None => {}
             }
         }
         (None, emails) => by_address(graph, &ways, emails, &mut page).await?,
@@ -101,10 +108,14 @@ impl Ways {
         request("me/contacts", &all)
     }
 
-    /// Contacts whose names begin so.
-    fn beginning(&self, q: &str) -> String {
-        let filter = format!("startswith(displayName,'{}')", q.replace('\'', "''"));
-        self.contacts(&[("$filter", &filter)])
+    /// All contacts, to be looked through here: their filter knows nothing of
+    /// parts of names and addresses.
+    fn every(&self) -> String {
+        let mut select = self.contact.clone();
+        if !select.split(',').any(|property| property == "displayName") {
+            select.push_str(",displayName");
+        }
+        request("me/contacts", &[("$select", &select), ("$top", EVERY_TOP)])
     }
 
     /// Contacts with this address.
@@ -130,26 +141,47 @@ impl Ways {
     }
 }
 
-/// The saved contacts, page by page.
-async fn all(graph: &Graph, ways: &Ways, limit: usize, page: &mut Page) -> Result<()> {
-    let mut next = Some(ways.contacts(&[]));
-    while let Some(request) = next {
-        let answer = graph.get(&request).await?;
-        page.items.extend(list(&answer));
-        let link = answer.get("@odata.nextLink").and_then(Value::as_str);
-        next = match link {
-            Some(link) if page.items.len() < limit => Some(graph.linked(link)?),
-            _ => None,
-        };
+/// Adds who stands in an answer and in the pages after it, until there are
+/// `limit` people or no more.
+async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) -> Result<()> {
+    let (people, whole) = graph.all(answer, limit, PAGES).await?;
+    let cut = !whole && people.len() < limit;
+    add_new(&mut page.items, people);
+    if cut {
+        page.notes
+            .push("one list of people has more pages than are read".to_owned());
     }
     Ok(())
+}
+
+/// Adds the contacts of an answer and of the pages after it who are called so.
+async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> Result<()> {
+    let (mut people, whole) = graph.all(answer, usize::MAX, EVERY_PAGES).await?;
+    if !whole {
+        page.notes.push(format!(
+            "only the first {} saved contacts were looked through",
+            people.len()
+        ));
+    }
+    people.retain(|person| is_called(person, q));
+    add_new(&mut page.items, people);
+    Ok(())
+}
+
+/// True if every word of `q` is part of the name or of an address.
+fn is_called(person: &Value, q: &str) -> bool {
+    let mut texts = vec![text(person, "displayName").to_lowercase()];
+    texts.extend(addresses(person).map(str::to_lowercase));
+    q.to_lowercase()
+        .split_whitespace()
+        .all(|word| texts.iter().any(|text| text.contains(word)))
 }
 
 /// Contacts with these addresses; people for the addresses that no contact has.
 async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Page) -> Result<()> {
     let requests: Vec<String> = emails.iter().map(|email| ways.with(email)).collect();
     for answer in graph.batch(&requests).await {
-        add_new(&mut page.items, list(&answer?));
+        add_new(&mut page.items, items_of(answer?).0);
     }
     let missing: Vec<&String> = emails
         .iter()
@@ -157,7 +189,7 @@ async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Pa
         .collect();
     let requests: Vec<String> = missing.iter().map(|email| ways.people(email)).collect();
     for (email, answer) in missing.iter().zip(graph.batch(&requests).await) {
-        let mut near = list(&answer?);
+        let (mut near, _) = items_of(answer?);
         near.retain(|person| has(person, email));
         add_new(&mut page.items, near);
     }

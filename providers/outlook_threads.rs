@@ -18,16 +18,18 @@ use sha2::{Digest, Sha256};
 
 use super::microsoft::Graph;
 use super::outlook::{Outlook, count, text};
-use super::outlook_folders::list;
 use super::outlook_list::Wanted;
 use crate::error::{Error, Kind, Result};
 use crate::provider::{Ask, Failed, Page, Total};
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
 const REMEMBERED: usize = 4_000;
-/// Messages of one conversation in a page of Graph's, and pages read of it.
+/// Messages of one conversation in a page of Graph's.
 const TOP: &str = "100";
+/// Pages of a conversation that a row sums up, and those that are read to read
+/// the conversation itself.
 const PAGES: usize = 10;
+const ALL_PAGES: usize = 50;
 
 /// Where a list of conversations goes on.
 #[derive(Debug, Serialize, Deserialize)]
@@ -114,7 +116,7 @@ async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Re
     let answers = graph.batch(&requests).await;
     for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
         let messages = match answer {
-            Ok(answer) => messages(graph, answer).await,
+            Ok(answer) => messages(graph, answer, PAGES).await,
             Err(error) => Err(error),
         };
         match messages {
@@ -145,7 +147,14 @@ pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
     let answer = graph
         .get(&request(graph, id, &["id", "receivedDateTime"]))
         .await?;
-    let (messages, _) = messages(graph, answer).await?;
+    let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
+    if !whole {
+        return Err(Error::argument(format!(
+            "the conversation has more than the {} messages that can be read at once",
+            messages.len()
+        ))
+        .next("search for its messages by subject and date, and read those"));
+    }
     let ids: Vec<String> = messages
         .iter()
         .map(|message| text(message, "id").to_owned())
@@ -170,22 +179,10 @@ fn request(graph: &Graph, id: &str, select: &[&str]) -> String {
     graph.mine("messages", &query)
 }
 
-/// The messages of an answer and of the pages after it, oldest first; and
-/// whether these are all.
-async fn messages(graph: &Graph, answer: Value) -> Result<(Vec<Value>, bool)> {
-    let mut messages = list(&answer);
-    let mut answer = answer;
-    let mut pages = 1;
-    let mut whole = true;
-    while let Some(link) = answer.get("@odata.nextLink").and_then(Value::as_str) {
-        if pages == PAGES {
-            whole = false;
-            break;
-        }
-        pages += 1;
-        answer = graph.get(&graph.linked(link)?).await?;
-        messages.extend(list(&answer));
-    }
+/// The messages of an answer and of those of the pages after it, oldest first;
+/// and whether these are all.
+async fn messages(graph: &Graph, answer: Value, pages: usize) -> Result<(Vec<Value>, bool)> {
+    let (mut messages, whole) = graph.all(answer, usize::MAX, pages).await?;
     // Times are in UTC and of one length, so their texts sort as they do.
     messages
         .sort_by(|one, other| text(one, "receivedDateTime").cmp(text(other, "receivedDateTime")));

@@ -20,6 +20,9 @@ use crate::error::{Error, Kind, Result};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Attempts at one call, the first included.
 const ATTEMPTS: u32 = 5;
+/// Longest time that an answer can keep an account quiet; what asks for more is
+/// broken, or hostile.
+const LONGEST_HUSH: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest single wait before another attempt; a provider that asks for more
 /// gets its wish told to the caller instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -137,7 +140,7 @@ impl Pace {
 
     /// Keeps every call of the account waiting for a while.
     pub fn hush(&self, wait: Duration) {
-        let until = Instant::now() + wait;
+        let until = Instant::now() + wait.min(LONGEST_HUSH);
         let mut quiet = self
             .quiet_until
             .lock()

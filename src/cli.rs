@@ -45,7 +45,8 @@ use crate::error::{Error, Kind, Result};
 use crate::providers::sandbox::Faults;
 use crate::request::Add;
 
-/// Mail for language models: Gmail as curated flat rows in token-sparing TOON, over MCP.
+/// Mail for language models: Gmail and Outlook as curated flat rows in
+/// token-sparing TOON, over MCP.
 ///
 /// Without a subcommand, and with something other than a terminal as stdin,
 /// daysheet serves MCP over stdio.
@@ -74,8 +75,9 @@ Environment:
   DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
-  DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_AUTH_URL, DAYSHEET_GOOGLE_TOKEN_URL,
-  DAYSHEET_GOOGLE_REVOKE_URL       other endpoints; plain http on loopback only
+  DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_PEOPLE_URL, DAYSHEET_GOOGLE_AUTH_URL,
+  DAYSHEET_GOOGLE_TOKEN_URL, DAYSHEET_GOOGLE_REVOKE_URL
+                                   other endpoints; plain http on loopback only
   DAYSHEET_GRAPH_URL, DAYSHEET_MICROSOFT_AUTHORITY_URL
                                    the same for Microsoft, such as a national cloud
   DAYSHEET_GOOGLE_CALENDAR_URL     checked, and kept for the calendar to come";
@@ -86,7 +88,7 @@ enum Command {
     Serve(Sandboxed),
     /// Show the main job on the embedded sandbox: no account needed.
     Demo {
-        /// A folder of .eml and .mbox files instead of the sample mailbox.
+        /// A folder of .eml and .mbox files instead of the sample mailboxes.
         #[arg(long, value_name = "DIR")]
         mail: Option<PathBuf>,
     },
@@ -123,12 +125,13 @@ enum Command {
         /// The file; - is stdin.
         file: PathBuf,
     },
-    /// Run the stand-in for Google's sign-in and Gmail on 127.0.0.1.
+    /// Run the stand-in for Google's and Microsoft's sign-ins, Gmail and Graph
+    /// on 127.0.0.1.
     Sandbox {
         /// The port; 0 takes a free one.
         #[arg(long, default_value_t = 0)]
         port: u16,
-        /// A folder of .eml and .mbox files instead of the sample mailbox.
+        /// A folder of .eml and .mbox files instead of the sample mailboxes.
         #[arg(long, value_name = "DIR")]
         mail: Option<PathBuf>,
         /// Faults to inject, such as 429=0.2,500=0.1,reset=0.05,delay=50ms.

@@ -181,8 +181,9 @@ pub fn tables_page() -> String {
          This page is generated from `schemas/`; a test rewrites it when it is stale.\n\n\
          `mail_search` shows the columns of level *key* with `detail: minimal`, *core* too by \
          default, and *more* too with `detail: full`; `fields` names columns one by one, and the \
-         first column always comes along. Text marked with a length was written by strangers: it is \
-         cleaned and cut there, ending in `…`. A value that a provider does not have is null.\n",
+         first column always comes along. Text marked with a width was written by strangers: it is \
+         cleaned and cut there, ending in `…`; a double-width character counts two, and a letter \
+         that is read has four times the room. A value that a provider does not have is null.\n",
     );
     for table in TABLES {
         page.push_str(&format!(
@@ -197,7 +198,7 @@ pub fn tables_page() -> String {
         for field in table.fields {
             let kind = match (field.kind, field.untrusted) {
                 (Kind::Handle(letter), _) => format!("handle `{letter}…`"),
-                (kind, Some(cap)) => format!("{}, {cap} characters", kind.word()),
+                (kind, Some(cap)) => format!("{}, {cap} wide", kind.word()),
                 (kind, None) => kind.word().to_owned(),
             };
             let origins: Vec<_> = APIS

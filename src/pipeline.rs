@@ -16,6 +16,7 @@ mod lookup;
 mod read;
 mod search;
 mod sign_in;
+mod whose;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -182,21 +183,7 @@ impl Pipeline {
             rows.insert_unread(one.at, &one.id);
         }
         self.hand_out(rows, account).await?;
-        let named: Vec<_> = failed
-            .iter()
-            .map(|one| {
-                let row = rows
-                    .rows()
-                    .zip(rows.extras())
-                    .find(|(_, extra)| extra.provider_id.as_ref() == Some(&one.id));
-                let name = match row {
-                    Some(([Cell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
-                    _ => one.id.clone(),
-                };
-                (name, one.error.clone())
-            })
-            .collect();
-        Ok(failed_line(&named))
+        Ok(failed_note(rows, failed))
     }
 
     /// Puts handles in the place of provider ids.
@@ -280,6 +267,36 @@ fn report_lines(report: &Report) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Why an account is missing from an answer, and where it may go on.
+type Missing<P> = (Error, Option<P>);
+
+/// A note about an account that is missing.
+fn missing_line<P>((error, again): Missing<P>) -> String {
+    match again {
+        Some(_) => format!("missing here, asked again with the next page: {error}"),
+        None => format!("left out: {error}"),
+    }
+}
+
+/// A note about those of `failed` that stand among the rows, by their handles.
+fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<String> {
+    let named: Vec<_> = failed
+        .iter()
+        .filter_map(|one| {
+            let row = rows
+                .rows()
+                .zip(rows.extras())
+                .find(|(_, extra)| extra.provider_id.as_ref() == Some(&one.id));
+            let name = match row? {
+                ([Cell::Handle(kind, number), ..], _) => format!("{kind}{number}"),
+                _ => one.id.clone(),
+            };
+            Some((name, one.error.clone()))
+        })
+        .collect();
+    failed_line(&named)
 }
 
 /// One line for the things that could not be fetched, by the ids the reader knows.

@@ -17,6 +17,8 @@ use jiff::{Span, Timestamp, ToSpan, Zoned, civil};
 use crate::error::{Error, Result};
 use crate::text::brief;
 
+/// What a provider's own syntax is passed on behind.
+const RAW: &str = "raw:";
 /// Groups deeper than this are refused.
 const DEPTH: usize = 32;
 /// A query longer than this many bytes is refused.
@@ -168,9 +170,9 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
         ))
         .next("shorten it, or search in several calls"));
     }
-    if let Some(raw) = text.strip_prefix("raw:") {
+    if let Some(raw) = text.strip_prefix(RAW) {
         return match raw.trim() {
-            "" => Err(empty("raw:")),
+            "" => Err(empty(RAW)),
             raw => Ok(Query::Raw(raw.to_owned())),
         };
     }
@@ -186,6 +188,11 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
                 .next("remove the `)`, or put it in quotes"),
         ),
     }
+}
+
+/// True for a query in a provider's own syntax.
+pub fn is_raw(text: &str) -> bool {
+    text.trim().starts_with(RAW)
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -80,14 +80,15 @@ pub(super) async fn run(config: Config, mail: Option<PathBuf>) -> Result<ExitCod
         }
     }
 
-    let all = json!({"q": "is:unread after:2026-11-11", "limit": LISTED});
+    let all = json!({"q": "is:unread", "limit": LISTED});
     show(&mut client, "mail_search", all).await?;
 
     if let Some((id, api)) = worth {
         let read = show(&mut client, "mail_read", json!({"ids": [id]})).await?;
         let ids = provider_ids(&read.json, "messages");
-        let full = api.each("messages", &ids, "?format=full").await?;
-        read.compare(&[("raw API JSON: messages.get, format=full", full)]);
+        if let Some((what, query)) = api.forms().pop() {
+            read.compare(&[(what, api.each("messages", &ids, &query).await?)]);
+        }
     }
 
     for account in &accounts {

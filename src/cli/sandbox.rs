@@ -20,11 +20,19 @@ pub(super) async fn run(port: u16, mail: Option<PathBuf>, faults: Faults) -> Res
     report(sandbox.report());
     let base = sandbox.base();
     say!("sandbox at {base} for {}", sandbox.addresses().join(", "));
-    say!("export DAYSHEET_GMAIL_URL={base}/");
-    say!("export DAYSHEET_GOOGLE_AUTH_URL={base}/o/oauth2/v2/auth");
-    say!("export DAYSHEET_GOOGLE_TOKEN_URL={base}/token");
-    say!("export DAYSHEET_GOOGLE_REVOKE_URL={base}/revoke");
+    for (name, path) in [
+        ("DAYSHEET_GMAIL_URL", ""),
+        ("DAYSHEET_GOOGLE_PEOPLE_URL", ""),
+        ("DAYSHEET_GOOGLE_AUTH_URL", "o/oauth2/v2/auth"),
+        ("DAYSHEET_GOOGLE_TOKEN_URL", "token"),
+        ("DAYSHEET_GOOGLE_REVOKE_URL", "revoke"),
+        ("DAYSHEET_GRAPH_URL", "v1.0/"),
+        ("DAYSHEET_MICROSOFT_AUTHORITY_URL", ""),
+    ] {
+        say!("export {name}={base}/{path}");
+    }
     say!("export DAYSHEET_GOOGLE_CLIENT_ID=sandbox");
+    say!("export DAYSHEET_MICROSOFT_CLIENT_ID=sandbox");
     // An end that cannot be waited for is an end now.
     let _ = tokio::signal::ctrl_c().await;
     Ok(ExitCode::SUCCESS)

@@ -4,6 +4,8 @@
 //! provider wants; a network that breaks meanwhile is waited for. It opens no
 //! browser and prints nothing; who shows the code is the caller's business.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use oauth2::{DeviceAuthorizationUrl, StandardDeviceAuthorizationResponse};
 
@@ -115,6 +117,9 @@ impl DeviceSignIn {
         let wire = Wire::default();
         let answer = client
             .exchange_device_access_token(&self.granted)
+            // Longer than any interval that `slow_down` leads to: a failure may
+            // not shorten it.
+            .set_max_backoff_interval(Duration::from_secs(60))
             .request_async(&wire, tokio::time::sleep, None)
             .await
             .map_err(|error| words_of(&self.authority, &wire, error))?;

@@ -67,21 +67,13 @@ impl SignIn {
         let authority = Authority::of(config, provider, tenant)?;
         let service = authority.service;
         let client = client(config, &authority)?;
-        let no_port = |error: std::io::Error| {
+        let host = service.redirect_host;
+        let (port, sockets) = listen(host).await.map_err(|error| {
             Error::new(
                 Kind::Network,
                 format!("no port of 127.0.0.1 can be listened on ({error})"),
             )
-        };
-        let socket = TcpListener::bind(("127.0.0.1", 0)).await.map_err(no_port)?;
-        let port = socket.local_addr().map_err(no_port)?.port();
-        let mut sockets = vec![socket];
-        let host = service.redirect_host;
-        if host == "localhost" {
-            // Some machines take this name for ::1 first. Where that cannot be
-            // listened on, browsers go on to 127.0.0.1.
-            sockets.extend(TcpListener::bind(("::1", port)).await);
-        }
+        })?;
         let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", service.redirect_path))
             .map_err(|error| {
             Error::new(Kind::Internal, format!("the redirect URL: {error}"))
@@ -246,6 +238,26 @@ impl Page {
 impl std::fmt::Debug for Page {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Page").finish_non_exhaustive()
+    }
+}
+
+/// Listens on a port of this machine that `host` leads to.
+///
+/// Some machines take `localhost` for `::1` first, so that it is listened on as
+/// well. Where it is not to be had, browsers go on to 127.0.0.1; but where
+/// somebody else listens there, they would not, and another port is taken.
+async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
+    loop {
+        let socket = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let port = socket.local_addr()?.port();
+        if host != "localhost" {
+            return Ok((port, vec![socket]));
+        }
+        match TcpListener::bind(("::1", port)).await {
+            Ok(other) => return Ok((port, vec![socket, other])),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {}
+            Err(_) => return Ok((port, vec![socket])),
+        }
     }
 }
 

@@ -43,8 +43,7 @@ pub(super) enum Found {
 struct Row {
     found: Found,
     id: Option<String>,
-    /// What rows are sorted by. One that could not be fetched stands where its
-    /// neighbour stands.
+    /// What rows are sorted by.
     date: Option<Timestamp>,
     /// Which page it came from.
     page: usize,
@@ -112,14 +111,28 @@ pub(super) async fn gather(
             break;
         }
     }
-    gathered
-        .rows
-        .make_contiguous()
-        .sort_by_key(|row| std::cmp::Reverse(row.date));
+    gathered.sort();
     Ok(gathered)
 }
 
 impl Gathered {
+    /// Puts the newest first. What has no date, because it could not be
+    /// fetched, stands where its neighbour stands; with no neighbour at all it
+    /// comes first, for a row that stays behind would hold its page back.
+    fn sort(&mut self) {
+        let rows = self.rows.make_contiguous();
+        let mut near = None;
+        for row in rows.iter_mut() {
+            row.date = row.date.or(near);
+            near = row.date;
+        }
+        for row in rows.iter_mut().rev() {
+            row.date = row.date.or(near).or(Some(Timestamp::MAX));
+            near = row.date;
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(row.date));
+    }
+
     fn add(
         &mut self,
         page: Page,
@@ -135,32 +148,34 @@ impl Gathered {
         let mut failed = page.failed.into_iter().peekable();
         let mut items = page.items.into_iter();
         let number = self.pages.len();
+        let mut rows: Vec<Row> = Vec::new();
         for at in 0.. {
-            let (found, id, date) = if let Some(one) = failed.next_if(|one| one.at <= at) {
-                let near = self.rows.back().and_then(|row| row.date);
-                (Found::Failed(one.id.clone(), one.error), Some(one.id), near)
+            let gone = failed.next_if(|one| one.at <= at || items.len() == 0);
+            let (found, id, date) = if let Some(one) = gone {
+                (Found::Failed(one.id.clone(), one.error), Some(one.id), None)
             } else if let Some(item) = items.next() {
                 let id = flatten::key(asking.table, &item, asking.context);
                 let date = date.and_then(|field| flatten::instant(field, &item, asking.context));
                 (Found::Item(item), id, date)
-            } else if let Some(one) = failed.next() {
-                let near = self.rows.back().and_then(|row| row.date);
-                (Found::Failed(one.id.clone(), one.error), Some(one.id), near)
             } else {
                 break;
             };
             let shown = |id: &String| seen.contains(&Seen::digest(id));
-            let doubled = |id: &String| self.rows.iter().any(|row| row.id.as_ref() == Some(id));
-            if id.as_ref().is_some_and(|id| shown(id) || doubled(id)) {
+            let here = |id: &String| {
+                let mut known = self.rows.iter().chain(&rows);
+                known.any(|row| row.id.as_ref() == Some(id))
+            };
+            if id.as_ref().is_some_and(|id| shown(id) || here(id)) {
                 continue;
             }
-            self.rows.push_back(Row {
+            rows.push(Row {
                 found,
                 id,
                 date,
                 page: number,
             });
         }
+        self.rows.extend(rows);
         // A page that says it follows itself would be asked for without end.
         self.next = page.next.filter(|next| Some(next) != start.as_ref());
         self.pages.push(start);

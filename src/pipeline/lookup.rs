@@ -8,10 +8,10 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use super::cursor::{Cursor, another_search, other_use};
-use super::{Draft, Flattening, Pipeline, columns_of};
+use super::{Draft, Flattening, Missing, Pipeline, columns_of, failed_note, missing_line};
 use crate::accounts::Account;
 use crate::encode::Document;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::{self, Page, People};
@@ -25,13 +25,26 @@ pub(super) struct Plan {
     kind: Listing,
     q: Option<String>,
     emails: Vec<String>,
-    account: Option<String>,
     limit: usize,
+    /// True when several accounts were asked.
+    merged: bool,
+    /// How many rows the accounts have that are shown to their end.
+    done: usize,
+    /// The accounts that may have more, in their order.
+    places: Vec<Place>,
+}
+
+/// How far the list of one account was shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    /// The account's id; none for what is ours.
+    account: Option<String>,
     shown: usize,
 }
 
 /// The list of one account, or of ours.
 struct Part {
+    place: Place,
     account: Option<Account>,
     label: String,
     api: Api,
@@ -43,63 +56,77 @@ impl Pipeline {
         let mut plan = self.plan_lookup(lookup).await?;
         let table = plan.table();
         let (parts, missing) = self.lists(&plan).await?;
-        let merged = parts.len() + missing.len() > 1;
         let columns = match plan.kind {
             Listing::Schemas => table.up_to(Level::Core),
-            _ => columns_of(table, Level::Core, merged),
+            _ => columns_of(table, Level::Core, plan.merged),
         };
 
         let mut notes = Vec::new();
         let mut rows = RowTable::new(table, columns.clone());
-        let mut all = 0;
-        let mut room = plan.limit;
-        for part in &parts {
+        let mut all = plan.done;
+        plan.places.clear();
+        for part in parts {
+            let named = |note: String| match plan.merged {
+                true => format!("{}: {note}", part.label),
+                false => note,
+            };
             let flattening = Flattening {
                 api: part.api,
                 zone: &self.config.zone,
                 account: &part.label,
                 room: Room::List,
             };
-            let items = &part.page.items;
-            let names = &part.page.names;
+            let Page {
+                items,
+                names,
+                failed,
+                ..
+            } = &part.page;
             let mut own = flattening.rows(table, &columns, items, names, &mut notes);
-            if let Some(q) = plan.filter() {
-                own.retain(|row| mentions(row, q));
-            }
-            let failed = match plan.filter() {
-                Some(_) => &[],
-                None => part.page.failed.as_slice(),
-            };
             for one in failed {
                 own.insert_unread(usize::MAX, &one.id);
             }
-            // What of this account's rows stands on this page of ours.
-            let first = plan.shown.saturating_sub(all).min(own.len());
-            all += own.len();
-            let mut at = 0;
-            own.retain(|_| {
-                at += 1;
-                at > first && at <= first + room
-            });
-            room -= own.len();
-            if let Some(account) = &part.account {
-                notes.extend(self.stand_ins(&mut own, failed, account).await?);
+            if let Some(q) = plan.filter() {
+                // What could not be fetched may be what is looked for.
+                own.retain(|row| mentions(row, q) || matches!(row, [_, Cell::Null, ..]));
             }
-            notes.extend(part.page.notes.iter().map(|note| match merged {
-                true => format!("{}: {note}", part.label),
-                false => note.clone(),
-            }));
+            // What of this account's rows stands on this page of ours.
+            let (first, count) = (part.place.shown, own.len());
+            let end = count.min(first.saturating_add(plan.limit - rows.len()));
+            let mut at = 0..count;
+            own.retain(|_| at.next().is_some_and(|at| (first..end).contains(&at)));
+            all += count;
+            if let Some(account) = &part.account {
+                self.hand_out(&mut own, account).await?;
+            }
+            notes.extend(failed_note(&own, failed).map(named));
+            notes.extend(part.page.notes.iter().cloned().map(named));
             rows.append(own);
+            if end < count {
+                let shown = end.max(first);
+                plan.places.push(Place {
+                    shown,
+                    ..part.place
+                });
+            } else {
+                plan.done += count;
+            }
         }
+        plan.places
+            .extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
         let shown = rows.len();
-        plan.shown += shown;
         let mut document = Document {
             scalars: Vec::new(),
             tables: vec![rows],
         };
-        let mut count = format!("{}: {shown} of {all}", table.plural);
-        if plan.shown < all && shown > 0 {
+        // People are asked for as far as they are shown, and one more.
+        let total = match plan.kind {
+            Listing::Contacts if !plan.places.is_empty() => String::new(),
+            _ => format!(" of {all}"),
+        };
+        let mut count = format!("{}: {shown}{total}", table.plural);
+        if !plan.places.is_empty() {
             let cursor = self.save(&Cursor::Lookup(plan.clone())).await?;
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
@@ -108,11 +135,7 @@ impl Pipeline {
             count.push_str("; read the resource daysheet://schema/NAME for one in full");
         }
         notes.insert(0, count);
-        notes.extend(
-            missing
-                .into_iter()
-                .map(|error| format!("left out: {error}")),
-        );
+        notes.extend(missing.into_iter().map(missing_line));
         if all == 0 && plan.kind == Listing::Contacts {
             notes.push("nobody found: try part of the name or of the address".to_owned());
         }
@@ -124,52 +147,29 @@ impl Pipeline {
     }
 
     /// The lists that are meant, and why some are missing.
-    async fn lists(&self, plan: &Plan) -> Result<(Vec<Part>, Vec<Error>)> {
-        let Some(what) = plan.what() else {
-            let page = Page {
-                items: schemas::TABLES
-                    .iter()
-                    .map(|table| crate::describe::summary(table))
-                    .collect(),
-                ..Page::default()
-            };
-            let ours = Part {
-                account: None,
-                label: String::new(),
-                api: Api::Local,
-                page,
-            };
-            return Ok((vec![ours], Vec::new()));
-        };
-        let accounts = self.named_or_all(plan.account.as_deref()).await?;
-        let several = accounts.len() > 1;
+    async fn lists(&self, plan: &Plan) -> Result<(Vec<Part>, Vec<Missing<Place>>)> {
         let labels = self.labels().await?;
-        let answers = join_all(accounts.into_iter().map(|account| {
-            let label = labels.of(&account.id);
-            let what = &what;
+        let answers = join_all(plan.places.iter().map(|place| {
+            let label = labels.of(place.account.as_deref().unwrap_or_default());
             async move {
-                let asked = async {
-                    let mailbox = self.connect.mailbox(&account)?;
-                    // All columns: which are shown is not known before it is
-                    // known how many accounts answer.
-                    let columns = columns_of(plan.table(), Level::Core, true);
-                    let projection = project(mailbox.api(), &columns);
-                    let page = mailbox.lookup(what, &projection).await?;
-                    Ok((mailbox.api(), page))
-                };
-                let answer = match several {
+                let asked = self.list(plan, place);
+                let answer = match plan.merged {
                     true => self.patiently(asked).await,
                     false => asked.await,
                 };
                 match answer {
-                    Ok((api, page)) => Ok(Part {
-                        account: Some(account),
+                    Ok((account, api, page)) => Ok(Part {
+                        place: place.clone(),
+                        account,
                         label,
                         api,
                         page,
                     }),
-                    Err(error) if several => Err(error.context(&label)),
-                    Err(error) => Err(error),
+                    Err(error) if plan.merged => {
+                        let again = error.is_passing().then(|| place.clone());
+                        Err((error.context(&label), again))
+                    }
+                    Err(error) => Err((error, None)),
                 }
             }
         }))
@@ -178,38 +178,74 @@ impl Pipeline {
         for answer in answers {
             match answer {
                 Ok(part) => parts.push(part),
-                Err(error) => missing.push(error),
+                Err(why) => missing.push(why),
             }
         }
         match missing.first() {
-            Some(error) if parts.is_empty() => Err(error.clone()),
+            Some((error, _)) if parts.is_empty() => Err(error.clone()),
             _ => Ok((parts, missing)),
         }
     }
 
+    /// The list of one account, or of ours.
+    async fn list(&self, plan: &Plan, place: &Place) -> Result<(Option<Account>, Api, Page)> {
+        let (Some(what), Some(account)) = (plan.what(place), &place.account) else {
+            let tables = schemas::TABLES.iter();
+            let page = Page {
+                items: tables
+                    .map(|table| crate::describe::summary(table))
+                    .collect(),
+                ..Page::default()
+            };
+            return Ok((None, Api::Local, page));
+        };
+        let account = self.accounts.by_id(account).await?;
+        let mailbox = self.connect.mailbox(&account)?;
+        let columns = columns_of(plan.table(), Level::Core, plan.merged);
+        let page = mailbox
+            .lookup(&what, &project(mailbox.api(), &columns))
+            .await?;
+        Ok((Some(account), mailbox.api(), page))
+    }
+
     /// What to look up: as said, or as the cursor says.
     async fn plan_lookup(&self, lookup: Lookup) -> Result<Plan> {
-        let account = match &lookup.account {
-            Some(name) => Some(self.accounts.find(Some(name)).await?.id),
-            None => None,
-        };
         let Some(said) = &lookup.cursor else {
+            let place = |account: Option<String>| Place { account, shown: 0 };
+            let places = match lookup.kind {
+                Listing::Schemas => vec![place(None)],
+                _ => {
+                    let accounts = self.named_or_all(lookup.account.as_deref()).await?;
+                    accounts
+                        .into_iter()
+                        .map(|one| place(Some(one.id)))
+                        .collect()
+                }
+            };
             return Ok(Plan {
                 kind: lookup.kind,
                 q: lookup.q,
                 emails: lookup.emails,
-                account,
                 limit: lookup.limit.unwrap_or(100),
-                shown: 0,
+                merged: places.len() > 1,
+                done: 0,
+                places,
             });
         };
         let Cursor::Lookup(mut plan) = self.cursor(said).await? else {
             return Err(other_use(said));
         };
+        let same_account = match &lookup.account {
+            Some(name) => {
+                let id = Some(self.accounts.find(Some(name)).await?.id);
+                !plan.merged && plan.places.iter().all(|place| place.account == id)
+            }
+            None => true,
+        };
         let same = plan.kind == lookup.kind
             && (lookup.q.is_none() || lookup.q == plan.q)
             && (lookup.emails.is_empty() || lookup.emails == plan.emails)
-            && (account.is_none() || account == plan.account);
+            && same_account;
         if !same {
             return Err(another_search(said));
         }
@@ -231,14 +267,15 @@ impl Plan {
     }
 
     /// What to ask a mailbox for; nothing for what is ours.
-    fn what(&self) -> Option<provider::Lookup> {
+    fn what(&self, place: &Place) -> Option<provider::Lookup> {
         Some(match self.kind {
             Listing::Folders => provider::Lookup::Folders,
             Listing::Categories => provider::Lookup::Categories,
             Listing::Contacts => provider::Lookup::Contacts(People {
                 q: self.q.clone(),
                 emails: self.emails.clone(),
-                limit: self.shown + self.limit,
+                // One more than is shown tells whether there are more.
+                limit: place.shown.saturating_add(self.limit).saturating_add(1),
             }),
             Listing::Aliases => provider::Lookup::Aliases,
             Listing::Settings => provider::Lookup::Settings,

@@ -119,7 +119,12 @@ impl Pipeline {
         let mut letters: Vec<Target> = Vec::new();
         let mut failed = Vec::new();
         for said in &read.ids {
-            let found = match self.target(said, read.account.as_deref()).await {
+            let found = self.target(said, read.account.as_deref());
+            let found = match read.ids.len() {
+                1 => found.await,
+                _ => self.patiently(found).await,
+            };
+            let found = match found {
                 Ok(found) => found,
                 // One bad id among several is a note; alone it is the answer.
                 Err(error) if read.ids.len() > 1 => {
@@ -226,14 +231,21 @@ impl Pipeline {
     ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
         let columns = columns()?;
         let groups = by_owner(targets);
+        let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(account, targets)| {
             let columns = &columns;
-            async move {
+            let asked = async move {
                 let account = self.accounts.by_id(account).await?;
                 let mailbox = self.connect.mailbox(&account)?;
                 let projection = project(mailbox.api(), columns);
                 let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
                 Ok(mailbox.letters(&ids, &projection, body_form(form)).await)
+            };
+            async move {
+                match several {
+                    true => self.patiently(asked).await,
+                    false => asked.await,
+                }
             }
         }))
         .await;

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::{Cursor, Seen, another_search, other_use};
 use super::gather::{Asking, Found, Gathered, Place, gather};
-use super::{Draft, Flattening, Pipeline, zone_line};
+use super::whose::Labels;
+use super::{Draft, Flattening, Missing, Pipeline, missing_line, zone_line};
 use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::{Error, Result};
@@ -70,13 +71,6 @@ struct Part {
     gathered: Gathered,
 }
 
-/// What became of one account's part.
-enum Outcome {
-    Part(Box<Part>),
-    /// Why it is missing, and where it may go on.
-    Missing(Error, Option<Place>),
-}
-
 impl Pipeline {
     pub(super) async fn search(&self, search: Search) -> Result<Draft> {
         let plan = self.plan(search).await?;
@@ -94,12 +88,11 @@ impl Pipeline {
         };
         let outcomes = join_all(plan.places.iter().map(|place| self.part(place, &asked))).await;
 
-        let mut parts = Vec::new();
-        let mut missing = Vec::new();
+        let (mut parts, mut missing) = (Vec::new(), Vec::new());
         for outcome in outcomes {
             match outcome {
-                Outcome::Part(part) => parts.push(*part),
-                Outcome::Missing(error, place) => missing.push((error, place)),
+                Ok(part) => parts.push(part),
+                Err(why) => missing.push(why),
             }
         }
         if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
@@ -151,10 +144,7 @@ impl Pipeline {
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
         notes.insert(0, count);
-        notes.extend(missing.into_iter().map(|(error, place)| match place {
-            Some(_) => format!("missing here, asked again with the next page: {error}"),
-            None => format!("left out: {error}"),
-        }));
+        notes.extend(missing.into_iter().map(missing_line));
         for part in &parts {
             let name = |note: &String| match merged {
                 true => format!("{}: {note}", part.label),
@@ -212,7 +202,11 @@ impl Pipeline {
     }
 
     /// Asks one account for its part.
-    async fn part(&self, place: &Place, asked: &Asked<'_>) -> Outcome {
+    async fn part(
+        &self,
+        place: &Place,
+        asked: &Asked<'_>,
+    ) -> std::result::Result<Part, Missing<Place>> {
         let Asked { plan, merged, .. } = *asked;
         let label = asked.labels.of(&place.account);
         let answer = async {
@@ -256,16 +250,16 @@ impl Pipeline {
             false => answer.await,
         };
         match answer {
-            Ok((account, mailbox, gathered)) => Outcome::Part(Box::new(Part {
+            Ok((account, mailbox, gathered)) => Ok(Part {
                 account,
                 label,
                 mailbox,
                 gathered,
-            })),
-            Err(error) if !merged => Outcome::Missing(error, None),
+            }),
+            Err(error) if !merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
-                Outcome::Missing(error.context(&label), again)
+                Err((error.context(&label), again))
             }
         }
     }
@@ -319,9 +313,9 @@ impl Pipeline {
     /// What to search for: as said, or as the cursor says.
     async fn plan(&self, search: Search) -> Result<Plan> {
         let Some(said) = &search.cursor else {
-            let places: Vec<_> = self
-                .meant(&search)
-                .await?
+            let accounts = self.meant(&search).await?;
+            one_language(search.q.as_deref(), &accounts)?;
+            let places: Vec<_> = accounts
                 .into_iter()
                 .map(|account| Place {
                     account: account.id,
@@ -416,6 +410,21 @@ fn total(parts: impl Iterator<Item = Option<Total>>, incomplete: bool) -> Option
         })
 }
 
+/// Refuses a provider's own syntax where it would go to another provider too.
+fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
+    let raw = q.is_some_and(query::is_raw);
+    let mixed = accounts
+        .windows(2)
+        .any(|pair| matches!(pair, [one, other] if one.provider != other.provider));
+    if raw && mixed {
+        return Err(Error::argument(
+            "`raw:` is one provider's own syntax, and the search is of several providers",
+        )
+        .next("name the `account` it is meant for"));
+    }
+    Ok(())
+}
+
 /// The columns, and the date that rows are sorted by.
 fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static Field> {
     let mut columns = columns.to_vec();
@@ -487,50 +496,5 @@ impl Plan {
             "{}: {shown}{total}{accounts}, newest first{earlier}",
             table.plural
         )
-    }
-}
-
-/// How accounts are called in rows: by address, or by id where two have the
-/// same address.
-pub(super) struct Labels(Vec<(String, String)>);
-
-impl Labels {
-    pub(super) fn of(&self, id: &str) -> String {
-        self.0
-            .iter()
-            .find(|(known, _)| known == id)
-            .map_or_else(|| id.to_owned(), |(_, label)| label.clone())
-    }
-}
-
-impl Pipeline {
-    pub(super) async fn labels(&self) -> Result<Labels> {
-        let accounts = self.accounts.list().await?;
-        let label = |account: &Account| {
-            let same = accounts.iter().filter(|other| other.email == account.email);
-            match same.count() {
-                1 => account.email.clone(),
-                _ => account.id.clone(),
-            }
-        };
-        Ok(Labels(
-            accounts
-                .iter()
-                .map(|account| (account.id.clone(), label(account)))
-                .collect(),
-        ))
-    }
-
-    /// The account of that name, or all that are signed in.
-    pub(super) async fn named_or_all(&self, name: Option<&str>) -> Result<Vec<Account>> {
-        if name.is_some() {
-            return Ok(vec![self.accounts.find(name).await?]);
-        }
-        let all = self.accounts.list().await?;
-        match all.len() {
-            // Says that nobody is signed in, and how to.
-            0 => Ok(vec![self.accounts.find(None).await?]),
-            _ => Ok(all),
-        }
     }
 }

@@ -281,3 +281,29 @@ async fn the_same_query_finds_the_same_letters() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(compared >= 100 && with_hits >= 70, "{compared} {with_hits}");
 }
+
+#[tokio::test]
+async fn what_only_one_provider_understands_is_refused() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    let raw = json!({"q": "raw:$filter=isRead eq false"});
+    assert_eq!(
+        session.error("mail_search", raw.clone()).await,
+        "`raw:` is one provider's own syntax, and the search is of several providers: name the \
+         `account` it is meant for"
+    );
+    let mut named = raw;
+    named["account"] = MICROSOFT.into();
+    let unread = session.json("mail_search", named).await;
+    assert_eq!(unread["messages"].as_array().unwrap().len(), 20);
+    // An id of one provider is not asked of the other.
+    let id = unread["messages"][0]["provider_id"].clone();
+    let read = session.json("mail_read", json!({"ids": [id]})).await;
+    assert_eq!(read["messages"][0]["provider_id"], id);
+    let wrong = session
+        .error("mail_read", json!({"ids": [id], "account": GOOGLE}))
+        .await;
+    assert!(wrong.contains("the id is not one of Gmail's"), "{wrong}");
+    let wrong = json!({"ids": ["18c2f0a1b2c3d4e5"], "account": MICROSOFT});
+    let wrong = session.error("mail_read", wrong).await;
+    assert!(wrong.contains("Outlook's"), "{wrong}");
+}

@@ -15,7 +15,7 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
-use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page, Total};
+use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};
 use daysheet::schemas::Api;
 use daysheet::store::Store;
 use daysheet::{request, tools};
@@ -39,6 +39,8 @@ struct Pile {
     delay: Mutex<Duration>,
     failure: Mutex<Option<Error>>,
     asked: Mutex<usize>,
+    /// Every so many messages one cannot be fetched, counted from the oldest.
+    broken: Mutex<Option<u32>>,
 }
 
 impl Pile {
@@ -50,6 +52,7 @@ impl Pile {
             delay: Mutex::default(),
             failure: Mutex::default(),
             asked: Mutex::default(),
+            broken: Mutex::default(),
         };
         for (minute, matches) in mail {
             found.arrive(*minute, *matches);
@@ -91,20 +94,24 @@ impl Mailbox for Pile {
         }
         let mail = self.mail.lock().unwrap();
         let skip: usize = ask.cursor.as_deref().unwrap_or("0").parse().unwrap();
-        let items = mail
-            .iter()
-            .skip(skip)
-            .take(self.page)
-            .filter(|(_, _, matches)| *matches)
-            .map(|(minute, number, _)| {
-                let time = jiff::Timestamp::from_second(1_770_000_000 + i64::from(*minute) * 60);
-                json!({"id": self.id(*number), "receivedDateTime": time.unwrap().to_string(),
-                       "subject": self.id(*number)})
-            })
-            .collect();
+        let broken = *self.broken.lock().unwrap();
+        let (mut items, mut failed) = (Vec::new(), Vec::new());
+        let rows = mail.iter().skip(skip).take(self.page);
+        for (at, (minute, number, _)) in rows.filter(|(_, _, found)| *found).enumerate() {
+            if broken.is_some_and(|every| number % every == 0) {
+                let error = Error::new(Kind::NotFound, "it is gone");
+                let id = self.id(*number);
+                failed.push(Failed { at, id, error });
+                continue;
+            }
+            let time = jiff::Timestamp::from_second(1_770_000_000 + i64::from(*minute) * 60);
+            items.push(json!({"id": self.id(*number), "subject": self.id(*number),
+                              "receivedDateTime": time.unwrap().to_string()}));
+        }
         let next = skip + self.page;
         Ok(Page {
             items,
+            failed,
             next: (next < mail.len()).then(|| next.to_string()),
             total: Some(Total::About(u64::try_from(mail.len()).unwrap())),
             ..Page::default()
@@ -115,17 +122,45 @@ impl Mailbox for Pile {
         self.messages(ask).await
     }
 
-    async fn lookup(&self, _: &Lookup, _: &Projection) -> Result<Page> {
+    async fn lookup(&self, what: &Lookup, _: &Projection) -> Result<Page> {
         let delay = *self.delay.lock().unwrap();
         tokio::time::sleep(delay).await;
         if let Some(error) = self.failure.lock().unwrap().clone() {
             return Err(error);
         }
-        Ok(Page {
-            items: ["Blue", "Red"]
-                .map(|color| json!({"displayName": format!("{color} of {}", self.name)}))
-                .to_vec(),
-            ..Page::default()
+        let names = |count: usize| (1..=count).map(|number| format!("{number} of {}", self.name));
+        Ok(match what {
+            Lookup::Contacts(people) => Page {
+                // Seven people know this account.
+                items: names(people.limit.min(7))
+                    .map(|name| json!({"displayName": name}))
+                    .collect(),
+                ..Page::default()
+            },
+            Lookup::Folders => {
+                let ids = names(3).enumerate();
+                Page {
+                    items: ids
+                        .clone()
+                        .map(|(at, _)| json!({"id": format!("{}{at}", self.name)}))
+                        .collect(),
+                    names: ids
+                        .map(|(at, name)| (format!("{}{at}", self.name), name))
+                        .collect(),
+                    failed: vec![Failed {
+                        at: 0,
+                        id: format!("{}-lost", self.name),
+                        error: Error::new(Kind::Provider(500), "it broke"),
+                    }],
+                    ..Page::default()
+                }
+            }
+            _ => Page {
+                items: ["Blue", "Red"]
+                    .map(|color| json!({"displayName": format!("{color} of {}", self.name)}))
+                    .to_vec(),
+                ..Page::default()
+            },
         })
     }
 
@@ -349,13 +384,71 @@ async fn lookups_ask_all_accounts() {
             "categories: 1 of 4",
         ]
     );
-    *bench.boxes[0].failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
+    *bench.boxes[0].failure.lock().unwrap() = Some(Error::new(Kind::Auth, "it has ended"));
     let red = json!({"kind": "categories", "q": "RED"});
     assert_eq!(
         bench.blocks("lookup", red).await.unwrap(),
         [
             "categories[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
-            "categories: 1 of 1\nleft out: ana@example.com: no route",
+            "categories: 1 of 1\nleft out: ana@example.com: it has ended",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_lookup_loses_nothing_when_an_account_fails_between_its_pages() {
+    let bench = bench(vec![Pile::new("ana", &[], 1), Pile::new("bo", &[], 1)]).await;
+    let names = |blocks: &[String]| -> Vec<String> {
+        let rows = blocks[0].lines().filter_map(|line| line.strip_prefix("  "));
+        rows.map(|row| row.split('\t').nth(1).unwrap().to_owned())
+            .collect()
+    };
+    let folders = json!({"kind": "folders", "limit": 5});
+    let first = bench.blocks("lookup", folders).await.unwrap();
+    assert_eq!(
+        names(&first),
+        ["1 of ana", "2 of ana", "3 of ana", "null", "1 of bo"]
+    );
+    assert_eq!(
+        first[1],
+        "folders: 5 of 8; cursor=p1 has more\n\
+         ana@example.com: 1 could not be fetched (f4): it broke"
+    );
+    *bench.boxes[1].failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
+    let rest = json!({"kind": "folders", "cursor": "p1"});
+    let error = bench.blocks("lookup", rest.clone()).await.unwrap_err();
+    assert_eq!(error.to_string(), "bo@example.com: no route");
+    *bench.boxes[1].failure.lock().unwrap() = None;
+    let last = bench.blocks("lookup", rest).await.unwrap();
+    assert_eq!(names(&last), ["2 of bo", "3 of bo", "null"]);
+    assert_eq!(
+        last[1],
+        "folders: 3 of 8\nbo@example.com: 1 could not be fetched (f8): it broke"
+    );
+    // What could not be fetched may be what is looked for.
+    let one = json!({"kind": "folders", "q": "3 of", "account": "ana@example.com"});
+    assert_eq!(
+        names(&bench.blocks("lookup", one).await.unwrap()),
+        ["3 of ana", "null"]
+    );
+}
+
+#[tokio::test]
+async fn contacts_say_that_there_are_more() {
+    let bench = bench(vec![Pile::new("ana", &[], 1)]).await;
+    let mut arguments = json!({"kind": "contacts", "limit": 3});
+    let mut notes = Vec::new();
+    for page in 1..4 {
+        let blocks = bench.blocks("lookup", arguments).await.unwrap();
+        notes.push(blocks[1].clone());
+        arguments = json!({"kind": "contacts", "cursor": format!("p{page}")});
+    }
+    assert_eq!(
+        notes,
+        [
+            "contacts: 3; cursor=p1 has more",
+            "contacts: 3; cursor=p2 has more",
+            "contacts: 1 of 7",
         ]
     );
 }
@@ -402,6 +495,7 @@ proptest! {
         boxes in prop::collection::vec((mail(), 1_usize..30), 1..4),
         limit in 1_usize..30,
         arrivals in prop::collection::vec((0_usize..4, 0_u32..9), 0..30),
+        broken in prop::option::of(1_u32..9),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -410,6 +504,7 @@ proptest! {
                 .zip(["ana", "bo", "cy", "di"])
                 .map(|((mail, page), name)| Pile::new(name, mail, *page))
                 .collect();
+            boxes[0].broken.lock().unwrap().clone_from(&broken);
             let there: Vec<_> = boxes.iter().flat_map(|one| one.matching()).collect();
             let bench = bench(boxes.clone()).await;
             let mut arrivals = arrivals.into_iter();
@@ -421,20 +516,20 @@ proptest! {
                     }
                 })
                 .await;
-            let subjects = column(&json!({"messages": rows}), "messages", "subject");
+            let subjects = column(&json!({"messages": rows}), "messages", "provider_id");
             let mut once = subjects.clone();
             once.sort();
             once.dedup();
-            assert_eq!(once.len(), subjects.len(), "doubled: {subjects:?}");
+            assert_eq!(once.len(), subjects.len(), "doubled");
             for id in &there {
-                assert!(subjects.contains(id), "lost {id}: {subjects:?}");
+                assert!(subjects.contains(id), "lost {id}");
             }
             let old: Vec<_> = rows
                 .iter()
-                .filter(|row| there.iter().any(|id| row["subject"] == id.as_str()))
-                .map(|row| row["date"].as_str().unwrap())
+                .filter(|row| there.iter().any(|id| row["provider_id"] == id.as_str()))
+                .filter_map(|row| row["date"].as_str())
                 .collect();
-            assert!(old.is_sorted_by(|one, other| one >= other), "{old:?}");
+            assert!(old.is_sorted_by(|one, other| one >= other));
         });
     }
 }

@@ -20,6 +20,7 @@ use super::pace::Pace;
 use crate::accounts::TokenSource;
 use crate::error::{Error, Kind, Result};
 use crate::net;
+use crate::text::{cell, clip};
 
 /// What a sign-in asks Google for: to read mail, and to look people up.
 pub const SCOPES: &[&str] = &[
@@ -215,13 +216,13 @@ fn refused(seen: Seen, body: &Value) -> Error {
         reason,
         "rateLimitExceeded" | "userRateLimitExceeded" | "quotaExceeded" | "RESOURCE_EXHAUSTED"
     );
-    // The message is Google's own; it is one line and holds no mail.
-    let said: String = text("message").chars().take(200).collect();
-    let said = said
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches('.');
+    // The message is Google's own; it is one line and holds no mail. It is made
+    // as harmless as any stranger's text all the same.
+    let (said, _) = clip(
+        cell(text("message").lines().next().unwrap_or_default()),
+        200,
+    );
+    let said = said.trim_end_matches('.');
     let message = if said.is_empty() {
         format!("Google answered with status {}", seen.status)
     } else {

@@ -11,6 +11,7 @@ use jiff::{Timestamp, Zoned};
 use serde_json::Value;
 
 use crate::error::{Error, Kind, Result};
+use crate::text::{cell, clip};
 
 /// The longest answer that is read, in bytes.
 pub const LONGEST: usize = 32 << 20;
@@ -169,9 +170,12 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let code = text("code");
     let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
-    let said = text("message").lines().next().unwrap_or_default();
-    let said: String = said.chars().take(200).collect();
-    let said = said.trim().trim_end_matches('.');
+    // Made as harmless as any stranger's text.
+    let (said, _) = clip(
+        cell(text("message").lines().next().unwrap_or_default()),
+        200,
+    );
+    let said = said.trim_end_matches('.');
     let message = match (said, code) {
         ("", "") => format!("Outlook answered with status {status}"),
         ("", said) | (said, _) => format!("Outlook answered with status {status}: {said}"),

@@ -187,7 +187,7 @@ impl Mailbox for Outlook {
             },
             items: listed.items,
             next: listed.next,
-            notes: plan.notes,
+            notes: plan.notes.into_iter().chain(listed.note).collect(),
             ..Page::default()
         };
         if ask.projection.names && !page.items.is_empty() {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::microsoft_answer::page;
-use super::outlook::{Outlook, text};
+use super::outlook::{Outlook, count as length, text};
 use super::outlook_folders::{self, Tree};
 use super::outlook_query::{self, Compiled, Places, Scope};
 use crate::error::{Error, Kind, Result};
@@ -21,6 +21,10 @@ use crate::query::{PLACES, Query, Term};
 
 /// The most messages that a page is asked for.
 const MOST: usize = 100;
+/// Results after which a search of Graph's ends.
+const SEARCH_ENDS: u64 = 1_000;
+/// Stands in a cursor before the number of results on the pages before it.
+const COUNTED: char = '#';
 
 /// A list of messages, decided.
 pub(super) struct Plan {
@@ -36,6 +40,8 @@ pub(super) struct Plan {
     pub notes: Vec<String>,
     /// Set when the service has to filter or search.
     narrowed: bool,
+    /// Set when Graph searches: how many results came before this page.
+    before: Option<u64>,
     /// True for a page after the first.
     pub later: bool,
 }
@@ -48,17 +54,19 @@ pub(super) struct Wanted<'a> {
     pub top: usize,
     /// True to have the messages counted.
     pub count: bool,
-    /// The request for a page after the first.
+    /// Where a page after the first starts, as [`Listed::next`] said.
     pub cursor: Option<&'a str>,
 }
 
 /// A page of messages, as it was listed and checked.
 pub(super) struct Listed {
     pub items: Vec<Value>,
-    /// The request for the next page.
+    /// The request for the next page, for a search with the results so far.
     pub next: Option<String>,
     /// How many messages the service counts, checks aside.
     pub count: Option<u64>,
+    /// What the service did not list, in words.
+    pub note: Option<String>,
 }
 
 impl Outlook {
@@ -78,7 +86,12 @@ impl Outlook {
                 compile(&query)?
             }
         };
+        let (cursor, before) = match wanted.cursor.map(|cursor| cursor.rsplit_once(COUNTED)) {
+            Some(Some((request, before))) => (Some(request), before.parse().unwrap_or(0)),
+            _ => (wanted.cursor, 0),
+        };
         let mut plan = Plan {
+            before: compiled.search.is_some().then_some(before),
             request: String::new(),
             only: None,
             hide: ask.folder.is_none() && compiled.scope == Scope::Mail,
@@ -102,7 +115,7 @@ impl Outlook {
                 properties.push(property);
             }
         }
-        plan.request = match wanted.cursor {
+        plan.request = match cursor {
             Some(cursor) => cursor.to_owned(),
             None => self.first(&folder, &compiled, &properties, &wanted),
         };
@@ -174,11 +187,21 @@ impl Outlook {
         let answer = answer.map_err(|error| plan.explain(error))?;
         let count = answer.get("@odata.count").and_then(Value::as_u64);
         let (mut items, link) = page(answer);
+        let listed = plan
+            .before
+            .map(|before| before.saturating_add(length(items.len())));
         items.retain(|item| plan.keeps(item));
+        let next = link.map(|link| self.graph().linked(&link)).transpose()?;
+        let ended = next.is_none() && listed.is_some_and(|listed| listed >= SEARCH_ENDS);
         Ok(Listed {
             items,
-            next: link.map(|link| self.graph().linked(&link)).transpose()?,
+            next: next.map(|request| counted(request, listed)),
             count,
+            note: ended.then(|| {
+                "Outlook's search ends after 1,000 results, so there may be more: \
+                 narrow it by date"
+                    .to_owned()
+            }),
         })
     }
 }
@@ -187,6 +210,11 @@ impl Plan {
     /// True when messages of a page may be left out here.
     pub fn checks(&self) -> bool {
         self.rest.is_some() || self.only.is_some() || self.hide
+    }
+
+    /// The cursor that lists this page once more.
+    pub fn again(&self) -> String {
+        counted(self.request.clone(), self.before)
     }
 
     fn keeps(&self, item: &Value) -> bool {
@@ -228,6 +256,14 @@ impl Plan {
             }
             _ => error,
         }
+    }
+}
+
+/// A request as a cursor, with the results before it if it is a search.
+fn counted(request: String, before: Option<u64>) -> String {
+    match before {
+        Some(before) => format!("{request}{COUNTED}{before}"),
+        None => request,
     }
 }
 

@@ -10,6 +10,8 @@
 //! list to go on: on the same page when it has more conversations than were
 //! asked for.
 
+use std::collections::HashMap;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -55,25 +57,27 @@ pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
     let listed = outlook.listed(&plan).await?;
 
     let mut shown = cursor.take().map(|cursor| cursor.shown).unwrap_or_default();
-    let mut found: Vec<String> = Vec::new();
+    // Conversations, each with the date of its newest message that matches.
+    let mut found: Vec<(String, String)> = Vec::new();
     let mut left = false;
     for item in &listed.items {
         let id = text(item, "conversationId");
-        if id.is_empty() || shown.contains(&hash(id)) || found.iter().any(|known| known == id) {
+        if id.is_empty() || shown.contains(&hash(id)) || found.iter().any(|(known, _)| known == id)
+        {
             continue;
         }
         if found.len() == ask.limit.max(1) {
             left = true;
             break;
         }
-        found.push(id.to_owned());
+        found.push((id.to_owned(), text(item, "receivedDateTime").to_owned()));
     }
-    shown.extend(found.iter().map(|id| hash(id)));
+    shown.extend(found.iter().map(|(id, _)| hash(id)));
     let excess = shown.len().saturating_sub(REMEMBERED);
     shown.drain(..excess);
 
     let link = if left {
-        Some(plan.request)
+        Some(plan.again())
     } else {
         listed.next
     };
@@ -82,15 +86,37 @@ pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
         .transpose()?;
     let mut page = Page {
         next,
-        notes: plan.notes,
+        notes: plan.notes.into_iter().chain(listed.note).collect(),
         ..Page::default()
     };
-    fill(outlook.graph(), ask, found, &mut page).await?;
+    let (ids, dates): (Vec<String>, Vec<String>) = found.into_iter().unzip();
+    let listed_by: HashMap<String, String> = ids.iter().cloned().zip(dates).collect();
+    fill(outlook.graph(), ask, ids, &mut page).await?;
+    // A row's date is that of its newest message, whether that matches or not.
+    page.items
+        .sort_by(|one, other| newest(other).cmp(newest(one)));
+    let moved = |item: &Value| {
+        let listed = listed_by.get(text(item, "id"));
+        listed.is_some_and(|listed| newest(item) > listed.as_str())
+    };
+    let several = page.next.is_some() || ask.cursor.is_some();
+    if several && page.items.iter().any(moved) {
+        page.notes
+            .push("threads are listed by their newest matching message".to_owned());
+    }
     if page.next.is_none() && ask.cursor.is_none() {
         let all = page.items.len() + page.failed.len();
         page.total = Some(Total::Exactly(count(all)));
     }
     Ok(page)
+}
+
+/// When the newest message of a conversation came; nothing when only its id is
+/// known.
+fn newest(conversation: &Value) -> &str {
+    let messages = conversation.get("messages").and_then(Value::as_array);
+    let last = messages.and_then(|messages| messages.last());
+    last.map_or("", |message| text(message, "receivedDateTime"))
 }
 
 /// Adds the conversations with what the projection reads of their messages.

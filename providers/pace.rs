@@ -16,8 +16,9 @@ use tokio::time::Instant;
 use crate::accounts::TokenSource;
 use crate::error::{Error, Kind, Result};
 
-/// Longest wait for one answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest wait for one answer. A server that took so long is not asked again:
+/// somebody waits for the call.
+const PATIENCE: Duration = Duration::from_secs(45);
 /// Attempts at one call, the first included.
 const ATTEMPTS: u32 = 5;
 /// Longest time that an answer can keep an account quiet; what asks for more is
@@ -64,8 +65,8 @@ impl Pace {
     /// Carries out a call that only reads.
     ///
     /// `make` makes one attempt with the access token it is given, and says
-    /// what failed as [`Kind::RateLimited`], [`Kind::Network`],
-    /// [`Kind::Timeout`] or [`Kind::Provider`] with the status; these are
+    /// what failed as [`Kind::RateLimited`], [`Kind::Network`] or
+    /// [`Kind::Provider`] with the status; these are
     /// tried again. Other errors are final.
     pub async fn call<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
@@ -156,7 +157,7 @@ impl Pace {
     pub fn wait(&self, attempt: u32, error: &Error) -> Option<Duration> {
         let wait = match error.kind() {
             Kind::RateLimited(told) => told.unwrap_or_else(|| backoff(attempt)),
-            Kind::Network | Kind::Timeout | Kind::Provider(500..=599) => backoff(attempt),
+            Kind::Network | Kind::Provider(500..=599) => backoff(attempt),
             _ => return None,
         };
         (attempt < ATTEMPTS && wait <= LONGEST_WAIT).then_some(wait)

@@ -319,10 +319,15 @@ fn unknown(rows: &[AccountRow]) -> Error {
     if rows.is_empty() {
         return Error::new(Kind::NoAccount, "no account is signed in").next(HOW_TO_ADD);
     }
-    let emails: Vec<&str> = rows.iter().map(|row| row.email.as_str()).collect();
+    // An address that two accounts have does not name one of them.
+    let name = |row: &AccountRow| match rows.iter().filter(|one| one.email == row.email).count() {
+        1 => row.email.clone(),
+        _ => row.id.clone(),
+    };
+    let names: Vec<String> = rows.iter().map(name).collect();
     Error::new(Kind::NoAccount, "no such account is signed in").next(format!(
         "name one of: {}; or {HOW_TO_ADD}",
-        emails.join(", ")
+        names.join(", ")
     ))
 }
 

@@ -96,7 +96,7 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         matches!(
             self.kind,
-            Kind::RateLimited(_) | Kind::Provider(500..=599) | Kind::Network | Kind::Timeout
+            Kind::RateLimited(_) | Kind::Provider(429 | 500..=599) | Kind::Network | Kind::Timeout
         )
     }
 

@@ -182,6 +182,7 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
     };
     let query = parser.all(0)?;
     match parser.tokens.next() {
+        None if is_empty(&query) => Err(nothing("the query")),
         None => Ok(query),
         Some(_) => Err(
             Error::argument("the query closes a parenthesis that it did not open")
@@ -444,6 +445,13 @@ fn known(name: &str) -> bool {
 
 fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
     let text = || value.to_owned();
+    let words = matches!(
+        name,
+        "from" | "to" | "cc" | "bcc" | "subject" | "body" | "filename"
+    );
+    if words && is_marks(value) {
+        return Err(nothing(&format!("`{name}:{}`", brief(value))));
+    }
     Ok(match name {
         "from" => Term::In(Part::From, text()),
         "to" => Term::In(Part::To, text()),
@@ -452,6 +460,10 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
         "subject" => Term::In(Part::Subject, text()),
         "body" => Term::In(Part::Body, text()),
         "filename" => Term::In(Part::Filename, text()),
+        // Gmail's words for states that it shows as folders.
+        "in" if value.eq_ignore_ascii_case("starred") => Term::Is(State::Starred),
+        "in" if value.eq_ignore_ascii_case("important") => Term::Is(State::Important),
+        "in" if value.eq_ignore_ascii_case("unread") => Term::Is(State::Unread),
         "in" | "folder" => Term::Folder(place(value)),
         "label" => Term::Label(text()),
         "category" => Term::Category(text()),
@@ -574,6 +586,29 @@ fn absolute(value: &str, clock: &Clock) -> Option<Timestamp> {
     };
     let zoned = clock.zone.to_ambiguous_zoned(local).compatible().ok()?;
     Some(zoned.timestamp())
+}
+
+/// True for a query of marks alone, which providers pass over: it would find
+/// everything.
+fn is_empty(query: &Query) -> bool {
+    match query {
+        Query::All(parts) => !parts.is_empty() && parts.iter().all(is_empty),
+        Query::Any(parts) => parts.iter().any(is_empty),
+        Query::Not(part) => is_empty(part),
+        Query::Term(Term::Text(text)) => is_marks(text),
+        Query::Term(_) | Query::Raw(_) => false,
+    }
+}
+
+/// True for text without a letter, a digit or a symbol that can be looked for.
+fn is_marks(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_ascii_punctuation() || c.is_whitespace() || c.is_control())
+}
+
+fn nothing(what: &str) -> Error {
+    Error::argument(format!("{what} has no letter or digit to look for"))
+        .next("write the words to look for, or an operator")
 }
 
 fn empty(name: &str) -> Error {

@@ -234,7 +234,8 @@ pub fn read(
 
 fn search(args: &Args) -> Result<Search> {
     let by_thread = args.choice("by")?.map(|by| by == "thread");
-    let columns = match (args.list("fields")?, args.choice("detail")?) {
+    let fields = args.list("fields")?.filter(|fields| !fields.is_empty());
+    let columns = match (fields, args.choice("detail")?) {
         (Some(names), _) => Some(Columns::Named(names)),
         (None, Some("minimal")) => Some(Columns::Level(Level::Key)),
         (None, Some("full")) => Some(Columns::Level(Level::More)),
@@ -321,14 +322,19 @@ fn ids(args: &Args) -> Result<Vec<String>> {
 
 fn accounts(args: &Args) -> Result<AccountsOp> {
     let account = args.text("account")?;
-    let provider = args.choice("provider")?.unwrap_or("google").to_owned();
+    let provider = args.choice("provider")?;
     let needed = |op: &str| {
         Error::argument(format!("`op: {op}` needs `account`"))
             .next("call accounts with op=list to see the addresses")
     };
     Ok(match args.choice("op")? {
         Some("add") => AccountsOp::Add(Add {
-            provider,
+            provider: provider
+                .ok_or_else(|| {
+                    Error::argument("`op: add` needs `provider`")
+                        .next("use one of: google, microsoft")
+                })?
+                .to_owned(),
             tenant: args.text("tenant")?,
             address: account,
             mailbox: args.text("mailbox")?,

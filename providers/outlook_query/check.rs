@@ -81,7 +81,12 @@ fn meets(term: &Term, message: &Value, places: &Places) -> bool {
     let received = || text("receivedDateTime").and_then(|at| at.parse::<Timestamp>().ok());
     match term {
         Term::In(Part::Subject, wanted) => {
-            text("subject").is_some_and(|subject| says(subject, &words(wanted)))
+            let phrase = words(wanted);
+            text("subject").is_some_and(|subject| match phrase.is_empty() {
+                // A picture or a sign, which is no word.
+                true => subject.contains(wanted.trim()),
+                false => says(subject, &phrase),
+            })
         }
         Term::In(_, wanted) => {
             let wanted = words(wanted);

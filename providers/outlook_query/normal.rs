@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::providers::gmail_query::is_category;
-use crate::query::{PLACES, Query, State, Term, one_or};
+use crate::query::{PLACES, Part, Query, State, Term, one_or};
 use crate::text::brief;
 use crate::text::words::words;
 
@@ -23,15 +23,9 @@ pub(super) struct Normal {
 /// Brings a query into its normal form.
 pub(super) fn read(query: &Query) -> Result<Normal> {
     let mut reader = Reader::default();
-    let all = match reader.part(query, false)? {
-        Some(Query::All(parts)) => parts,
-        Some(one) => vec![one],
-        None => {
-            return Err(
-                Error::argument("the query has no letter or digit to look for")
-                    .next("write the words to look for, or an operator"),
-            );
-        }
+    let all = match reader.part(query, false, true)? {
+        Query::All(parts) => parts,
+        one => vec![one],
     };
     Ok(Normal {
         all,
@@ -47,18 +41,17 @@ struct Reader {
 }
 
 impl Reader {
-    /// A part with the minus before it pushed inwards; `None` if nothing of it
-    /// says anything.
-    fn part(&mut self, query: &Query, negated: bool) -> Result<Option<Query>> {
+    /// A part with the minus before it pushed inwards. `top` is true where no OR
+    /// and no minus is around it.
+    fn part(&mut self, query: &Query, negated: bool, top: bool) -> Result<Query> {
         Ok(match (query, negated) {
-            (Query::All(parts), false) | (Query::Any(parts), true) => {
-                self.group(parts, negated)?.map(all)
-            }
+            (Query::All(parts), false) => all(self.group(parts, negated, top)?),
+            (Query::Any(parts), true) => all(self.group(parts, negated, false)?),
             (Query::Any(parts), false) | (Query::All(parts), true) => {
-                self.group(parts, negated)?.map(any)
+                any(self.group(parts, negated, false)?)
             }
-            (Query::Not(part), _) => self.part(part, !negated)?,
-            (Query::Term(term), _) => self.term(term, negated),
+            (Query::Not(part), _) => self.part(part, !negated, false)?,
+            (Query::Term(term), _) => self.term(term, negated)?,
             (Query::Raw(_), _) => {
                 return Err(Error::argument("the query has `raw:` next to other terms")
                     .next("write the whole query behind `raw:`"));
@@ -66,26 +59,42 @@ impl Reader {
         })
     }
 
-    /// The parts that say something; `None` if there were some and none does.
-    fn group(&mut self, parts: &[Query], negated: bool) -> Result<Option<Vec<Query>>> {
+    /// The parts. A dash between words is left out, as Gmail does; anywhere else
+    /// that would find more than was asked for.
+    fn group(&mut self, parts: &[Query], negated: bool, top: bool) -> Result<Vec<Query>> {
+        let has_word = |part: &Query| match part {
+            Query::Term(Term::Text(text)) => !words(text).is_empty(),
+            _ => false,
+        };
+        let beside_words = top && parts.iter().any(has_word);
         let mut saying = Vec::new();
         for part in parts {
-            saying.extend(self.part(part, negated)?);
+            match part {
+                Query::Term(Term::Text(text)) if beside_words && is_punctuation(text) => {
+                    self.note(format!(
+                        "`{}` has no letter or digit and was left out of the search",
+                        brief(text)
+                    ));
+                }
+                part => saying.push(self.part(part, negated, top)?),
+            }
         }
-        let mute = saying.is_empty() && !parts.is_empty();
-        Ok((!mute).then_some(saying))
+        Ok(saying)
     }
 
-    fn term(&mut self, term: &Term, negated: bool) -> Option<Query> {
+    fn term(&mut self, term: &Term, negated: bool) -> Result<Query> {
         if let Term::Text(text) | Term::In(_, text) = term {
-            if words(text).is_empty() {
-                self.note(format!(
-                    "`{}` has no letter or digit and was left out of the search",
+            let mute = words(text).is_empty();
+            // Of a subject every character is known here.
+            let in_subject = matches!(term, Term::In(Part::Subject, _));
+            if mute && !in_subject {
+                return Err(Error::argument(format!(
+                    "`{}` has no letter or digit, and Outlook finds nothing else",
                     brief(text)
-                ));
-                return None;
+                ))
+                .next("leave it out, or write words to look for"));
             }
-            if text.contains('*') {
+            if text.contains('*') && !mute {
                 self.note(
                     "`*` does not stand for other letters: whole words were searched for"
                         .to_owned(),
@@ -106,7 +115,7 @@ impl Reader {
                 self.places.push(name.clone());
             }
             if name == "anywhere" {
-                return Some(if negated { any(vec![]) } else { all(vec![]) });
+                return Ok(if negated { any(vec![]) } else { all(vec![]) });
             }
         }
         let opposite = match term {
@@ -116,7 +125,7 @@ impl Reader {
             Term::After(instant) => Some(Term::Before(*instant)),
             _ => None,
         };
-        Some(match (negated, opposite) {
+        Ok(match (negated, opposite) {
             (false, _) => Query::Term(term.clone()),
             (true, Some(opposite)) => Query::Term(opposite),
             (true, None) => Query::Not(Box::new(Query::Term(term.clone()))),
@@ -129,6 +138,16 @@ impl Reader {
             self.notes.push(note);
         }
     }
+}
+
+/// True for dashes, dots and the like; not for pictures, which mean something.
+fn is_punctuation(text: &str) -> bool {
+    text.chars().all(|c| {
+        c.is_ascii_punctuation()
+            || c.is_whitespace()
+            || matches!(c, '\u{a1}' | '\u{ab}' | '\u{b7}' | '\u{bb}' | '\u{bf}')
+            || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2010}'..='\u{205e}' | '\u{3000}'..='\u{303f}')
+    })
 }
 
 /// All of the parts: never met if one of them is not.

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 
 use crate::query::{Part, Query, State, Term};
+use crate::text::words::words;
 
 /// Before all mail: 1900-01-01.
 const EARLIEST: Timestamp = Timestamp::constant(-2_208_988_800, 0);
@@ -140,6 +141,8 @@ pub(super) fn kql(part: &Query) -> Option<String> {
 
 fn kql_term(term: &Term) -> Option<String> {
     Some(match term {
+        // The index holds words alone.
+        Term::Text(text) | Term::In(_, text) if words(text).is_empty() => return None,
         Term::Text(text) => phrase(text),
         // As in Gmail, a copy is for its recipients too.
         Term::In(Part::To, who) => {

@@ -136,9 +136,8 @@ impl Pipeline {
         }
         notes.insert(0, count);
         notes.extend(missing.into_iter().map(missing_line));
-        if all == 0 && plan.kind == Listing::Contacts {
-            notes.push("nobody found: try part of the name or of the address".to_owned());
-        }
+        let (rows, more) = (document.tables.iter(), !plan.places.is_empty());
+        notes.extend(plan.unknown(rows, more));
         Ok(Draft {
             document,
             texts: Vec::new(),
@@ -281,6 +280,33 @@ impl Plan {
             Listing::Settings => provider::Lookup::Settings,
             Listing::Schemas => return None,
         })
+    }
+
+    /// Whom nobody knows, of those who were asked for, when all was looked at.
+    fn unknown<'r>(
+        &self,
+        mut tables: impl Iterator<Item = &'r RowTable>,
+        more: bool,
+    ) -> Option<String> {
+        let rows = tables.next().filter(|_| self.kind == Listing::Contacts)?;
+        if self.emails.is_empty() {
+            let nobody = rows.is_empty() && !more;
+            return nobody
+                .then(|| "nobody found: try part of the name or of the address".to_owned());
+        }
+        let known = |email: &str| {
+            let wanted = email.to_lowercase();
+            rows.rows().flatten().any(
+                |cell| matches!(cell, Cell::Text(text) if text.to_lowercase().contains(&wanted)),
+            )
+        };
+        let unknown: Vec<&str> = self
+            .emails
+            .iter()
+            .map(String::as_str)
+            .filter(|email| !more && !known(email))
+            .collect();
+        (!unknown.is_empty()).then(|| format!("nobody is known as {}", unknown.join(", ")))
     }
 
     /// The text that rows are chosen by here; people are chosen by the provider.

@@ -191,7 +191,7 @@ impl Pipeline {
         if account.is_some() && self.accounts.find(account).await?.id != owner.id {
             return Err(Error::argument(format!(
                 "it belongs to {}, not to that account",
-                owner.email
+                owner.id
             ))
             .next("leave out `account`: a handle knows its own"));
         }

@@ -118,11 +118,8 @@ impl Pipeline {
         let before = plan.shown;
         let mut plan = plan.clone();
         plan.shown += shown;
-        if before == 0 {
-            plan.total = total(
-                parts.iter().map(|part| part.gathered.total),
-                !missing.is_empty(),
-            );
+        if before == 0 && missing.is_empty() {
+            plan.total = total(parts.iter().map(|part| part.gathered.total));
         }
         plan.places = parts
             .iter()
@@ -271,7 +268,7 @@ impl Pipeline {
             Some((owner, id)) if owner == account.id => Ok(Some(id)),
             Some((owner, _)) => Err(Error::argument(format!(
                 "the folder `{folder}` belongs to {owner}, not to {}",
-                account.email
+                account.id
             ))
             .next("leave out `account`, or use a folder of that account")),
             None => Ok(None),
@@ -398,11 +395,11 @@ fn merge(parts: &mut [Part], wanted: usize) -> (Vec<usize>, Vec<Vec<Found>>) {
     (order, chosen)
 }
 
-/// The sum over the accounts; a guess when one of them guesses, or is missing.
-fn total(parts: impl Iterator<Item = Option<Total>>, incomplete: bool) -> Option<(u64, bool)> {
+/// The sum over the accounts; a guess when one of them guesses.
+fn total(parts: impl Iterator<Item = Option<Total>>) -> Option<(u64, bool)> {
     parts
         .into_iter()
-        .try_fold((0_u64, incomplete), |(sum, guess), one| {
+        .try_fold((0_u64, false), |(sum, guess), one| {
             Some(match one? {
                 Total::Exactly(count) => (sum.saturating_add(count), guess),
                 Total::About(count) => (sum.saturating_add(count), true),

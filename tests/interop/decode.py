@@ -19,7 +19,11 @@ import interop
 
 checks = interop.Checks("decode")
 
-# Tool and arguments; M and T stand for all messages and threads found before.
+# The mailbox of the sandbox that is at Microsoft; the other one is at Google.
+WORK = "mira@lindqvist-lamps.example"
+
+# Tool and arguments; M and T stand for all messages and threads found before, O
+# for those of them at Microsoft.
 CALLS = [
     ("accounts", {}),
     ("lookup", {"kind": "folders"}),
@@ -36,6 +40,18 @@ CALLS = [
     ("mail_read", {"ids": "M"}),
     ("mail_read", {"ids": "M", "body": "none"}),
     ("mail_read", {"ids": "T"}),
+    ("lookup", {"kind": "labels"}),
+    ("lookup", {"kind": "categories"}),
+    ("lookup", {"kind": "contacts", "q": "an"}),
+    ("lookup", {"kind": "aliases"}),
+    ("lookup", {"kind": "settings"}),
+    ("lookup", {"kind": "folders", "account": WORK}),
+    ("mail_search", {"account": WORK, "limit": 100, "detail": "full"}),
+    ("mail_search", {"account": WORK, "limit": 7, "q": "is:unread OR has:attachment"}),
+    ("mail_search", {"account": WORK, "limit": 50, "by": "thread", "detail": "full"}),
+    ("mail_read", {"ids": "O"}),
+    ("mail_read", {"ids": "O", "body": "md", "quoted": True, "links": True}),
+    ("mail_read", {"ids": "O", "body": "raw"}),
 ]
 
 
@@ -43,11 +59,16 @@ def main():
     daysheet = interop.Daysheet(sys.argv[1])
     cases = []
     with checks.section("the calls"):
-        def ids(by):
-            printed = daysheet.call("mail_search", {"by": by, "limit": 100}, "json", sandbox=True)
+        def ids(by, **more):
+            asked = {"by": by, "limit": 100, **more}
+            printed = daysheet.call("mail_search", asked, "json", sandbox=True)
             return [row["id"] for row in json.loads(interop.first_block(printed))[by + "s"]]
 
-        found = {"M": ids("message")[:25], "T": ids("thread")[:4]}
+        found = {
+            "M": ids("message")[:25],
+            "T": ids("thread")[:4],
+            "O": ids("message", account=WORK)[:25],
+        }
         for tool, arguments in CALLS:
             arguments = dict(arguments)
             name = f"{tool} {json.dumps(arguments)}"

@@ -307,15 +307,16 @@ def consent(url, email):
     raise RuntimeError(f"the sign-in page offers no {email}: {page[-600:]}")
 
 
-def sign_in(daysheet, email, paste=False):
-    """Runs `account add google --no-browser` and plays the browser.
+def sign_in(daysheet, email, paste=False, provider="google", person=consent):
+    """Runs `account add PROVIDER --no-browser` and plays the browser.
 
     Returns the exit code, what was printed, the authorization URL and the page
     that the person sees last. With `paste`, the redirect URL is typed on stdin
-    instead of visited.
+    instead of visited. `person` is given the URL and the address, and returns
+    where the provider's pages lead in the end.
     """
     process = track(subprocess.Popen(
-        [daysheet.binary, "account", "add", "google", "--no-browser"],
+        [daysheet.binary, "account", "add", provider, "--no-browser"],
         env=daysheet.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, encoding="utf-8", start_new_session=True,
     ))
@@ -334,7 +335,7 @@ def sign_in(daysheet, email, paste=False):
             printed.append(line)
             if url is None and line.strip().startswith("http"):
                 url = line.strip()
-                target = consent(url, email)
+                target = person(url, email)
                 if paste:
                     process.stdin.write(target + "\n")
                     process.stdin.flush()
@@ -357,4 +358,13 @@ def google_at(base, gmail=None, token="/token", revoke="/revoke"):
         "google_revoke_url": base + revoke,
         "google_client_id": "interop.apps.googleusercontent.com",
         "google_client_secret": "interop-secret",
+    }
+
+
+def microsoft_at(base, graph=None):
+    """The settings that put Microsoft's endpoints below one base URL."""
+    return {
+        "graph_url": (graph or base) + "/v1.0/",
+        "microsoft_authority_url": base + "/",
+        "microsoft_client_id": "interop",
     }

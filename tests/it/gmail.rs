@@ -212,7 +212,7 @@ async fn an_account_is_added_and_removed_from_a_chat() {
     let started = session
         .json(
             "accounts",
-            json!({"op": "add", "account": "bo@example.com"}),
+            json!({"op": "add", "provider": "google", "account": "bo@example.com"}),
         )
         .await;
     assert_eq!(column(&started, "outcomes", "result"), ["waiting"]);

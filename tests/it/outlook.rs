@@ -1038,3 +1038,237 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
         "Outlook's answer is longer than 33554432 bytes: ask for fewer items, or for body=headers"
     );
 }
+
+/// A rule that gives the path and query asked for to `answer`.
+async fn answering(answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Outlook {
+    Outlook::scripted(move |seen| {
+        Some(match seen.body.is_null() {
+            true => Said::json(200, &answer(&seen.asked)),
+            false => batch(seen, |url| {
+                let url = percent_encoding::percent_decode_str(url).decode_utf8();
+                Some(json!({"status": 200, "body": answer(&url.unwrap())}))
+            }),
+        })
+    })
+    .await
+}
+
+/// A page of a list that never ends, the next one by its number.
+fn endless(asked: &str, path: &str, item: &Value) -> Value {
+    let at: usize = asked
+        .rsplit_once("skip=")
+        .map_or(0, |(_, at)| at.parse().unwrap());
+    json!({
+        "value": [item],
+        "@odata.nextLink": format!("https://graph.microsoft.com/v1.0/{path}?skip={}", at + 1),
+    })
+}
+
+#[tokio::test]
+async fn lists_without_an_end_are_cut_and_that_is_said() {
+    use daysheet::schemas::{CATEGORY, CONTACT};
+    let id = "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h";
+    // A page that names itself.
+    let outlook = answering(|_| {
+        json!({
+            "value": [{"displayName": "Red"}],
+            "@odata.nextLink": "https://graph.microsoft.com/v1.0/me/outlook/masterCategories?x=1",
+        })
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let columns = CATEGORY.up_to(Level::Core);
+    let page = mailbox
+        .lookup(&Lookup::Categories, &project(Api::Outlook, &columns))
+        .await
+        .unwrap();
+    assert_eq!(
+        page.notes,
+        ["there are more categories than are read; some are missing"]
+    );
+    assert_eq!(page.total, None);
+    assert_eq!(outlook.wire.seen().len(), 2);
+
+    // Contacts of which every page is empty.
+    let outlook = answering(|asked| {
+        let mut page = endless(asked, "me/contacts", &Value::Null);
+        page["value"] = json!([]);
+        page
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let everybody = Lookup::Contacts(People {
+        limit: 10,
+        ..People::default()
+    });
+    let columns = CONTACT.up_to(Level::Core);
+    let page = mailbox
+        .lookup(&everybody, &project(Api::Outlook, &columns))
+        .await
+        .unwrap();
+    assert_eq!(
+        page.notes,
+        ["one list of people has more pages than are read"]
+    );
+    assert_eq!(outlook.wire.seen().len(), 100);
+
+    // A conversation, and the attachments of a message.
+    let outlook = answering(move |asked| match asked.contains("/attachments") {
+        true => endless(asked, "me/attachments", &json!({"id": "A", "name": "a"})),
+        false if asked.contains("conversation") => {
+            endless(asked, "me/conversation", &json!({"id": id}))
+        }
+        false => json!({"id": id, "hasAttachments": true}),
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let error = mailbox.thread(id).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the conversation has more than the 50 messages that can be read at once: \
+         search for its messages by subject and date, and read those"
+    );
+    let projection = ask(&MESSAGE, &["id"], "", 1).projection;
+    let letters = mailbox
+        .letters(&[id.to_owned()], &projection, BodyForm::Parts)
+        .await;
+    let letter = letters[0].as_ref().unwrap();
+    assert_eq!(
+        letter.notes,
+        ["it has more than 10 attachments; the others are not listed"]
+    );
+    assert_eq!(letter.attachments.len(), 10);
+}
+
+#[tokio::test]
+async fn a_search_that_ends_at_its_limit_says_so() {
+    let found = |asked: &str| {
+        let page = json!({"value": [{"id": "1"}, {"id": "2"}]});
+        match asked.contains("skiptoken") {
+            true => page,
+            false => {
+                let mut page = page;
+                let next = "https://graph.microsoft.com/v1.0/me/messages?$skiptoken=x";
+                page["@odata.nextLink"] = next.into();
+                page
+            }
+        }
+    };
+    let outlook = answering(found).await;
+    let mailbox = outlook.mailbox().await;
+    let mut wanted = ask(&MESSAGE, &["id"], "lantern in:anywhere", 2);
+    let first = mailbox.messages(&wanted).await.unwrap();
+    assert_eq!(first.next.as_deref(), Some("me/messages?$skiptoken=x#2"));
+    for (cursor, notes) in [
+        ("me/messages?$skiptoken=x#2", vec![]),
+        (
+            "me/messages?$skiptoken=x#998",
+            vec![
+                "Outlook's search ends after 1,000 results, so there may be more: narrow it by date",
+            ],
+        ),
+    ] {
+        outlook.wire.seen();
+        wanted.cursor = Some(cursor.to_owned());
+        let page = mailbox.messages(&wanted).await.unwrap();
+        assert_eq!(
+            (page.notes, page.total),
+            (notes.iter().map(|note| (*note).to_owned()).collect(), None)
+        );
+        assert_eq!(outlook.wire.asked(), ["GET /me/messages?$skiptoken=x"]);
+    }
+}
+
+#[tokio::test]
+async fn conversations_stand_by_the_date_of_their_rows() {
+    let at = |hour: &str| format!("2026-02-03T{hour}:00:00Z");
+    let outlook = answering(move |asked| {
+        let message = |id: &str, hour: &str| {
+            json!({"id": format!("m{hour}"), "conversationId": id, "receivedDateTime": at(hour)})
+        };
+        match asked {
+            asked if asked.contains("'A'") => json!({"value": [message("A", "10")]}),
+            asked if asked.contains("'B'") => {
+                json!({"value": [message("B", "12"), message("B", "09")]})
+            }
+            _ => json!({
+                "value": [message("A", "10"), message("B", "09")],
+                "@odata.nextLink": "https://graph.microsoft.com/v1.0/me/messages?$skip=2",
+            }),
+        }
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let wanted = ask(&THREAD, &["id", "date"], "in:anywhere is:unread", 2);
+    let page = mailbox.threads(&wanted).await.unwrap();
+    assert_eq!(texts(&page.items, "id"), ["B", "A"]);
+    assert_eq!(
+        page.notes,
+        ["threads are listed by their newest matching message"]
+    );
+}
+
+#[tokio::test]
+async fn a_long_wait_told_to_a_part_holds_back_all_calls() {
+    let outlook = Outlook::scripted(|seen| {
+        Some(batch(seen, |_| {
+            Some(json!({
+                "status": 429,
+                "headers": {"Retry-After": "120"},
+                "body": {"error": {"code": "ApplicationThrottled"}},
+            }))
+        }))
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let ids: Vec<String> = (0..2)
+        .map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}"))
+        .collect();
+    let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
+    let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
+    let wait = |kind: Kind| matches!(kind, Kind::RateLimited(Some(wait)) if wait.as_secs() > 100);
+    assert!(
+        letters
+            .iter()
+            .all(|letter| wait(letter.as_ref().unwrap_err().kind()))
+    );
+    let error = mailbox
+        .messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1))
+        .await
+        .unwrap_err();
+    assert!(wait(error.kind()), "{error}");
+    assert_eq!(outlook.wire.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn of_a_shared_mailbox_only_mail_is_known() {
+    use daysheet::schemas::{ALIAS, CATEGORY, CONTACT, SETTING};
+    let outlook = Outlook::scripted(|_| Some(refusal(403, "ErrorAccessDenied", "x"))).await;
+    let mailbox = outlook.shared("team@example.com").await;
+    let own =
+        "are not available for a shared mailbox: name the account of the person who signed in";
+    let everybody = Lookup::Contacts(People {
+        limit: 10,
+        ..People::default()
+    });
+    for (what, table, expected, requests) in [
+        (Lookup::Categories, &CATEGORY, format!("categories {own}"), 0),
+        (Lookup::Aliases, &ALIAS, format!("aliases {own}"), 0),
+        (Lookup::Settings, &SETTING, format!("settings {own}"), 0),
+        // Contacts are those of the person who signed in, and so is the refusal.
+        (
+            everybody,
+            &CONTACT,
+            "the sign-in does not allow this: run `daysheet account add microsoft` and allow all permissions".to_owned(),
+            1,
+        ),
+    ] {
+        let columns = table.up_to(Level::Core);
+        let error = mailbox
+            .lookup(&what, &project(Api::Outlook, &columns))
+            .await
+            .unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(outlook.wire.seen().len(), requests, "{what:?}");
+    }
+}

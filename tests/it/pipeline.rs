@@ -211,7 +211,7 @@ async fn with_several_accounts_handles_know_their_own() {
             .await
             .unwrap_err()
             .to_string(),
-        "m6: it belongs to b@example.com, not to that account: leave out `account`: a handle \
+        "m6: it belongs to google:b@example.com, not to that account: leave out `account`: a handle \
          knows its own"
     );
     // A provider's own id could be of either.

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::query::clock;
-use cases::CASES;
+use cases::{CASES, SIGNS};
 use meaning::{Mail, any_mail, any_query, any_term, means, places};
 
 fn parsed(query: &str) -> Query {
@@ -84,7 +84,7 @@ fn show(query: &Query) -> String {
 #[test]
 fn each_provider_is_asked_in_its_language() {
     let mut wrong = Vec::new();
-    for (query, for_gmail, for_graph) in CASES {
+    for (query, for_gmail, for_graph) in CASES.iter().chain(SIGNS) {
         let query = parsed(query);
         for (is, expected) in [(gmail(&query), *for_gmail), (graph(&query), *for_graph)] {
             if is != expected {
@@ -193,6 +193,8 @@ const MET: &[(&str, bool)] = &[
     ("in:\"F1=\"", true),
     ("in:Clients", false),
     ("in:inbox", false),
+    ("subject:🎉", true),
+    ("subject:€", false),
     ("in:anywhere", true),
     ("is:unread (in:inbox OR -from:mira)", true),
     ("-(is:unread is:starred)", false),
@@ -203,7 +205,7 @@ fn a_message_is_checked_here() {
     let message = json!({
         "parentFolderId": "F1=",
         "receivedDateTime": "2026-02-03T17:05:00Z",
-        "subject": "Proof for the autumn\u{ad} catalogue",
+        "subject": "Proof for the autumn\u{ad} catalogue 🎉",
         "importance": "High",
         "isRead": false,
         "hasAttachments": true,

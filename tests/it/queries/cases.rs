@@ -31,13 +31,28 @@ pub(crate) const CASES: &[Case] = &[
         &["mail", r#"search: \"a\" AND \"b\""#, "note:   `-` has no letter or digit and was left out of the search"]),
     ("***",
         &[r#""***""#],
-        &["! the query has no letter or digit to look for: write the words to look for, or an operator"]),
+        &["! `***` has no letter or digit, and Outlook finds nothing else: leave it out, or write words to look for"]),
     (r#"-"***""#,
         &[r#"-"***""#],
-        &["! the query has no letter or digit to look for: write the words to look for, or an operator"]),
+        &["! `***` has no letter or digit, and Outlook finds nothing else: leave it out, or write words to look for"]),
     (r#"a OR "!?""#,
         &[r#"(a OR "!?")"#],
-        &["mail", r#"search: \"a\""#, "note:   `!?` has no letter or digit and was left out of the search"]),
+        &["! `!?` has no letter or digit, and Outlook finds nothing else: leave it out, or write words to look for"]),
+    (r#"a -"!?""#,
+        &[r#"a -"!?""#],
+        &["! `!?` has no letter or digit, and Outlook finds nothing else: leave it out, or write words to look for"]),
+    (r#""!?" in:inbox"#,
+        &[r#""!?" in:inbox"#],
+        &["! `!?` has no letter or digit, and Outlook finds nothing else: leave it out, or write words to look for"]),
+    ("party 🎉",
+        &[r#"party "🎉""#],
+        &["! `🎉` has no letter or digit, and Outlook finds nothing else: leave it out, or write words to look for"]),
+    (r#"from:"€" in:inbox"#,
+        &[r#"from:"€" in:inbox"#],
+        &["! `€` has no letter or digit, and Outlook finds nothing else: leave it out, or write words to look for"]),
+    ("subject:🎉 OR invoice",
+        &[r#"(subject:"🎉" OR invoice)"#],
+        &["! the query joins words and subject: by OR, or in one group after a minus, which Outlook cannot search for at once: ask in two searches, one for each"]),
     ("invoic*",
         &[r#""invoic*""#],
         &["mail",
@@ -487,4 +502,16 @@ pub(crate) const CASES: &[Case] = &[
     (r#"raw:trailing \"#,
         &[r#"trailing \"#],
         &["mail", r#"search: trailing \\"#]),
+];
+
+/// The same of pictures and signs, which Outlook's subjects are looked through
+/// for, and which the sandbox's Gmail finds everywhere.
+#[rustfmt::skip] // As above.
+pub(crate) const SIGNS: &[Case] = &[
+    ("subject:🎉 in:inbox",
+        &[r#"subject:"🎉" in:inbox"#],
+        &["in inbox", r#"rest:   subject:"🎉""#]),
+    ("subject:🎉 invoice",
+        &[r#"subject:"🎉" invoice"#],
+        &["mail", r#"search: \"invoice\""#, r#"rest:   subject:"🎉""#]),
 ];

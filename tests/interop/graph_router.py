@@ -1,0 +1,184 @@
+"""What stands before and behind Prism in graph_contract.py: one takes batches apart
+and reads Prism's verdicts, the other passes on what Prism lets through.
+
+What Prism 5.16.0 does not do, or does otherwise:
+- Without `--errors` it lets violations pass and names them in a header; those
+  of a request and of its answer come together.
+- It knows paths without the `/v1.0` of the description's server.
+- It checks unknown query parameters, and the text of $filter and $search, not
+  at all; these are the work of the sandbox.
+- It takes $expand apart at every comma, also inside `attachments($select=…)`,
+  and the description knows no options of an expansion.
+
+Such violations, and those of the description's own slips, are forgiven and
+counted, each by a rule in `forgiven`; every other one is a failed check.
+"""
+
+import base64
+import collections
+import json
+import re
+import threading
+import urllib.parse
+
+import relay
+
+# Properties that Graph's reference has and the description, cut down to what
+# was thought to be needed, has not.
+CUT = {"GET /me": {"proxyAddresses"}}
+
+
+class Contract:
+    """The paths of the description, and what it lets one expand."""
+
+    def __init__(self, document):
+        self.templates = [
+            (path.split("/"), path, operations) for path, operations in document["paths"].items()
+        ]
+
+    def find(self, method, path):
+        """The template that `path` fits, the literal one first; or nothing."""
+        parts = path.split("/")
+        fits = [
+            (sum(want.startswith("{") for want in template), name, operations)
+            for template, name, operations in self.templates
+            if len(template) == len(parts) and all(
+                (want == got or want.startswith("{") and got)
+                for want, got in zip(template, parts)
+            )
+        ]
+        if not fits:
+            return None, None
+        _, name, operations = min(fits, key=lambda fit: fit[0])
+        return name, operations.get(method.lower(), {})
+
+    @staticmethod
+    def may(operation, name):
+        """The values that `operation` allows for a query parameter."""
+        for parameter in operation.get("parameters", []):
+            if parameter.get("name") == name:
+                return set(parameter["schema"].get("items", {}).get("enum", []))
+        return set()
+
+
+def forgiven(where, query, operation, place, content):
+    """Why a violation is none of ours; nothing if it is."""
+    asked = dict(urllib.parse.parse_qsl(query))
+    if place[:3] == ["request", "query", "$expand"]:
+        expanded = asked.get("$expand", "")
+        outer = re.sub(r"\([^()]*\)", "", expanded)
+        if "(" in expanded and set(outer.split(",")) <= Contract.may(operation, "$expand"):
+            return "options of an expansion are not in the description"
+    if place[:3] == ["request", "query", "$select"] and where in CUT:
+        unknown = set(asked.get("$select", "").split(",")) - Contract.may(operation, "$select")
+        if unknown <= CUT[where]:
+            return f"the description was cut: {', '.join(sorted(unknown))}"
+    if place == ["response", "body", "@odata.count"]:
+        count = json.loads(content).get("@odata.count")
+        if isinstance(count, int) and count >= 0:
+            return "the description calls a count an object, OData an integer"
+    return None
+
+
+class Router:
+    """Front and back, and what they saw."""
+
+    def __init__(self, contract, prism, sandbox):
+        self.contract, self.prism, self.sandbox = contract, prism, sandbox
+        self.lock = threading.Lock()
+        self.checked = collections.Counter()
+        self.uncontracted = collections.Counter()
+        self.violations = {"request": collections.Counter(), "response": collections.Counter()}
+        self.answers = collections.Counter()
+        self.forgiven = collections.Counter()
+        self.batches = self.in_batches = 0
+        # What the back does to the next answer; only the router's own check does it.
+        self.spoil = None
+        self.front = relay.serve(self.at_front)
+        self.back = relay.serve(self.at_back)
+        self.host = f"127.0.0.1:{self.front}"
+
+    def at_front(self, method, target, headers, body):
+        """Answers one request of Daysheet."""
+        if target.split("?")[0] == "/v1.0/$batch" and method == "POST":
+            taken = self.batch(headers, body)
+            if taken is not None:
+                return taken
+        return self.route(method, target, headers, body)
+
+    def batch(self, headers, body):
+        """Does a batch's requests one by one. Nothing if Graph would refuse it
+        whole: that is for the sandbox to say."""
+        try:
+            requests = json.loads(body)["requests"]
+            fine = 0 < len(requests) <= 20 and all(
+                one["id"] and one["url"].startswith("/") and one["method"] for one in requests)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+        common = {name: value for name, value in headers.items() if name.lower() == "authorization"}
+        if not fine or not common or any("dependsOn" in one for one in requests):
+            return None
+        with self.lock:
+            self.batches += 1
+            self.in_batches += len(requests)
+        responses = []
+        # The answers come in another order than the requests.
+        for one in reversed(requests):
+            own = {**common, **one.get("headers", {})}
+            sent = json.dumps(one["body"]).encode() if "body" in one else b""
+            status, got, content = self.route(one["method"], "/v1.0" + one["url"], own, sent)
+            kind = {name.lower(): value for name, value in got.items()}.get("content-type", "")
+            if "json" in kind:
+                value = json.loads(content)
+            else:
+                # As Graph does with what is no JSON.
+                value = base64.b64encode(content).decode()
+            kept = {name: value for name, value in got.items()
+                    if name.lower() in ("content-type", "retry-after", "cache-control")}
+            responses.append({"id": one["id"], "status": status, "headers": kept, "body": value})
+        answer = json.dumps({"responses": responses}).encode()
+        return 200, {"Content-Type": "application/json"}, answer
+
+    def route(self, method, target, headers, body):
+        """One request, through Prism if the description has its path."""
+        path, _, query = target.partition("?")
+        path = path.removeprefix("/v1.0")
+        template, operation = self.contract.find(method, path) if self.contract else (None, None)
+        if template is None:
+            # Ids and addresses are of no interest in a count.
+            plain = re.sub(r"/[^/]*(%40|@|[A-Za-z0-9_=%-]{40,})[^/]*", "/{id}", path)
+            taken = relay.send(self.sandbox, method, target, headers, body, host=self.host)
+            with self.lock:
+                self.uncontracted[f"{method} {plain}"] += 1
+                self.answers[f"{method} {plain} {taken[0]}"] += 1
+            return taken
+        tail = f"?{query}" if query else ""
+        status, got, content = relay.send(self.prism, method, path + tail, headers, body)
+        said = {name.lower(): value for name, value in got.items()}.get("sl-violations")
+        with self.lock:
+            self.checked[f"{method} {template}"] += 1
+            self.answers[f"{method} {template} {status}"] += 1
+            for violation in json.loads(said) if said else []:
+                place = [str(step) for step in violation.get("location", [])]
+                where = f"{method} {template}"
+                why = forgiven(where, query, operation, place, content)
+                if why:
+                    self.forgiven[why] += 1
+                else:
+                    self.note(f"{where} {status}", place, violation.get("message", ""))
+        got = {name: value for name, value in got.items()
+               if not name.lower().startswith("access-control-") and name.lower() != "sl-violations"}
+        return status, got, content
+
+    def note(self, where, place, message):
+        """Counts one violation."""
+        side = "request" if place[:1] == ["request"] else "response"
+        at = ".".join("*" if step.isdigit() else step for step in place)
+        self.violations[side][f"{where}: {at}: {message[:160]}"] += 1
+
+    def at_back(self, method, target, headers, body):
+        """Passes on what Prism lets through."""
+        status, got, content = relay.send(self.sandbox, method, target, headers, body, host=self.host)
+        if self.spoil is not None:
+            content = self.spoil(content)
+        return status, got, content

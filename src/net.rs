@@ -35,7 +35,7 @@ pub type Connector = HttpsConnector<HttpConnector>;
 pub type Client = Legacy<Connector, Body>;
 
 /// How long [`send`] waits for the whole answer.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a connection may take to open.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an unused connection is kept. Longer than a pause between two tool

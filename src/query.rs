@@ -588,16 +588,21 @@ fn absolute(value: &str, clock: &Clock) -> Option<Timestamp> {
     Some(zoned.timestamp())
 }
 
-/// True for a query of marks alone, which providers pass over: it would find
-/// everything.
+/// True for a query that looks for marks alone, which providers pass over: it
+/// would find everything.
 fn is_empty(query: &Query) -> bool {
     match query {
-        Query::All(parts) => !parts.is_empty() && parts.iter().all(is_empty),
+        // Beside a word, as in `a - b`, marks do no harm.
+        Query::All(parts) => parts.iter().any(is_empty) && !parts.iter().any(is_word),
         Query::Any(parts) => parts.iter().any(is_empty),
         Query::Not(part) => is_empty(part),
         Query::Term(Term::Text(text)) => is_marks(text),
         Query::Term(_) | Query::Raw(_) => false,
     }
+}
+
+fn is_word(query: &Query) -> bool {
+    matches!(query, Query::Term(Term::Text(text)) if !is_marks(text))
 }
 
 /// True for text without a letter, a digit or a symbol that can be looked for.

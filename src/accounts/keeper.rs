@@ -25,7 +25,7 @@ use crate::store::{AccountRow, Status, Store};
 const SPARE: i64 = 60;
 /// For how long a process has the right to refresh, in seconds; longer than a
 /// token request can take (`net::TIMEOUT`), for what follows it.
-const LEASE: i64 = 40;
+const LEASE: i64 = 20;
 /// How often one looks whether another process has finished its refresh.
 const LOOK: Duration = Duration::from_millis(100);
 /// How often it is tried to save what a refresh brought. If it is lost, so may

@@ -1272,3 +1272,62 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
         assert_eq!(outlook.wire.seen().len(), requests, "{what:?}");
     }
 }
+
+/// Google's lists of people, here because the tap is.
+#[cfg(feature = "google")]
+#[tokio::test]
+async fn people_at_google_come_from_all_pages() {
+    use daysheet::schemas::CONTACT;
+    let person = |at: usize| json!({"resourceName": format!("people/c{at}")});
+    let outlook = answering(move |asked| {
+        if asked.contains("connections") {
+            let at = asked.rsplit_once("pageToken=");
+            let at: usize = at.map_or(0, |(_, at)| at.parse().unwrap());
+            let mut page = json!({"connections": [person(2 * at), person(2 * at + 1)]});
+            if at < 2 {
+                page["nextPageToken"] = (at + 1).to_string().into();
+            }
+            return page;
+        }
+        let found = match asked.contains("query=&") {
+            true => 0,
+            false => 30,
+        };
+        let found = (0..found).map(|at| json!({"person": person(at)}));
+        json!({"results": found.collect::<Vec<_>>()})
+    })
+    .await;
+    let mailbox = outlook.google().await;
+    let columns = CONTACT.up_to(Level::Core);
+    let projection = project(Api::Gmail, &columns);
+    let search = [
+        "GET /v1/people:searchContacts?query=",
+        "GET /v1/otherContacts:search?query=",
+    ];
+    let connections = "GET /v1/people/me/connections?personFields=";
+    let most = "Google finds 30 people of a list at most; more letters would narrow it";
+    for (q, limit, found, requests, notes) in [
+        (None, 3, 3, vec![connections; 2], vec![]),
+        (None, 50, 6, vec![connections; 3], vec![]),
+        // The first search is announced to both lists.
+        (Some("a"), 20, 20, [search, search].concat(), vec![]),
+        (Some("a"), 50, 30, search.to_vec(), vec![most]),
+    ] {
+        let what = Lookup::Contacts(People {
+            q: q.map(str::to_owned),
+            limit,
+            ..People::default()
+        });
+        let page = mailbox.lookup(&what, &projection).await.unwrap();
+        assert_eq!(
+            (page.items.len(), page.notes),
+            (found, notes.iter().map(|note| (*note).to_owned()).collect()),
+            "{what:?}"
+        );
+        let asked = outlook.wire.asked();
+        assert_eq!(asked.len(), requests.len(), "{asked:#?}");
+        for (asked, beginning) in asked.iter().zip(requests) {
+            assert!(asked.starts_with(beginning), "{asked}");
+        }
+    }
+}

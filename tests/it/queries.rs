@@ -85,12 +85,15 @@ fn show(query: &Query) -> String {
 fn each_provider_is_asked_in_its_language() {
     let mut wrong = Vec::new();
     for (query, for_gmail, for_graph) in CASES.iter().chain(SIGNS) {
-        let query = parsed(query);
-        for (is, expected) in [(gmail(&query), *for_gmail), (graph(&query), *for_graph)] {
+        let asked = match parse(query, &clock()) {
+            Ok(query) => [gmail(&query), graph(&query)],
+            // Refused before any provider is asked.
+            Err(error) => [vec![format!("! {error}")], vec![format!("! {error}")]],
+        };
+        for (is, expected) in asked.into_iter().zip([*for_gmail, *for_graph]) {
             if is != expected {
                 wrong.push(format!(
-                    "{}\n  is   {}\n  not  {}",
-                    show(&query),
+                    "{query}\n  is   {}\n  not  {}",
                     is.join("\n       "),
                     expected.join("\n       ")
                 ));

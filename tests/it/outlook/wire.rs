@@ -244,6 +244,7 @@ impl Outlook {
             config.use_sandbox(sandbox.base()).unwrap();
         }
         config.endpoints.graph = format!("{graph}/").parse().unwrap();
+        config.endpoints.google_people = format!("{}/", wire.base).parse().unwrap();
         let config = Arc::new(config);
         let accounts = Accounts::new(config.clone(), Store::new(&config));
         Self {
@@ -264,6 +265,17 @@ impl Outlook {
     pub async fn mailbox_of(&self, address: &str) -> Arc<dyn Mailbox> {
         let tokens = tokens(self.sign_in(address, SCOPES).await);
         let account = self.accounts.add(tokens, address).await.unwrap();
+        self.providers.mailbox(&account).unwrap()
+    }
+
+    /// A mailbox at Google, whose People API is the tap too.
+    #[cfg(feature = "google")]
+    pub async fn google(&self) -> Arc<dyn Mailbox> {
+        let tokens = Tokens {
+            provider: "google",
+            ..tokens(("the-token".to_owned(), "unused".to_owned()))
+        };
+        let account = self.accounts.add(tokens, ME).await.unwrap();
         self.providers.mailbox(&account).unwrap()
     }
 

@@ -216,7 +216,7 @@ impl Graph {
         enough: usize,
         pages: usize,
     ) -> Result<(Vec<Value>, bool)> {
-        let (mut items, mut link) = page(answer);
+        let (mut items, mut link) = page(answer)?;
         let mut read = 1;
         let mut last = String::new();
         while let Some(next) = link {
@@ -225,7 +225,7 @@ impl Graph {
             if items.len() >= enough || read >= pages || request == last {
                 return Ok((items, false));
             }
-            let (more, after) = page(self.get(&request).await?);
+            let (more, after) = page(self.get(&request).await?)?;
             items.extend(more);
             (link, last) = (after, request);
             read += 1;

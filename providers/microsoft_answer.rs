@@ -87,15 +87,24 @@ pub fn sub_answers(mut envelope: Value) -> Result<HashMap<usize, Result<Value>>>
 }
 
 /// The items of a list's answer, and the link to the next page.
-pub fn page(mut answer: Value) -> (Vec<Value>, Option<String>) {
-    let items = match answer.get_mut("value").map(Value::take) {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
+pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
+    let Some(Value::Array(items)) = answer.get_mut("value").map(Value::take) else {
+        return Err(not_ours("list"));
     };
-    match answer.get_mut("@odata.nextLink").map(Value::take) {
+    Ok(match answer.get_mut("@odata.nextLink").map(Value::take) {
         Some(Value::String(link)) => (items, Some(link)),
         _ => (items, None),
-    }
+    })
+}
+
+/// An answer that is JSON, and not what was asked for. To take it for nothing
+/// would make a broken service an empty mailbox.
+pub fn not_ours(what: &str) -> Error {
+    Error::new(
+        Kind::Provider(502),
+        format!("Outlook answered with something that is no {what}"),
+    )
+    .next("try again in a minute")
 }
 
 fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {

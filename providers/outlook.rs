@@ -18,7 +18,7 @@ use tokio::sync::Mutex;
 
 use super::microsoft::Graph;
 use super::outlook_folders::Tree;
-use super::outlook_list::Wanted;
+use super::outlook_list::{OVERLAP, Wanted, moved_up};
 use super::{outlook_letter, outlook_people, outlook_threads};
 use crate::accounts::{Account, TokenSource};
 use crate::config::Config;
@@ -186,7 +186,10 @@ impl Mailbox for Outlook {
                 (_, counted) => counted.map(Total::Exactly),
             },
             items: listed.items,
-            next: listed.next,
+            next: listed.next.map(|next| match plan.searches() {
+                true => next,
+                false => moved_up(&next, &plan, ask.limit.min(OVERLAP)),
+            }),
             notes: plan.notes.into_iter().chain(listed.note).collect(),
             ..Page::default()
         };

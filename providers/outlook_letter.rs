@@ -9,6 +9,7 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
 use super::microsoft::Graph;
+use super::microsoft_answer::not_ours;
 use super::microsoft_answer::too_long;
 use super::outlook::text;
 use crate::error::{Error, Result};
@@ -49,10 +50,16 @@ pub async fn fetch(
         .iter()
         .map(|id| graph.mine(&at(id), &[("$select", &select)]))
         .collect();
-    let items = graph.batch(&requests).await;
+    // Projections begin with the key: an answer without an id is no message.
+    let items = graph.batch(&requests).await.into_iter();
+    let items = items.map(|item| {
+        item.and_then(|item| match text(&item, "id") {
+            "" => Err(not_ours("message")),
+            _ => Ok(item),
+        })
+    });
     match form {
         BodyForm::None => items
-            .into_iter()
             .map(|item| {
                 Ok(Letter {
                     item: item?,
@@ -60,7 +67,7 @@ pub async fn fetch(
                 })
             })
             .collect(),
-        BodyForm::Headers => items.into_iter().map(|item| Ok(headers(item?))).collect(),
+        BodyForm::Headers => items.map(|item| Ok(headers(item?))).collect(),
         BodyForm::Raw => {
             let calls: Vec<_> = ids
                 .iter()
@@ -70,8 +77,7 @@ pub async fn fetch(
             stream::iter(calls).buffered(RAW_AT_ONCE).collect().await
         }
         BodyForm::Parts => {
-            let mut letters: Vec<Result<Letter>> =
-                items.into_iter().map(|item| item.map(parts)).collect();
+            let mut letters: Vec<Result<Letter>> = items.map(|item| item.map(parts)).collect();
             attachments(graph, ids, &mut letters).await;
             letters
         }

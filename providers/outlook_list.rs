@@ -23,6 +23,8 @@ use crate::query::{PLACES, Query, Term};
 const MOST: usize = 100;
 /// Results after which a search of Graph's ends.
 const SEARCH_ENDS: u64 = 1_000;
+/// The most rows that a page repeats of the one before it.
+pub(super) const OVERLAP: usize = 100;
 /// Stands in a cursor before the number of results on the pages before it.
 const COUNTED: char = '#';
 
@@ -186,11 +188,11 @@ impl Outlook {
         };
         let answer = answer.map_err(|error| plan.explain(error))?;
         let count = answer.get("@odata.count").and_then(Value::as_u64);
-        let (mut items, link) = page(answer);
+        let (mut items, link) = page(answer)?;
         let listed = plan
             .before
             .map(|before| before.saturating_add(length(items.len())));
-        items.retain(|item| plan.keeps(item));
+        items.retain(|item| !text(item, "id").is_empty() && plan.keeps(item));
         let next = link.map(|link| self.graph().linked(&link)).transpose()?;
         let ended = next.is_none() && listed.is_some_and(|listed| listed >= SEARCH_ENDS);
         Ok(Listed {
@@ -206,7 +208,73 @@ impl Outlook {
     }
 }
 
+/// The request for the page after that of `last`, moved up by `rows`: what leaves
+/// a list while it is paged through makes room for as many of those behind it,
+/// and a page by position (`$skip`) would pass over them. Rows that come twice
+/// are known again by whoever asks.
+///
+/// The link stays as it is when it does not say where it starts and how long it
+/// is, when it holds a token that says more, or when there would be no way
+/// forward.
+pub(super) fn moved_up(next: &str, last: &Plan, rows: usize) -> String {
+    let (Some(skip), Some(top), false) = (
+        number(next, "$skip"),
+        number(next, "$top"),
+        value(next, "$skiptoken").is_some(),
+    ) else {
+        return next.to_owned();
+    };
+    // Pages get longer by what comes twice, once for all later pages.
+    let (rows, longer) = match last.later {
+        true => (rows.min(top / 2), top),
+        false => (rows, top.saturating_add(rows)),
+    };
+    let earlier = skip.saturating_sub(rows);
+    if earlier <= number(&last.request, "$skip").unwrap_or(0) && last.later {
+        return next.to_owned();
+    }
+    let next = set(next, "$skip", earlier);
+    set(&next, "$top", longer)
+}
+
+/// The value of a request's parameter, as it is written.
+fn value<'r>(request: &'r str, name: &str) -> Option<&'r str> {
+    let (_, query) = request.split_once('?')?;
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(key, value)| is(key, name).then_some(value))
+}
+
+fn number(request: &str, name: &str) -> Option<usize> {
+    value(request, name)?.parse().ok()
+}
+
+/// The request with another number for a parameter, and all else to the letter.
+fn set(request: &str, name: &str, to: usize) -> String {
+    let Some((path, query)) = request.split_once('?') else {
+        return request.to_owned();
+    };
+    let pairs: Vec<String> = query
+        .split('&')
+        .map(|pair| match pair.split_once('=') {
+            Some((key, _)) if is(key, name) => format!("{key}={to}"),
+            _ => pair.to_owned(),
+        })
+        .collect();
+    format!("{path}?{}", pairs.join("&"))
+}
+
+fn is(key: &str, name: &str) -> bool {
+    percent_encoding::percent_decode_str(key)
+        .decode_utf8()
+        .is_ok_and(|key| key == name)
+}
+
 impl Plan {
+    /// True when Graph searches, whose pages are not counted by position.
+    pub fn searches(&self) -> bool {
+        self.before.is_some()
+    }
+
     /// True when messages of a page may be left out here.
     pub fn checks(&self) -> bool {
         self.rest.is_some() || self.only.is_some() || self.hide

@@ -181,7 +181,7 @@ fn is_called(person: &Value, q: &str) -> bool {
 async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Page) -> Result<()> {
     let requests: Vec<String> = emails.iter().map(|email| ways.with(email)).collect();
     for answer in graph.batch(&requests).await {
-        add_new(&mut page.items, items_of(answer?).0);
+        add_new(&mut page.items, items_of(answer?)?.0);
     }
     let missing: Vec<&String> = emails
         .iter()
@@ -189,7 +189,7 @@ async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Pa
         .collect();
     let requests: Vec<String> = missing.iter().map(|email| ways.people(email)).collect();
     for (email, answer) in missing.iter().zip(graph.batch(&requests).await) {
-        let (mut near, _) = items_of(answer?);
+        let (mut near, _) = items_of(answer?)?;
         near.retain(|person| has(person, email));
         add_new(&mut page.items, near);
     }

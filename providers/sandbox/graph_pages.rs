@@ -44,6 +44,10 @@ pub(super) fn page(
     let size = options.top.or(prefer.page_size).unwrap_or(default);
     let by_token = options.search.is_some();
     let mut start = options.skip.unwrap_or_default();
+    // A link by position alone is one from before pages ever expired.
+    if start > 0 && epoch > 0 && options.skiptoken.is_none() {
+        return Err(invalid_page());
+    }
     if let Some(token) = options.skiptoken {
         let place = place(token, epoch, &question(request)).ok_or_else(invalid_page)?;
         if by_token {
@@ -126,7 +130,11 @@ fn link(request: &Request, page: &Page, epoch: u64) -> String {
     if !page.by_token {
         query.push(format!("%24skip={}", page.rows.end));
     }
-    query.push(format!("%24skiptoken={token}"));
+    // Graph counts most lists by position and nothing else; a token beside it is
+    // how this sandbox tells which links were given before it let them expire.
+    if page.by_token || epoch > 0 {
+        query.push(format!("%24skiptoken={token}"));
+    }
     format!("{}/{}?{}", base(request), path.join("/"), query.join("&"))
 }
 

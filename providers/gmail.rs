@@ -17,7 +17,7 @@ use google_gmail1::Gmail as Hub;
 use google_gmail1::api::Scope;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
@@ -95,6 +95,8 @@ macro_rules! with_headers {
         call
     }};
 }
+
+mod lists;
 
 /// One Gmail account.
 pub struct Gmail {
@@ -218,38 +220,6 @@ impl Gmail {
             Some(text(label, "name").to_owned())
         };
         Ok(gmail_query::compile(&gmail_query::rename(query, &by_id)))
-    }
-
-    /// The user's own labels.
-    async fn categories(&self) -> Result<Page> {
-        let mut items = self.labels().await?;
-        items.retain(|label| text(label, "type") == "user");
-        items.sort_by_key(|label| text(label, "name").to_lowercase());
-        Ok(Page {
-            items,
-            ..Page::default()
-        })
-    }
-
-    async fn aliases(&self) -> Result<Page> {
-        let fields = "sendAs(sendAsEmail,displayName,isPrimary)";
-        let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
-        Ok(Page {
-            items: list(&answer, "sendAs"),
-            ..Page::default()
-        })
-    }
-
-    /// The settings that rows show, each under its own key.
-    async fn settings(&self) -> Result<Page> {
-        let vacation = call!(self, "enableAutoReply", |users| users
-            .settings_get_vacation(ME))?;
-        let language = call!(self, "displayLanguage", |users| users
-            .settings_get_language(ME))?;
-        Ok(Page {
-            items: vec![json!({"vacation": vacation, "language": language})],
-            ..Page::default()
-        })
     }
 
     /// Brings a text part that Gmail left out for its size, as base64url.
@@ -397,25 +367,6 @@ impl Mailbox for Gmail {
 }
 
 impl Gmail {
-    async fn folders(&self, projection: &Projection) -> Result<Page> {
-        let listed = self.labels().await?;
-        let fields = &mask(projection);
-        let mut page = self
-            .each(listed, LABEL_LISTED, projection, |id| async move {
-                let id = &net::path_segment(&id);
-                call!(self, fields, |users| users.labels_get(ME, id))
-            })
-            .await?;
-        page.items.sort_by_key(|label| {
-            let system = text(label, "type") == "system";
-            let inbox = text(label, "id") == "INBOX";
-            (!inbox, !system, text(label, "name").to_lowercase())
-        });
-        let count = page.items.len() + page.failed.len();
-        page.total = Some(Total::Exactly(u64::try_from(count).unwrap_or(u64::MAX)));
-        Ok(page)
-    }
-
     async fn letter(&self, id: &str, projection: &Projection, form: BodyForm) -> Result<Letter> {
         let mut projection = projection.clone();
         match form {

@@ -1,0 +1,180 @@
+//! Arguments read by their declared kinds: leniently in form, strictly in kind.
+//!
+//! What a value means is the business of whoever asks for it by name.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::text::brief;
+use crate::tools::{Arg, ArgKind, Tool};
+
+/// Arguments by their declared names, read by their declared kinds.
+pub(super) struct Args {
+    tool: &'static Tool,
+    given: Map<String, Value>,
+}
+
+impl Args {
+    /// Takes arguments the tool knows; refuses others, and missing ones.
+    pub(super) fn new(tool: &'static Tool, arguments: Map<String, Value>) -> Result<Self> {
+        let mut given = Map::new();
+        for (name, value) in arguments {
+            let name = snake_case(&name);
+            if !tool.args.iter().any(|arg| arg.name == name) {
+                let known: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
+                return Err(Error::argument(format!(
+                    "{} takes no argument `{}`",
+                    tool.name,
+                    shown(&Value::from(name))
+                ))
+                .next(format!("use some of: {}", known.join(", "))));
+            }
+            // A client may send null, or an empty text, for what is not said.
+            let said =
+                !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty());
+            if said {
+                given.insert(name, value);
+            }
+        }
+        for arg in tool.args {
+            if arg.required && !given.contains_key(arg.name) {
+                return Err(
+                    Error::argument(format!("{} needs `{}`", tool.name, arg.name)).next(match arg
+                        .kind
+                    {
+                        ArgKind::Choice(words) => format!("use one of: {}", words.join(", ")),
+                        _ => format!("add `{}`", arg.name),
+                    }),
+                );
+            }
+        }
+        Ok(Self { tool, given })
+    }
+
+    pub(super) fn arg(&self, name: &str) -> Option<(&'static Arg, &Value)> {
+        let arg = self.tool.args.iter().find(|arg| arg.name == name)?;
+        Some((arg, self.given.get(name)?))
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>> {
+        match self.arg(name) {
+            None => Ok(None),
+            Some((_, Value::String(text))) => Ok(Some(text.trim().to_owned())),
+            Some((_, Value::Number(number))) => Ok(Some(number.to_string())),
+            Some((_, other)) => Err(wrong(name, other, "text")),
+        }
+    }
+
+    pub(super) fn choice(&self, name: &str) -> Result<Option<&'static str>> {
+        let Some((arg, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        let ArgKind::Choice(words) = arg.kind else {
+            return Ok(None);
+        };
+        value
+            .as_str()
+            .and_then(|said| {
+                words
+                    .iter()
+                    .find(|word| word.eq_ignore_ascii_case(said.trim()))
+            })
+            .map(|word| Some(*word))
+            .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<u32>> {
+        let Some((arg, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        let ArgKind::Number(least, most, _) = arg.kind else {
+            return Ok(None);
+        };
+        let said = match value {
+            Value::String(text) => text.trim().parse().ok(),
+            other => other.as_i64().or_else(|| {
+                // A whole number that a client wrote with a fraction.
+                other
+                    .as_f64()
+                    .filter(|number| number.fract() == 0.0 && number.abs() < 1e9)
+                    .map(|number| number as i64)
+            }),
+        };
+        said.and_then(|number| u32::try_from(number).ok())
+            .filter(|number| (least..=most).contains(number))
+            .map(Some)
+            .ok_or_else(|| {
+                wrong(
+                    name,
+                    value,
+                    &format!("a whole number from {least} to {most}"),
+                )
+            })
+    }
+
+    pub(super) fn switch(&self, name: &str) -> Result<bool> {
+        match self.arg(name) {
+            None => Ok(false),
+            Some((_, Value::Bool(said))) => Ok(*said),
+            Some((_, value)) => match value.as_str().map(str::trim) {
+                Some("true") => Ok(true),
+                Some("false") => Ok(false),
+                _ => Err(wrong(name, value, "true or false")),
+            },
+        }
+    }
+
+    /// A list; a text is taken for a JSON list or for items between commas.
+    pub(super) fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
+        let Some((_, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        let items = match value {
+            Value::Array(items) => items.clone(),
+            Value::String(text) => match serde_json::from_str(text) {
+                Ok(Value::Array(items)) => items,
+                _ => text
+                    .split(',')
+                    .filter(|item| !item.trim().is_empty())
+                    .map(Value::from)
+                    .collect(),
+            },
+            other => return Err(wrong(name, other, "a list of texts")),
+        };
+        items
+            .iter()
+            .map(|item| match item {
+                Value::String(text) => Ok(text.trim().to_owned()),
+                other => Err(wrong(name, other, "a list of texts")),
+            })
+            .collect::<Result<Vec<_>>>()
+            .map(Some)
+    }
+}
+
+fn wrong(name: &str, value: &Value, wanted: &str) -> Error {
+    Error::argument(format!("`{name}` is {}", shown(value))).next(format!("give {wanted}"))
+}
+
+/// A value as an error shows it: short, on one line.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => brief(text),
+        other => brief(&other.to_string()),
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for char in name.chars() {
+        if char.is_ascii_uppercase() {
+            if !out.is_empty() {
+                out.push('_');
+            }
+            out.push(char.to_ascii_lowercase());
+        } else {
+            out.push(char);
+        }
+    }
+    out
+}

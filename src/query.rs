@@ -8,6 +8,7 @@
 //! none of them, reads no clock, and refuses what it does not understand: a
 //! query never fails open.
 
+mod tokens;
 mod values;
 
 use std::iter::Peekable;
@@ -16,6 +17,7 @@ use std::vec::IntoIter;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use self::tokens::{Token, tokens};
 use self::values::{bytes, instant};
 use crate::error::{Error, Result};
 use crate::text::brief;
@@ -197,101 +199,6 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
 /// True for a query in a provider's own syntax.
 pub fn is_raw(text: &str) -> bool {
     text.trim().starts_with(RAW)
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Token {
-    Open,
-    Close,
-    OpenAny,
-    CloseAny,
-    Or,
-    Not,
-    /// `name:` directly before a value.
-    Operator(String),
-    /// A word, or a phrase without its quotes.
-    Text(String),
-}
-
-/// Cuts the text into tokens; quotes join, and an operator ends at its colon.
-fn tokens(text: &str) -> Result<Vec<Token>> {
-    let mut tokens = Vec::new();
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, char)) = chars.next() {
-        match char {
-            _ if char.is_whitespace() => {}
-            '(' => tokens.push(Token::Open),
-            ')' => tokens.push(Token::Close),
-            '{' => tokens.push(Token::OpenAny),
-            '}' => tokens.push(Token::CloseAny),
-            '-' if chars
-                .peek()
-                .is_some_and(|(_, next)| !next.is_whitespace() && *next != '-') =>
-            {
-                tokens.push(Token::Not);
-            }
-            '"' | '\u{201c}' | '\u{201d}' => {
-                let closes: &[char] = if char == '"' {
-                    &['"']
-                } else {
-                    &['\u{201c}', '\u{201d}']
-                };
-                let mut phrase = String::new();
-                loop {
-                    match chars.next() {
-                        Some((_, end)) if closes.contains(&end) => break,
-                        Some((_, inner)) => phrase.push(inner),
-                        None => {
-                            return Err(Error::argument(format!(
-                                "the query opens a quote at character {} and does not close it",
-                                text.get(..at).map_or(0, |before| before.chars().count()) + 1
-                            ))
-                            .next("close the quote, or leave it out"));
-                        }
-                    }
-                }
-                let phrase = phrase.split_whitespace().collect::<Vec<_>>().join(" ");
-                if phrase.is_empty() {
-                    return Err(Error::argument("the query has an empty phrase `\"\"`")
-                        .next("put words between the quotes, or leave them out"));
-                }
-                tokens.push(Token::Text(phrase));
-            }
-            _ => {
-                let mut word = String::from(char);
-                let mut operator = false;
-                while let Some((_, next)) = chars.peek() {
-                    let next = *next;
-                    if next.is_whitespace() || matches!(next, '(' | ')' | '{' | '}' | '"') {
-                        break;
-                    }
-                    chars.next();
-                    if next == ':' && is_name(&word) && !follows(&mut chars, '/') {
-                        operator = true;
-                        break;
-                    }
-                    word.push(next);
-                }
-                tokens.push(match word.as_str() {
-                    _ if operator => Token::Operator(word.to_ascii_lowercase()),
-                    "OR" | "||" => Token::Or,
-                    "AND" | "&&" => continue,
-                    "NOT" => Token::Not,
-                    _ => Token::Text(word),
-                });
-            }
-        }
-    }
-    Ok(tokens)
-}
-
-/// True for what can stand before an operator's colon; `12:30` and `http://x` are words.
-fn is_name(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
-}
-
-fn follows(chars: &mut Peekable<std::str::CharIndices>, wanted: char) -> bool {
-    chars.peek().is_some_and(|(_, next)| *next == wanted)
 }
 
 struct Parser<'a> {

@@ -4,6 +4,8 @@
 //! among the letters, and at most [`MOST`] letters; the rest is one cursor
 //! away, and the notes say how much it is. Nothing is dropped.
 
+mod targets;
+
 use std::collections::HashMap;
 
 use futures_util::future::join_all;
@@ -12,7 +14,6 @@ use serde_json::json;
 
 use super::cursor::{Cursor, other_use};
 use super::{Draft, Flattening, Pipeline, failed_line, zone_line};
-use crate::accounts::Account;
 use crate::body::{self, Form, Readable};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
@@ -23,14 +24,11 @@ use crate::request::{Body, Columns, Read};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
-use crate::text;
 
 /// Characters of text in one answer.
 const ALLOWANCE: usize = 24_000;
 /// Letters in one answer.
 const MOST: usize = 25;
-/// A provider's id of this length may be a letter and digits, and is no handle.
-const SHORTEST_ID: usize = 12;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
 
@@ -112,114 +110,6 @@ impl Pipeline {
         draft.notes.insert(0, count);
         draft.notes.extend(failed_line(&failed));
         Ok(draft)
-    }
-
-    /// What is to be read: handles resolved, threads spread out newest first.
-    async fn targets(&self, read: &Read) -> Result<(Rest, Vec<(String, Error)>)> {
-        let mut letters: Vec<Target> = Vec::new();
-        let mut failed = Vec::new();
-        for said in &read.ids {
-            let found = self.target(said, read.account.as_deref());
-            let found = match read.ids.len() {
-                1 => found.await,
-                _ => self.patiently(found).await,
-            };
-            let found = match found {
-                Ok(found) => found,
-                // One bad id among several is a note; alone it is the answer.
-                Err(error) if read.ids.len() > 1 => {
-                    failed.push((text::brief(said), error));
-                    continue;
-                }
-                Err(error) => return Err(error.context(text::brief(said))),
-            };
-            for target in found {
-                if !letters.contains(&target) {
-                    letters.push(target);
-                }
-            }
-        }
-        if let (true, Some((said, error))) = (letters.is_empty(), failed.first()) {
-            return Err(error.clone().context(said));
-        }
-        let rest = Rest {
-            letters,
-            body: word(read.body).to_owned(),
-            quoted: read.quoted,
-            links: read.links,
-        };
-        Ok((rest, failed))
-    }
-
-    async fn target(&self, said: &str, account: Option<&str>) -> Result<Vec<Target>> {
-        let target = |account: &str, id: String| Target {
-            account: account.to_owned(),
-            id,
-            start: 0,
-        };
-        if let Some((owner, id)) = self.handle(HandleKind::Message, said).await? {
-            self.owner_named(&owner, account).await?;
-            return Ok(vec![target(&owner, id)]);
-        }
-        if let Some((owner, thread)) = self.handle(HandleKind::Thread, said).await? {
-            let owner = self.owner_named(&owner, account).await?;
-            let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
-            return Ok(ids
-                .into_iter()
-                .rev()
-                .map(|id| target(&owner.id, id))
-                .collect());
-        }
-        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
-            let what = format!("{kind:?}").to_lowercase();
-            return Err(
-                Error::argument(format!("`{said}` is a handle of kind {what}"))
-                    .next("give message or thread ids, such as m12 or t4"),
-            );
-        }
-        if looks_like_a_handle(said) {
-            return Err(Error::new(Kind::NotFound, "there is no such handle")
-                .next("use an id from a search or lookup"));
-        }
-        let account = self.owner_of(said, account).await?;
-        Ok(vec![target(&account.id, said.to_owned())])
-    }
-
-    /// The account that a handle belongs to, if it is the one named.
-    async fn owner_named(&self, owner: &str, account: Option<&str>) -> Result<Account> {
-        let owner = self.accounts.by_id(owner).await?;
-        if account.is_some() && self.accounts.find(account).await?.id != owner.id {
-            return Err(Error::argument(format!(
-                "it belongs to {}, not to that account",
-                owner.id
-            ))
-            .next("leave out `account`: a handle knows its own"));
-        }
-        Ok(owner)
-    }
-
-    /// The account that a provider's own id belongs to: the one named, or the
-    /// only one whose provider has such ids.
-    async fn owner_of(&self, id: &str, account: Option<&str>) -> Result<Account> {
-        if account.is_some() {
-            let account = self.accounts.find(account).await?;
-            self.connect.mailbox(&account)?.check_id(id)?;
-            return Ok(account);
-        }
-        let mut fitting = Vec::new();
-        let mut refused = None;
-        for account in self.named_or_all(None).await? {
-            match self.connect.mailbox(&account)?.check_id(id) {
-                Ok(()) => fitting.push(account),
-                Err(error) => refused = Some(error),
-            }
-        }
-        match (fitting.len(), fitting.pop(), refused) {
-            (1, Some(account), _) => Ok(account),
-            (0, _, Some(error)) => Err(error),
-            // Says which accounts there are to choose from.
-            _ => self.accounts.find(None).await,
-        }
     }
 
     /// Fetches letters, several at once, in their order.
@@ -502,15 +392,6 @@ const WORDS: &[(&str, Body)] = &[
 fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
     let later = letters.split_off(letters.len().min(MOST));
     (letters, later)
-}
-
-/// True for a letter and digits: a handle that was mistyped.
-fn looks_like_a_handle(said: &str) -> bool {
-    let mut chars = said.chars();
-    said.len() < SHORTEST_ID
-        && chars.next().is_some_and(|c| c.is_ascii_alphabetic())
-        && !chars.as_str().is_empty()
-        && chars.all(|c| c.is_ascii_digit())
 }
 
 /// Letters of one account together, accounts as they first come.

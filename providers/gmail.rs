@@ -25,6 +25,7 @@ use super::gmail_letter;
 use super::gmail_query;
 use super::google::{Bearer, Google, IN_FLIGHT};
 use super::google_people;
+use super::json::text;
 use crate::accounts::TokenSource;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
@@ -533,8 +534,4 @@ fn ids(items: &[Value]) -> Vec<String> {
         .iter()
         .filter_map(|item| item.get("id").and_then(Value::as_str).map(str::to_owned))
         .collect()
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

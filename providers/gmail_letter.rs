@@ -12,6 +12,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
+use super::json::text;
 use crate::provider::{Letter, PlainText, TextPart};
 use crate::text::charset;
 
@@ -335,8 +336,4 @@ fn header<'v>(part: &'v Value, name: &str) -> Option<&'v str> {
         .iter()
         .find(|header| text(header, "name").eq_ignore_ascii_case(name))
         .map(|header| text(header, "value"))
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

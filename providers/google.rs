@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use google_apis_common::{Delegate, GetToken, Response, Retry};
 use http_body_util::BodyExt;
+use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
 
-use super::pace::Pace;
+use super::pace::{Pace, told};
 use crate::accounts::TokenSource;
 use crate::error::{Error, Kind, Result};
 use crate::net;
@@ -152,10 +153,10 @@ impl Google {
     }
 }
 
-/// How long an answer says to wait, when it says so in seconds.
+/// How long an answer says to wait.
 fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
     let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
-    value.trim().parse().ok().map(Duration::from_secs)
+    told(value, Timestamp::now())
 }
 
 /// Reads what the generated client could not decode, or says what went wrong.

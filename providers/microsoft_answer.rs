@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 use serde_json::Value;
 
+use super::pace::told;
 use crate::error::{Error, Kind, Result};
 use crate::text::{cell, clip};
 
@@ -130,17 +131,6 @@ fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
     Some((at, Err(refused(status, retry_after, &body))))
 }
 
-/// How long `Retry-After` says to wait: seconds, or until a date.
-fn told(value: &str, now: Timestamp) -> Option<Duration> {
-    let value = value.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let until: Zoned = jiff::fmt::rfc2822::parse(value).ok()?;
-    let seconds = until.timestamp().as_second() - now.as_second();
-    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
-}
-
 fn parse(body: &[u8]) -> Result<Value> {
     serde_json::from_slice(body).map_err(|error| {
         if error.is_eof() {
@@ -234,28 +224,5 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
         )
         .next("check the setting endpoints.graph (DAYSHEET_GRAPH_URL)"),
         status => Error::new(Kind::Provider(status), message),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_told_in_seconds_or_by_a_date() {
-        let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
-        for (value, seconds) in [
-            ("7", Some(7)),
-            (" 120 ", Some(120)),
-            ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
-            ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
-            ("soon", None),
-        ] {
-            assert_eq!(
-                told(value, now),
-                seconds.map(Duration::from_secs),
-                "{value}"
-            );
-        }
     }
 }

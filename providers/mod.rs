@@ -14,6 +14,8 @@ pub mod gmail_query;
 mod google;
 #[cfg(feature = "google")]
 mod google_people;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod json;
 #[cfg(feature = "microsoft")]
 mod microsoft;
 #[cfg(feature = "microsoft")]

@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+use super::json::text;
 use super::microsoft::Graph;
 use super::outlook_folders::Tree;
 use super::outlook_list::{OVERLAP, Wanted, moved_up};
@@ -330,8 +331,4 @@ fn whole(items: Vec<Value>) -> Page {
 
 pub(super) fn count(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
-}
-
-pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

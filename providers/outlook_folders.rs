@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::json::text;
 use super::microsoft::Graph;
 use crate::error::{Error, Kind, Result};
 use crate::net;
@@ -298,8 +299,4 @@ fn lost() -> Error {
 /// True for the same name in any case.
 fn same_name(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

@@ -8,10 +8,9 @@
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
+use super::json::text;
 use super::microsoft::Graph;
-use super::microsoft_answer::not_ours;
-use super::microsoft_answer::too_long;
-use super::outlook::text;
+use super::microsoft_answer::{not_ours, too_long};
 use crate::error::{Error, Result};
 use crate::net;
 use crate::project::Projection;

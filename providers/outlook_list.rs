@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::json::text;
 use super::microsoft_answer::page;
-use super::outlook::{Outlook, count as length, text};
+use super::outlook::{Outlook, count as length};
 use super::outlook_folders::{self, Tree};
 use super::outlook_query::{self, Compiled, Places, Scope};
 use crate::error::{Error, Kind, Result};

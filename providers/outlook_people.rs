@@ -6,9 +6,9 @@
 
 use serde_json::Value;
 
+use super::json::text;
 use super::microsoft::{Graph, request};
 use super::microsoft_answer::page as items_of;
-use super::outlook::text;
 use crate::error::Result;
 use crate::project::Projection;
 use crate::provider::{Page, People};

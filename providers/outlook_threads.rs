@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::json::text;
 use super::microsoft::Graph;
-use super::outlook::{Outlook, count, text};
+use super::outlook::{Outlook, count};
 use super::outlook_list::Wanted;
 use crate::error::{Error, Kind, Result};
 use crate::provider::{Ask, Failed, Page, Total};

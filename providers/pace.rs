@@ -10,6 +10,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use jiff::{Timestamp, Zoned};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -66,8 +67,8 @@ impl Pace {
     ///
     /// `make` makes one attempt with the access token it is given, and says
     /// what failed as [`Kind::RateLimited`], [`Kind::Network`] or
-    /// [`Kind::Provider`] with the status; these are
-    /// tried again. Other errors are final.
+    /// [`Kind::Provider`] with the status; of these, what may pass is tried
+    /// again. Other errors are final.
     pub async fn call<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -198,4 +199,38 @@ fn backoff(attempt: u32) -> Duration {
         Err(_) => 0,
     };
     base + base * jitter / 512
+}
+
+/// How long `Retry-After` says to wait: seconds, or until a date.
+pub fn told(value: &str, now: Timestamp) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until: Zoned = jiff::fmt::rfc2822::parse(value).ok()?;
+    let seconds = until.timestamp().as_second() - now.as_second();
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_by_a_date() {
+        let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
+        for (value, seconds) in [
+            ("7", Some(7)),
+            (" 120 ", Some(120)),
+            ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
+            ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
+            ("soon", None),
+        ] {
+            assert_eq!(
+                told(value, now),
+                seconds.map(Duration::from_secs),
+                "{value}"
+            );
+        }
+    }
 }

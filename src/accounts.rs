@@ -14,6 +14,7 @@
 //! `oauth.rs`, the rows are in `store/accounts.rs`. Whose mailbox a new account
 //! is must be found out by the caller, who knows the provider's API.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -124,6 +125,17 @@ impl Accounts {
     pub async fn list(&self) -> Result<Vec<Account>> {
         let rows = self.store.account_rows().await?;
         Ok(rows.into_iter().map(Account::from).collect())
+    }
+
+    /// How each account is called, by its id: by address, or by the id itself
+    /// where two have the same address.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn labels(&self) -> Result<HashMap<String, String>> {
+        let rows = self.store.account_rows().await?;
+        let label = |row: &AccountRow| (row.id.clone(), label(row, &rows));
+        Ok(rows.iter().map(label).collect())
     }
 
     /// Adds the account that `tokens` of a sign-in belong to, or gives a known
@@ -314,17 +326,22 @@ fn ambiguous(what: &str, rows: &[&AccountRow]) -> Error {
     Error::argument(what).next(format!("name one of: {}", ids.join(", ")))
 }
 
+/// How an account is called among others: by its address, or by its id where
+/// two have the same address, which would name neither.
+fn label(row: &AccountRow, rows: &[AccountRow]) -> String {
+    let same = rows.iter().filter(|one| one.email == row.email);
+    match same.count() {
+        1 => row.email.clone(),
+        _ => row.id.clone(),
+    }
+}
+
 /// No account is meant: there is none at all, or none of that name.
 fn unknown(rows: &[AccountRow]) -> Error {
     if rows.is_empty() {
         return Error::new(Kind::NoAccount, "no account is signed in").next(HOW_TO_ADD);
     }
-    // An address that two accounts have does not name one of them.
-    let name = |row: &AccountRow| match rows.iter().filter(|one| one.email == row.email).count() {
-        1 => row.email.clone(),
-        _ => row.id.clone(),
-    };
-    let names: Vec<String> = rows.iter().map(name).collect();
+    let names: Vec<String> = rows.iter().map(|row| label(row, rows)).collect();
     Error::new(Kind::NoAccount, "no such account is signed in").next(format!(
         "name one of: {}; or {HOW_TO_ADD}",
         names.join(", ")

@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use super::{Gmail, LABEL_LISTED, ME, Scope, list, mask, text};
+use super::{Gmail, LABEL_LISTED, ME, Scope, list, mask};
 use crate::error::Result;
 use crate::net;
 use crate::project::Projection;
 use crate::provider::{Page, Total};
+use crate::providers::json::text;
 
 impl Gmail {
     pub(super) async fn folders(&self, projection: &Projection) -> Result<Page> {

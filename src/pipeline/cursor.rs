@@ -61,6 +61,10 @@ pub(super) fn other_use(said: &str) -> Error {
         .next("give it to the tool that answered with it")
 }
 
+/// What is kept of an id. Of so many bytes, two in a mailbox of a million agree
+/// once in thirty million mailboxes.
+pub(super) type Mark = [u8; 8];
+
 /// Ids of rows that were shown, the latest of them, as short digests.
 ///
 /// Ids are long, and a cursor only has to know one again when it comes back.
@@ -73,18 +77,15 @@ impl Seen {
     /// page that is asked for again is told from its rest, and one that new
     /// mail has pushed down from the page before.
     const MOST: usize = 224;
-    /// Bytes of a digest; with so many, two in a mailbox of a million agree
-    /// once in thirty million mailboxes.
-    const WIDTH: usize = 8;
 
     /// The digests, the latest last.
-    pub(super) fn digests(&self) -> Vec<[u8; Self::WIDTH]> {
+    pub(super) fn digests(&self) -> Vec<Mark> {
         let bytes = STANDARD_NO_PAD.decode(&self.0).unwrap_or_default();
-        bytes.as_chunks::<{ Self::WIDTH }>().0.to_vec()
+        bytes.as_chunks().0.to_vec()
     }
 
     /// The digest of an id.
-    pub(super) fn digest(id: &str) -> [u8; Self::WIDTH] {
+    pub(super) fn digest(id: &str) -> Mark {
         let digest = Sha256::digest(id.as_bytes());
         digest.first_chunk().copied().unwrap_or_default()
     }

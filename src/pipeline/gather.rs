@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cursor::Seen;
+use super::cursor::{Mark, Seen};
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::provider::{Ask, Mailbox, Page, Total};
-use crate::schemas::{Kind, Table};
+use crate::schemas::{Kind, THREAD, Table};
 
 /// How many pages of one provider are looked through for one page of ours.
 const MOST_PAGES: usize = 12;
@@ -73,9 +73,6 @@ pub(super) struct Gathered {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asking<'a> {
     pub(super) table: &'static Table,
-    pub(super) by_thread: bool,
-    /// How many rows there should be, if there are so many.
-    pub(super) enough: usize,
     pub(super) context: &'a Context<'a>,
 }
 
@@ -100,13 +97,13 @@ pub(super) async fn gather(
     };
     loop {
         ask.cursor.clone_from(&gathered.next);
-        let page = if asking.by_thread {
+        let page = if *asking.table == THREAD {
             mailbox.threads(&ask).await?
         } else {
             mailbox.messages(&ask).await?
         };
         gathered.add(page, ask.cursor.clone(), &seen, asking);
-        let enough = gathered.rows.len() >= asking.enough;
+        let enough = gathered.rows.len() >= ask.limit;
         if enough || gathered.next.is_none() || gathered.looked == MOST_PAGES {
             break;
         }
@@ -133,13 +130,7 @@ impl Gathered {
         rows.sort_by_key(|row| std::cmp::Reverse(row.date));
     }
 
-    fn add(
-        &mut self,
-        page: Page,
-        start: Option<String>,
-        seen: &HashSet<[u8; 8]>,
-        asking: Asking<'_>,
-    ) {
+    fn add(&mut self, page: Page, start: Option<String>, seen: &HashSet<Mark>, asking: Asking<'_>) {
         let date = asking
             .table
             .fields
@@ -192,8 +183,8 @@ impl Gathered {
     }
 
     /// The date of the next row, if there is one.
-    pub(super) fn head(&self) -> Option<Option<Timestamp>> {
-        self.rows.front().map(|row| row.date)
+    pub(super) fn head(&self) -> Option<Timestamp> {
+        self.rows.front()?.date
     }
 
     /// Takes the next row.

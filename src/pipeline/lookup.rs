@@ -136,8 +136,7 @@ impl Pipeline {
         }
         notes.insert(0, count);
         notes.extend(missing.into_iter().map(missing_line));
-        let (rows, more) = (document.tables.iter(), !plan.places.is_empty());
-        notes.extend(plan.unknown(rows, more));
+        notes.extend(document.tables.first().and_then(|rows| plan.unknown(rows)));
         Ok(Draft {
             document,
             texts: Vec::new(),
@@ -283,15 +282,13 @@ impl Plan {
     }
 
     /// Whom nobody knows, of those who were asked for, when all was looked at.
-    fn unknown<'r>(
-        &self,
-        mut tables: impl Iterator<Item = &'r RowTable>,
-        more: bool,
-    ) -> Option<String> {
-        let rows = tables.next().filter(|_| self.kind == Listing::Contacts)?;
+    fn unknown(&self, rows: &RowTable) -> Option<String> {
+        if self.kind != Listing::Contacts || !self.places.is_empty() {
+            return None;
+        }
         if self.emails.is_empty() {
-            let nobody = rows.is_empty() && !more;
-            return nobody
+            return rows
+                .is_empty()
                 .then(|| "nobody found: try part of the name or of the address".to_owned());
         }
         let known = |email: &str| {
@@ -304,7 +301,7 @@ impl Plan {
             .emails
             .iter()
             .map(String::as_str)
-            .filter(|email| !more && !known(email))
+            .filter(|email| !known(email))
             .collect();
         (!unknown.is_empty()).then(|| format!("nobody is known as {}", unknown.join(", ")))
     }

@@ -6,6 +6,7 @@
 //! whole is sorted. One account is a merge of one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use jiff::{Timestamp, ToSpan};
@@ -67,7 +68,7 @@ struct Part {
     account: Account,
     /// How the account is called in rows and notes.
     label: String,
-    mailbox: std::sync::Arc<dyn Mailbox>,
+    mailbox: Arc<dyn Mailbox>,
     gathered: Gathered,
 }
 
@@ -235,8 +236,6 @@ impl Pipeline {
             let nameless = HashMap::new();
             let asking = Asking {
                 table: asked.table,
-                by_thread: plan.by_thread,
-                enough: asked.wanted,
                 context: &flattening.context(&nameless),
             };
             let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;

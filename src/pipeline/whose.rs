@@ -1,38 +1,24 @@
 //! Which accounts a call is about, and how they are called in its answer.
 
+use std::collections::HashMap;
+
 use super::Pipeline;
 use crate::accounts::Account;
 use crate::error::Result;
 
-/// How accounts are called in rows: by address, or by id where two have the
-/// same address.
-pub(super) struct Labels(Vec<(String, String)>);
+/// How accounts are called in rows and notes, by their ids.
+pub(super) struct Labels(HashMap<String, String>);
 
 impl Labels {
+    /// How the account with this id is called; by its id when it is gone.
     pub(super) fn of(&self, id: &str) -> String {
-        self.0
-            .iter()
-            .find(|(known, _)| known == id)
-            .map_or_else(|| id.to_owned(), |(_, label)| label.clone())
+        self.0.get(id).map_or_else(|| id.to_owned(), String::clone)
     }
 }
 
 impl Pipeline {
     pub(super) async fn labels(&self) -> Result<Labels> {
-        let accounts = self.accounts.list().await?;
-        let label = |account: &Account| {
-            let same = accounts.iter().filter(|other| other.email == account.email);
-            match same.count() {
-                1 => account.email.clone(),
-                _ => account.id.clone(),
-            }
-        };
-        Ok(Labels(
-            accounts
-                .iter()
-                .map(|account| (account.id.clone(), label(account)))
-                .collect(),
-        ))
+        Ok(Labels(self.accounts.labels().await?))
     }
 
     /// The account of that name, or all that are signed in.

@@ -1,5 +1,7 @@
 //! All integration tests in one binary, which links once.
 
+// The futures of a whole session, sandbox included, nest deeper than usual.
+#![recursion_limit = "256"]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -24,6 +24,8 @@ pub enum Kind {
     NoAccount,
     /// The sign-in is missing, expired, revoked or was refused.
     Auth,
+    /// The thing has been changed by somebody else meanwhile.
+    Conflict,
     /// The provider refuses for now; try again after the time told, if any.
     RateLimited(Option<Duration>),
     /// The provider answered with an error of its own (HTTP status).

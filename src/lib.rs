@@ -17,8 +17,11 @@ pub mod schemas;
 pub mod error;
 
 pub mod query;
+pub mod recurrence;
 pub mod row;
 pub mod text;
+pub mod times;
+pub mod when;
 
 pub mod budget;
 pub mod describe;
@@ -29,6 +32,7 @@ pub mod project;
 pub mod accounts;
 pub mod body;
 pub mod config;
+pub mod ical;
 pub mod net;
 pub mod oauth;
 pub mod provider;

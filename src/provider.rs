@@ -5,6 +5,8 @@
 //! Objects cross the port as the provider's own JSON, and only the registry
 //! says what stands in them.
 
+pub mod calendar;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -19,6 +19,7 @@ mod encode;
 mod generated;
 #[cfg(feature = "google")]
 mod gmail;
+mod ical;
 mod layers;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod merge;
@@ -28,6 +29,7 @@ mod outlook;
 mod pipeline;
 mod queries;
 mod query;
+mod recurrence;
 mod registry;
 mod request;
 mod sandbox;
@@ -44,6 +46,8 @@ mod store;
 )]
 mod support;
 mod text;
+mod times;
+mod zones;
 
 /// No test file is left out of the list above.
 #[test]

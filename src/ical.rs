@@ -1,0 +1,126 @@
+//! iCalendar documents (RFC 5545), read and written.
+//!
+//! The `calcard` library parses and writes; here its components become plain
+//! entries and the other way round. What a document is for (an invitation, an
+//! import, the sandbox's store) is its caller's business.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::error::Result;
+use crate::provider::calendar::{Guest, Show, Visibility};
+use crate::recurrence::Repeat;
+use crate::when::{Moment, When};
+
+mod read;
+mod scan;
+mod write;
+mod zones;
+
+/// An iCalendar document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Document {
+    /// `METHOD`: `REQUEST`, `REPLY`, `CANCEL`, …
+    pub method: Option<String>,
+    /// `X-WR-CALNAME`.
+    pub name: Option<String>,
+    /// `X-WR-TIMEZONE`, as IANA names it.
+    pub zone: Option<String>,
+    /// The events, in the order of the document.
+    pub entries: Vec<Entry>,
+    /// What was passed over or read with a guess, with its line where known.
+    pub notes: Vec<String>,
+}
+
+/// One `VEVENT`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// `UID`.
+    pub uid: String,
+    /// `SEQUENCE`.
+    pub sequence: u32,
+    /// `RECURRENCE-ID`: the start that it stands for in its series.
+    pub recurrence_id: Option<When>,
+    /// `DTSTART`.
+    pub start: Moment,
+    /// `DTEND`, or what `DURATION` makes it.
+    pub end: Moment,
+    /// `RRULE`, `EXDATE`, `RDATE`.
+    pub repeat: Option<Repeat>,
+    /// `SUMMARY`.
+    pub title: String,
+    /// `LOCATION`.
+    pub place: String,
+    /// `DESCRIPTION`.
+    pub notes: String,
+    /// `ORGANIZER`.
+    pub organizer: Option<Guest>,
+    /// `ATTENDEE`s, without the organizer, whose answer stands with them.
+    pub guests: Vec<Guest>,
+    /// `TRANSP`, and `X-MICROSOFT-CDO-BUSYSTATUS`.
+    pub show: Show,
+    /// `CLASS`.
+    pub visibility: Visibility,
+    /// Minutes before the start, of the first `VALARM`.
+    pub reminder: Option<u32>,
+    /// `CATEGORIES`.
+    pub categories: Vec<String>,
+    /// `CONFERENCE` or `URL`.
+    pub link: Option<String>,
+    /// `STATUS:CANCELLED`.
+    pub cancelled: bool,
+}
+
+impl Entry {
+    /// An event with nothing but its time.
+    pub fn new(uid: impl Into<String>, start: Moment, end: Moment) -> Self {
+        Self {
+            uid: uid.into(),
+            sequence: 0,
+            recurrence_id: None,
+            start,
+            end,
+            repeat: None,
+            title: String::new(),
+            place: String::new(),
+            notes: String::new(),
+            organizer: None,
+            guests: Vec::new(),
+            show: Show::Busy,
+            visibility: Visibility::Default,
+            reminder: None,
+            categories: Vec::new(),
+            link: None,
+            cancelled: false,
+        }
+    }
+}
+
+/// The longest document that is read, in bytes.
+pub const LONGEST: usize = 2 * 1024 * 1024;
+
+/// Components of a document that are read.
+pub const COMPONENTS: usize = 10_000;
+
+/// Reads a document. Times without a zone are in the document's own
+/// (`X-WR-TIMEZONE`), or else in `floating`.
+///
+/// What RFC 5545 asks for is not insisted on: lines that are no properties and
+/// components that cannot be read are passed over with a note that names their
+/// line.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) if it is no calendar, or too
+/// large.
+pub fn read(text: &str, floating: &TimeZone) -> Result<Document> {
+    read::document(text, floating)
+}
+
+/// Writes a document, with a `VTIMEZONE` for every zone it uses. `now` is its
+/// `DTSTAMP`.
+///
+/// Whatever the texts hold, they stay within their property. What was noted when
+/// the document was read is not written.
+pub fn write(document: &Document, now: Timestamp) -> String {
+    write::document(document, now)
+}

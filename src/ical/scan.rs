@@ -1,0 +1,260 @@
+//! The lines of an iCalendar document, and the components they stand in.
+//!
+//! The library reads properties but does not say which line one came from, and
+//! takes a broken line for the end of everything. So lines are put together here,
+//! and the library reads them one by one.
+
+use calcard::icalendar::{ICalendarEntry, ICalendarParameterName, ICalendarValue};
+use calcard::{Entry, Parser};
+
+use super::COMPONENTS;
+
+/// Components stand in each other no deeper than this.
+const DEEPEST: usize = 16;
+
+/// More notes than these are not taken.
+const NOTES: usize = 100;
+
+/// A line that is no property is shown up to here.
+const SHOWN: usize = 40;
+
+/// A line, put together from its parts.
+#[derive(Debug)]
+pub struct Line {
+    /// Its number in the document, from 1 on.
+    pub number: usize,
+    /// The property's name, upper case.
+    pub name: String,
+    text: String,
+}
+
+/// A component with its own lines and the components within.
+#[derive(Debug)]
+pub struct Component {
+    /// Its name, upper case.
+    pub name: String,
+    /// The number of its `BEGIN` line.
+    pub number: usize,
+    /// The properties.
+    pub lines: Vec<Line>,
+    /// The components within.
+    pub parts: Vec<Component>,
+}
+
+/// What is to be told of a document besides what it holds.
+#[derive(Debug, Default)]
+pub struct Notes(Vec<String>);
+
+impl Notes {
+    /// Takes a note of a line.
+    pub fn line(&mut self, number: usize, what: impl std::fmt::Display) {
+        match self.0.len() {
+            NOTES => self.0.push("there is more to note".to_owned()),
+            n if n < NOTES => self.0.push(format!("line {number}: {what}")),
+            _ => {}
+        }
+    }
+
+    /// The notes.
+    pub fn taken(self) -> Vec<String> {
+        self.0
+    }
+}
+
+/// The components of a document.
+pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
+    let mut done = Vec::new();
+    let mut open: Vec<Component> = Vec::new();
+    let mut many = 0;
+    // How many components within one that is too deep are open.
+    let mut below = 0_usize;
+    for (number, text) in lines(text) {
+        let Some(name) = name(&text) else {
+            if below == 0 && !text.trim().is_empty() {
+                notes.line(number, format!("no property: `{}`", shown(&text)));
+            }
+            continue;
+        };
+        let value = text.split_once(':').map_or("", |(_, value)| value).trim();
+        match name.as_str() {
+            "BEGIN" if below > 0 => below += 1,
+            "BEGIN" => {
+                many += 1;
+                if many > COMPONENTS {
+                    notes.line(
+                        number,
+                        format!("what follows {COMPONENTS} components is not read"),
+                    );
+                    break;
+                }
+                if open.len() >= DEEPEST {
+                    notes.line(number, "too many components in each other");
+                    below = 1;
+                    continue;
+                }
+                open.push(Component {
+                    name: value.to_ascii_uppercase(),
+                    number,
+                    lines: Vec::new(),
+                    parts: Vec::new(),
+                });
+            }
+            "END" if below > 0 => below -= 1,
+            "END" => {
+                let value = value.to_ascii_uppercase();
+                if !open.iter().any(|component| component.name == value) {
+                    notes.line(number, format!("END:{} without its BEGIN", shown(&value)));
+                    continue;
+                }
+                while let Some(component) = open.pop() {
+                    let found = component.name == value;
+                    if !found {
+                        unended(&component, notes);
+                    }
+                    close(component, &mut open, &mut done);
+                    if found {
+                        break;
+                    }
+                }
+            }
+            _ if below > 0 => {}
+            _ => match open.last_mut() {
+                Some(component) => component.lines.push(Line { number, name, text }),
+                None => notes.line(number, "outside of the calendar"),
+            },
+        }
+    }
+    while let Some(component) = open.pop() {
+        unended(&component, notes);
+        close(component, &mut open, &mut done);
+    }
+    done
+}
+
+fn unended(component: &Component, notes: &mut Notes) {
+    notes.line(
+        component.number,
+        format!("{} has no END", shown(&component.name)),
+    );
+}
+
+fn close(component: Component, open: &mut [Component], done: &mut Vec<Component>) {
+    match open.last_mut() {
+        Some(outer) => outer.parts.push(component),
+        None => done.push(component),
+    }
+}
+
+/// The lines, those that go on with a space put together.
+fn lines(text: &str) -> Vec<(usize, String)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut all: Vec<(usize, String)> = Vec::new();
+    for (at, part) in text.split('\n').enumerate() {
+        let part = part.strip_suffix('\r').unwrap_or(part);
+        match (part.strip_prefix([' ', '\t']), all.last_mut()) {
+            (Some(rest), Some((_, line))) => line.push_str(rest),
+            _ => all.push((at + 1, part.to_owned())),
+        }
+    }
+    all
+}
+
+/// The name of the property that a line is.
+fn name(line: &str) -> Option<String> {
+    let end = line.find([';', ':'])?;
+    let name = line.get(..end)?.trim();
+    let right = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    right.then(|| name.to_ascii_uppercase())
+}
+
+fn shown(text: &str) -> String {
+    crate::text::cell(text).chars().take(SHOWN).collect()
+}
+
+impl Line {
+    /// The property as the library reads it.
+    pub fn read(&self) -> Option<Property> {
+        let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", self.text);
+        match Parser::new(&text).entry() {
+            Entry::ICalendar(calendar) => {
+                let event = calendar.components.into_iter().next()?;
+                event.entries.into_iter().next().map(Property)
+            }
+            _ => None,
+        }
+    }
+
+    /// What stands after the first colon, as it is.
+    pub fn value(&self) -> &str {
+        self.text.split_once(':').map_or("", |(_, value)| value)
+    }
+
+    /// The start of the line for a message.
+    pub fn shown(&self) -> String {
+        shown(&self.text)
+    }
+}
+
+impl Component {
+    /// The first property of a name that the library can read.
+    pub fn property(&self, name: &str) -> Option<Property> {
+        let mut lines = self.lines.iter().filter(|line| line.name == name);
+        lines.find_map(Line::read)
+    }
+
+    /// Its text, empty if there is none.
+    pub fn text(&self, name: &str) -> String {
+        self.property(name)
+            .map(|property| property.text())
+            .unwrap_or_default()
+    }
+}
+
+/// A property as the library has read it.
+#[derive(Debug)]
+pub struct Property(ICalendarEntry);
+
+impl Property {
+    /// The values.
+    pub fn values(&self) -> &[ICalendarValue] {
+        &self.0.values
+    }
+
+    /// The first value as text. What the library splits at commas is whole again.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .0
+            .values
+            .iter()
+            .filter_map(ICalendarValue::as_text)
+            .collect();
+        clean(&texts.join(","))
+    }
+
+    /// A parameter's first value.
+    pub fn param(&self, name: &str) -> Option<&str> {
+        let mut params = self.0.params.iter();
+        let param = params.find(|param| match &param.name {
+            ICalendarParameterName::Other(other) => other.eq_ignore_ascii_case(name),
+            known => known.as_str().eq_ignore_ascii_case(name),
+        })?;
+        param.value.as_text().filter(|text| !text.is_empty())
+    }
+}
+
+/// A text without what could be taken for something else: line ends are `\n`,
+/// and other control characters but the tab are left out.
+pub fn clean(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .chars()
+        .filter_map(|c| match c {
+            '\r' | '\u{2028}' | '\u{2029}' => Some('\n'),
+            '\n' | '\t' => Some(c),
+            c if c.is_control() => None,
+            c => Some(c),
+        })
+        .collect()
+}

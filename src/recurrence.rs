@@ -1,0 +1,514 @@
+//! Recurrence rules (RFC 5545): read, expanded, split.
+//!
+//! Rules are expanded by the `calcard` library, in local time without a zone;
+//! what a local time means in a zone is `when.rs`'s to say. How Graph writes a
+//! rule stands with its adapter.
+//!
+//! Where RFC 5545 leaves room:
+//! - The start is always the first occurrence and counts for `COUNT`, also when
+//!   the rule would not have it (the RFC calls the result undefined, but has the
+//!   start count). `dateutil` leaves such a start out; `recurring-ical-events`
+//!   shows it and does not count it.
+//! - With an `UNTIL` before the start nothing occurs by the rule, as in both.
+//! - `UNTIL` as a day includes that day, also for an event with a time of day.
+//! - `EXDATE` as a day leaves out what starts on that day where the event is.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use crate::error::{Error, Result};
+use crate::when::{self, Moment, When};
+
+mod expand;
+mod rule;
+
+pub use rule::{DAYS, Rule, Until, compact, compact_day, place, until};
+
+/// How an event recurs: the properties of RFC 5545.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repeat {
+    /// The value of `RRULE`, without the name. Empty when there are only dates.
+    pub rule: String,
+    /// Left out: `EXDATE`.
+    pub except: Vec<When>,
+    /// Added: `RDATE`.
+    pub extra: Vec<When>,
+}
+
+/// An occurrence: its local time by the rule, and when that is.
+type Occurrence = (DateTime, When);
+
+impl Repeat {
+    /// Checks a rule and writes it in the usual form: `FREQ` first, `INTERVAL=1`
+    /// left out, upper case. `RRULE:` in front is taken off.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for what RFC 5545 does not
+    /// allow, and for rules that repeat within a day by their frequency.
+    pub fn rule(text: &str) -> Result<String> {
+        Rule::read(text).map(|rule| rule.write())
+    }
+
+    /// How Google and iCalendar write it: lines `RRULE:…`, `EXDATE…:…`,
+    /// `RDATE…:…`. Times without a zone are in `zone`. Lines that cannot be read
+    /// are passed over; a rule that cannot be is kept as it is, so that the event
+    /// is still known to recur.
+    pub fn from_lines<S: AsRef<str>>(lines: &[S], zone: &TimeZone) -> Self {
+        let mut repeat = Self::default();
+        for line in lines {
+            let Some((name, value)) = halves(line.as_ref()) else {
+                continue;
+            };
+            let mut params = name.split(';');
+            let name = params.next().unwrap_or_default().trim();
+            let zone = params
+                .filter_map(|param| param.split_once('='))
+                .find(|(key, _)| key.eq_ignore_ascii_case("TZID"))
+                .and_then(|(_, id)| when::find_zone(id.trim_matches('"')))
+                .unwrap_or_else(|| zone.clone());
+            if name.eq_ignore_ascii_case("RRULE") {
+                if repeat.rule.is_empty() {
+                    repeat.rule = Self::foreign(value);
+                }
+            } else if name.eq_ignore_ascii_case("EXDATE") {
+                repeat.except.extend(dates(value, &zone));
+            } else if name.eq_ignore_ascii_case("RDATE") {
+                repeat.extra.extend(dates(value, &zone));
+            }
+        }
+        repeat
+    }
+
+    /// A rule as others have written it: in the usual form where it can be read,
+    /// and as it is where not.
+    pub fn foreign(text: &str) -> String {
+        match Rule::foreign(text) {
+            Some(rule) => rule.write(),
+            None => text
+                .chars()
+                .filter(|c| !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}'))
+                .collect(),
+        }
+    }
+
+    /// The rule with its `UNTIL` of the kind that RFC 5545 asks for: a day for a
+    /// start that is one, and UTC for a start with a time. A rule that cannot be
+    /// read is left as it is.
+    pub fn fit(&self, start: &Moment) -> String {
+        let Some(mut rule) = Rule::foreign(&self.rule) else {
+            return Self::foreign(&self.rule);
+        };
+        rule.until = rule.until.map(|until| match (until, start) {
+            (Until::Day(_), Moment::Day(_)) | (Until::Utc(_), Moment::At(..)) => until,
+            (Until::Local(at) | Until::Utc(at), Moment::Day(_)) => Until::Day(at.date()),
+            (Until::Day(_) | Until::Local(_), Moment::At(..)) => {
+                let zone = zone(start);
+                let at = when::resolve(last(until, start, &zone).0, &zone);
+                Until::Utc(TimeZone::UTC.to_datetime(at))
+            }
+        });
+        rule.write()
+    }
+
+    /// True if the rule itself has an occurrence at the start; RFC 5545 wants it
+    /// so, and some services insist.
+    pub fn begins(&self, start: &Moment) -> bool {
+        let Some(rule) = self.read_for(start) else {
+            return false;
+        };
+        let at = nominal_of(start);
+        let at = at.with().subsec_nanosecond(0).build().unwrap_or(at);
+        expand::expand(&rule, at, at, at, 1) == [at]
+    }
+
+    /// The rule as it is for an event that starts at `start`.
+    fn read_for(&self, start: &Moment) -> Option<Rule> {
+        let mut rule = Rule::foreign(&self.rule)?;
+        if matches!(start, Moment::Day(_)) {
+            // RFC 5545 has these ignored for days.
+            rule.parts.byhour.clear();
+            rule.parts.byminute.clear();
+            rule.parts.bysecond.clear();
+        }
+        Some(rule)
+    }
+
+    /// The lines that [`from_lines`](Self::from_lines) reads, for an event that
+    /// first starts at `start`. The rule [fits](Self::fit) the start; days stand
+    /// as days, times in the zone of the start.
+    pub fn lines(&self, start: &Moment) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.rule.is_empty() {
+            lines.push(format!("RRULE:{}", self.fit(start)));
+        }
+        for (name, list) in [("RDATE", &self.extra), ("EXDATE", &self.except)] {
+            let mut days = Vec::new();
+            let mut local = Vec::new();
+            let mut utc = Vec::new();
+            for when in list {
+                match written(*when, start) {
+                    Until::Day(day) => days.push(compact_day(day)),
+                    Until::Local(at) => local.push(compact(at)),
+                    Until::Utc(at) => utc.push(format!("{}Z", compact(at))),
+                }
+            }
+            if !days.is_empty() {
+                lines.push(format!("{name};VALUE=DATE:{}", days.join(",")));
+            }
+            if let (Moment::At(_, zone), false) = (start, local.is_empty()) {
+                lines.push(format!("{name};TZID={zone}:{}", local.join(",")));
+            }
+            if !utc.is_empty() {
+                lines.push(format!("{name}:{}", utc.join(",")));
+            }
+        }
+        lines
+    }
+
+    /// When an event that first starts at `start` does so, exceptions left out,
+    /// in order: the occurrences that start at or after `from` and before `to`,
+    /// at most `most` of them. Here a day starts at its midnight in UTC.
+    ///
+    /// Total: of a rule that cannot be read only the start and the added dates
+    /// are left. At most 20,000 occurrences of the rule are looked at, and none
+    /// that is 800 years after `from` or the start.
+    pub fn occurrences(
+        &self,
+        start: &Moment,
+        from: Timestamp,
+        to: Timestamp,
+        most: usize,
+    ) -> Vec<When> {
+        let all = self.found(start, from, to, most);
+        all.into_iter().map(|(_, when)| when).collect()
+    }
+
+    fn found(
+        &self,
+        start: &Moment,
+        from: Timestamp,
+        to: Timestamp,
+        most: usize,
+    ) -> Vec<Occurrence> {
+        let zone = zone(start);
+        // What is left out has to be found first.
+        let wanted = most.saturating_add(self.except.len());
+        let mut all = self.by_rule(start, from, to, wanted);
+        all.extend(self.extra.iter().map(|when| {
+            let when = alike(*when, start, &zone);
+            (local(when, &zone), when)
+        }));
+        all.retain(|(_, when)| {
+            let at = instant(*when);
+            from <= at && at < to && !self.excepts(*when, &zone)
+        });
+        all.sort_by_key(|(local, when)| (instant(*when), *local));
+        all.dedup_by_key(|(_, when)| *when);
+        all.truncate(most);
+        all
+    }
+
+    /// The start and what the rule adds, exceptions among them.
+    fn by_rule(
+        &self,
+        start: &Moment,
+        from: Timestamp,
+        to: Timestamp,
+        most: usize,
+    ) -> Vec<Occurrence> {
+        let zone = zone(start);
+        let first = nominal_of(start);
+        let Some(rule) = self.read_for(start) else {
+            return vec![(first, start.when())];
+        };
+        let last = rule.until.map(|until| last(until, start, &zone));
+        if last.is_some_and(|(local, _)| local < first) {
+            return Vec::new();
+        }
+        // No zone is further than a day from UTC, and no gap longer.
+        let wide = |at: Timestamp, days: i64| {
+            let at = TimeZone::UTC.to_datetime(at);
+            let end = match days < 0 {
+                true => DateTime::MIN,
+                false => DateTime::MAX,
+            };
+            at.checked_add(days.days()).unwrap_or(end)
+        };
+        let mut end = wide(to, 2);
+        if let Some((local, _)) = last {
+            end = end.min(local);
+        }
+        // The parts of a second do not recur.
+        let whole = first.with().subsec_nanosecond(0).build().unwrap_or(first);
+        let counted = rule
+            .parts
+            .count
+            .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let mut begin = wide(from, -2);
+        // What lies in these days is found as well.
+        let mut asked = most.saturating_add(1).saturating_add(5 * rule.times());
+        if counted.is_some() {
+            // Counted from the first on, whatever is asked for.
+            begin = whole;
+            asked = expand::MOST;
+        }
+        let mut times = expand::expand(&rule, whole, begin, end, asked);
+        if first_is_first(&rule, whole, &times, begin) {
+            times.insert(0, whole);
+        }
+        if let Some(count) = counted {
+            times.truncate(count);
+        }
+        times
+            .into_iter()
+            .map(|at| {
+                let when = match start {
+                    Moment::Day(_) => When::Day(at.date()),
+                    Moment::At(..) => When::At(when::resolve(at, &zone)),
+                };
+                (at, when)
+            })
+            .filter(|(_, when)| match (last, when) {
+                (Some((_, Some(utc))), When::At(at)) => *at <= utc,
+                _ => true,
+            })
+            .collect()
+    }
+
+    fn excepts(&self, when: When, zone: &TimeZone) -> bool {
+        self.except.iter().any(|except| match (except, when) {
+            (When::Day(day), When::At(at)) => zone.to_datetime(at).date() == *day,
+            (When::At(at), When::Day(day)) => {
+                TimeZone::UTC.to_datetime(*at).date() == day || zone.to_datetime(*at).date() == day
+            }
+            (except, when) => *except == when,
+        })
+    }
+
+    /// When the last occurrence starts; `None` if there is no end, or no
+    /// occurrence.
+    pub fn ends(&self, start: &Moment) -> Option<Timestamp> {
+        let rule = Rule::foreign(&self.rule);
+        let until = match &rule {
+            Some(rule) if rule.parts.count.is_none() => match rule.until {
+                None => return None,
+                Some(until) => Some(last(until, start, &zone(start)).0),
+            },
+            _ => None,
+        };
+        let mut from = vec![Timestamp::MIN];
+        if let Some(until) = until {
+            // Most rules have an occurrence shortly before their end.
+            let until = when::resolve(until, &TimeZone::UTC);
+            for hours in [24 * 4_000, 24 * 400] {
+                from.extend(until.checked_sub(hours.hours()).ok());
+            }
+        }
+        from.into_iter().rev().find_map(|from| {
+            let all = self.occurrences(start, from, Timestamp::MAX, expand::MOST);
+            all.last().map(|when| instant(*when))
+        })
+    }
+
+    /// The local time that the occurrence at `at` has by the rule, for what is
+    /// going to start with it: where daylight saving skips that time, it is not
+    /// the one the occurrence is seen at.
+    pub fn nominal(&self, start: &Moment, at: When) -> Option<Moment> {
+        let at = alike(at, start, &zone(start));
+        let (local, _) = self.rule_at(start, at)?;
+        Some(match start {
+            Moment::Day(_) => Moment::Day(local.date()),
+            Moment::At(_, zone) => Moment::At(local, zone.clone()),
+        })
+    }
+
+    /// When the rule itself first has an occurrence, from the start on: later than
+    /// the start if the rule does not have that, and nothing if it never has one.
+    pub fn first(&self, start: &Moment) -> Option<Moment> {
+        let rule = Rule::foreign(&self.rule)?;
+        let (local, zone) = match start {
+            Moment::Day(day) => (day.at(0, 0, 0, 0), None),
+            Moment::At(at, zone) => (*at, Some(zone)),
+        };
+        let local = local.with().subsec_nanosecond(0).build().unwrap_or(local);
+        let mut end = local.checked_add(40.years()).unwrap_or(DateTime::MAX);
+        if let Some(until) = rule.until {
+            end = end.min(last(until, start, &self::zone(start)).0);
+        }
+        let found = expand::expand(&rule, local, local, end, 1);
+        found.first().map(|at| match zone {
+            None => Moment::Day(at.date()),
+            Some(zone) => Moment::At(*at, zone.clone()),
+        })
+    }
+
+    fn rule_at(&self, start: &Moment, at: When) -> Option<Occurrence> {
+        let from = instant(at);
+        let to = from.checked_add(1.second()).unwrap_or(Timestamp::MAX);
+        let all = self.by_rule(start, from, to, 64);
+        all.into_iter().find(|(_, when)| *when == at)
+    }
+
+    /// The rule of what comes before the occurrence at `at`, and of what comes
+    /// from it on; `None` when nothing comes before. The second is for an event
+    /// that first starts at the [`nominal`](Self::nominal) time of `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) if the rule has no
+    /// occurrence at `at`.
+    pub fn split(&self, start: &Moment, at: When) -> Result<Option<(Self, Self)>> {
+        let zone = zone(start);
+        let at = alike(at, start, &zone);
+        let Some(rule) = Rule::foreign(&self.rule) else {
+            return Err(Error::argument("the event has no rule that can be split")
+                .next("change the occurrence, or the whole series"));
+        };
+        if self.rule_at(start, at).is_none() {
+            return Err(Error::argument("the rule has no occurrence at this time")
+                .next("name the start of an occurrence of the rule"));
+        }
+        let here = instant(at);
+        if self.occurrences(start, Timestamp::MIN, here, 1).is_empty() {
+            return Ok(None);
+        }
+        let mut before = rule.clone();
+        before.parts.count = None;
+        before.until = Some(match at {
+            When::Day(day) => Until::Day(day.yesterday().unwrap_or(day)),
+            When::At(at) => {
+                let at = at.checked_sub(1.second()).unwrap_or(at);
+                Until::Utc(TimeZone::UTC.to_datetime(at))
+            }
+        });
+        let mut after = rule.clone();
+        if let Some(count) = rule.parts.count {
+            let past = self.by_rule(start, Timestamp::MIN, here, expand::MOST);
+            let past = past
+                .iter()
+                .filter(|(_, when)| instant(*when) < here)
+                .count();
+            let past = u32::try_from(past).unwrap_or(u32::MAX);
+            after.parts.count = Some(count.saturating_sub(past).max(1));
+        }
+        let day = local(at, &zone).date();
+        let part = |list: &[When], first: bool| -> Vec<When> {
+            let keep = list.iter().filter(|when| match (when, at) {
+                // A day that is left out holds on both sides of a time on it.
+                (When::Day(one), When::At(_)) => match first {
+                    true => *one <= day,
+                    false => *one >= day,
+                },
+                _ => (instant(alike(**when, start, &zone)) < here) == first,
+            });
+            keep.copied().collect()
+        };
+        let half = |rule: Rule, first: bool| Self {
+            rule: rule.write(),
+            except: part(&self.except, first),
+            extra: part(&self.extra, first),
+        };
+        Ok(Some((half(before, true), half(after, false))))
+    }
+}
+
+/// True when the start has to be put in front because the rule does not have it.
+fn first_is_first(rule: &Rule, start: DateTime, found: &[DateTime], begin: DateTime) -> bool {
+    // Near the start it is told from what was found, else the start is past.
+    let near = rule.parts.count.is_some() || begin <= start;
+    near && found.first() != Some(&start)
+}
+
+/// A property's name with its parameters, and its value. Names of zones can have
+/// colons between quotes.
+fn halves(line: &str) -> Option<(&str, &str)> {
+    let mut quoted = false;
+    let at = line.find(|c: char| {
+        quoted ^= c == '"';
+        c == ':' && !quoted
+    })?;
+    let (name, value) = line.split_at_checked(at)?;
+    Some((name, value.strip_prefix(':')?))
+}
+
+fn nominal_of(start: &Moment) -> DateTime {
+    match start {
+        Moment::Day(day) => day.at(0, 0, 0, 0),
+        Moment::At(at, _) => *at,
+    }
+}
+
+fn zone(start: &Moment) -> TimeZone {
+    match start {
+        Moment::Day(_) => TimeZone::UTC,
+        Moment::At(_, zone) => when::find_zone(zone).unwrap_or(TimeZone::UTC),
+    }
+}
+
+/// The last local time that `UNTIL` allows, and the instant where it names one.
+fn last(until: Until, start: &Moment, zone: &TimeZone) -> (DateTime, Option<Timestamp>) {
+    let whole = |day: Date| day.at(23, 59, 59, 0);
+    match (until, start) {
+        (Until::Day(day), _) => (whole(day), None),
+        (Until::Local(at) | Until::Utc(at), Moment::Day(_)) => (whole(at.date()), None),
+        (Until::Local(at), Moment::At(..)) => (at, None),
+        (Until::Utc(at), Moment::At(..)) => {
+            let at = when::resolve(at, &TimeZone::UTC);
+            // In a gap the time by the rule is later than the one that is seen.
+            let wide = at.checked_add(3.hours()).unwrap_or(at);
+            (zone.to_datetime(wide).max(zone.to_datetime(at)), Some(at))
+        }
+    }
+}
+
+/// A day or an instant as the start is one.
+fn alike(when: When, start: &Moment, zone: &TimeZone) -> When {
+    match (when, start) {
+        (When::At(at), Moment::Day(_)) => When::Day(TimeZone::UTC.to_datetime(at).date()),
+        (When::Day(day), Moment::At(at, _)) => {
+            When::At(when::resolve(day.to_datetime(at.time()), zone))
+        }
+        (when, _) => when,
+    }
+}
+
+fn instant(when: When) -> Timestamp {
+    when.instant(&TimeZone::UTC)
+}
+
+fn local(when: When, zone: &TimeZone) -> DateTime {
+    match when {
+        When::Day(day) => day.at(0, 0, 0, 0),
+        When::At(at) => zone.to_datetime(at),
+    }
+}
+
+/// How a date beside a rule is written: in the zone of the start where that says
+/// which instant it is.
+pub fn written(when: When, start: &Moment) -> Until {
+    match (when, start) {
+        (When::Day(day), _) => Until::Day(day),
+        (When::At(at), Moment::At(_, name)) => {
+            let zone = zone(start);
+            let local = zone.to_datetime(at);
+            match name != "UTC" && when::resolve(local, &zone) == at {
+                true => Until::Local(local),
+                false => Until::Utc(TimeZone::UTC.to_datetime(at)),
+            }
+        }
+        (When::At(at), Moment::Day(_)) => Until::Utc(TimeZone::UTC.to_datetime(at)),
+    }
+}
+
+/// The values of `EXDATE` and `RDATE`; of a period its start.
+pub fn dates(value: &str, zone: &TimeZone) -> Vec<When> {
+    let each = value.split(',').filter_map(|one| {
+        let one = one.split('/').next().unwrap_or(one);
+        Some(match until(one.trim())? {
+            Until::Day(day) => When::Day(day),
+            Until::Local(at) => When::At(when::resolve(at, zone)),
+            Until::Utc(at) => When::At(when::resolve(at, &TimeZone::UTC)),
+        })
+    });
+    each.collect()
+}

@@ -1,0 +1,241 @@
+//! A rule's local times, by the library.
+//!
+//! Only local times without a zone go in and come out. The library always begins
+//! at the start, so that is brought nearer where the rule allows it: a search
+//! costs by its window then, not by the age of the event. And it looks for an
+//! occurrence up to the year 10,000, however soon one is wanted, so all of it
+//! takes place as late as can be: the calendar comes again every 400 years, days
+//! of the week included.
+
+use calcard::common::PartialDateTime;
+use calcard::common::timezone::Tz;
+use calcard::icalendar::{
+    ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarDay, ICalendarEntry,
+    ICalendarFrequency, ICalendarMonth, ICalendarProperty, ICalendarRecurrenceRule, ICalendarValue,
+};
+use jiff::civil::{Date, DateTime};
+use jiff::tz::Offset;
+use jiff::{Span, Timestamp, ToSpan};
+
+use super::rule::{DAYS, Rule, place};
+
+/// No call looks at more occurrences of a rule than these.
+pub const MOST: usize = 20_000;
+
+/// Nothing is looked for so many years after the start or the window's.
+const YEARS: i64 = 800;
+
+/// The years after which the calendar comes again.
+const AGAIN: i64 = 400;
+
+/// What is moved to later stays before this year.
+const LATE: i64 = 9_900;
+
+/// The local times of a rule from `start` on that are not before `from` and not
+/// after `to`, in order, the first `most` of them. `start` is among them only if
+/// the rule says so.
+pub fn expand(
+    rule: &Rule,
+    start: DateTime,
+    from: DateTime,
+    to: DateTime,
+    most: usize,
+) -> Vec<DateTime> {
+    if to < start || to < from || !possible(&rule.parts) {
+        return Vec::new();
+    }
+    let mut parts = rule.parts.clone();
+    explicit(&mut parts, start);
+    let near = match parts.count {
+        Some(_) => start,
+        None => nearer(&parts, rule.interval(), start, from).unwrap_or(start),
+    };
+    let to = to.min(years(near.max(from), YEARS).unwrap_or(to));
+    let later = (LATE - i64::from(to.year())).div_euclid(AGAIN).max(0) * AGAIN;
+    let (Some(begin), Some(end)) = (years(near, later), years(to, later)) else {
+        return Vec::new();
+    };
+    parts.until = Some(partial(end));
+    // What lies between the start and the window is found as well, so a small
+    // number of them may not do.
+    let mut limit = most.saturating_add(64).min(MOST);
+    loop {
+        let all = run(&parts, begin, limit);
+        let cut = all.len() >= limit && limit < MOST;
+        let found: Vec<DateTime> = all
+            .into_iter()
+            .filter_map(|at| years(at, -later))
+            .filter(|at| *at >= start && *at >= from && *at <= to)
+            .take(most)
+            .collect();
+        if !cut || found.len() >= most {
+            return found;
+        }
+        limit = limit.saturating_mul(8).min(MOST);
+    }
+}
+
+/// So many years later. Leap days stay leap days over a multiple of 400.
+fn years(at: DateTime, years: i64) -> Option<DateTime> {
+    at.checked_add(Span::new().try_years(years).ok()?).ok()
+}
+
+fn run(parts: &ICalendarRecurrenceRule, start: DateTime, limit: usize) -> Vec<DateTime> {
+    let entry = |name, value| ICalendarEntry {
+        name,
+        params: Vec::new(),
+        values: vec![value],
+    };
+    let event = ICalendarComponent {
+        component_type: ICalendarComponentType::VEvent,
+        entries: vec![
+            entry(
+                ICalendarProperty::Dtstart,
+                ICalendarValue::PartialDateTime(Box::new(partial(start))),
+            ),
+            entry(
+                ICalendarProperty::Rrule,
+                ICalendarValue::RecurrenceRule(Box::new(parts.clone())),
+            ),
+        ],
+        component_ids: Vec::new(),
+    };
+    let document = ICalendar {
+        components: vec![event],
+    };
+    document
+        .expand_dates(Tz::Floating, limit)
+        .events
+        .into_iter()
+        // Without a zone a local time is told as if it were of UTC.
+        .filter_map(|event| Timestamp::from_second(event.start.timestamp()).ok())
+        .map(|at| Offset::UTC.to_datetime(at))
+        .collect()
+}
+
+/// What a rule takes from its start stands in it.
+pub fn explicit(parts: &mut ICalendarRecurrenceRule, start: DateTime) {
+    let times = [
+        (&mut parts.byhour, start.hour()),
+        (&mut parts.byminute, start.minute()),
+        (&mut parts.bysecond, start.second()),
+    ];
+    for (list, value) in times {
+        if list.is_empty() {
+            list.extend(u8::try_from(value));
+        }
+    }
+    let by_day = !(parts.byweekno.is_empty()
+        && parts.byyearday.is_empty()
+        && parts.bymonthday.is_empty()
+        && parts.byday.is_empty());
+    if by_day {
+        return;
+    }
+    match parts.freq {
+        ICalendarFrequency::Yearly => {
+            if parts.bymonth.is_empty() {
+                let month = u8::try_from(start.month()).unwrap_or(1);
+                parts.bymonth = vec![ICalendarMonth::new(month, false)];
+            }
+            parts.bymonthday = vec![start.day()];
+        }
+        ICalendarFrequency::Monthly => parts.bymonthday = vec![start.day()],
+        ICalendarFrequency::Weekly => {
+            let at =
+                usize::try_from(start.date().weekday().to_monday_zero_offset()).unwrap_or_default();
+            parts.byday = DAYS
+                .get(at)
+                .map(|(_, weekday)| ICalendarDay {
+                    ordwk: None,
+                    weekday: *weekday,
+                })
+                .into_iter()
+                .collect();
+        }
+        _ => {}
+    }
+}
+
+/// A start nearer to `from` in the same step of the interval. Only for rules
+/// without `COUNT`, whose parts are explicit.
+fn nearer(
+    parts: &ICalendarRecurrenceRule,
+    interval: i64,
+    start: DateTime,
+    from: DateTime,
+) -> Option<DateTime> {
+    if from <= start {
+        return None;
+    }
+    let days = i64::from(start.date().until(from.date()).ok()?.get_days());
+    let years = i64::from(from.year()) - i64::from(start.year());
+    let steps = |span: i64| span.div_euclid(interval).saturating_mul(interval);
+    let date = match parts.freq {
+        ICalendarFrequency::Daily => forward(start.date(), steps(days), Span::try_days)?,
+        ICalendarFrequency::Weekly => {
+            // From the first day of the week on, so that no day of it is lost.
+            let wkst = parts.wkst.map(place).unwrap_or_default();
+            let today = usize::try_from(start.date().weekday().to_monday_zero_offset()).ok()?;
+            let into = i64::try_from((today + 7 - wkst) % 7).ok()?;
+            let week = start.date().checked_sub(into.days()).ok()?;
+            forward(week, steps((days + into).div_euclid(7)), Span::try_weeks)?
+        }
+        // Within a month or a year any day will do: the library looks at all of
+        // it and leaves out what is before the start.
+        ICalendarFrequency::Monthly => {
+            let months = years * 12 + i64::from(from.month()) - i64::from(start.month());
+            let month = start.date().first_of_month();
+            forward(month, steps(months), Span::try_months)?
+                .last_of_month()
+                .min(from.date())
+        }
+        ICalendarFrequency::Yearly => {
+            let year = start.date().first_of_year();
+            forward(year, steps(years), Span::try_years)?
+                .last_of_year()
+                .min(from.date())
+        }
+        _ => return None,
+    };
+    Some(date.at(0, 0, 0, 0).max(start))
+}
+
+fn forward(
+    date: Date,
+    steps: i64,
+    span: impl Fn(Span, i64) -> std::result::Result<Span, jiff::Error>,
+) -> Option<Date> {
+    date.checked_add(span(Span::new(), steps).ok()?).ok()
+}
+
+/// False for rules whose months and days never meet; the library would look for
+/// them through thousands of years.
+fn possible(parts: &ICalendarRecurrenceRule) -> bool {
+    if parts.bymonth.is_empty() || parts.bymonthday.is_empty() {
+        return true;
+    }
+    parts.bymonth.iter().any(|month| {
+        let longest = match month.month() {
+            2 => 29,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        parts
+            .bymonthday
+            .iter()
+            .any(|day| day.unsigned_abs() <= longest)
+    })
+}
+
+fn partial(at: DateTime) -> PartialDateTime {
+    PartialDateTime {
+        year: u16::try_from(at.year()).ok(),
+        month: u8::try_from(at.month()).ok(),
+        day: u8::try_from(at.day()).ok(),
+        hour: u8::try_from(at.hour()).ok(),
+        minute: u8::try_from(at.minute()).ok(),
+        second: u8::try_from(at.second()).ok(),
+        ..PartialDateTime::default()
+    }
+}

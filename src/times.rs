@@ -1,0 +1,471 @@
+//! Times as people write them: `tomorrow 9am`, `next tue 14:00`, `+7d`,
+//! `2026-02-03 18h05`, RFC 3339.
+//!
+//! A time is a date and a time of day, each in one of the usual forms, and
+//! perhaps an offset or a zone. What they mean together is decided here: a local
+//! time that daylight saving skips is refused, of two the first is meant, and an
+//! offset that contradicts the zone is refused. Dates in words are read in
+//! [`words`], times of day and lengths of time in [`clock`]. No clock: now is an
+//! argument.
+
+pub mod clock;
+pub mod words;
+
+use jiff::civil::{Date, DateTime};
+use jiff::fmt::temporal::{Pieces, TimeZoneAnnotationKind};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+use jiff::{Timestamp, ToSpan, Unit};
+
+pub use clock::minutes;
+
+use crate::error::{Error, Result};
+use crate::text;
+use crate::when::{self, Moment, When};
+use clock::Clock;
+use words::Words;
+
+/// What a time that is not understood could have been.
+const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am`, \
+                     `next tue 14:00`, `+7d`, `+3h` or in RFC 3339";
+
+/// No time that people write is longer.
+const LONGEST: usize = 100;
+
+/// Now, and the zone that times without one are meant in.
+#[derive(Debug, Clone)]
+pub struct Here {
+    /// Now.
+    pub now: Timestamp,
+    /// The zone.
+    pub zone: TimeZone,
+    /// True when the zone was named for this very time: an offset in the time
+    /// must then be the zone's.
+    pub named: bool,
+}
+
+impl Here {
+    /// The local time, to the minute.
+    fn local(&self) -> DateTime {
+        let local = self.zone.to_datetime(self.now);
+        DateTime::from_parts(
+            local.date(),
+            jiff::civil::time(local.hour(), local.minute(), 0, 0),
+        )
+    }
+
+    /// Now, to the minute: what is told is what is meant.
+    fn minute(&self) -> Timestamp {
+        let over = self.now.as_second().rem_euclid(60);
+        Timestamp::from_second(self.now.as_second() - over).unwrap_or(self.now)
+    }
+}
+
+/// A time as it was meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// A day, without a time.
+    Day(Date),
+    /// A local time of the zone, and the instant it is.
+    At(DateTime, Timestamp),
+}
+
+impl Said {
+    /// When that is.
+    pub fn when(self) -> When {
+        match self {
+            Self::Day(day) => When::Day(day),
+            Self::At(_, at) => When::At(at),
+        }
+    }
+
+    /// The same for writing, with the zone's name. It is written in UTC when
+    /// the local time would be taken for another instant (the second of two).
+    pub fn moment(self, zone: &TimeZone) -> Moment {
+        match self {
+            Self::Day(day) => Moment::Day(day),
+            Self::At(local, at) => match zone.iana_name() {
+                Some(name) if when::resolve(local, zone) == at => {
+                    Moment::At(local, name.to_owned())
+                }
+                _ => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+            },
+        }
+    }
+
+    /// `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day: the echo of what
+    /// was understood.
+    pub fn tell(&self, zone: &TimeZone) -> String {
+        when::start(self.when(), zone)
+    }
+
+    /// The day it is, or is on.
+    pub fn day(self) -> Date {
+        match self {
+            Self::Day(day) => day,
+            Self::At(local, _) => local.date(),
+        }
+    }
+
+    /// Where it starts, of a range.
+    pub fn first(self, zone: &TimeZone) -> Timestamp {
+        self.when().instant(zone)
+    }
+
+    /// Where it is over, of a range: a day counts whole.
+    pub fn over(self, zone: &TimeZone) -> Timestamp {
+        match self {
+            Self::Day(day) => {
+                let after = day.checked_add(1.day()).unwrap_or(day);
+                When::Day(after).instant(zone)
+            }
+            Self::At(_, at) => at,
+        }
+    }
+}
+
+/// Reads a time. Of a week, a month or a year it is the first day.
+///
+/// A time of day alone is today's, even when it has gone by. What counts hours
+/// or minutes is an instant; what counts days is a day.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument), if it is not understood,
+/// or there is no such time.
+pub fn read(text: &str, here: &Here) -> Result<Said> {
+    Ok(understand(text, here, None)?.0)
+}
+
+/// Reads where a range ends: as [`read`], but of a week, a month or a year the
+/// last day.
+///
+/// # Errors
+/// As [`read`].
+pub fn last(text: &str, here: &Here) -> Result<Said> {
+    Ok(match understand(text, here, None)? {
+        (_, Some(last)) => Said::Day(last),
+        (said, None) => said,
+    })
+}
+
+/// Reads the end of what starts at `start`: as [`read`], but a time of day alone
+/// is one of the day of the start, and `+1h` or `+2d` count from the start.
+///
+/// # Errors
+/// As [`read`].
+pub fn end(text: &str, start: Said, here: &Here) -> Result<Said> {
+    Ok(understand(text, here, Some(start))?.0)
+}
+
+/// A zone by its name: IANA's in any case, or Windows'.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument), with a name that is near.
+pub fn zone(name: &str) -> Result<TimeZone> {
+    // A fixed offset has no name to write an event with.
+    if let Some(zone) = when::find_zone(name)
+        && zone.iana_name().is_some()
+    {
+        return Ok(zone);
+    }
+    let error = Error::argument(format!("there is no time zone `{}`", text::brief(name)));
+    Err(match near(name) {
+        Some(near) => error.next(format!("did you mean `{near}`?")),
+        None => error.next("name it as IANA does: `Europe/Berlin`, `America/New_York`, `UTC`"),
+    })
+}
+
+/// The zone whose name looks most like `name`, if one does.
+fn near(name: &str) -> Option<String> {
+    let name: String = name.trim().chars().take(LONGEST).collect();
+    let name = name.to_ascii_lowercase().replace(' ', "_");
+    let city = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
+    let wanted = city(&name);
+    jiff::tz::db()
+        .available()
+        .filter_map(|known| {
+            let known = known.as_str().to_owned();
+            let lower = known.to_ascii_lowercase();
+            let other = city(&lower);
+            let same = alike(&wanted, &other);
+            // Two thirds of the letters; the region decides among equals.
+            let enough = same * 3 >= wanted.len().max(other.len()) * 2 && same >= 3;
+            // The shortest of the names that are the same otherwise.
+            let order = (same, alike(&name, &lower), usize::MAX - known.len());
+            enough.then_some((order, known))
+        })
+        .max()
+        .map(|(_, known)| known)
+}
+
+/// How many letters two names share at their start and at their end.
+fn alike(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let rest = a.len().min(b.len()) - start;
+    let end = a.iter().rev().zip(b.iter().rev());
+    start + end.take(rest).take_while(|(a, b)| a == b).count()
+}
+
+/// What is meant, and the last day of it when it is several.
+fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Option<Date>)> {
+    let line = text::cell(text);
+    if line.is_empty() {
+        return Err(Error::argument("a time is empty").next(FORMS));
+    }
+    if line.len() > LONGEST {
+        return Err(unclear(&line));
+    }
+    if let Some(said) = standard(&line, here)? {
+        return Ok((said, None));
+    }
+    let spaced = match line.split_at_checked(10) {
+        // The date alone may be what is wrong with it.
+        Some((date, rest)) if rest.starts_with(['T', 't']) && words::is_date(date) => {
+            words::numbers(date)
+                .map_err(|error| error.context(format!("`{}`", text::brief(&line))))?;
+            format!("{date} {}", rest.get(1..).unwrap_or_default())
+        }
+        _ => line.clone(),
+    };
+    let parts = Parts::of(&spaced)?;
+    let days = match Words::read(&parts.date, parts.clock, here, start) {
+        Ok(Some(days)) => days,
+        Ok(None) => return Err(unclear(&line)),
+        Err(error) => return Err(error.context(format!("`{}`", text::brief(&line)))),
+    };
+    let (first, last) = match (days, parts.clock) {
+        (Words::Days(first, last), _) => (first, last),
+        (Words::At(at), None) if parts.offset.is_none() && parts.zone.is_none() => {
+            return Ok((Said::At(here.zone.to_datetime(at), at), None));
+        }
+        (Words::At(_), _) => {
+            return Err(Error::argument(format!(
+                "`{}` says twice what time it is",
+                text::brief(&line)
+            ))
+            .next("count days, as in `+2d 14:00`, or leave out the time of day"));
+        }
+    };
+    let Some(clock) = parts.clock else {
+        return match parts.offset.is_some() || parts.zone.is_some() {
+            true => Err(unclear(&line)),
+            false => Ok((Said::Day(first), (last != first).then_some(last))),
+        };
+    };
+    if last != first {
+        return Err(Error::argument(format!(
+            "`{}` is a time of day of several days",
+            text::brief(&line)
+        ))
+        .next("say the day, as in `next tue 14:00`"));
+    }
+    let day = match clock.over {
+        true => first.checked_add(1.day()).map_err(|_| unclear(&line))?,
+        false => first,
+    };
+    let local = day.to_datetime(clock.time);
+    Ok((exact(local, parts.offset, parts.zone, here)?, None))
+}
+
+fn unclear(text: &str) -> Error {
+    Error::argument(format!(
+        "`{}` is not understood as a time",
+        text::brief(text)
+    ))
+    .next(FORMS)
+}
+
+/// RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
+fn standard(line: &str, here: &Here) -> Result<Option<Said>> {
+    let Ok(pieces) = Pieces::parse(line) else {
+        return Ok(None);
+    };
+    let (mut offset, mut zone) = (pieces.to_numeric_offset(), None);
+    if let Some(annotation) = pieces.time_zone_annotation() {
+        match annotation.kind() {
+            TimeZoneAnnotationKind::Named(name) => zone = Some(self::zone(name.as_str())?),
+            TimeZoneAnnotationKind::Offset(fixed) => offset = offset.or(Some(*fixed)),
+            _ => return Ok(None),
+        }
+    }
+    match pieces.time() {
+        Some(time) => exact(pieces.date().to_datetime(time), offset, zone, here).map(Some),
+        None if offset.is_none() => Ok(Some(Said::Day(pieces.date()))),
+        None => Ok(None),
+    }
+}
+
+/// The words of a time, told apart.
+struct Parts {
+    date: Vec<String>,
+    clock: Option<Clock>,
+    offset: Option<Offset>,
+    zone: Option<TimeZone>,
+}
+
+impl Parts {
+    fn of(line: &str) -> Result<Self> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut parts = Self {
+            date: Vec::new(),
+            clock: None,
+            offset: None,
+            zone: None,
+        };
+        let mut at = 0;
+        while let Some(&word) = words.get(at) {
+            if let Some((clock, used)) = Clock::read(word, words.get(at + 1).copied())? {
+                if parts.clock.is_some() {
+                    return Err(Error::argument(format!(
+                        "`{}` says two times of day",
+                        text::brief(line)
+                    ))
+                    .next("say one time, and the end as one of its own"));
+                }
+                parts.clock = Some(clock);
+                at += used;
+                continue;
+            }
+            at += 1;
+            if parts.clock.is_some() && parts.offset.is_none() && parts.zone.is_none() {
+                if let Some(offset) = offset(word) {
+                    parts.offset = Some(offset);
+                    continue;
+                }
+                if word.contains('/') && word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                    parts.zone = Some(zone(word)?);
+                    continue;
+                }
+            }
+            let word = word.trim_end_matches(',').to_lowercase();
+            // They add nothing.
+            if !matches!(word.as_str(), "" | "on" | "at" | "the" | "of") {
+                parts.date.push(word);
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// `+01:00`, `-0330`, `Z`, `UTC`.
+fn offset(word: &str) -> Option<Offset> {
+    if word.eq_ignore_ascii_case("z") || word.eq_ignore_ascii_case("utc") {
+        return Some(Offset::UTC);
+    }
+    match word.starts_with(['+', '-']) {
+        true => Pieces::parse(&format!("2000-01-01T00:00{word}"))
+            .ok()?
+            .to_numeric_offset(),
+        false => None,
+    }
+}
+
+/// A local time in the zone that was said with it, or by the offset, or here.
+fn exact(
+    local: DateTime,
+    offset: Option<Offset>,
+    zone: Option<TimeZone>,
+    here: &Here,
+) -> Result<Said> {
+    let beyond = || Error::argument(format!("the year {} is out of reach", local.year()));
+    let at = match (offset, &zone) {
+        (Some(offset), _) => offset.to_timestamp(local).map_err(|_| beyond())?,
+        (None, Some(zone)) => resolve(local, zone)?,
+        (None, None) => resolve(local, &here.zone)?,
+    };
+    if let (Some(offset), Some(zone)) = (offset, &zone) {
+        agree(offset, &tell_offset(offset), zone, at)?;
+    }
+    if here.named {
+        match (offset, &zone) {
+            (_, Some(zone)) => agree(zone.to_offset(at), name(zone), &here.zone, at)?,
+            (Some(offset), None) => agree(offset, &tell_offset(offset), &here.zone, at)?,
+            (None, None) => {}
+        }
+    }
+    Ok(Said::At(here.zone.to_datetime(at), at))
+}
+
+/// Refuses an offset, called `what`, that is not what `zone` has at that instant.
+fn agree(offset: Offset, what: &str, zone: &TimeZone, at: Timestamp) -> Result<()> {
+    let has = zone.to_offset(at);
+    if has == offset {
+        return Ok(());
+    }
+    Err(Error::argument(format!(
+        "{what} contradicts {}, which is at {} then",
+        name(zone),
+        tell_offset(has)
+    ))
+    .next("leave one of them out"))
+}
+
+fn name(zone: &TimeZone) -> &str {
+    zone.iana_name().unwrap_or("the zone")
+}
+
+/// `+01:00`, with the seconds of old local times if there are any.
+fn tell_offset(offset: Offset) -> String {
+    let seconds = offset.seconds();
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let seconds = seconds.unsigned_abs();
+    let told = format!("{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60);
+    match seconds % 60 {
+        0 => told,
+        rest => format!("{told}:{rest:02}"),
+    }
+}
+
+/// The instant of a local time: the first of two, and none in a gap.
+fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
+    let ambiguous = zone.to_ambiguous_timestamp(local);
+    if let AmbiguousOffset::Gap { before, after } = ambiguous.offset() {
+        // By the offset after the gap it is an instant before it.
+        let change = after
+            .to_timestamp(local)
+            .ok()
+            .and_then(|at| zone.following(at).next().map(|next| next.timestamp()));
+        let (from, to) = match change {
+            Some(change) => (before.to_datetime(change), after.to_datetime(change)),
+            None => (local, local),
+        };
+        let told = match from.date() == to.date() {
+            true => when::clock(to),
+            false => stamp(to),
+        };
+        return Err(Error::argument(format!(
+            "{} does not exist in {}: clocks go from {} to {told} then",
+            stamp(local),
+            name(zone),
+            stamp(from)
+        ))
+        .next(format!(
+            "take a time before {}, or {told} or later",
+            when::clock(from)
+        )));
+    }
+    ambiguous
+        .compatible()
+        .map_err(|_| Error::argument(format!("the year {} is out of reach", local.year())))
+}
+
+fn stamp(local: DateTime) -> String {
+    format!("{} {}", local.date(), when::clock(local))
+}
+
+/// An instant so much later; what counts days keeps the local time.
+fn later(from: Timestamp, span: jiff::Span, zone: &TimeZone) -> Result<Timestamp> {
+    let time_only = span.get_years() == 0
+        && span.get_months() == 0
+        && span.get_weeks() == 0
+        && span.get_days() == 0;
+    let sum = match time_only {
+        true => from.checked_add(span),
+        false => from
+            .to_zoned(zone.clone())
+            .checked_add(span)
+            .map(|sum| sum.timestamp()),
+    };
+    let sum = sum.and_then(|at| at.round(Unit::Minute));
+    sum.map_err(|_| Error::argument("that is out of reach"))
+}

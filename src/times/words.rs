@@ -1,0 +1,386 @@
+//! Dates in words: `tomorrow`, `next tue`, `5 june`, `in 3 days`, `next month`.
+//!
+//! The words that need a calendar are read by the `interim` library against the
+//! local time, as if that were UTC; what stands here is which of its readings is
+//! taken, and that nothing is passed over. In short:
+//!
+//! - a weekday is the next one to come, today among them unless the time said
+//!   with it has gone by; `next tue` is Tuesday of next week, weeks starting on
+//!   Monday; `last tue` is the latest before today;
+//! - a day or a month without a year is the one nearest to today;
+//! - `next week` is Monday to Sunday, as months and years are whole;
+//! - `+7d`, `in 3 days`, `2 weeks ago` are days, `+3h`, `in 90 minutes` instants.
+
+use interim::{Dialect, parse_date_string};
+use jiff::civil::{Date, DateTime, Weekday, date};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan, Zoned};
+
+use super::clock::{self, Clock};
+use super::{Here, Said, later};
+use crate::error::{Error, Result};
+use crate::when;
+
+/// What words of a date mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// From a day to another, both whole; mostly the same.
+    Days(Date, Date),
+    /// An instant.
+    At(Timestamp),
+}
+
+impl Words {
+    /// Reads words in lower case; `None` when they are not understood. Times of
+    /// day alone, and distances, count from `start` if there is one.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for a date that does not
+    /// exist, or contradicts itself.
+    pub fn read(
+        words: &[String],
+        clock: Option<Clock>,
+        here: &Here,
+        start: Option<Said>,
+    ) -> Result<Option<Self>> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let today = here.local().date();
+        let day = |day: Date| Ok(Some(Self::Days(day, day)));
+        match words.as_slice() {
+            [] => day(start.map_or(today, Said::day)),
+            ["now"] => Ok(Some(Self::At(here.minute()))),
+            ["day", "after", "tomorrow"] => ask("2 days", today).map_or(Ok(None), day),
+            ["day", "before", "yesterday"] => ask("2 days ago", today).map_or(Ok(None), day),
+            [word @ ("today" | "tomorrow" | "yesterday")] => ask(word, today).map_or(Ok(None), day),
+            [
+                which @ ("this" | "next" | "last"),
+                unit @ ("week" | "month" | "year"),
+            ] => Ok(whole(which, unit, today)),
+            [name] if weekday(name).is_some() => {
+                coming(name, today, clock, here).map_or(Ok(None), day)
+            }
+            [which @ ("this" | "next" | "last"), name] if weekday(name).is_some() => {
+                let found = match *which {
+                    "this" => coming(name, today, clock, here),
+                    "next" => week(today).and_then(|(_, sunday)| after(name, sunday)),
+                    _ => yesterday(today).and_then(|base| before(name, base)),
+                };
+                found.map_or(Ok(None), day)
+            }
+            [name, rest @ ..] if weekday(name).is_some() => {
+                let Some(said) = weekday(name) else {
+                    return Ok(None);
+                };
+                match dated(rest, today)? {
+                    Some((day, last)) if day == last => match day.weekday() == said {
+                        true => Ok(Some(Self::Days(day, day))),
+                        false => Err(Error::argument(format!(
+                            "that day is {}",
+                            when::weekday(day)
+                        ))
+                        .next("correct the weekday or the date")),
+                    },
+                    _ => Ok(None),
+                }
+            }
+            words => match dated(words, today)? {
+                Some((first, last)) => Ok(Some(Self::Days(first, last))),
+                None => distance(words, here, start),
+            },
+        }
+    }
+}
+
+/// Asks the library for a day; nothing but what it is asked for here is left
+/// for it to pass over.
+fn ask(words: &str, base: Date) -> Option<Date> {
+    ask_at(words, base.at(0, 0, 0, 0))
+}
+
+fn ask_at(words: &str, base: DateTime) -> Option<Date> {
+    let base: Zoned = base.to_zoned(TimeZone::UTC).ok()?;
+    parse_date_string(words, base, Dialect::Us)
+        .ok()
+        .map(|found| found.date())
+}
+
+/// The first such weekday after `day`.
+fn after(name: &str, day: Date) -> Option<Date> {
+    ask_at(name, day.at(23, 59, 59, 0))
+}
+
+/// The last such weekday up to `day`.
+fn before(name: &str, day: Date) -> Option<Date> {
+    ask_at(&format!("last {name}"), day.at(23, 59, 59, 0))
+}
+
+fn yesterday(today: Date) -> Option<Date> {
+    today.checked_sub(1.day()).ok()
+}
+
+/// The next such weekday to come, today among them unless it is over.
+fn coming(name: &str, today: Date, clock: Option<Clock>, here: &Here) -> Option<Date> {
+    let found = after(name, yesterday(today)?)?;
+    let gone = clock.is_some_and(|clock| !clock.over && clock.time <= here.local().time());
+    match found == today && gone {
+        true => after(name, today),
+        false => Some(found),
+    }
+}
+
+/// Monday and Sunday of the week that a day is in.
+fn week(day: Date) -> Option<(Date, Date)> {
+    let back = i64::from(day.weekday().to_monday_zero_offset());
+    let monday = day.checked_sub(Span::new().days(back)).ok()?;
+    Some((monday, monday.checked_add(6.days()).ok()?))
+}
+
+/// This, next or last week, month or year.
+fn whole(which: &str, unit: &str, today: Date) -> Option<Words> {
+    let count = match which {
+        "next" => 1,
+        "last" => -1,
+        _ => 0,
+    };
+    let (first, last) = match unit {
+        "week" => week(today.checked_add(Span::new().weeks(count)).ok()?)?,
+        "month" => month_of(
+            today
+                .first_of_month()
+                .checked_add(Span::new().months(count))
+                .ok()?,
+        ),
+        _ => {
+            let first = today
+                .first_of_year()
+                .checked_add(Span::new().years(count))
+                .ok()?;
+            (first, first.last_of_year())
+        }
+    };
+    Some(Words::Days(first, last))
+}
+
+fn month_of(day: Date) -> (Date, Date) {
+    (day.first_of_month(), day.last_of_month())
+}
+
+/// A date, or a month or a year as a whole.
+fn dated(words: &[&str], today: Date) -> Result<Option<(Date, Date)>> {
+    let (which, words) = match words {
+        [which @ ("next" | "last" | "this"), rest @ ..] => (Some(*which), rest),
+        words => (None, words),
+    };
+    let one = |day: Option<Date>| Ok(day.map(|day| (day, day)));
+    match (which, words) {
+        (None, [written]) if written.starts_with(|c: char| c.is_ascii_digit()) => numbers(written),
+        (None, [name, year]) | (None, [year, name]) if month(name).is_some() && is_year(year) => {
+            Ok(month(name)
+                .zip(year.parse().ok())
+                .and_then(|(month, year)| Date::new(year, month, 1).ok().map(month_of)))
+        }
+        (which, [name]) if month(name).is_some() => {
+            Ok(nearest(which, "1", name, today).map(month_of))
+        }
+        (which, [name, day] | [day, name]) if month(name).is_some() && ordinal(day).is_some() => {
+            let day = ordinal(day).unwrap_or_default();
+            match nearest(which, day, name, today) {
+                Some(day) => one(Some(day)),
+                None => Err(no_day(&format!("{day} {name}"), None)),
+            }
+        }
+        (None, [name, day, year] | [day, name, year])
+            if month(name).is_some() && ordinal(day).is_some() && is_year(year) =>
+        {
+            let parts = (year.parse(), month(name), ordinal(day).map(str::parse));
+            match parts {
+                (Ok(year), Some(month), Some(Ok(day))) => {
+                    calendar_day(year, month, day).map(|day| Some((day, day)))
+                }
+                _ => Ok(None),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// True for what has the shape of `2026-02-03`.
+pub(super) fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// `2026-02-03`, `2026-02`, `2026`.
+pub(super) fn numbers(written: &str) -> Result<Option<(Date, Date)>> {
+    if written.contains('/') && written.bytes().all(|b| b.is_ascii_digit() || b == b'/') {
+        return Err(
+            Error::argument("such dates are read differently from country to country")
+                .next("write the date as `2026-04-03`"),
+        );
+    }
+    let parts: Vec<&str> = written.split('-').collect();
+    let number = |text: &str| -> Option<i8> {
+        let fits = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        fits.then(|| text.parse().ok()).flatten()
+    };
+    match parts.as_slice() {
+        [year] if is_year(year) => Ok(year
+            .parse()
+            .ok()
+            .map(|year| (date(year, 1, 1), date(year, 12, 31)))),
+        [year, month] if is_year(year) => {
+            let found = year.parse().ok().zip(number(month));
+            Ok(found
+                .and_then(|(year, month)| Date::new(year, month, 1).ok())
+                .map(month_of))
+        }
+        [year, month, day] if is_year(year) => match (year.parse(), number(month), number(day)) {
+            (Ok(year), Some(month), Some(day)) => {
+                calendar_day(year, month, day).map(|day| Some((day, day)))
+            }
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn calendar_day(year: i16, month: i8, day: i8) -> Result<Date> {
+    Date::new(year, month, day).map_err(|_| {
+        let last = Date::new(year, month, 1).ok().map(Date::last_of_month);
+        no_day(&format!("{year:04}-{month:02}-{day:02}"), last)
+    })
+}
+
+fn no_day(what: &str, last: Option<Date>) -> Error {
+    let error = Error::argument(format!("there is no day {what}"));
+    match last {
+        Some(last) => error.next(format!("that month ends on {last}")),
+        None => error.next("write a day that there is, as `2026-02-28`"),
+    }
+}
+
+/// A day without a year: the one nearest to today, or as `next` and `last` say.
+fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<Date> {
+    let next = || ask(&format!("next {day} {month}"), today);
+    let last = || ask(&format!("last {day} {month}"), today);
+    let away = |day: Date| {
+        today
+            .until(day)
+            .map_or(i32::MAX, |span| span.get_days().abs())
+    };
+    match which {
+        Some("next") => next(),
+        Some("last") => last(),
+        Some(_) => ask(&format!("{day} {month}"), today),
+        None => match (next(), last()) {
+            (Some(next), Some(last)) => Some(match away(last) < away(next) {
+                true => last,
+                false => next,
+            }),
+            (next, last) => next.or(last),
+        },
+    }
+}
+
+/// `+7d`, `in 3 days`, `2 weeks ago`, `-3h`.
+fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<Words>> {
+    let line = words.join(" ");
+    let (mut body, mut back, mut said) = (line.as_str(), false, false);
+    if let Some(rest) = body.strip_prefix("in ").or(body.strip_prefix('+')) {
+        (body, said) = (rest.trim_start(), true);
+    } else if let Some(rest) = body.strip_prefix('-') {
+        (body, back, said) = (rest.trim_start(), true, true);
+    } else if let Some(rest) = body.strip_suffix(" ago") {
+        (body, back, said) = (rest.trim_end(), true, true);
+    }
+    // A sign of its own, or a clock's face, is no distance.
+    if body.starts_with(['+', '-']) || body.contains(':') {
+        return Ok(None);
+    }
+    let Some(span) = clock::span(body) else {
+        return Ok(None);
+    };
+    if !said && body.ends_with('h') && body.bytes().filter(u8::is_ascii_alphabetic).count() == 1 {
+        return Err(Error::argument("that could be a time of day or a distance")
+            .next(format!("write `+{body}`, or the minutes as in `18h00`")));
+    }
+    let span = match back {
+        true => span.negate(),
+        false => span,
+    };
+    let days = span.get_hours() == 0
+        && span.get_minutes() == 0
+        && span.get_seconds() == 0
+        && span.get_milliseconds() == 0
+        && span.get_microseconds() == 0
+        && span.get_nanoseconds() == 0
+        && !span.is_zero();
+    if days {
+        let from = start.map_or(here.local().date(), Said::day);
+        let day = from
+            .checked_add(span)
+            .map_err(|_| Error::argument("that is out of reach"))?;
+        return Ok(Some(Words::Days(day, day)));
+    }
+    let from = match start {
+        Some(start) => start.first(&here.zone),
+        None => here.minute(),
+    };
+    later(from, span, &here.zone).map(|at| Some(Words::At(at)))
+}
+
+/// The weekday of a name, or of its first letters, three at least.
+fn weekday(word: &str) -> Option<Weekday> {
+    const NAMES: [&str; 7] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    let at = NAMES
+        .iter()
+        .position(|name| word.len() >= 3 && name.starts_with(word))?;
+    Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
+}
+
+/// The month of a name, or of its first letters, three at least.
+fn month(word: &str) -> Option<i8> {
+    const NAMES: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let at = NAMES
+        .iter()
+        .position(|name| word.len() >= 3 && name.starts_with(word))?;
+    i8::try_from(at + 1).ok()
+}
+
+/// The digits of `5`, `5th`, `22nd`.
+fn ordinal(word: &str) -> Option<&str> {
+    let digits = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending))
+        .unwrap_or(word);
+    let fits = (1..=2).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    fits.then_some(digits)
+}
+
+fn is_year(word: &str) -> bool {
+    word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit())
+}

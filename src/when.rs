@@ -1,0 +1,170 @@
+//! Times of a calendar: a day, or an instant; how they are told, and how the
+//! names of zones are read.
+//!
+//! No clock and no I/O but the zone database's. What people type is read by
+//! `times`; what providers send is read here.
+
+use std::str::FromStr;
+
+use calcard::common::timezone::Tz;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp, ToSpan};
+use windows_timezones::WindowsTimezone;
+
+/// Windows' names that CLDR has got since the library's table was made.
+const NEWER: [(&str, &str); 3] = [
+    ("Alberta Standard Time", "America/Edmonton"),
+    ("British Columbia Standard Time", "America/Vancouver"),
+    ("Manitoba Standard Time", "America/Winnipeg"),
+];
+
+/// When something of a calendar starts or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum When {
+    /// A whole day, wherever one is. As an end it is the day after the last one
+    /// (RFC 5545).
+    Day(Date),
+    /// An instant.
+    At(Timestamp),
+}
+
+impl When {
+    /// The instant it is in `zone`; a day begins there at its first instant.
+    pub fn instant(self, zone: &TimeZone) -> Timestamp {
+        match self {
+            Self::At(at) => at,
+            Self::Day(day) => resolve(day.at(0, 0, 0, 0), zone),
+        }
+    }
+
+    /// True for a whole day.
+    pub fn is_day(self) -> bool {
+        matches!(self, Self::Day(_))
+    }
+}
+
+/// A time that is going to be written: a day, or a local time in a zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moment {
+    /// A whole day; as an end, the day after the last.
+    Day(Date),
+    /// A local time, and IANA's name of its zone.
+    At(DateTime, String),
+}
+
+impl Moment {
+    /// When that is; a zone that is not known is taken for UTC.
+    pub fn when(&self) -> When {
+        match self {
+            Self::Day(day) => When::Day(*day),
+            Self::At(local, zone) => {
+                let zone = find_zone(zone).unwrap_or(TimeZone::UTC);
+                When::At(resolve(*local, &zone))
+            }
+        }
+    }
+}
+
+/// `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day.
+pub fn start(when: When, zone: &TimeZone) -> String {
+    match when {
+        When::Day(day) => weekday(day),
+        When::At(at) => {
+            let local = zone.to_datetime(at);
+            format!("{} {}", weekday(local.date()), clock(local))
+        }
+    }
+}
+
+/// The end of what starts at `from`: the time alone on the same day, the last
+/// day of whole days.
+pub fn end(from: When, to: When, zone: &TimeZone) -> String {
+    match (from, to) {
+        (_, When::Day(day)) => {
+            let last = day.checked_sub(1.day()).unwrap_or(day);
+            // What ends when it starts lasts its day.
+            let last = match from {
+                When::Day(first) => last.max(first),
+                When::At(_) => last,
+            };
+            last.to_string()
+        }
+        (from, When::At(at)) => {
+            let local = zone.to_datetime(at);
+            let same = match from {
+                When::At(from) => zone.to_datetime(from).date() == local.date(),
+                When::Day(day) => day == local.date(),
+            };
+            match same {
+                true => clock(local),
+                false => format!("{} {}", weekday(local.date()), clock(local)),
+            }
+        }
+    }
+}
+
+/// `Tue 2026-02-03`.
+pub fn weekday(day: Date) -> String {
+    const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let at = usize::try_from(day.weekday().to_monday_zero_offset()).unwrap_or_default();
+    format!("{} {day}", NAMES.get(at).unwrap_or(&""))
+}
+
+/// `18h05`: no colon, so that no format has to quote it.
+pub fn clock(local: DateTime) -> String {
+    format!("{:02}h{:02}", local.hour(), local.minute())
+}
+
+/// The instant of a local time as RFC 5545 has it: the first of two, and the
+/// time by the offset before the gap when there is none.
+pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
+    zone.to_ambiguous_timestamp(local)
+        .compatible()
+        .unwrap_or(match local.year() < 0 {
+            true => Timestamp::MIN,
+            false => Timestamp::MAX,
+        })
+}
+
+/// The instant of a local time in a zone by its name, as Graph writes both.
+pub fn local(text: &str, zone: &str) -> Option<Timestamp> {
+    let local = DateTime::from_str(text).ok()?;
+    Some(resolve(local, &find_zone(zone)?))
+}
+
+/// The day of a local time.
+pub fn day(text: &str) -> Option<Date> {
+    DateTime::from_str(text).ok().map(DateTime::date)
+}
+
+/// A zone by IANA's name, whatever its case, or by Windows' (CLDR); failing
+/// those by one of the names that older programs put into iCalendar documents.
+pub fn find_zone(name: &str) -> Option<TimeZone> {
+    let name = name.trim();
+    if let Ok(zone) = TimeZone::get(name) {
+        return Some(zone);
+    }
+    let newer = NEWER.iter().find(|(windows, _)| *windows == name);
+    let windows = match newer {
+        Some((_, iana)) => Some(*iana),
+        None => WindowsTimezone::from_str(name)
+            .ok()
+            .map(WindowsTimezone::tzdb_id),
+    };
+    if let Some(iana) = windows {
+        return TimeZone::get(iana).ok();
+    }
+    match Tz::from_str(name).ok()? {
+        Tz::Tz(zone) => TimeZone::get(zone.name()).ok(),
+        Tz::Fixed(offset) => Offset::from_seconds(offset.local_minus_utc())
+            .ok()
+            .map(TimeZone::fixed),
+        Tz::Floating => None,
+    }
+}
+
+/// IANA's name of a zone that is named in IANA's or Windows' way.
+pub fn zone_name(name: &str) -> Option<String> {
+    find_zone(name)?.iana_name().map(str::to_owned)
+}

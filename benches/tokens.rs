@@ -44,7 +44,7 @@ async fn main() {
     };
     let config = Config::from(var, None, None).unwrap();
     let who = Who::These(SIGN_INS);
-    let (app, sandbox) = App::sandboxed(config, None, Faults::default(), who)
+    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who)
         .await
         .unwrap();
     let mut client = Client::start(app.server()).await.unwrap();

@@ -14,7 +14,6 @@ pub mod gmail_query;
 mod google;
 #[cfg(feature = "google")]
 mod google_people;
-#[cfg(any(feature = "google", feature = "microsoft"))]
 mod json;
 #[cfg(feature = "microsoft")]
 mod microsoft;
@@ -33,6 +32,7 @@ mod outlook_list;
 #[cfg(feature = "microsoft")]
 mod outlook_people;
 pub mod outlook_query;
+pub mod outlook_recurrence;
 #[cfg(feature = "microsoft")]
 mod outlook_threads;
 #[cfg(any(feature = "google", feature = "microsoft"))]

@@ -45,8 +45,8 @@ use crate::error::{Error, Kind, Result};
 use crate::providers::sandbox::Faults;
 use crate::request::Add;
 
-/// Mail for language models: Gmail and Outlook as curated flat rows in
-/// token-sparing TOON, over MCP.
+/// Mail and calendars for language models: Gmail, Outlook and both calendars as
+/// curated flat rows in token-sparing TOON, over MCP.
 ///
 /// Without a subcommand, and with something other than a terminal as stdin,
 /// daysheet serves MCP over stdio.
@@ -75,12 +75,11 @@ Environment:
   DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
-  DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_PEOPLE_URL, DAYSHEET_GOOGLE_AUTH_URL,
-  DAYSHEET_GOOGLE_TOKEN_URL, DAYSHEET_GOOGLE_REVOKE_URL
+  DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,
+  DAYSHEET_GOOGLE_AUTH_URL, DAYSHEET_GOOGLE_TOKEN_URL, DAYSHEET_GOOGLE_REVOKE_URL
                                    other endpoints; plain http on loopback only
   DAYSHEET_GRAPH_URL, DAYSHEET_MICROSOFT_AUTHORITY_URL
-                                   the same for Microsoft, such as a national cloud
-  DAYSHEET_GOOGLE_CALENDAR_URL     checked, and kept for the calendar to come";
+                                   the same for Microsoft, such as a national cloud";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -91,6 +90,9 @@ enum Command {
         /// A folder of .eml and .mbox files instead of the sample mailboxes.
         #[arg(long, value_name = "DIR")]
         mail: Option<PathBuf>,
+        /// A folder of .ics files instead of the sample calendars.
+        #[arg(long, value_name = "DIR")]
+        calendar: Option<PathBuf>,
     },
     /// Call one tool and print what a model would get.
     ///
@@ -125,8 +127,8 @@ enum Command {
         /// The file; - is stdin.
         file: PathBuf,
     },
-    /// Run the stand-in for Google's and Microsoft's sign-ins, Gmail and Graph
-    /// on 127.0.0.1.
+    /// Run the stand-in for Google's and Microsoft's sign-ins, Gmail, Google
+    /// Calendar and Graph on 127.0.0.1.
     Sandbox {
         /// The port; 0 takes a free one.
         #[arg(long, default_value_t = 0)]
@@ -134,6 +136,9 @@ enum Command {
         /// A folder of .eml and .mbox files instead of the sample mailboxes.
         #[arg(long, value_name = "DIR")]
         mail: Option<PathBuf>,
+        /// A folder of .ics files instead of the sample calendars.
+        #[arg(long, value_name = "DIR")]
+        calendar: Option<PathBuf>,
         /// Faults to inject, such as 429=0.2,500=0.1,reset=0.05,delay=50ms.
         #[arg(long, value_name = "SPEC")]
         fault: Option<String>,
@@ -154,6 +159,12 @@ struct Sandboxed {
     /// A folder of .eml and .mbox files for the sandbox.
     #[arg(long, value_name = "DIR", requires = "sandbox")]
     mail: Option<PathBuf>,
+    /// A folder of .ics files for the sandbox.
+    ///
+    /// ADDRESS/NAME.ics is the calendar NAME of ADDRESS; calendar.ics is the
+    /// main one.
+    #[arg(long, value_name = "DIR", requires = "sandbox")]
+    calendar: Option<PathBuf>,
     /// Which provider the sandbox's mailboxes are at.
     ///
     /// The sample's private mailbox is at Google and its work mailbox at
@@ -246,7 +257,7 @@ fn run(command: Command) -> Result<ExitCode> {
     let outcome = runtime.block_on(async {
         match command {
             Command::Serve(sandboxed) => serve::run(config, &sandboxed).await,
-            Command::Demo { mail } => demo::run(config, mail).await,
+            Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
             Command::Call {
                 tool,
                 arguments,
@@ -274,9 +285,12 @@ fn run(command: Command) -> Result<ExitCode> {
             Command::Account(Account::Remove { account }) => {
                 account::remove(config, &account).await
             }
-            Command::Sandbox { port, mail, fault } => {
-                sandbox::run(port, mail, faults(fault.as_deref())?).await
-            }
+            Command::Sandbox {
+                port,
+                mail,
+                calendar,
+                fault,
+            } => sandbox::run(port, mail, calendar, faults(fault.as_deref())?).await,
             Command::Schema { .. } | Command::Check { .. } | Command::Completions { .. } => {
                 Ok(ExitCode::SUCCESS)
             }

@@ -10,7 +10,7 @@ use super::entra_error::Refusal;
 const GRAPH: &str = "https://graph.microsoft.com/";
 
 /// The permissions the sandbox can grant, in Graph's spelling.
-const PERMISSIONS: [&str; 11] = [
+const PERMISSIONS: [&str; 14] = [
     "User.Read",
     "Mail.Read",
     "Mail.Read.Shared",
@@ -21,7 +21,10 @@ const PERMISSIONS: [&str; 11] = [
     "Contacts.Read",
     "People.Read",
     "Calendars.Read",
+    "Calendars.Read.Shared",
     "Calendars.ReadWrite",
+    "Calendars.ReadWrite.Shared",
+    "Place.Read.All",
 ];
 
 /// The scopes that ask for an id token and what it says.

@@ -1,14 +1,16 @@
 //! The Gmail API's routes: who may ask, what was asked, and the answer.
 //!
-//! Reading only, so far: profile, labels, messages, attachments, threads, and
-//! a few settings. The JSON is made in `gmail_json.rs` and `gmail_settings.rs`; the search is read in `gmail_query.rs`
-//! and decided in `gmail_match.rs`; lists and their pages are in
-//! `gmail_list.rs`.
+//! Reading only, so far: profile, labels, messages, attachments, threads, the
+//! history, and a few settings. The JSON is made in `gmail_json.rs` and
+//! `gmail_settings.rs`; the search is read in `gmail_query.rs` and decided in
+//! `gmail_match.rs`; lists and their pages are in `gmail_list.rs` and
+//! `gmail_history.rs`.
 
 use hyper::Method;
 use serde_json::json;
 
 use super::fields::Shape;
+use super::gmail_history;
 use super::gmail_json::{self, Format};
 use super::gmail_list::{self, Listed};
 use super::gmail_settings;
@@ -44,6 +46,7 @@ enum Call<'a> {
     Message(&'a str),
     Attachment(&'a str, &'a str),
     Thread(&'a str),
+    History,
     SendAs,
     Vacation,
     Language,
@@ -61,6 +64,7 @@ impl Call<'_> {
             Self::Message(_) => (GET, &gmail_json::MESSAGE),
             Self::Attachment(..) => (&[], &gmail_json::BODY),
             Self::Thread(_) => (GET, &gmail_json::THREAD),
+            Self::History => (gmail_history::PARAMS, &gmail_history::HISTORY),
             Self::SendAs => (&[], &gmail_settings::SEND_AS_LIST),
             Self::Vacation => (&[], &gmail_settings::VACATION),
             Self::Language => (&[], &gmail_settings::LANGUAGE),
@@ -87,6 +91,7 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
         ["messages", id, "attachments", attachment] => Call::Attachment(id, attachment),
         ["threads"] => Call::List(Listed::Threads),
         ["threads", id] => Call::Thread(id),
+        ["history"] => Call::History,
         ["settings", "sendAs"] => Call::SendAs,
         ["settings", "vacation"] => Call::Vacation,
         ["settings", "language"] => Call::Language,
@@ -144,6 +149,7 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
                 "messages": messages,
             })
         }
+        Call::History => gmail_history::page(mailbox, &params)?,
         Call::SendAs => gmail_settings::send_as(mailbox),
         Call::Vacation => gmail_settings::vacation(),
         Call::Language => gmail_settings::language(),
@@ -185,7 +191,7 @@ impl Rights {
             Call::Labels | Call::Label(_) => self.read || self.labels,
             Call::Attachment(..) => self.read && !self.only_metadata,
             Call::SendAs | Call::Vacation | Call::Language => self.settings,
-            Call::List(_) | Call::Message(_) | Call::Thread(_) => self.read,
+            Call::List(_) | Call::Message(_) | Call::Thread(_) | Call::History => self.read,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Microsoft Graph's routes: who may ask, what was asked, and the answer.
 //!
-//! Reading only, so far: mail and its folders, and what belongs to a mailbox's
-//! owner. The JSON is made in `graph_json.rs` and its neighbours; `$filter` is
+//! Mail and its folders, and what belongs to a mailbox's owner, can be read;
+//! calendars, which `graph_calendar.rs` takes over, can be changed too. The JSON is made in `graph_json.rs` and its neighbours; `$filter` is
 //! read in `graph_filter.rs` and decided in `graph_match.rs`, `$search` in
 //! `graph_search.rs` and `graph_found.rs`. Batches are taken apart in
 //! `graph_batch.rs` and come back here, item by item.
@@ -14,6 +14,10 @@ use serde_json::Value;
 use super::faults::Fault;
 use super::graph_answer::Asked;
 use super::graph_batch;
+use super::graph_calendar;
+use super::graph_calendar_places;
+use super::graph_calendar_zones::windows_name;
+use super::graph_delta;
 use super::graph_error::{self, Refusal, denied, invalid_user, no_segment, not_allowed};
 use super::graph_params::{Options, Prefer};
 use super::graph_state::Place;
@@ -52,7 +56,8 @@ const LIST: &[&str] = &[
 /// A method of the API, with the ids of its path.
 pub(super) enum Call<'a> {
     User,
-    Settings,
+    Settings(Option<&'a str>),
+    Zones(&'a str),
     Categories,
     Contacts,
     People,
@@ -76,7 +81,12 @@ impl<'a> Call<'a> {
     fn of(path: &[&'a str]) -> Result<(Self, Option<&'a str>), &'a str> {
         let call = match path {
             [] => Self::User,
-            ["mailboxSettings"] => Self::Settings,
+            ["mailboxSettings"] => Self::Settings(None),
+            [
+                "mailboxSettings",
+                name @ ("timeZone" | "workingHours" | "language"),
+            ] => Self::Settings(Some(name)),
+            ["outlook", zones] if graph_calendar_places::is_zones(zones) => Self::Zones(zones),
             ["outlook", "masterCategories"] => Self::Categories,
             ["contacts"] => Self::Contacts,
             ["people"] => Self::People,
@@ -107,7 +117,11 @@ impl<'a> Call<'a> {
                 ],
                 &["User.ReadBasic.All", "User.Read.All"],
             ],
-            Self::Settings | Self::Categories => {
+            Self::Zones(_) => [
+                &["User.Read", "User.ReadBasic.All"],
+                &["User.ReadBasic.All", "User.Read.All"],
+            ],
+            Self::Settings(_) | Self::Categories => {
                 [&["MailboxSettings.Read", "MailboxSettings.ReadWrite"], &[]]
             }
             Self::Contacts => [
@@ -125,7 +139,8 @@ impl<'a> Call<'a> {
     /// The options it takes.
     fn options(&self) -> &'static [&'static str] {
         match self {
-            Self::User | Self::Settings | Self::Folder(_) => &["$select"],
+            Self::User | Self::Settings(_) | Self::Folder(_) => &["$select"],
+            Self::Zones(_) => &[],
             Self::Categories => &["$select", "$top", "$skip", "$skiptoken", "$count"],
             Self::Contacts | Self::Folders(_) => LIST,
             Self::People => &["$select", "$top", "$skip", "$skiptoken", "$search"],
@@ -155,14 +170,39 @@ impl<'a> Part<'a> {
 
 /// An answer, before it is known whether a batch is around it.
 pub(super) struct Reply {
+    /// The status.
+    pub status: StatusCode,
     /// The body.
     pub body: Body,
+    /// Where what was created stands.
+    pub location: Option<String>,
     /// The preferences that were heard.
     pub applied: Vec<String>,
 }
 
+impl Reply {
+    /// An answer with nothing special to it.
+    pub fn of(body: Body) -> Self {
+        Self {
+            status: StatusCode::OK,
+            body,
+            location: None,
+            applied: Vec::new(),
+        }
+    }
+
+    /// An answer that says no more than that all went well.
+    pub fn done(status: StatusCode) -> Self {
+        Self {
+            status,
+            ..Self::of(Body::Nothing)
+        }
+    }
+}
+
 /// The body of an answer.
 pub(super) enum Body {
+    Nothing,
     Json(Value),
     /// Bytes of a media type.
     Bytes(&'static str, Vec<u8>),
@@ -183,6 +223,11 @@ pub(super) fn fault(state: &State, headers: &HeaderMap, fault: Fault) -> Answer 
         Some(refusal) => wire(state, headers, Err(refusal)),
         None => graph_error::gateway_page(),
     }
+}
+
+/// A body that is larger than any that is read.
+pub(super) fn too_large(state: &State) -> Answer {
+    wire(state, &HeaderMap::new(), Err(graph_error::too_large()))
 }
 
 /// Takes a place at the mailbox that a request is for; a request of nobody
@@ -216,8 +261,13 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> A
     let answer = match result {
         Ok(reply) => {
             let answer = match &reply.body {
-                Body::Json(value) => Answer::of(StatusCode::OK, JSON, text(value)),
-                Body::Bytes(kind, bytes) => Answer::of(StatusCode::OK, kind, bytes.clone()),
+                Body::Nothing => Answer::empty(reply.status),
+                Body::Json(value) => Answer::of(reply.status, JSON, text(value)),
+                Body::Bytes(kind, bytes) => Answer::of(reply.status, kind, bytes.clone()),
+            };
+            let answer = match reply.location {
+                Some(location) => answer.with("location", location),
+                None => answer,
             };
             match reply.applied.is_empty() {
                 true => answer,
@@ -244,16 +294,27 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
     let (user, rest) = match path {
         ["me", rest @ ..] => (None, rest),
         ["users", user, rest @ ..] => (Some(*user), rest),
+        ["places", "microsoft.graph.room"] => {
+            let body = rooms(state, request, &access)?;
+            return Ok(Reply::of(body));
+        }
         other => return Err(no_segment(other.first().unwrap_or(&""))),
     };
+    if let Some(call) = graph_delta::Call::of(rest) {
+        return graph_delta::carry_out(state, request, user, &access, call);
+    }
+    if let Some(call) = graph_calendar::Call::of(rest) {
+        return graph_calendar::carry_out(state, request, user, &access, &call);
+    }
     let (call, folder) = Call::of(rest).map_err(no_segment)?;
     if request.method != Method::GET {
-        return Err(not_allowed());
+        return Err(not_allowed("GET"));
     }
     let store = let_in(state, &access, user, call.permissions())?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let asked = Asked {
+        state,
         request,
         store,
         options: &options,
@@ -262,9 +323,40 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
     };
     let body = asked.carry_out(&call, folder)?;
     Ok(Reply {
-        body,
         applied: prefer.applied,
+        ..Reply::of(body)
     })
+}
+
+/// Windows' name of the zone that a mailbox's owner is in: that of their main
+/// calendar.
+pub(super) fn mailbox_zone(state: &State, store: Store<'_>) -> String {
+    let agenda = state.agenda();
+    let main = agenda.main_of(&store.mailbox.address);
+    let zone = main.and_then(|place| agenda.calendar(place));
+    windows_name(zone.map_or("UTC", |calendar| &calendar.zone)).to_owned()
+}
+
+/// Answers with the tenant's rooms, which take an administrator's consent.
+fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Refusal> {
+    if request.method != Method::GET {
+        return Err(not_allowed("GET"));
+    }
+    let store = Store::of(state, &access.mailbox).ok_or_else(denied)?;
+    if !state.graph.rooms() {
+        return Err(denied());
+    }
+    let options = Options::read(request, &["$select", "$top", "$skip", "$count", "$filter"])?;
+    let prefer = Prefer::read(request);
+    let asked = Asked {
+        state,
+        request,
+        store,
+        options: &options,
+        prefer: &prefer,
+        epoch: state.graph.epoch(),
+    };
+    graph_calendar_places::rooms(&asked)
 }
 
 /// The bearer's token of a request.
@@ -285,7 +377,7 @@ pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, Refus
 
 /// The mailbox that a token opens under the name of `user`: its own, or
 /// another, where it may see what others share.
-fn let_in<'a>(
+pub(super) fn let_in<'a>(
     state: &'a State,
     access: &Access,
     user: Option<&str>,

@@ -6,8 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::contacts::Person;
-use super::graph::{Body, Call, Part};
+use super::graph::{self, Body, Call, Part};
 use super::graph_attachments;
+use super::graph_calendar_places;
 use super::graph_error::{Refusal, bad_request, invalid_filter, not_found};
 use super::graph_filter;
 use super::graph_folders;
@@ -19,9 +20,12 @@ use super::graph_people::{self, object};
 use super::graph_store::Store;
 use super::graph_user;
 use super::http::Request;
+use super::state::State;
 
 /// A request that was let in.
 pub(super) struct Asked<'a> {
+    /// All there is.
+    pub state: &'a State,
     /// The request, for what an answer repeats of it.
     pub request: &'a Request,
     /// The mailbox.
@@ -43,9 +47,8 @@ impl Asked<'_> {
                 options.check_select(&graph_user::USER, "user")?;
                 Ok(self.user(graph_user::user(store, options)))
             }
-            Call::Settings => {
-                Ok(self.single(options.cut(graph_user::settings(store)), "mailboxSettings"))
-            }
+            Call::Settings(name) => self.settings(*name, &graph::mailbox_zone(self.state, store)),
+            Call::Zones(segment) => graph_calendar_places::zones(self, segment),
             Call::Categories => {
                 options.check_select(&["id", "displayName", "color"], "outlookCategory")?;
                 let all = graph_user::categories(store);
@@ -80,6 +83,21 @@ impl Asked<'_> {
             }
             Call::Message(id, part) => self.message(id, part, folder),
         }
+    }
+
+    /// The settings of the mailbox, or one of them by itself.
+    fn settings(&self, name: Option<&str>, zone: &str) -> Result<Body, Refusal> {
+        let mut settings = graph_user::settings(self.store, zone);
+        let Some(name) = name else {
+            return Ok(self.single(self.options.cut(settings), "mailboxSettings"));
+        };
+        let of = format!("mailboxSettings/{name}");
+        let address = &self.store.mailbox.address;
+        let context = graph_pages::context(self.request, address, &of, self.options, false);
+        Ok(match settings.remove(name) {
+            Some(Value::Object(members)) => with_context(context, members),
+            value => Body::Json(serde_json::json!({ "@odata.context": context, "value": value })),
+        })
     }
 
     fn message(&self, id: &str, part: &Part<'_>, folder: Option<&str>) -> Result<Body, Refusal> {
@@ -166,13 +184,13 @@ impl Asked<'_> {
     }
 
     /// The filter, where there is one.
-    fn filter(&self) -> Result<Option<graph_filter::Filter>, Refusal> {
+    pub fn filter(&self) -> Result<Option<graph_filter::Filter>, Refusal> {
         let filter = self.options.filter.map(graph_filter::parse).transpose();
         filter.map_err(|why| invalid_filter(&why))
     }
 
     /// A page of a list that is all here.
-    fn list<T>(
+    pub fn list<T>(
         &self,
         all: &[T],
         default: usize,
@@ -198,7 +216,7 @@ impl Asked<'_> {
     }
 
     /// One entity, under the address that says what it is.
-    fn single(&self, members: Map<String, Value>, of: &str) -> Body {
+    pub fn single(&self, members: Map<String, Value>, of: &str) -> Body {
         let address = &self.store.mailbox.address;
         let context = graph_pages::context(self.request, address, of, self.options, true);
         with_context(context, members)
@@ -214,7 +232,7 @@ impl Asked<'_> {
 }
 
 /// An entity under its context.
-fn with_context(context: String, members: Map<String, Value>) -> Body {
+pub(super) fn with_context(context: String, members: Map<String, Value>) -> Body {
     let mut entity = Map::new();
     entity.insert("@odata.context".to_owned(), context.into());
     entity.extend(members);
@@ -222,7 +240,10 @@ fn with_context(context: String, members: Map<String, Value>) -> Body {
 }
 
 /// Those of a list that meet a condition, unless it cannot be decided.
-fn kept<T>(list: Vec<T>, meets: impl Fn(&T) -> Result<bool, Refusal>) -> Result<Vec<T>, Refusal> {
+pub(super) fn kept<T>(
+    list: Vec<T>,
+    meets: impl Fn(&T) -> Result<bool, Refusal>,
+) -> Result<Vec<T>, Refusal> {
     let mut kept = Vec::with_capacity(list.len());
     for item in list {
         if meets(&item)? {

@@ -26,7 +26,7 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refus
     // A batch without a token is refused whole, not item by item.
     graph::access(state, &request.headers)?;
     if request.method != Method::POST {
-        return Err(not_allowed());
+        return Err(not_allowed("POST"));
     }
     let unreadable = |why: &str| bad_request(format!("Invalid batch payload format. {why}"));
     let body: Value =
@@ -49,10 +49,7 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refus
         .map(|item| response(state, request, item))
         .collect();
     responses.reverse();
-    Ok(Reply {
-        body: Body::Json(json!({ "responses": responses })),
-        applied: Vec::new(),
-    })
+    Ok(Reply::of(Body::Json(json!({ "responses": responses }))))
 }
 
 /// One request of a batch.
@@ -131,16 +128,21 @@ fn response(state: &State, outer: &Request, item: Item) -> Value {
             if !reply.applied.is_empty() {
                 put("Preference-Applied", reply.applied.join(", "));
             }
-            match reply.body {
+            if let Some(location) = reply.location {
+                put("Location", location);
+            }
+            let body = match reply.body {
+                Body::Nothing => None,
                 Body::Json(value) => {
                     put("Content-Type", graph::JSON.to_owned());
-                    (200, value)
+                    Some(value)
                 }
                 Body::Bytes(kind, bytes) => {
                     put("Content-Type", kind.to_owned());
-                    (200, STANDARD.encode(bytes).into())
+                    Some(STANDARD.encode(bytes).into())
                 }
-            }
+            };
+            (reply.status, body)
         }
         Err(refusal) => {
             let id = state.graph.request_id();
@@ -148,10 +150,15 @@ fn response(state: &State, outer: &Request, item: Item) -> Value {
             for (name, value) in &refusal.headers {
                 put(&written(name), value.clone());
             }
-            (refusal.status.as_u16(), refusal.body(&id, &id))
+            (refusal.status, Some(refusal.body(&id, &id)))
         }
     };
-    json!({ "id": item.id, "status": status, "headers": headers, "body": body })
+    let mut response = Map::new();
+    response.insert("id".to_owned(), item.id.into());
+    response.insert("status".to_owned(), status.as_u16().into());
+    response.insert("headers".to_owned(), headers.into());
+    response.extend(body.map(|body| ("body".to_owned(), body)));
+    response.into()
 }
 
 /// A header's name as it is written: `Retry-After`.

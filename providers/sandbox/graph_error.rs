@@ -166,13 +166,107 @@ pub(super) fn no_segment(segment: &str) -> Refusal {
 }
 
 /// 405: a method that a path does not have.
-pub(super) fn not_allowed() -> Refusal {
+pub(super) fn not_allowed(allowed: &str) -> Refusal {
     Refusal::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "Request_BadRequest",
         "Specified HTTP method is not allowed for the request target.",
     )
-    .with("allow", "GET")
+    .with("allow", allowed)
+}
+
+/// 400: a zone that nobody knows.
+pub(super) fn unknown_zone(name: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "TimeZoneNotSupportedException",
+        format!(
+            "A valid TimeZone value must be specified. The following TimeZone value is not \
+             supported: '{name}'."
+        ),
+    )
+}
+
+/// 400: a parameter that makes no sense.
+pub(super) fn invalid_parameter(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "ErrorInvalidParameter", message)
+}
+
+/// 400: a request that can be read and not be carried out.
+pub(super) fn invalid_request(why: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidRequest",
+        format!("Your request can't be completed. {why}"),
+    )
+}
+
+/// 400: a property with a value that it cannot have.
+pub(super) fn invalid_property() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorPropertyValidationFailure",
+        "At least one property failed validation.",
+    )
+}
+
+/// 400: somebody without an address, or nobody at all.
+pub(super) fn invalid_recipients() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidRecipients",
+        "At least one recipient isn't valid.",
+    )
+}
+
+/// 409: a name that is taken.
+pub(super) fn folder_exists() -> Refusal {
+    Refusal::new(
+        StatusCode::CONFLICT,
+        "ErrorFolderExists",
+        "A folder with the specified name already exists.",
+    )
+}
+
+/// 400: an occurrence that would come to stand on another's day, or past it.
+pub(super) fn crossing() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorOccurrenceCrossingBoundary",
+        "Modified occurrence is crossing or overlapping adjacent occurrence.",
+    )
+}
+
+/// 400: a body that is no JSON.
+pub(super) fn unreadable_body() -> Refusal {
+    bad_request(
+        "Unable to read JSON request payload. Please ensure Content-Type header is set and \
+         payload is of valid JSON format.",
+    )
+}
+
+/// 400: a body that is not what it has to be.
+pub(super) fn wrong_body(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "RequestBodyRead", message)
+}
+
+/// 412: somebody else was quicker.
+pub(super) fn conflict() -> Refusal {
+    Refusal::new(
+        StatusCode::PRECONDITION_FAILED,
+        "ErrorIrresolvableConflict",
+        "The send or update operation could not be performed because the change key passed in \
+         the request does not match the current change key for the item.",
+    )
+}
+
+/// 410: changes since a time that is forgotten.
+pub(super) fn sync_state_lost() -> Refusal {
+    Refusal::new(
+        StatusCode::GONE,
+        "SyncStateNotFound",
+        "The sync state generation is not found; the client has to start over.",
+    )
 }
 
 /// 401: no token, or not one that is good now.
@@ -246,6 +340,15 @@ pub(super) fn gateway_page() -> Answer {
     page(
         StatusCode::BAD_GATEWAY,
         "The web server reported a bad gateway error.",
+    )
+}
+
+/// 413: a body beyond all measure.
+pub(super) fn too_large() -> Refusal {
+    Refusal::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "BadRequest",
+        "Maximum request length exceeded.",
     )
 }
 

@@ -100,7 +100,13 @@ pub(super) const PROPERTIES: [&str; 7] = [
 
 /// The number of the folder that a letter is in.
 pub(super) fn number_of(letter: &Letter) -> u8 {
-    let place = PLACES.iter().find(|(label, _)| letter.has(label));
+    number_of_labels(&letter.labels)
+}
+
+/// The number of the folder of what has these labels.
+pub(super) fn number_of_labels(labels: &[String]) -> u8 {
+    let has = |name: &str| labels.iter().any(|label| label == name);
+    let place = PLACES.iter().find(|(label, _)| has(label));
     place.map_or(ARCHIVE, |(_, number)| *number)
 }
 

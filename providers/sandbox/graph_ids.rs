@@ -29,6 +29,23 @@ const IMMUTABLE: [u8; 27] = [
 /// What stands between a message's id and the part of an attachment.
 const PART: [u8; 5] = [0x01, 0x12, 0x00, 0x10, 0x00];
 
+/// What stands before the start of an occurrence in its id.
+const OCCURRENCE: [u8; 4] = [0x01, 0x51, 0x00, 0x08];
+
+/// Where that stands, in common ids and in immutable ones.
+fn occurrence_at(immutable: bool) -> usize {
+    match immutable {
+        true => IMMUTABLE.len(),
+        false => 40,
+    }
+}
+
+/// Seconds from the year 1, in which Exchange counts, to 1970.
+const YEAR_ONE: i64 = 62_135_596_800;
+
+/// The number of the folder that events are in.
+const CALENDAR: u8 = 0x0d;
+
 /// The bytes of a message's id, common and immutable.
 const MESSAGE_LENGTHS: [usize; 2] = [113, 51];
 
@@ -118,6 +135,55 @@ impl Ids {
         };
         let hidden = bytes.get(at..).filter(|_| bytes.len() == length)?;
         Some((self.shown(hidden)?, immutable))
+    }
+
+    /// The id of an event, or of an occurrence of one by the second at which it
+    /// starts.
+    pub fn event(&self, place: usize, occurrence: Option<i64>, immutable: bool) -> String {
+        let number = u64::try_from(place).unwrap_or(u64::MAX);
+        let mut bytes = self.message_bytes(number, CALENDAR, immutable);
+        if let Some(second) = occurrence {
+            let at = occurrence_at(immutable);
+            let stamp = second.wrapping_add(YEAR_ONE).wrapping_mul(10_000_000);
+            let stamp = [OCCURRENCE.as_slice(), &stamp.to_be_bytes()].concat();
+            bytes.splice(at..at, stamp);
+        }
+        STANDARD.encode(bytes)
+    }
+
+    /// What the id of an event stands for, as it was given to [`Ids::event`]:
+    /// an error for what has not the form of one, nothing for one that was not
+    /// made here.
+    pub fn event_of(&self, id: &str) -> Result<Option<(usize, Option<i64>, bool)>, ()> {
+        let mut bytes = STANDARD.decode(id).map_err(|_| ())?;
+        let immutable = bytes.starts_with(&IMMUTABLE);
+        let at = occurrence_at(immutable);
+        let plain = MESSAGE_LENGTHS.contains(&bytes.len());
+        let stamp = bytes
+            .get(at..)
+            .filter(|_| !plain)
+            .and_then(|rest| rest.strip_prefix(&OCCURRENCE))
+            .and_then(|rest| rest.first_chunk().copied());
+        let occurrence = stamp.map(|stamp| {
+            bytes.drain(at..at + OCCURRENCE.len() + 8);
+            i64::from_be_bytes(stamp).div_euclid(10_000_000) - YEAR_ONE
+        });
+        let (number, immutable) = self.letter_in(&bytes).ok_or(())?;
+        let found = usize::try_from(number).ok();
+        let found = found.map(|place| (place, occurrence, immutable));
+        Ok(found.filter(|(place, occurrence, immutable)| {
+            self.event(*place, *occurrence, *immutable) == id
+        }))
+    }
+
+    /// A calendar's id: 120 characters.
+    pub fn calendar(&self, name: &str) -> String {
+        self.other("calendar", name)
+    }
+
+    /// The version of what has changed with a mark.
+    pub fn version(&self, mark: u64) -> String {
+        self.change_key(mark ^ (1 << 63))
     }
 
     /// The id of a letter's part, counted in reading order.

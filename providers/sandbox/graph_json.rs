@@ -125,6 +125,15 @@ pub(super) fn message(
         bodies: None,
     };
     let mut message = Map::new();
+    if let Some(method) = letter.calendar_method() {
+        let kind = match method.to_ascii_uppercase().as_str() {
+            "REQUEST" => "eventMessageRequest",
+            "REPLY" | "COUNTER" => "eventMessageResponse",
+            _ => "eventMessage",
+        };
+        let name = format!("#microsoft.graph.{kind}");
+        message.insert("@odata.type".to_owned(), name.into());
+    }
     let etag = format!("W/\"{}\"", store.ids().change_key(letter.id));
     message.insert("@odata.etag".to_owned(), etag.into());
     for name in PROPERTIES {

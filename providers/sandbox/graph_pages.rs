@@ -115,10 +115,22 @@ pub(super) fn web_link(id: &str) -> String {
     format!("https://outlook.office365.com/owa/?ItemID={id}&exvsurl=1&viewmodel=ReadMessageItem")
 }
 
+/// The path of a request, as it is written.
+pub(super) fn path(request: &Request) -> String {
+    let parts = request.path.iter();
+    let parts = parts.map(|part| utf8_percent_encode(part, ENCODED).to_string());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Where an event can be seen in a browser.
+pub(super) fn event_link(id: &str) -> String {
+    let id = utf8_percent_encode(id, ENCODED);
+    format!("https://outlook.office365.com/owa/?itemid={id}&exvsurl=1&path=/calendar/item")
+}
+
 /// The address of the page after a page.
 fn link(request: &Request, page: &Page, epoch: u64) -> String {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
-    let path: Vec<String> = request.path.iter().map(|part| encode(part)).collect();
     let token = token(page.rows.end, epoch, &question(request));
     let kept = request
         .query
@@ -135,7 +147,7 @@ fn link(request: &Request, page: &Page, epoch: u64) -> String {
     if page.by_token || epoch > 0 {
         query.push(format!("%24skiptoken={token}"));
     }
-    format!("{}/{}?{}", base(request), path.join("/"), query.join("&"))
+    format!("{}/{}?{}", base(request), path(request), query.join("&"))
 }
 
 /// What a token must fit: the path and all options that change the list.

@@ -28,6 +28,8 @@ pub(super) struct Options<'a> {
     pub search: Option<&'a str>,
     /// The place of a page.
     pub skiptoken: Option<&'a str>,
+    /// Where a round of changes ended.
+    pub deltatoken: Option<&'a str>,
     /// What is to be given along.
     pub expand: Option<&'a str>,
     /// True when hidden folders are wanted too.
@@ -67,6 +69,7 @@ impl<'a> Options<'a> {
                 "$orderby" => options.orderby = Some(value).filter(|value| !value.is_empty()),
                 "$search" => options.search = Some(value),
                 "$skiptoken" => options.skiptoken = Some(value),
+                "$deltatoken" => options.deltatoken = Some(value),
                 _ => options.expand = Some(value).filter(|value| !value.is_empty()),
             }
         }
@@ -201,6 +204,8 @@ pub(super) struct Prefer {
     pub body: BodyForm,
     /// The rows of a page, where `$top` says nothing.
     pub page_size: Option<usize>,
+    /// The name of the zone that events are to be told in.
+    pub zone: Option<String>,
     /// The preferences that were heard, as they are told back.
     pub applied: Vec<String>,
 }
@@ -212,6 +217,7 @@ impl Prefer {
             immutable: false,
             body: BodyForm::Stored,
             page_size: None,
+            zone: None,
             applied: Vec::new(),
         };
         let lines = request.headers.get_all("prefer").iter();
@@ -230,8 +236,10 @@ impl Prefer {
         let Some((name, value)) = wish.split_once('=') else {
             return false;
         };
-        let value = value.trim().trim_matches('"').to_ascii_lowercase();
+        let plain = value.trim().trim_matches('"');
+        let value = plain.to_ascii_lowercase();
         match (name.trim().to_ascii_lowercase().as_str(), value.as_str()) {
+            ("outlook.timezone", _) => self.zone = Some(plain.to_owned()),
             ("idtype", "immutableid") => self.immutable = true,
             ("outlook.body-content-type", "text") => self.body = BodyForm::Text,
             ("outlook.body-content-type", "html") => self.body = BodyForm::Html,

@@ -1,13 +1,11 @@
 //! What Graph's half remembers between requests: how many are under way for
-//! each mailbox, which pages are still good, and the indexes of the mailboxes.
+//! each mailbox, and which pages are still good.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::graph_ids::named_guid;
-use super::graph_store::Index;
-use super::mailbox::Mailbox;
 
 /// Requests that a mailbox takes at a time.
 const AT_ONCE: usize = 4;
@@ -16,27 +14,14 @@ const AT_ONCE: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct GraphState {
     epoch: AtomicU64,
+    generation: AtomicU64,
+    rooms: AtomicBool,
     requests: AtomicU64,
     items: AtomicU64,
     busy: Mutex<HashMap<String, usize>>,
-    indexes: Vec<OnceLock<Index>>,
 }
 
 impl GraphState {
-    /// The state at the start, for so many mailboxes.
-    pub fn new(mailboxes: usize) -> Self {
-        Self {
-            indexes: (0..mailboxes).map(|_| OnceLock::new()).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// The index of the mailbox at a place, made at the first need.
-    pub fn index(&self, place: usize, mailbox: &Mailbox) -> Option<&Index> {
-        let index = self.indexes.get(place)?;
-        Some(index.get_or_init(|| Index::of(mailbox)))
-    }
-
     /// The age of pages: a link made in an older one is not good any more.
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
@@ -45,6 +30,26 @@ impl GraphState {
     /// Makes all links given so far too old.
     pub fn expire_pages(&self) {
         self.epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The age of what clients know of changes.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Makes all that clients know of changes too old.
+    pub fn expire_delta_links(&self) {
+        self.generation.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// True when the tenant's rooms may be seen.
+    pub fn rooms(&self) -> bool {
+        self.rooms.load(Ordering::Relaxed)
+    }
+
+    /// Lets everybody see the tenant's rooms, or nobody.
+    pub fn allow_rooms(&self, allowed: bool) {
+        self.rooms.store(allowed, Ordering::Relaxed);
     }
 
     /// A number for a request, as a UUID; the same sequence on every run.

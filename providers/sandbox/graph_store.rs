@@ -79,10 +79,7 @@ pub(super) struct Store<'a> {
 impl<'a> Store<'a> {
     /// The mailbox of an address.
     pub fn of(state: &'a State, address: &str) -> Option<Self> {
-        let same = |mailbox: &&Mailbox| mailbox.address.eq_ignore_ascii_case(address);
-        let mailboxes = state.mailboxes.iter();
-        let (place, mailbox) = mailboxes.enumerate().find(|(_, mailbox)| same(mailbox))?;
-        let index = state.graph.index(place, mailbox)?;
+        let (mailbox, index) = state.indexed(address)?;
         Some(Self { mailbox, index })
     }
 

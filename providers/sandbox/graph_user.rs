@@ -92,10 +92,9 @@ fn proxies(store: Store<'_>) -> Vec<String> {
     proxies
 }
 
-/// The settings of a mailbox.
-pub(super) fn settings(store: Store<'_>) -> Map<String, Value> {
+/// The settings of a mailbox whose owner is in a zone of Windows' name.
+pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
     let archive = graph_folders::well_known("archive").map(|folder| folder.number);
-    let zone = "W. Europe Standard Time";
     object(json!({
         "archiveFolder": archive.map(|number| store.ids().folder(number)),
         "timeZone": zone,

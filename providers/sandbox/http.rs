@@ -24,7 +24,9 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::faults::Fault;
 use super::state::State;
-use super::{entra, gmail, google_error, google_people, google_sign_in, graph, graph_error};
+use super::{
+    entra, gmail, google_calendar, google_error, google_people, google_sign_in, graph, graph_error,
+};
 
 /// The largest request body that is read.
 const MAX_REQUEST: usize = 1 << 20;
@@ -104,6 +106,11 @@ impl Answer {
         }
     }
 
+    /// An answer without a body.
+    pub fn empty(status: StatusCode) -> Self {
+        Self::of(status, "", Vec::new())
+    }
+
     /// A page for people. It may not be framed and loads nothing.
     pub fn html(status: StatusCode, page: String) -> Self {
         let answer = Self {
@@ -166,7 +173,7 @@ async fn answer(
 ) -> io::Result<Response<Body>> {
     let path = request.uri().path();
     let graph = path.starts_with("/v1.0/");
-    let mut apis = ["/gmail/", "/v1/", "/v1.0/"].into_iter();
+    let mut apis = ["/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let (delay, fault) = state.next_fault(apis.any(|base| path.starts_with(base)));
     // Held until the answer is made: that is how long a request is under way.
     let _place = match graph {
@@ -183,6 +190,7 @@ async fn answer(
         Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
         Some(Fault::Half) | None => match read(request).await {
             Ok(request) => route(&state, &request),
+            Err(Refused::TooLarge) if graph => graph::too_large(&state),
             Err(Refused::TooLarge) => google_error::too_large(),
             Err(Refused::NotLocal) => google_error::not_local(),
             Err(Refused::Endless) => graph_error::length_required(),
@@ -200,6 +208,7 @@ fn route(state: &State, request: &Request) -> Answer {
     match path.as_slice() {
         ["v1.0", rest @ ..] => graph::answer(state, request, rest),
         ["gmail", rest @ ..] => gmail::answer(state, request, rest),
+        ["calendar", rest @ ..] => google_calendar::answer(state, request, rest),
         ["v1", rest @ ..] => google_people::answer(state, request, rest),
         _ => entra::answer(state, request, &path)
             .or_else(|| google_sign_in::answer(state, request, &path))
@@ -278,11 +287,16 @@ fn response(answer: Answer, half: bool) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static(answer.content_type),
-    );
-    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    if !answer.content_type.is_empty() {
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(answer.content_type),
+        );
+    }
+    // RFC 9110, 8.6: what has no content has no length either.
+    if answer.status != StatusCode::NO_CONTENT {
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
     for (name, value) in answer.headers {
         // A value that no header can hold is left out rather than mended.
         if let Ok(value) = HeaderValue::from_str(&value) {

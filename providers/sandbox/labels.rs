@@ -51,7 +51,7 @@ const EXPORTED: [(&str, &str); 4] = [
 const NO_LABELS: [&str; 3] = ["opened", "archived", "all mail"];
 
 /// The labels of a mailbox beyond Gmail's own.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct UserLabels {
     names: Vec<String>,
 }

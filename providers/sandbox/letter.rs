@@ -7,11 +7,13 @@
 
 use std::sync::{Arc, OnceLock};
 
+use jiff::tz::TimeZone;
 use mail_parser::DateTime;
 
 use super::head::{self, Field};
 use super::mime::{self, Part};
 use super::words::{beginning, each_word, has_phrase, number, visible, words};
+use crate::ical;
 use crate::text::flowed::unflow;
 
 /// No letter is larger: Gmail's own limit is 50 MB, with encoding.
@@ -41,7 +43,7 @@ const TELLING: [&str; 10] = [
 ];
 
 /// What a letter's header section says.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
     /// From, decoded.
     pub from: String,
@@ -70,7 +72,7 @@ pub(super) struct Facts {
 }
 
 /// What a search and a snippet need of the body.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Content {
     snippet: String,
     preview: String,
@@ -80,7 +82,7 @@ struct Content {
 }
 
 /// A letter in a mailbox.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Letter {
     /// The id; 16 hexadecimal digits on the wire.
     pub id: u64,
@@ -146,6 +148,23 @@ impl Letter {
             }
         }
         (plain, html)
+    }
+
+    /// What a calendar in the letter asks for: `REQUEST`, `REPLY`, `CANCEL`, …
+    /// (RFC 6047); nothing when there is none, or it is attached as a file.
+    pub fn calendar_method(&self) -> Option<String> {
+        const CALENDAR: &[u8] = b"text/calendar";
+        let mut windows = self.raw.windows(CALENDAR.len());
+        if !windows.any(|bytes| bytes.eq_ignore_ascii_case(CALENDAR)) {
+            return None;
+        }
+        let letter = Part::of_letter(&self.raw);
+        let parts = letter.own();
+        let part = parts
+            .iter()
+            .find(|part| part.mime_type == "text/calendar" && part.filename.is_empty())?;
+        let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
+        ical::read(&text, &TimeZone::UTC).ok()?.method
     }
 
     /// The names of the attachments.

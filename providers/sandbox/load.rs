@@ -9,18 +9,19 @@
 //! only a path that does not exist is an error.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::files::{self, Wanted, unreadable};
 use super::letter::{self, MAX_LETTER};
 use super::mailbox::{Arrival, Mailbox};
 use super::mbox::{self, Posted};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 
 /// The mailboxes that the sandbox comes with: file, owner, letters. One
 /// person's, in private and at work.
@@ -48,6 +49,9 @@ const LONG: Duration = Duration::from_millis(700);
 pub struct LoadReport {
     /// The number of letters loaded.
     pub messages: usize,
+    /// The number of calendar entries loaded: a recurring event is one, and each
+    /// of its occurrences that differs is one more.
+    pub events: usize,
     /// What was passed over, as the file (`file:number` for a letter in an
     /// mbox, from 1) and the reason.
     pub skipped: Vec<(String, String)>,
@@ -67,16 +71,6 @@ pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>,
     Ok(loading.mailboxes())
 }
 
-/// A file to load.
-struct Source {
-    /// Whose letters it holds, where the folder tells.
-    owner: Option<String>,
-    /// The path below the one that was named, for the report.
-    name: String,
-    path: PathBuf,
-    size: u64,
-}
-
 /// What has been loaded so far.
 #[derive(Default)]
 struct Loading {
@@ -87,7 +81,12 @@ struct Loading {
 impl Loading {
     /// Loads every file of a path.
     fn path(&mut self, path: &Path, progress: bool) -> Result<()> {
-        let sources = self.sources(path)?;
+        let wanted = Wanted {
+            what: "mail",
+            next: "name a folder of .eml and .mbox files, or one such file",
+            is: |path| kind(path).is_some(),
+        };
+        let sources = files::sources(path, &wanted, &mut self.report.skipped)?;
         let mut bar = Bar::new(progress, sources.iter().map(|source| source.size).sum());
         for source in sources {
             let owner = source.owner.as_deref();
@@ -112,64 +111,6 @@ impl Loading {
         }
         bar.finish();
         Ok(())
-    }
-
-    /// The files of a path in the order of their names, so that ids of labels
-    /// do not hang on the file system.
-    fn sources(&mut self, path: &Path) -> Result<Vec<Source>> {
-        let unusable = |error: io::Error| {
-            Error::new(
-                Kind::Argument,
-                format!("cannot read mail from {}: {error}", path.display()),
-            )
-            .next("name a folder of .eml and .mbox files, or one such file")
-        };
-        let data = fs::metadata(path).map_err(unusable)?;
-        let own = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        if data.is_file() {
-            return Ok(vec![Source {
-                owner: None,
-                name: own.unwrap_or_default(),
-                path: path.to_owned(),
-                size: data.len(),
-            }]);
-        }
-        fs::read_dir(path).map_err(unusable)?;
-        let mut sources = Vec::new();
-        let mut folders = vec![path.to_owned()];
-        while let Some(folder) = folders.pop() {
-            let entries = match fs::read_dir(&folder) {
-                Ok(entries) => entries,
-                Err(error) => {
-                    self.skip(below(path, &folder), unreadable(&error));
-                    continue;
-                }
-            };
-            for entry in entries.flatten() {
-                let file = entry.path();
-                // A link to a folder is not followed: it could lead in a circle.
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push(file);
-                } else if kind(&file).is_some() {
-                    let name = below(path, &file);
-                    match fs::metadata(&file) {
-                        Ok(data) if data.is_file() => sources.push(Source {
-                            owner: owner(&name),
-                            name,
-                            size: data.len(),
-                            path: file,
-                        }),
-                        // A pipe or device would be waited for without an end.
-                        Ok(_) => self.skip(name, "it is no regular file".to_owned()),
-                        Err(error) => self.skip(name, unreadable(&error)),
-                    }
-                }
-            }
-        }
-        sources.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(sources)
     }
 
     /// Loads the letters of an mbox, telling how many bytes each took.
@@ -260,19 +201,6 @@ fn kind(path: &Path) -> Option<Format> {
     }
 }
 
-/// A path below the one that was named, with slashes everywhere.
-fn below(root: &Path, path: &Path) -> String {
-    let rest = path.strip_prefix(root).unwrap_or(path);
-    let names: Vec<_> = rest.iter().map(|name| name.to_string_lossy()).collect();
-    names.join("/")
-}
-
-/// The address that the first folder of a path names.
-fn owner(name: &str) -> Option<String> {
-    let (folder, _) = name.split_once('/')?;
-    folder.contains('@').then(|| folder.to_owned())
-}
-
 /// The address that most letters were delivered to.
 fn commonest(letters: &[Arrival]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -289,11 +217,6 @@ fn commonest(letters: &[Arrival]) -> String {
     // Of several that lead, the first of the alphabet.
     let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
     most.map_or_else(|| NOBODY.to_owned(), |(address, _)| address)
-}
-
-/// Why a file was not read.
-fn unreadable(error: &io::Error) -> String {
-    format!("it cannot be read: {error}")
 }
 
 /// A progress bar that appears only when loading takes its time.

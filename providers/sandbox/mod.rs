@@ -1,9 +1,10 @@
 //! The sandbox: a server on loopback that stands in for the providers.
 //!
 //! It speaks HTTP as Google's and Microsoft's sign-ins, the Gmail API, parts of
-//! the People API and the mail part of Microsoft Graph do, in their shapes and
-//! with their errors, over mailboxes held in memory: a shipped sample, or any
-//! folder of `.eml` and `.mbox` files. The rest of the program reaches it as it
+//! the People API, Google Calendar and the parts of Microsoft Graph for mail and
+//! calendars do, in their shapes and with their errors, over mailboxes and
+//! calendars held in memory: a shipped sample, or any folder of `.eml` and
+//! `.mbox` files. The rest of the program reaches it as it
 //! reaches the real thing and cannot tell. It can also fail on purpose
 //! ([`Faults`]), and refuse to sign people in as a Microsoft tenant's
 //! administrator may have it ([`EntraPolicy`]).
@@ -20,6 +21,10 @@
 //! behave like a machine far away: a long search here must not hold up the
 //! caller's tasks, which would never happen to the real service's callers.
 
+mod agenda;
+mod agenda_expand;
+mod agenda_share;
+mod agenda_write;
 mod attachment_id;
 mod contacts;
 mod device_codes;
@@ -32,13 +37,27 @@ mod entra_scopes;
 mod entra_token;
 mod faults;
 mod fields;
+mod files;
 mod gmail;
 mod gmail_dates;
+mod gmail_history;
 mod gmail_json;
 mod gmail_list;
 mod gmail_match;
 mod gmail_query;
 mod gmail_settings;
+mod google_calendar;
+mod google_calendar_busy;
+mod google_calendar_error;
+mod google_calendar_filter;
+mod google_calendar_json;
+mod google_calendar_list;
+mod google_calendar_lists;
+mod google_calendar_pages;
+mod google_calendar_parts;
+mod google_calendar_read;
+mod google_calendar_shape;
+mod google_calendar_write;
 mod google_error;
 mod google_params;
 mod google_people;
@@ -47,8 +66,25 @@ mod graph;
 mod graph_answer;
 mod graph_attachments;
 mod graph_batch;
+mod graph_calendar;
+mod graph_calendar_delta;
+mod graph_calendar_places;
+mod graph_calendar_schedule;
+mod graph_calendar_zones;
 mod graph_dates;
+mod graph_delta;
 mod graph_error;
+mod graph_events;
+mod graph_events_body;
+mod graph_events_draft;
+mod graph_events_filter;
+mod graph_events_json;
+mod graph_events_read;
+mod graph_events_recurrence;
+mod graph_events_respond;
+mod graph_events_shown;
+mod graph_events_types;
+mod graph_events_write;
 mod graph_filter;
 mod graph_folders;
 mod graph_found;
@@ -56,6 +92,7 @@ mod graph_ids;
 mod graph_json;
 mod graph_list;
 mod graph_match;
+mod graph_messages_delta;
 mod graph_pages;
 mod graph_params;
 mod graph_people;
@@ -68,7 +105,9 @@ mod http;
 mod labels;
 mod letter;
 mod load;
+mod load_calendar;
 mod mailbox;
+mod mailbox_change;
 mod mbox;
 mod mime;
 mod oauth;
@@ -96,6 +135,9 @@ pub use faults::Faults;
 pub use load::LoadReport;
 
 use device_codes::DeviceCodes;
+use load_calendar::From;
+use mailbox::{Arrival, Mailbox};
+use mailbox_change::Change;
 use state::State;
 use tokens::SignIn;
 
@@ -104,6 +146,9 @@ use tokens::SignIn;
 pub struct Options {
     /// A folder of mail, or one file; without it, the sample mailbox.
     pub mail: Option<PathBuf>,
+    /// A folder of calendars, or one file; without it, those of the sample
+    /// mailbox, or empty ones for other mail.
+    pub calendar: Option<PathBuf>,
     /// The port on 127.0.0.1; 0 takes any that is free.
     pub port: u16,
     /// What goes wrong on purpose.
@@ -125,6 +170,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             mail: None,
+            calendar: None,
             port: 0,
             faults: Faults::default(),
             progress: false,
@@ -190,7 +236,7 @@ impl Sandbox {
 
     /// The addresses of the mailboxes, in alphabetical order.
     pub fn addresses(&self) -> Vec<String> {
-        let mailboxes = self.state.mailboxes.iter();
+        let mailboxes = self.state.mailboxes();
         mailboxes.map(|mailbox| mailbox.address.clone()).collect()
     }
 
@@ -221,10 +267,73 @@ impl Sandbox {
         self.state.sign_in().expire_access_tokens();
     }
 
+    /// Lets a letter come into a mailbox; false if there is no such mailbox, or
+    /// the letter is there already. Without a `Date` of its own it comes now.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] if it is no letter.
+    pub fn deliver(&self, address: &str, letter: &[u8]) -> Result<bool> {
+        let raw: Arc<[u8]> = letter::wire_form(letter).into();
+        let now = jiff::Timestamp::now().as_second();
+        let facts = letter::facts(&raw, Some(now))
+            .map_err(|why| Error::new(Kind::Argument, format!("this is no letter: {why}")))?;
+        let arrival = Arrival {
+            name: String::new(),
+            raw,
+            facts,
+        };
+        let come = |_: &Mailbox| Some(Change::Comes(Box::new(arrival.clone())));
+        Ok(self.state.change_mailbox(address, come))
+    }
+
+    /// Gives the letter with a Message-ID (without brackets) other labels, by
+    /// their ids as Gmail has them; false if there is no such letter.
+    pub fn relabel(&self, address: &str, message_id: &str, labels: &[&str]) -> bool {
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        self.state.change_mailbox(address, |mailbox| {
+            let letter = mailbox.by_message_id(message_id)?;
+            Some(Change::Labels(letter.id, labels.clone()))
+        })
+    }
+
+    /// Deletes the letter with a Message-ID (without brackets) for good; false
+    /// if there is no such letter.
+    pub fn discard(&self, address: &str, message_id: &str) -> bool {
+        self.state.change_mailbox(address, |mailbox| {
+            let letter = mailbox.by_message_id(message_id)?;
+            Some(Change::Goes(letter.id))
+        })
+    }
+
     /// Makes all links to further pages of Graph's lists too old: each of them
     /// is refused from now on. Gmail's page tokens stay good.
     pub fn expire_pages(&self) {
         self.state.graph.expire_pages();
+    }
+
+    /// Lets everybody see the rooms of the Microsoft tenant, or nobody, as it is
+    /// at the start: that takes an administrator's consent.
+    pub fn allow_rooms(&self, allowed: bool) {
+        self.state.graph.allow_rooms(allowed);
+    }
+
+    /// Makes all sync tokens of Google Calendar, all history ids of Gmail and
+    /// all delta links of Graph too old: each of them is refused from now on.
+    pub fn expire_sync_tokens(&self) {
+        self.state.expire_sync_tokens();
+        self.state.graph.expire_delta_links();
+    }
+
+    /// Gives an event another title, as if its owner had done so elsewhere
+    /// meanwhile. It is named by its UID, or by its id at Google; false if
+    /// there is none.
+    pub fn touch_event(&self, address: &str, event: &str, title: &str) -> bool {
+        let mut agenda = self.state.agenda();
+        let Some(place) = agenda.named(address, event) else {
+            return false;
+        };
+        agenda.change(place, false, |event| event.title = title.to_owned());
+        true
     }
 
     /// Waits until the server has stopped, which it does not by itself.
@@ -292,10 +401,22 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
         .await
         .map_err(unusable)?;
     let port = listener.local_addr().map_err(unusable)?.port();
-    let (mailboxes, report) = load::load(options.mail.as_deref(), options.progress)?;
+    let (mailboxes, mut report) = load::load(options.mail.as_deref(), options.progress)?;
     let devices = DeviceCodes::new(options.device_interval, options.device_lifetime);
     let sign_in = SignIn::new(options.token_lifetime, devices);
-    let state = State::new(mailboxes, options.faults, sign_in);
+    let addresses: Vec<String> = mailboxes
+        .iter()
+        .map(|mailbox| mailbox.address.clone())
+        .collect();
+    let from = match (&options.calendar, &options.mail) {
+        (Some(path), _) => From::Path(path),
+        (None, None) => From::Samples,
+        (None, Some(_)) => From::Nothing,
+    };
+    let calendars = load_calendar::load(from, &addresses)?;
+    report.events = calendars.events;
+    report.skipped.extend(calendars.skipped);
+    let state = State::new(mailboxes, calendars.agenda, options.faults, sign_in);
     let ready = Ready {
         port,
         report,

@@ -78,10 +78,10 @@ const DECISION: &str = "<p><button name=decision value=allow>Allow</button>\
 
 /// The mailboxes to choose among.
 fn choices(state: &State, hint: &str) -> String {
-    let chosen = state.mailbox(hint).or_else(|| state.mailboxes.first());
+    let chosen = state.mailbox(hint).or_else(|| state.mailboxes().next());
     let chosen = chosen.map(|mailbox| mailbox.address.as_str());
     let mut choices = String::new();
-    for mailbox in &state.mailboxes {
+    for mailbox in state.mailboxes() {
         let address = mailbox.address.as_str();
         let checked = if chosen == Some(address) {
             " checked"

@@ -84,7 +84,8 @@ impl App {
             Some("microsoft") => Who::Everybody(&["microsoft"]),
             Some(_) => Who::Everybody(&["google"]),
         };
-        let (app, sandbox) = Self::sandboxed(config, sandboxed.mail.clone(), faults, who).await?;
+        let (mail, calendar) = (sandboxed.mail.clone(), sandboxed.calendar.clone());
+        let (app, sandbox) = Self::sandboxed(config, mail, calendar, faults, who).await?;
         super::sandbox::report(sandbox.report());
         Ok((app, Some(sandbox)))
     }
@@ -97,12 +98,14 @@ impl App {
     pub async fn sandboxed(
         mut config: Config,
         mail: Option<PathBuf>,
+        calendar: Option<PathBuf>,
         faults: Faults,
         who: Who,
     ) -> Result<(Self, Sandbox)> {
         let sample = mail.is_none();
         let sandbox = Sandbox::start(Options {
             mail,
+            calendar,
             progress: std::io::stderr().is_terminal(),
             ..Options::default()
         })

@@ -35,13 +35,17 @@ const LISTED: usize = 10;
 const START: usize = 180;
 
 /// Runs the demo and prints it.
-pub(super) async fn run(config: Config, mail: Option<PathBuf>) -> Result<ExitCode> {
+pub(super) async fn run(
+    config: Config,
+    mail: Option<PathBuf>,
+    calendar: Option<PathBuf>,
+) -> Result<ExitCode> {
     let started = Instant::now();
     let who = match mail {
         None => Who::Usual,
         Some(_) => Who::Everybody(&["google", "microsoft"]),
     };
-    let (app, sandbox) = App::sandboxed(config, mail, Faults::default(), who).await?;
+    let (app, sandbox) = App::sandboxed(config, mail, calendar, Faults::default(), who).await?;
     report(sandbox.report());
     let accounts = app.accounts.list().await?;
     if accounts.is_empty() {
@@ -49,8 +53,9 @@ pub(super) async fn run(config: Config, mail: Option<PathBuf>) -> Result<ExitCod
             .next("give a folder with .eml or .mbox files"));
     }
     say!(
-        "Sandbox: {} messages behind the providers' own paths at {}.",
+        "Sandbox: {} messages and {} calendar entries behind the providers' own paths at {}.",
         sandbox.report().messages,
+        sandbox.report().events,
         sandbox.base()
     );
     let ids: Vec<&str> = accounts.iter().map(|account| account.id.as_str()).collect();

@@ -8,9 +8,15 @@ use crate::error::Result;
 use crate::providers::sandbox::{Faults, LoadReport, Options, Sandbox};
 
 /// Runs until ctrl-c.
-pub(super) async fn run(port: u16, mail: Option<PathBuf>, faults: Faults) -> Result<ExitCode> {
+pub(super) async fn run(
+    port: u16,
+    mail: Option<PathBuf>,
+    calendar: Option<PathBuf>,
+    faults: Faults,
+) -> Result<ExitCode> {
     let sandbox = Sandbox::start(Options {
         mail,
+        calendar,
         port,
         faults,
         progress: std::io::stderr().is_terminal(),
@@ -22,6 +28,7 @@ pub(super) async fn run(port: u16, mail: Option<PathBuf>, faults: Faults) -> Res
     say!("sandbox at {base} for {}", sandbox.addresses().join(", "));
     for (name, path) in [
         ("DAYSHEET_GMAIL_URL", ""),
+        ("DAYSHEET_GOOGLE_CALENDAR_URL", "calendar/v3/"),
         ("DAYSHEET_GOOGLE_PEOPLE_URL", ""),
         ("DAYSHEET_GOOGLE_AUTH_URL", "o/oauth2/v2/auth"),
         ("DAYSHEET_GOOGLE_TOKEN_URL", "token"),

@@ -19,6 +19,7 @@ mod encode;
 mod generated;
 #[cfg(feature = "google")]
 mod gmail;
+mod graph_client;
 mod ical;
 mod layers;
 #[cfg(any(feature = "google", feature = "microsoft"))]
@@ -32,9 +33,13 @@ mod query;
 mod recurrence;
 mod registry;
 mod request;
+mod outlook_recurrence;
 mod sandbox;
+mod sandbox_calendar;
 mod sandbox_entra;
 mod sandbox_graph;
+mod sandbox_graph_calendar;
+mod sandbox_ics;
 #[cfg(feature = "google")]
 mod server;
 mod sign_in;

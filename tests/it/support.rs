@@ -47,7 +47,7 @@ impl Session {
     pub async fn signed_in(home: TempDir, mail: Option<&Path>, who: Who) -> Self {
         let config = config(home.path(), &[]);
         let mail = mail.map(Path::to_path_buf);
-        let (app, sandbox) = App::sandboxed(config, mail, Faults::default(), who)
+        let (app, sandbox) = App::sandboxed(config, mail, None, Faults::default(), who)
             .await
             .unwrap();
         let client = Client::start(app.server()).await.unwrap();

@@ -1,0 +1,363 @@
+//! Graph's recurrence patterns from and to RRULE (RFC 5545).
+//!
+//! Graph knows six kinds of patterns, one day of a month at most, and has no
+//! place for single dates. A rule that says the same in other words is converted
+//! all the same: by the days that it has in every month there can be. The rest
+//! is refused with the reason.
+//!
+//! A month that lacks the pattern's day has its last day instead (EWS,
+//! `AbsoluteMonthlyRecurrence`), while RFC 5545 leaves that month out. So day 31 is
+//! `BYMONTHDAY=-1`, day 30 the last of the 28th to the 30th, and `BYMONTHDAY=31` is
+//! refused for a rule that comes to a shorter month.
+
+use calcard::icalendar::{ICalendarDay, ICalendarFrequency, ICalendarMonth};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::recurrence::{DAYS, Repeat, Rule, Until, until};
+use crate::when::{self, Moment};
+
+mod month;
+mod shape;
+
+use shape::Shape;
+
+/// The days of the week as Graph writes them, Monday first.
+const NAMES: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
+
+/// Which of the days of a month it is, as Graph writes it.
+const INDICES: [(&str, i32); 5] = [
+    ("first", 1),
+    ("second", 2),
+    ("third", 3),
+    ("fourth", 4),
+    ("last", -1),
+];
+
+/// Occurrences that Exchange counts.
+const COUNTED: u32 = 999;
+
+/// Graph's `recurrence` object for a rule, of an event that first starts at
+/// `start`, in the zone called `zone`. What the rule leaves out (`EXDATE`) is not
+/// in it: these occurrences are deleted.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) for a rule that Graph cannot
+/// express.
+pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
+    if !repeat.extra.is_empty() {
+        return Err(refused("has no dates besides its rule (RDATE)")
+            .next("make events of their own for these dates"));
+    }
+    let rule = match Rule::foreign(&repeat.rule) {
+        Some(rule) => rule,
+        None => Rule::read(&repeat.rule)?,
+    };
+    check_times(&rule, start)?;
+    if !repeat.begins(start) {
+        return Err(not_begun(repeat, start));
+    }
+    let day = date(start);
+    let shape = shape::of(rule.clone(), day)?;
+    let mut range = json!({
+        "startDate": day.to_string(),
+        "recurrenceTimeZone": zone,
+    });
+    match (rule.parts.count, rule.until) {
+        (Some(_), Some(_)) => {
+            return Err(refused("ends by a number or by a date, not by both")
+                .next("keep one of COUNT and UNTIL"));
+        }
+        (Some(count), None) if count > COUNTED => {
+            return Err(refused(format!("counts up to {COUNTED} occurrences"))
+                .next("use UNTIL, or a series without an end"));
+        }
+        (Some(count), None) => {
+            put(&mut range, "type", "numbered".into());
+            put(&mut range, "numberOfOccurrences", count.into());
+        }
+        (None, Some(until)) => {
+            let end = end(until, start);
+            if end < day {
+                return Err(refused("ends after it starts").next("move UNTIL behind the start"));
+            }
+            put(&mut range, "type", "endDate".into());
+            put(&mut range, "endDate", end.to_string().into());
+        }
+        (None, None) => put(&mut range, "type", "noEnd".into()),
+    }
+    Ok(json!({ "pattern": written(&shape), "range": range }))
+}
+
+fn refused(what: impl std::fmt::Display) -> Error {
+    Error::argument(format!(
+        "Outlook cannot repeat an event like this: there a series {what}"
+    ))
+}
+
+fn put(object: &mut Value, name: &str, value: Value) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(name.to_owned(), value);
+    }
+}
+
+fn date(start: &Moment) -> Date {
+    match start {
+        Moment::Day(day) => *day,
+        Moment::At(at, _) => at.date(),
+    }
+}
+
+/// Every occurrence has the time of the start.
+fn check_times(rule: &Rule, start: &Moment) -> Result<()> {
+    let Moment::At(at, _) = start else {
+        return Ok(());
+    };
+    let lists = [
+        (&rule.parts.byhour, at.hour()),
+        (&rule.parts.byminute, at.minute()),
+        (&rule.parts.bysecond, at.second()),
+    ];
+    let other = lists
+        .into_iter()
+        .any(|(list, own)| list.iter().any(|one| i8::try_from(*one) != Ok(own)));
+    match other {
+        true => Err(refused("has one time of day, that of its start")
+            .next("leave out BYHOUR, BYMINUTE and BYSECOND, and make an event for each time")),
+        false => Ok(()),
+    }
+}
+
+fn not_begun(repeat: &Repeat, start: &Moment) -> Error {
+    let error = refused("starts on a day of its rule");
+    let alone = Repeat {
+        rule: repeat.rule.clone(),
+        ..Repeat::default()
+    };
+    let from = start.when().instant(&TimeZone::UTC);
+    let all = alone.occurrences(start, from, jiff::Timestamp::MAX, 2);
+    match all.get(1).and_then(|next| alone.nominal(start, *next)) {
+        Some(next) => error.next(format!("start it on {}", date(&next))),
+        None => error.next("change the start or the rule"),
+    }
+}
+
+/// The last day that can have an occurrence.
+fn end(until: Until, start: &Moment) -> Date {
+    let (day, past) = match (until, start) {
+        (Until::Day(day), _) => (day, false),
+        (Until::Local(at) | Until::Utc(at), Moment::Day(_)) => (at.date(), false),
+        (Until::Local(at), Moment::At(first, _)) => (at.date(), first.time() > at.time()),
+        (Until::Utc(at), Moment::At(first, name)) => {
+            let zone = when::find_zone(name).unwrap_or(TimeZone::UTC);
+            let at = when::resolve(at, &TimeZone::UTC);
+            let day = zone.to_datetime(at).date();
+            (
+                day,
+                when::resolve(day.to_datetime(first.time()), &zone) > at,
+            )
+        }
+    };
+    match past {
+        true => day.yesterday().unwrap_or(day),
+        false => day,
+    }
+}
+
+fn written(shape: &Shape) -> Value {
+    let days = |days: &[usize]| -> Vec<&str> {
+        let names = days.iter().filter_map(|at| NAMES.get(*at));
+        names.copied().collect()
+    };
+    match shape {
+        Shape::Daily { interval } => json!({ "type": "daily", "interval": interval }),
+        Shape::Weekly {
+            interval,
+            days: list,
+            first,
+        } => json!({
+            "type": "weekly",
+            "interval": interval,
+            "daysOfWeek": days(list),
+            "firstDayOfWeek": NAMES.get(*first),
+        }),
+        Shape::Monthly { interval, day } => match day {
+            month::Day::Absolute(day) => json!({
+                "type": "absoluteMonthly",
+                "interval": interval,
+                "dayOfMonth": day,
+            }),
+            month::Day::Relative(list, index) => json!({
+                "type": "relativeMonthly",
+                "interval": interval,
+                "daysOfWeek": days(list),
+                "index": index_name(*index),
+            }),
+        },
+        Shape::Yearly {
+            interval,
+            month,
+            day,
+        } => match day {
+            month::Day::Absolute(day) => json!({
+                "type": "absoluteYearly",
+                "interval": interval,
+                "month": month,
+                "dayOfMonth": day,
+            }),
+            month::Day::Relative(list, index) => json!({
+                "type": "relativeYearly",
+                "interval": interval,
+                "month": month,
+                "daysOfWeek": days(list),
+                "index": index_name(*index),
+            }),
+        },
+    }
+}
+
+fn index_name(index: i32) -> &'static str {
+    let found = INDICES.iter().find(|(_, one)| *one == index);
+    found.map_or("first", |(name, _)| name)
+}
+
+/// The value of `RRULE` for Graph's `recurrence` object. An end stands as a day,
+/// as Graph has it.
+pub fn rule(recurrence: &Value) -> Option<String> {
+    let pattern = recurrence.get("pattern")?;
+    let mut rule = Rule::foreign("FREQ=DAILY")?;
+    let parts = &mut rule.parts;
+    let interval = whole(pattern, "interval").unwrap_or(1).max(1);
+    parts.interval = Some(u16::try_from(interval).ok()?).filter(|interval| *interval > 1);
+    match word(pattern, "type").as_str() {
+        "daily" => {}
+        "weekly" => {
+            parts.freq = ICalendarFrequency::Weekly;
+            parts.byday = days(pattern)?;
+            // Where weeks begin matters only when some of them are left out.
+            if interval > 1 && parts.byday.len() > 1 {
+                let first = weekday(&word(pattern, "firstDayOfWeek")).unwrap_or(6);
+                parts.wkst = DAYS.get(first).filter(|_| first > 0).map(|(_, day)| *day);
+            }
+        }
+        "absolutemonthly" => {
+            parts.freq = ICalendarFrequency::Monthly;
+            match day_of(pattern)? {
+                31 => parts.bymonthday = vec![-1],
+                day @ 29..=30 => {
+                    parts.bymonthday = (28..=day).collect();
+                    parts.bysetpos = vec![-1];
+                }
+                day => parts.bymonthday = vec![day],
+            }
+        }
+        "relativemonthly" => {
+            parts.freq = ICalendarFrequency::Monthly;
+            relative(pattern, &mut parts.byday, &mut parts.bysetpos)?;
+        }
+        "absoluteyearly" => {
+            parts.freq = ICalendarFrequency::Yearly;
+            let month = month_of(pattern)?;
+            parts.bymonth = vec![ICalendarMonth::new(month, false)];
+            let day = day_of(pattern)?;
+            parts.bymonthday = match (month, day) {
+                (2, 29..=31) => vec![-1],
+                (4 | 6 | 9 | 11, 31) => vec![30],
+                _ => vec![day],
+            };
+        }
+        "relativeyearly" => {
+            parts.freq = ICalendarFrequency::Yearly;
+            parts.bymonth = vec![ICalendarMonth::new(month_of(pattern)?, false)];
+            relative(pattern, &mut parts.byday, &mut parts.bysetpos)?;
+        }
+        _ => return None,
+    }
+    let range = recurrence.get("range").unwrap_or(&Value::Null);
+    match word(range, "type").as_str() {
+        "enddate" => match until(&word(range, "endDate"))? {
+            Until::Day(day) => rule.until = Some(Until::Day(day)),
+            Until::Local(at) | Until::Utc(at) => rule.until = Some(Until::Day(at.date())),
+        },
+        "numbered" => {
+            let count = whole(range, "numberOfOccurrences")?;
+            rule.parts.count = Some(u32::try_from(count).ok().filter(|count| *count > 0)?);
+        }
+        _ => {}
+    }
+    // What Graph may say and RFC 5545 does not allow (day 0) is no rule.
+    Rule::foreign(&rule.write()).map(|rule| rule.write())
+}
+
+/// A text in lower case, empty if there is none.
+fn word(object: &Value, name: &str) -> String {
+    let text = object.get(name).and_then(Value::as_str).unwrap_or_default();
+    text.to_ascii_lowercase()
+}
+
+fn whole(object: &Value, name: &str) -> Option<i64> {
+    object.get(name)?.as_i64()
+}
+
+fn month_of(pattern: &Value) -> Option<u8> {
+    let month = u8::try_from(whole(pattern, "month")?).ok()?;
+    Some(month).filter(|month| (1..=12).contains(month))
+}
+
+fn day_of(pattern: &Value) -> Option<i8> {
+    let day = i8::try_from(whole(pattern, "dayOfMonth")?).ok()?;
+    Some(day).filter(|day| (1..=31).contains(day))
+}
+
+fn weekday(name: &str) -> Option<usize> {
+    NAMES.iter().position(|one| one.eq_ignore_ascii_case(name))
+}
+
+fn days(pattern: &Value) -> Option<Vec<ICalendarDay>> {
+    let mut days: Vec<usize> = pattern
+        .get("daysOfWeek")?
+        .as_array()?
+        .iter()
+        .map(|day| weekday(day.as_str()?))
+        .collect::<Option<_>>()?;
+    days.sort_unstable();
+    days.dedup();
+    let days: Vec<ICalendarDay> = days
+        .into_iter()
+        .filter_map(|at| DAYS.get(at))
+        .map(|(_, weekday)| ICalendarDay {
+            ordwk: None,
+            weekday: *weekday,
+        })
+        .collect();
+    Some(days).filter(|days| !days.is_empty())
+}
+
+/// `BYDAY=2TU` for one day of the week, `BYDAY=MO,TU;BYSETPOS=2` for several.
+fn relative(pattern: &Value, byday: &mut Vec<ICalendarDay>, setpos: &mut Vec<i32>) -> Option<()> {
+    let index = match word(pattern, "index").as_str() {
+        "" => 1,
+        name => {
+            let found = INDICES
+                .iter()
+                .find(|(one, _)| one.eq_ignore_ascii_case(name));
+            found?.1
+        }
+    };
+    *byday = days(pattern)?;
+    match byday.as_mut_slice() {
+        [one] => one.ordwk = i16::try_from(index).ok(),
+        _ => *setpos = vec![index],
+    }
+    Some(())
+}

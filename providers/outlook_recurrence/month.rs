@@ -1,0 +1,124 @@
+//! The days of a month that a rule has, and the Graph pattern with the same.
+//!
+//! What a rule means in a month depends on how long the month is and on the day
+//! of the week it begins with, on nothing else: 28 kinds of months. Two
+//! ways to say it are the same if they have the same days in all of them.
+
+use calcard::icalendar::ICalendarRecurrenceRule;
+
+use super::INDICES;
+use crate::recurrence::place;
+
+/// A day of the month, as Graph tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Day {
+    /// This day, or the last one of a shorter month.
+    Absolute(i8),
+    /// The first, second, …, last (-1) of the days that fall on these days of
+    /// the week, Monday being 0.
+    Relative(Vec<usize>, i32),
+}
+
+/// A kind of month.
+#[derive(Debug, Clone, Copy)]
+struct Month {
+    length: i8,
+    /// The day of the week of its first day.
+    first: usize,
+}
+
+impl Month {
+    fn weekday(self, day: i8) -> usize {
+        (self.first + usize::try_from(day - 1).unwrap_or_default()) % 7
+    }
+}
+
+/// The pattern's day that is the same as the rule's days in all of `months`.
+pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<Day> {
+    let kinds = kinds(months);
+    let wanted: Vec<Vec<i8>> = kinds.iter().map(|month| by_rule(parts, *month)).collect();
+    let same = |day: &Day| {
+        let mut both = kinds.iter().zip(&wanted);
+        both.all(|(month, days)| of(day, *month).is_some_and(|one| *days == [one]))
+    };
+    let mut weekdays: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
+    weekdays.sort_unstable();
+    weekdays.dedup();
+    let relative = INDICES
+        .iter()
+        .filter(|_| !weekdays.is_empty())
+        .map(|(_, index)| Day::Relative(weekdays.clone(), *index));
+    relative.chain((1..=31).map(Day::Absolute)).find(same)
+}
+
+fn kinds(months: &[u8]) -> Vec<Month> {
+    let mut lengths: Vec<i8> = Vec::new();
+    for month in months {
+        match month {
+            2 => lengths.extend([28, 29]),
+            4 | 6 | 9 | 11 => lengths.push(30),
+            _ => lengths.push(31),
+        }
+    }
+    lengths.sort_unstable();
+    lengths.dedup();
+    let each = |length: i8| (0..7).map(move |first| Month { length, first });
+    lengths.into_iter().flat_map(each).collect()
+}
+
+/// The day that a pattern means in a month.
+fn of(day: &Day, month: Month) -> Option<i8> {
+    match day {
+        Day::Absolute(day) => Some((*day).min(month.length)),
+        Day::Relative(weekdays, index) => {
+            let days = (1..=month.length).filter(|day| weekdays.contains(&month.weekday(*day)));
+            nth(&days.collect::<Vec<_>>(), *index)
+        }
+    }
+}
+
+fn nth(days: &[i8], index: i32) -> Option<i8> {
+    let at = match index {
+        0 => return None,
+        1.. => usize::try_from(index - 1).ok()?,
+        _ => days.len().checked_sub(usize::try_from(-index).ok()?)?,
+    };
+    days.get(at).copied()
+}
+
+/// The days that a rule has in a month.
+fn by_rule(parts: &ICalendarRecurrenceRule, month: Month) -> Vec<i8> {
+    let fits_day = |day: i8| {
+        parts.bymonthday.is_empty()
+            || parts
+                .bymonthday
+                .iter()
+                .any(|one| *one == day || *one == day - month.length - 1)
+    };
+    let fits_weekday = |day: i8| {
+        parts.byday.is_empty()
+            || parts.byday.iter().any(|one| {
+                let right = month.weekday(day) == place(one.weekday);
+                let from_start = i16::from((day - 1) / 7 + 1);
+                let from_end = -i16::from((month.length - day) / 7 + 1);
+                right
+                    && one
+                        .ordwk
+                        .is_none_or(|nth| nth == from_start || nth == from_end)
+            })
+    };
+    let days: Vec<i8> = (1..=month.length)
+        .filter(|day| fits_day(*day) && fits_weekday(*day))
+        .collect();
+    if parts.bysetpos.is_empty() {
+        return days;
+    }
+    let mut chosen: Vec<i8> = parts
+        .bysetpos
+        .iter()
+        .filter_map(|at| nth(&days, *at))
+        .collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}

@@ -1,0 +1,255 @@
+//! Which of Graph's kinds of patterns a rule is.
+
+use calcard::icalendar::{ICalendarFrequency, ICalendarMonth, ICalendarRecurrenceRule};
+use jiff::civil::Date;
+
+use super::month::{self, Day};
+use super::refused;
+use crate::error::{Error, Result};
+use crate::recurrence::{Rule, place};
+
+/// A pattern, as Graph has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Every so many days.
+    Daily {
+        /// How many.
+        interval: i64,
+    },
+    /// On these days of every so many weeks, which begin with `first`.
+    Weekly {
+        /// How many weeks.
+        interval: i64,
+        /// The days, Monday being 0.
+        days: Vec<usize>,
+        /// The first day of the week.
+        first: usize,
+    },
+    /// On a day of every so many months.
+    Monthly {
+        /// How many months.
+        interval: i64,
+        /// The day.
+        day: Day,
+    },
+    /// On a day of a month of every so many years.
+    Yearly {
+        /// How many years.
+        interval: i64,
+        /// The month, 1 to 12.
+        month: u8,
+        /// The day.
+        day: Day,
+    },
+}
+
+/// The pattern of a rule of an event that first happens on `start`, which is a
+/// day of the rule.
+pub fn of(rule: Rule, start: Date) -> Result<Shape> {
+    use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
+    let rule = rule.explicit(start.at(0, 0, 0, 0));
+    let interval = rule.interval();
+    let mut parts = rule.parts;
+    if !parts.byweekno.is_empty() {
+        return Err(refused("does not count the weeks of a year (BYWEEKNO)")
+            .next("use BYMONTH with BYMONTHDAY or BYDAY"));
+    }
+    if !parts.byyearday.is_empty() {
+        return Err(refused("does not count the days of a year (BYYEARDAY)")
+            .next("use BYMONTH with BYMONTHDAY"));
+    }
+    let nth = parts.byday.iter().any(|day| day.ordwk.is_some());
+    if parts.freq == Yearly && nth && parts.bymonth.is_empty() {
+        return Err(
+            refused("does not count the days of the week through a year")
+                .next("add BYMONTH, or use FREQ=MONTHLY"),
+        );
+    }
+    let every = interval == 1 && parts.bymonth.is_empty() && parts.bysetpos.is_empty();
+    // Every month with all its days, or all its Mondays, is every week.
+    if parts.freq != Weekly
+        && every
+        && parts.bymonthday.is_empty()
+        && !parts.byday.is_empty()
+        && !nth
+    {
+        parts.freq = Weekly;
+    }
+    // The 15th of every day's month, or of a year's every month, is that of
+    // every month.
+    if matches!(parts.freq, Daily | Yearly)
+        && interval == 1
+        && parts.bysetpos.is_empty()
+        && !parts.bymonthday.is_empty()
+        && (parts.freq == Daily || parts.bymonth.is_empty())
+    {
+        parts.freq = Monthly;
+    }
+    match parts.freq {
+        Weekly => weekly(&parts, interval),
+        Monthly => monthly(parts, interval, start),
+        Yearly => yearly(parts, interval),
+        _ => {
+            let bare = parts.byday.is_empty()
+                && parts.bymonth.is_empty()
+                && parts.bymonthday.is_empty()
+                && parts.bysetpos.is_empty();
+            match bare {
+                true => Ok(Shape::Daily { interval }),
+                false => Err(refused("of every so many days has no conditions")
+                    .next("use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY")),
+            }
+        }
+    }
+}
+
+fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
+    if !parts.bymonth.is_empty() {
+        return Err(
+            refused("repeats in all weeks, not in those of some months (BYMONTH)")
+                .next("end the series with UNTIL and make one for each stretch"),
+        );
+    }
+    let mut days: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
+    days.sort_unstable();
+    days.dedup();
+    let all = |at: &i32| matches!(at, 1 | -1) && days.len() == 1;
+    if !parts.bysetpos.iter().all(all) {
+        return Err(
+            refused("does not choose among the days of a week (BYSETPOS)")
+                .next("name the days with BYDAY"),
+        );
+    }
+    Ok(Shape::Weekly {
+        interval,
+        days,
+        first: parts.wkst.map(place).unwrap_or_default(),
+    })
+}
+
+fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result<Shape> {
+    let first = i64::from(start.month()) - 1;
+    // The months it comes to, as often as they come again.
+    let visited: Vec<u8> = (0..12)
+        .filter_map(|step: i64| u8::try_from((first + step * interval) % 12 + 1).ok())
+        .collect();
+    let kept: Vec<bool> = visited
+        .iter()
+        .map(|month| parts.bymonth.is_empty() || months(&parts).contains(month))
+        .collect();
+    // The shortest step that always comes to a kept month, and to all of them.
+    let step = (1..=12_usize).find(|step| {
+        let here = |(at, kept): (usize, &bool)| *kept == (at % step == 0);
+        12 % step == 0 && kept.iter().enumerate().all(here)
+    });
+    let Some(step) = step else {
+        return Err(months_apart());
+    };
+    let mut visited: Vec<u8> = visited.into_iter().step_by(step).collect();
+    visited.sort_unstable();
+    visited.dedup();
+    let Some(day) = month::day(&parts, &visited) else {
+        return Err(no_day(&parts));
+    };
+    let interval = interval * i64::try_from(step).unwrap_or(1);
+    Ok(match (visited.as_slice(), interval % 12) {
+        // Each time the same month of a year.
+        ([month], 0) if !parts.bymonth.is_empty() => Shape::Yearly {
+            interval: interval / 12,
+            month: *month,
+            day,
+        },
+        _ => Shape::Monthly { interval, day },
+    })
+}
+
+fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
+    let list = months(&parts);
+    if let [month] = list.as_slice() {
+        let Some(day) = month::day(&parts, &list) else {
+            return Err(no_day(&parts));
+        };
+        return Ok(Shape::Yearly {
+            interval,
+            month: *month,
+            day,
+        });
+    }
+    if !parts.bysetpos.is_empty() {
+        return Err(
+            refused("does not choose among the days of a year (BYSETPOS)")
+                .next("add BYMONTH with one month"),
+        );
+    }
+    // Months that are equally far from each other, every year.
+    let apart = match list.as_slice() {
+        [one, two, ..] => two.saturating_sub(*one),
+        _ => 0,
+    };
+    let even = apart > 0
+        && interval == 1
+        && list.len() * usize::from(apart) == 12
+        && list.windows(2).all(|pair| match pair {
+            [one, two] => two.saturating_sub(*one) == apart,
+            _ => false,
+        });
+    if !even {
+        return Err(match list.is_empty() {
+            true => no_day(&parts),
+            false => months_apart(),
+        });
+    }
+    match month::day(&parts, &list) {
+        Some(day) => Ok(Shape::Monthly {
+            interval: i64::from(apart),
+            day,
+        }),
+        None => Err(no_day(&parts)),
+    }
+}
+
+fn months(parts: &ICalendarRecurrenceRule) -> Vec<u8> {
+    parts.bymonth.iter().map(ICalendarMonth::month).collect()
+}
+
+fn months_apart() -> Error {
+    refused("repeats in one month of the year, or in months equally far apart")
+        .next("make a series for each month")
+}
+
+/// Why no day of Graph's is the same.
+fn no_day(parts: &ICalendarRecurrenceRule) -> Error {
+    let days = &parts.bymonthday;
+    if parts.byday.is_empty() && parts.bysetpos.is_empty() {
+        return match days.as_slice() {
+            [29..=31] => refused(
+                "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
+            )
+            .next("use BYMONTHDAY=-1 for the last day, or a day up to 28"),
+            [_] => refused("counts the days of a month from its start, but for the last")
+                .next("use BYMONTHDAY=-1, or BYDAY=-1FR for the last Friday"),
+            _ => several(),
+        };
+    }
+    if !parts.byday.is_empty() && !days.is_empty() {
+        return refused("does not ask for a day of the month and of the week at once")
+            .next("leave out BYDAY or BYMONTHDAY");
+    }
+    if parts
+        .byday
+        .iter()
+        .any(|day| matches!(day.ordwk, Some(nth) if !(-1..=4).contains(&nth)))
+    {
+        return refused("knows the first to the fourth and the last of a day of the week")
+            .next("use BYDAY with 1 to 4 or -1");
+    }
+    match parts.bysetpos.as_slice() {
+        [] | [_, _, ..] => several(),
+        [_] => refused("chooses the first to the fourth or the last of some days of the week")
+            .next("use BYSETPOS with 1 to 4 or -1, and BYDAY"),
+    }
+}
+
+fn several() -> Error {
+    refused("repeats on one day of a month, not on several").next("make a series for each day")
+}

@@ -1,0 +1,106 @@
+//! The sandbox's Graph half, from outside: calendars and their events.
+//!
+//! Three people of one sandbox, over HTTP, as the rest of the program does it.
+
+use std::fs;
+
+use daysheet::providers::sandbox::{Options, Sandbox};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::graph_client::{ME, Reply, User, encoded, text};
+
+mod access;
+mod changes;
+mod events;
+mod hostile;
+mod lists;
+mod meetings;
+mod series;
+mod writes;
+
+const ANA: &str = "ana@example.com";
+const BEN: &str = "ben@other.example";
+
+/// All that a calendar takes.
+const SCOPES: &str = "User.Read Mail.Read MailboxSettings.Read Calendars.ReadWrite";
+
+/// Three people with a letter each.
+async fn sandbox() -> (TempDir, Sandbox) {
+    let dir = TempDir::new().unwrap();
+    for (address, name) in [(ME, "Mira Lindqvist"), (ANA, "Ana Lima"), (BEN, "Ben Ochs")] {
+        let mailbox = dir.path().join(address);
+        fs::create_dir(&mailbox).unwrap();
+        let letter = format!(
+            "X-Gmail-Labels: Sent\nFrom: {name} <{address}>\nTo: all@example.com\n\
+             Subject: Hello\nDate: Mon, 5 Jan 2026 08:00:00 +0000\n\
+             Message-ID: <hello@{address}>\n\nhi\n"
+        );
+        fs::write(mailbox.join("hello.eml"), letter).unwrap();
+    }
+    let options = Options {
+        mail: Some(dir.path().to_owned()),
+        ..Options::default()
+    };
+    let sandbox = Sandbox::start(options).await.unwrap();
+    (dir, sandbox)
+}
+
+async fn mira() -> (TempDir, Sandbox, User) {
+    let (dir, sandbox) = sandbox().await;
+    let user = User::signed_in(&sandbox, ME, SCOPES).await;
+    (dir, sandbox, user)
+}
+
+/// Makes an event.
+async fn made(user: &User, path: &str, body: Value) -> Value {
+    let reply = user.write("POST", path, &[], &body).await;
+    assert_eq!(reply.status, 201, "{body}: {}", reply.text());
+    reply.json()
+}
+
+/// An hour of a day of February 2026 in Berlin.
+fn hour(subject: &str, day: u8, hour: u8) -> Value {
+    let at = |hour: u8| json!({ "dateTime": format!("2026-02-{day:02}T{hour:02}:00:00"), "timeZone": "Europe/Berlin" });
+    json!({ "subject": subject, "start": at(hour), "end": at(hour + 1) })
+}
+
+fn with(mut body: Value, more: Value) -> Value {
+    for (name, value) in more.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    body
+}
+
+fn people(addresses: &[&str]) -> Value {
+    addresses
+        .iter()
+        .map(|address| json!({ "emailAddress": { "address": address }, "type": "required" }))
+        .collect()
+}
+
+/// The path of an event.
+fn at(event: &Value) -> String {
+    format!("me/events/{}", encoded(text(&event["id"])))
+}
+
+/// What a calendar shows of the first half of 2026.
+async fn view(user: &User) -> Vec<Value> {
+    let path = "me/calendarView?startDateTime=2026-01-01T00:00:00Z\
+                &endDateTime=2026-07-01T00:00:00Z&%24top=200";
+    let list = user.json(path).await;
+    list["value"].as_array().unwrap().clone()
+}
+
+/// Takes everything out of a calendar.
+async fn clear(user: &User) {
+    for event in view(user).await {
+        let reply = user.write("DELETE", &at(&event), &[], &Value::Null).await;
+        assert_eq!(reply.status, 204);
+    }
+}
+
+fn refused(reply: &Reply) -> (u16, String) {
+    let (status, code, _) = reply.refusal();
+    (status, code)
+}

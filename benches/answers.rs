@@ -197,6 +197,7 @@ fn main() {
         api: Api::Gmail,
         zone: &zone,
         account: "mira@example.com",
+        address: "mira@example.com",
         names: &names,
         room: Room::List,
     };

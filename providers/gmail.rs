@@ -23,7 +23,7 @@ use url::Url;
 
 use super::gmail_letter;
 use super::gmail_query;
-use super::google::{Bearer, Google, IN_FLIGHT};
+use super::google::{Bearer, GMAIL, Google, IN_FLIGHT};
 use super::google_people;
 use super::json::text;
 use crate::accounts::TokenSource;
@@ -31,6 +31,7 @@ use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::project::Projection;
+use crate::provider::calendar::Changes;
 use crate::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
 use crate::schemas::Api;
 use crate::text::brief;
@@ -97,6 +98,7 @@ macro_rules! with_headers {
     }};
 }
 
+mod changes;
 mod lists;
 
 /// One Gmail account.
@@ -113,7 +115,7 @@ pub struct Gmail {
 impl Gmail {
     /// The account whose tokens these are, at the configured endpoint.
     pub fn new(config: &Config, tokens: TokenSource) -> Result<Self> {
-        let google = Google::new(tokens);
+        let google = Google::new(tokens, GMAIL);
         let hub = hub(config, google.bearer())?;
         Ok(Self {
             hub,
@@ -360,6 +362,10 @@ impl Mailbox for Gmail {
     async fn names(&self) -> Result<HashMap<String, String>> {
         let labels = self.labels().await?;
         Ok(labels.iter().filter_map(name).collect())
+    }
+
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+        self.since(cursor, projection).await
     }
 
     fn check_id(&self, id: &str) -> Result<()> {

@@ -30,6 +30,8 @@ pub struct Tree {
     /// The texts to read, in order.
     texts: Vec<Alternatives>,
     files: Vec<Value>,
+    /// The first part that is a calendar: an invitation, as a rule.
+    calendar: Option<Part>,
     inline_images: usize,
     notes: Vec<String>,
 }
@@ -104,6 +106,7 @@ impl Tree {
             .iter_mut()
             .flat_map(|text| &mut text.forms)
             .flatten()
+            .chain(&mut self.calendar)
             .filter(|part| matches!(part, Part::Elsewhere { .. }))
     }
 
@@ -132,9 +135,14 @@ impl Tree {
             })
             .filter(|forms| !forms.is_empty())
             .collect();
+        let invitation = match self.calendar.and_then(|part| part.text(&mut notes)) {
+            Some(TextPart::Plain(found)) => Some(found.text),
+            _ => None,
+        };
         Letter {
             item,
             parts,
+            invitation,
             attachments: self.files,
             notes,
             ..Letter::default()
@@ -185,6 +193,7 @@ impl Tree {
             let mut below = Tree::default();
             below.part(id, child, Some("multipart/alternative"));
             self.files.append(&mut below.files);
+            self.calendar = self.calendar.take().or(below.calendar.take());
             self.inline_images += below.inline_images;
             // An alternative inside an alternative is the richest of its own.
             let form: Vec<Part> = below
@@ -203,6 +212,9 @@ impl Tree {
     }
 
     fn file(&mut self, id: &str, part: &Value, mime: &str) {
+        if self.calendar.is_none() && mime == "text/calendar" {
+            self.calendar = form(part, mime);
+        }
         let name = match (text(part, "filename"), mime) {
             ("", "text/calendar") => "invite.ics",
             ("", "message/rfc822") => "message.eml",

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use google_apis_common::{Delegate, GetToken, Response, Retry};
 use http_body_util::BodyExt;
+use hyper::Method;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH};
 use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
@@ -23,9 +25,11 @@ use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::text::{cell, clip};
 
-/// What a sign-in asks Google for: to read mail, and to look people up.
+/// What a sign-in asks Google for: to read mail, to read and write calendars,
+/// and to look people up.
 pub const SCOPES: &[&str] = &[
     "https://www.googleapis.com/auth/gmail.readonly",
+    "https://www.googleapis.com/auth/calendar",
     "https://www.googleapis.com/auth/contacts.readonly",
     "https://www.googleapis.com/auth/contacts.other.readonly",
 ];
@@ -36,8 +40,30 @@ pub const IN_FLIGHT: usize = 25;
 /// What a generated call answers with.
 pub type Answer<T> = google_apis_common::Result<(Response, T)>;
 
-/// One account's way to Google.
-pub struct Google(Pace);
+/// Which of Google's services is meant, for words.
+#[derive(Debug)]
+pub struct Service {
+    name: &'static str,
+    /// The APIs that have to be enabled for it.
+    apis: &'static str,
+}
+
+/// Mail, and the people one writes to.
+pub const GMAIL: &Service = &Service {
+    name: "Gmail",
+    apis: "the Gmail API and the People API",
+};
+/// Calendars.
+pub const CALENDAR: &Service = &Service {
+    name: "Google Calendar",
+    apis: "the Google Calendar API",
+};
+
+/// One account's way to one of Google's services.
+pub struct Google {
+    pace: Pace,
+    service: &'static Service,
+}
 
 /// Hands our tokens to the generated client, which asks before every request.
 #[derive(Clone)]
@@ -96,14 +122,17 @@ impl Delegate for Watch {
 }
 
 impl Google {
-    /// A way to Google with the tokens of one account.
-    pub fn new(tokens: TokenSource) -> Self {
-        Self(Pace::new(tokens, "google", "Google", IN_FLIGHT))
+    /// A way to a service with the tokens of one account.
+    pub fn new(tokens: TokenSource, service: &'static Service) -> Self {
+        Self {
+            pace: Pace::new(tokens, "google", "Google", IN_FLIGHT),
+            service,
+        }
     }
 
     /// The token source in the form that the generated hub takes.
     pub fn bearer(&self) -> Bearer {
-        Bearer(self.0.tokens().clone())
+        Bearer(self.pace.tokens().clone())
     }
 
     /// Carries out a call that only reads, and answers with its JSON.
@@ -114,7 +143,7 @@ impl Google {
     where
         F: Future<Output = Answer<T>>,
     {
-        self.0
+        self.pace
             .call(|_token| async {
                 let watch = Watch::default();
                 match make(watch.clone()).await {
@@ -122,7 +151,7 @@ impl Google {
                         Ok(body) => json(&body.to_bytes()),
                         Err(_) => Err(broken_off()),
                     },
-                    Err(error) => recover(error, watch.seen()),
+                    Err(error) => recover(self.service, error, watch.seen()),
                 }
             })
             .await
@@ -130,27 +159,90 @@ impl Google {
 
     /// Gets JSON from an API of Google's that has no generated client here.
     pub async fn get(&self, url: &Url) -> Result<Value> {
-        self.0
+        self.pace
             .call(|token| async move {
                 let request = hyper::Request::get(url.as_str())
-                    .header(hyper::header::AUTHORIZATION, format!("Bearer {token}"))
+                    .header(AUTHORIZATION, format!("Bearer {token}"))
                     .body(Vec::new())
-                    .map_err(|_opaque| {
-                        Error::new(Kind::Internal, "a request to Google could not be written")
-                    })?;
-                let answer = net::send(request).await?;
-                if answer.status().is_success() {
-                    return json(answer.body());
-                }
-                let seen = Seen {
-                    status: answer.status().as_u16(),
-                    retry_after: retry_after(answer.headers()),
-                };
-                let body = serde_json::from_slice(answer.body()).unwrap_or_default();
-                Err(refused(seen, &body))
+                    .map_err(unwritten)?;
+                self.answered(&net::send(request).await?)
             })
             .await
     }
+
+    /// Sends what changes something, and answers with the JSON that comes back,
+    /// null if there is none. With `version`, nothing is done unless what is at
+    /// `url` still has it.
+    ///
+    /// It is sent once. The generated client is not used: it leaves out the
+    /// nulls that clear what is there, and knows no `If-Match`.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] if the version is another; [`Kind::Network`] or
+    /// [`Kind::Timeout`] if it is not known whether it was done.
+    pub async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        version: Option<&str>,
+        body: Option<&Value>,
+    ) -> Result<Value> {
+        self.pace
+            .change(|token| {
+                let method = method.clone();
+                async move {
+                    let mut request = hyper::Request::builder()
+                        .method(method)
+                        .uri(url.as_str())
+                        .header(AUTHORIZATION, format!("Bearer {token}"));
+                    if let Some(version) = version {
+                        request = request.header(IF_MATCH, version);
+                    }
+                    let bytes = match body {
+                        None => Vec::new(),
+                        Some(body) => {
+                            request = request.header(CONTENT_TYPE, "application/json");
+                            body.to_string().into_bytes()
+                        }
+                    };
+                    let request = request.body(bytes).map_err(unwritten)?;
+                    let answer = net::send(request).await.map_err(open)?;
+                    if answer.status().is_success() && answer.body().is_empty() {
+                        return Ok(Value::Null);
+                    }
+                    self.answered(&answer).map_err(open)
+                }
+            })
+            .await
+    }
+
+    fn answered(&self, answer: &hyper::Response<Vec<u8>>) -> Result<Value> {
+        if answer.status().is_success() {
+            return json(answer.body());
+        }
+        let seen = Seen {
+            status: answer.status().as_u16(),
+            retry_after: retry_after(answer.headers()),
+        };
+        let body = serde_json::from_slice(answer.body()).unwrap_or_default();
+        Err(refused(self.service, seen, &body))
+    }
+}
+
+/// What failed such that a write may have been carried out all the same.
+fn open(error: Error) -> Error {
+    let (kind, message) = match error.kind() {
+        Kind::Provider(500..=599) => (Kind::Network, error.message()),
+        Kind::Network => (Kind::Network, "the connection to Google broke"),
+        Kind::Timeout => (Kind::Timeout, "Google did not answer in time"),
+        _ => return error,
+    };
+    Error::new(kind, format!("{message}; whether it was done is not known"))
+        .next("see whether it was done before you try again")
+}
+
+fn unwritten(_opaque: hyper::http::Error) -> Error {
+    Error::new(Kind::Internal, "a request to Google could not be written")
 }
 
 /// How long an answer says to wait.
@@ -160,14 +252,14 @@ fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
 }
 
 /// Reads what the generated client could not decode, or says what went wrong.
-fn recover(error: google_apis_common::Error, seen: Seen) -> Result<Value> {
+fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> Result<Value> {
     use google_apis_common::Error as Generated;
     match error {
         // The client decodes a body that broke off as an empty one.
         Generated::JsonDecodeError(body, _) if body.is_empty() => Err(broken_off()),
         Generated::JsonDecodeError(body, _) => json(body.as_bytes()),
-        Generated::BadRequest(body) => Err(refused(seen, &body)),
-        Generated::Failure(_) => Err(refused(seen, &Value::Null)),
+        Generated::BadRequest(body) => Err(refused(service, seen, &body)),
+        Generated::Failure(_) => Err(refused(service, seen, &Value::Null)),
         Generated::MissingToken(cause) => Err(match cause.downcast::<Error>() {
             Ok(ours) => *ours,
             Err(_) => Error::new(Kind::Auth, "no access token could be had"),
@@ -206,7 +298,7 @@ fn broken_off() -> Error {
 }
 
 /// Google's error answer, in our kinds.
-fn refused(seen: Seen, body: &Value) -> Error {
+fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let reason = error
@@ -229,6 +321,7 @@ fn refused(seen: Seen, body: &Value) -> Error {
     } else {
         format!("Google answered with status {}: {said}", seen.status)
     };
+    let missing = || Error::new(Kind::NotFound, format!("{} has no such item", service.name));
     match seen.status {
         429 => Error::new(Kind::RateLimited(seen.retry_after), message),
         403 if limited => Error::new(Kind::RateLimited(seen.retry_after), message),
@@ -244,11 +337,25 @@ fn refused(seen: Seen, body: &Value) -> Error {
             Kind::Provider(403),
             "an API is not enabled in the Google Cloud project of the client id",
         )
-        .next("enable the Gmail API and the People API under APIs & Services, Library, and try again in a minute"),
-        404 => Error::new(Kind::NotFound, "Gmail has no such item"),
-        400 if said.starts_with("Invalid id") => {
-            Error::new(Kind::NotFound, "Gmail has no such item")
-        }
+        .next(format!(
+            "enable {} under APIs & Services, Library, and try again in a minute",
+            service.apis
+        )),
+        403 if reason == "forbiddenForNonOrganizer" => Error::new(
+            Kind::Provider(403),
+            "only who called the meeting may change this of it",
+        )
+        .next("ask the organizer, or answer with calendar_respond"),
+        403 if reason == "requiredAccessLevel" => Error::new(
+            Kind::Provider(403),
+            "this account may not do this in that calendar",
+        )
+        .next("call lookup with kind=calendars to see what it may do where"),
+        404 => missing(),
+        400 if said.starts_with("Invalid id") => missing(),
+        410 if reason == "deleted" => missing(),
+        412 => Error::new(Kind::Conflict, "it has been changed meanwhile")
+            .next("read it again, and make the change in what it is now"),
         status => Error::new(Kind::Provider(status), message),
     }
 }

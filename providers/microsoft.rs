@@ -6,6 +6,8 @@
 //! and page links that can lead nowhere but to the configured endpoint. What an
 //! answer means stands in `microsoft_answer.rs`.
 //!
+//! Reads are tried again, writes are not: see [`Graph::write`].
+//!
 //! Requests are named by their path and query below the base, percent-encoded,
 //! the same alone and in a batch. The SDK's own builders are not used for them:
 //! they take an id with a slash for two segments of the path, and encode one
@@ -15,18 +17,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use graph_core::identity::ForceTokenRefresh;
-use graph_rs_sdk::error::{AuthExecutionError, AuthExecutionResult};
-use graph_rs_sdk::header::{CONTENT_TYPE, HeaderValue};
-use graph_rs_sdk::http::Method;
-use graph_rs_sdk::identity::ClientApplication;
-use graph_rs_sdk::{GraphClient, GraphClientConfiguration, GraphFailure};
+use graph_rs_sdk::header::{CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
+use graph_rs_sdk::http::{BodyRead, Method};
+use graph_rs_sdk::{GraphClient, GraphClientConfiguration};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::microsoft_answer::{Answer, broken, page, read, sub_answers, too_long};
+use super::microsoft_answer::{Answer, LONGEST, broken, page, read, sub_answers, too_long};
+use super::microsoft_bearer::{Bearer, no_token};
 use super::pace::Pace;
 use crate::accounts::TokenSource;
 use crate::config::Config;
@@ -42,8 +41,9 @@ const BATCH: usize = 20;
 const SLOW_ATTEMPTS: u32 = 2;
 /// How long a connection may take to open.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Ids that stay the same when a message moves to another folder.
-const PREFER: &str = "IdType=\"ImmutableId\"";
+/// Ids that stay the same when a message moves to another folder, and the times
+/// of events in UTC, where every local time is one instant.
+const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
 
 /// What stands in a query as it is. Spaces are `%20`: in the address of a part
 /// of a batch, `+` is a plus.
@@ -70,24 +70,30 @@ pub struct Graph {
     pace: Pace,
 }
 
-/// Hands our tokens to the SDK, which asks before every request.
-#[derive(Clone)]
-struct Bearer(TokenSource);
+/// One attempt at a request.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    method: &'a Method,
+    request: &'a str,
+    prefer: &'a str,
+    /// The version that the thing must still have.
+    version: Option<&'a str>,
+    body: Option<&'a Value>,
+    /// The longest answer that is read, in bytes.
+    most: usize,
+}
 
-#[async_trait]
-impl ClientApplication for Bearer {
-    fn get_token_silent(&mut self) -> AuthExecutionResult<String> {
-        let error = Error::new(Kind::Internal, "the SDK asked for a token without waiting");
-        Err(AuthExecutionError::Other(error.into()))
+impl<'a> Call<'a> {
+    fn get(request: &'a str) -> Self {
+        Self {
+            method: &Method::GET,
+            request,
+            prefer: PREFER,
+            version: None,
+            body: None,
+            most: LONGEST,
+        }
     }
-
-    async fn get_token_silent_async(&mut self) -> AuthExecutionResult<String> {
-        let token = self.0.bearer().await;
-        token.map_err(|error| AuthExecutionError::Other(error.into()))
-    }
-
-    // The pace asks for a new token when one was refused.
-    fn with_force_token_refresh(&mut self, _: ForceTokenRefresh) {}
 }
 
 impl Graph {
@@ -170,11 +176,48 @@ impl Graph {
 
     /// Gets JSON.
     pub async fn get(&self, request: &str) -> Result<Value> {
-        let call = |_token| async { self.send(Method::GET, request, None).await?.json() };
+        let call = |_token| async { self.send(Call::get(request)).await?.json() };
         self.pace
             .call(call)
             .await
             .map_err(|error| self.whose(request, error))
+    }
+
+    /// Gets the JSON of a question that is too long for a path; it changes
+    /// nothing, so it is tried again as any read.
+    pub async fn ask(&self, request: &str, question: &Value) -> Result<Value> {
+        let call = |_token| async {
+            let call = Call {
+                method: &Method::POST,
+                body: Some(question),
+                ..Call::get(request)
+            };
+            self.send(call).await?.json()
+        };
+        self.pace.call(call).await
+    }
+
+    /// Changes something, once: it is tried again only when the service said
+    /// that it has done nothing. An error of the kind [`Kind::Network`] or
+    /// [`Kind::Timeout`] leaves open whether it has. With a `version`, only what
+    /// still has that is changed. The answer, if there is any.
+    pub async fn write(
+        &self,
+        method: &Method,
+        request: &str,
+        version: Option<&str>,
+        body: Option<&Value>,
+    ) -> Result<Option<Value>> {
+        let call = |_token| async {
+            let call = Call {
+                method,
+                version,
+                body,
+                ..Call::get(request)
+            };
+            self.send(call).await?.some_json()
+        };
+        self.pace.change(call).await.map_err(open)
     }
 
     /// Gets JSON that the service may be too slow for: then once more and no
@@ -191,7 +234,7 @@ impl Graph {
                     "Outlook did not answer in time",
                 )));
             }
-            let answer = self.send(Method::GET, request, None).await;
+            let answer = self.send(Call::get(request)).await;
             match answer.and_then(Answer::json) {
                 Err(error) if is_slow(&error) && before + 1 >= SLOW_ATTEMPTS => Ok(Err(error)),
                 Err(error) if is_slow(&error) => Err(error),
@@ -236,8 +279,11 @@ impl Graph {
     /// Gets the bytes of something that is no JSON, at most `most` of them.
     pub async fn bytes(&self, request: &str, most: usize) -> Result<Vec<u8>> {
         let call = |_token| async {
-            let answer = self.send_for(Method::GET, request, None, most).await?;
-            answer.bytes()
+            let call = Call {
+                most,
+                ..Call::get(request)
+            };
+            self.send(call).await?.bytes()
         };
         self.pace
             .call(call)
@@ -251,22 +297,32 @@ impl Graph {
         if let [one] = requests {
             return vec![self.get(one).await];
         }
+        self.batch_with(requests, PREFER).await
+    }
+
+    /// [`Graph::batch`] for lists whose pages are asked for by a preference alone.
+    pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
+        let prefer = format!("{PREFER}, odata.maxpagesize={size}");
+        self.batch_with(requests, &prefer).await
+    }
+
+    async fn batch_with(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
         let mut answers = Vec::with_capacity(requests.len());
         // One after the other: each takes all the calls that the mailbox allows.
         for some in requests.chunks(BATCH) {
-            answers.extend(self.some(some).await);
+            answers.extend(self.some(some, prefer).await);
         }
         answers
     }
 
     /// At most 20 requests.
-    async fn some(&self, requests: &[String]) -> Vec<Result<Value>> {
+    async fn some(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
         let mut answers: HashMap<usize, Result<Value>> = HashMap::new();
         let mut open: Vec<usize> = (0..requests.len()).collect();
         let mut attempt = 0;
         while !open.is_empty() {
             attempt += 1;
-            let mut found = match self.round(requests, &open).await {
+            let mut found = match self.round(requests, &open, prefer).await {
                 Ok(found) => found,
                 Err(error) if too_long(&error) && open.len() > 1 => {
                     for at in open {
@@ -323,6 +379,7 @@ impl Graph {
         &self,
         requests: &[String],
         open: &[usize],
+        prefer: &str,
     ) -> Result<HashMap<usize, Result<Value>>> {
         let parts: Vec<Value> = open
             .iter()
@@ -331,14 +388,18 @@ impl Graph {
                     "id": at.to_string(),
                     "method": "GET",
                     "url": format!("/{}", requests.get(*at)?),
-                    "headers": {"Prefer": PREFER},
+                    "headers": {"Prefer": prefer},
                 }))
             })
             .collect();
         let body = &json!({ "requests": parts });
         let call = |_token| async {
-            let answer = self.send(Method::POST, "$batch", Some(body)).await?;
-            let found = sub_answers(answer.json()?)?;
+            let call = Call {
+                method: &Method::POST,
+                body: Some(body),
+                ..Call::get("$batch")
+            };
+            let found = sub_answers(self.send(call).await?.json()?)?;
             // A token that ended between the envelope and a part is renewed as any.
             let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
             match found.values().find(|answer| refused(answer)) {
@@ -349,50 +410,32 @@ impl Graph {
         self.pace.call_of(IN_FLIGHT, call).await
     }
 
-    async fn send(&self, method: Method, request: &str, body: Option<&Value>) -> Result<Answer> {
-        self.send_for(method, request, body, super::microsoft_answer::LONGEST)
-            .await
-    }
-
     /// Makes one attempt. The SDK builds the request; our client sends it,
     /// because the SDK's follows redirects.
-    async fn send_for(
-        &self,
-        method: Method,
-        request: &str,
-        body: Option<&Value>,
-        most: usize,
-    ) -> Result<Answer> {
+    async fn send(&self, call: Call<'_>) -> Result<Answer> {
+        let unwritten = || Error::new(Kind::Internal, "a request to Outlook could not be written");
         let mut sdk = self.sdk.clone();
-        let built = match body {
-            Some(body) => {
-                let base = self.base.as_str().trim_end_matches('/');
-                sdk.use_test_endpoint(&self.checked(base)?);
-                sdk.batch(body)
-                    .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            }
-            None => {
-                sdk.use_test_endpoint(&self.checked(&format!("{}{request}", self.base))?);
-                sdk.custom(method, None)
-            }
-        };
-        let built = built
-            .header(
-                graph_rs_sdk::header::HeaderName::from_static("prefer"),
-                HeaderValue::from_static(PREFER),
-            )
-            .build()
-            .await
-            .map_err(no_token)?;
-        let built = built.build().map_err(|_opaque| {
-            Error::new(Kind::Internal, "a request to Outlook could not be written")
-        })?;
+        sdk.use_test_endpoint(&self.checked(&format!("{}{}", self.base, call.request))?);
+        let body = call.body.map(|body| BodyRead::new(body.to_string()));
+        let has_body = body.is_some();
+        let header = |text: &str| HeaderValue::from_str(text).map_err(|_opaque| unwritten());
+        let mut request = sdk
+            .custom(call.method.clone(), body)
+            .header(HeaderName::from_static("prefer"), header(call.prefer)?);
+        if has_body {
+            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        if let Some(version) = call.version {
+            request = request.header(IF_MATCH, header(version)?);
+        }
+        let built = request.build().await.map_err(no_token)?;
+        let built = built.build().map_err(|_opaque| unwritten())?;
         let answer = self
             .http
             .execute(built)
             .await
             .map_err(|error| broken(&error))?;
-        read(answer, most).await
+        read(answer, call.most).await
     }
 
     /// `url`, if it is the base or below.
@@ -445,20 +488,22 @@ fn is_slow(error: &Error) -> bool {
     matches!(error.kind(), Kind::Provider(503 | 504) | Kind::Timeout)
 }
 
-/// The SDK fails before sending for want of a token only.
-fn no_token(failure: GraphFailure) -> Error {
-    if let GraphFailure::Other(cause) = failure
-        && let Ok(ours) = cause.downcast::<Error>()
-    {
-        return *ours;
-    }
-    Error::new(Kind::Internal, "the Graph client refused our call")
-}
-
 fn left_out() -> Error {
     Error::new(
         Kind::Provider(200),
         "Outlook left one of several requests unanswered",
     )
     .next("try again")
+}
+
+/// What failed such that a write may have been carried out all the same.
+fn open(error: Error) -> Error {
+    match error.kind() {
+        Kind::Provider(500..=599) => Error::new(
+            Kind::Network,
+            format!("{}; whether it was done is not known", error.message()),
+        )
+        .next("see whether it was done before you try again"),
+        _ => error,
+    }
 }

@@ -65,6 +65,14 @@ impl Answer {
         Err(self.refused())
     }
 
+    /// The answer's JSON if there is any, or what its status says.
+    pub fn some_json(self) -> Result<Option<Value>> {
+        if (200..300).contains(&self.status) && self.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(None);
+        }
+        self.json().map(Some)
+    }
+
     /// The answer's bytes, or what its status says.
     pub fn bytes(self) -> Result<Vec<u8>> {
         if (200..300).contains(&self.status) {
@@ -207,6 +215,10 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
             .next("sign in with an account whose mail is on Exchange Online or Outlook.com")
         }
         404 => Error::new(Kind::NotFound, "Outlook has no such item"),
+        409 | 412 if status == 412 || is(&["ErrorIrresolvableConflict"]) => {
+            Error::new(Kind::Conflict, "it has been changed meanwhile")
+                .next("read it again, and repeat the change if it still fits")
+        }
         400 if is(&[
             "ErrorItemNotFound",
             "ErrorInvalidIdMalformed",

@@ -9,6 +9,7 @@ pub(super) const OWN: &[&str] = &[
     "People.Read",
     "Contacts.Read",
     "MailboxSettings.Read",
+    "Calendars.ReadWrite",
 ];
 
 /// For a mailbox that is shared with whoever signs in.
@@ -20,4 +21,5 @@ pub(super) const SHARED: &[&str] = &[
     "People.Read",
     "Contacts.Read",
     "MailboxSettings.Read",
+    "Calendars.ReadWrite.Shared",
 ];

@@ -13,6 +13,10 @@ pub mod gmail_query;
 #[cfg(feature = "google")]
 mod google;
 #[cfg(feature = "google")]
+mod google_calendar;
+pub mod google_calendar_body;
+pub mod google_calendar_facts;
+#[cfg(feature = "google")]
 mod google_people;
 mod json;
 #[cfg(feature = "microsoft")]
@@ -20,9 +24,25 @@ mod microsoft;
 #[cfg(feature = "microsoft")]
 mod microsoft_answer;
 #[cfg(feature = "microsoft")]
+mod microsoft_bearer;
+#[cfg(feature = "microsoft")]
 mod microsoft_scopes;
 #[cfg(feature = "microsoft")]
 mod outlook;
+#[cfg(feature = "microsoft")]
+mod outlook_calendar;
+#[cfg(feature = "microsoft")]
+mod outlook_calendar_changes;
+#[cfg(feature = "microsoft")]
+mod outlook_changes;
+#[cfg(feature = "microsoft")]
+mod outlook_delta;
+#[cfg(feature = "microsoft")]
+mod outlook_draft;
+#[cfg(feature = "microsoft")]
+mod outlook_events;
+#[cfg(feature = "microsoft")]
+mod outlook_facts;
 #[cfg(feature = "microsoft")]
 mod outlook_folders;
 #[cfg(feature = "microsoft")]
@@ -30,11 +50,19 @@ mod outlook_letter;
 #[cfg(feature = "microsoft")]
 mod outlook_list;
 #[cfg(feature = "microsoft")]
+mod outlook_notes;
+#[cfg(feature = "microsoft")]
 mod outlook_people;
 pub mod outlook_query;
 pub mod outlook_recurrence;
 #[cfg(feature = "microsoft")]
+mod outlook_schedule;
+#[cfg(feature = "microsoft")]
 mod outlook_threads;
+#[cfg(feature = "microsoft")]
+mod outlook_write;
+#[cfg(feature = "microsoft")]
+mod outlook_zones;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod pace;
 pub mod sandbox;
@@ -47,6 +75,7 @@ use async_trait::async_trait;
 use crate::accounts::{Account, Accounts};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
+use crate::provider::calendar::Calendars;
 use crate::provider::{Connect, Mailbox};
 
 /// An account's id, and whose sign-in opens it: an account that is added again
@@ -62,6 +91,7 @@ pub struct Providers {
     config: Arc<Config>,
     accounts: Arc<Accounts>,
     open: Mutex<HashMap<Opened, Arc<dyn Mailbox>>>,
+    calendars: Mutex<HashMap<Opened, Arc<dyn Calendars>>>,
 }
 
 impl Providers {
@@ -71,6 +101,7 @@ impl Providers {
             config,
             accounts,
             open: Mutex::new(HashMap::new()),
+            calendars: Mutex::new(HashMap::new()),
         }
     }
 
@@ -90,19 +121,50 @@ impl Providers {
             other => Err(unknown(other)),
         }
     }
+
+    fn open_calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
+        match account.provider.as_str() {
+            #[cfg(feature = "google")]
+            "google" => Ok(Arc::new(google_calendar::GoogleCalendar::new(
+                &self.config,
+                self.accounts.token_source(&account.id),
+                account,
+            )?)),
+            #[cfg(feature = "microsoft")]
+            "microsoft" => Ok(Arc::new(outlook_calendar::OutlookCalendar::new(
+                &self.config,
+                self.accounts.token_source(&account.id),
+                account,
+            )?)),
+            other => Err(unknown(other)),
+        }
+    }
+}
+
+/// What is open under a key, opened if it is not.
+fn kept<T: ?Sized>(
+    open: &Mutex<HashMap<Opened, Arc<T>>>,
+    account: &Account,
+    make: impl FnOnce() -> Result<Arc<T>>,
+) -> Result<Arc<T>> {
+    let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (account.id.clone(), account.via.clone());
+    if let Some(known) = open.get(&key) {
+        return Ok(known.clone());
+    }
+    let made = make()?;
+    open.insert(key, made.clone());
+    Ok(made)
 }
 
 #[async_trait]
 impl Connect for Providers {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (account.id.clone(), account.via.clone());
-        if let Some(mailbox) = open.get(&key) {
-            return Ok(mailbox.clone());
-        }
-        let mailbox = self.open(account)?;
-        open.insert(key, mailbox.clone());
-        Ok(mailbox)
+        kept(&self.open, account, || self.open(account))
+    }
+
+    fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
+        kept(&self.calendars, account, || self.open_calendars(account))
     }
 
     async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String> {

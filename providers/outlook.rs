@@ -6,13 +6,15 @@
 //! registry's business; how a list is asked for stands in `outlook_list.rs`, how
 //! a query is written in `outlook_query.rs`, how conversations are put together
 //! in `outlook_threads.rs`, how a letter is read in `outlook_letter.rs`, and what
-//! folders are called in `outlook_folders.rs`.
+//! folders are called in `outlook_folders.rs`, and what has changed in
+//! `outlook_changes.rs`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
@@ -20,11 +22,12 @@ use super::json::text;
 use super::microsoft::Graph;
 use super::outlook_folders::Tree;
 use super::outlook_list::{OVERLAP, Wanted, moved_up};
-use super::{outlook_letter, outlook_people, outlook_threads};
+use super::{outlook_changes, outlook_letter, outlook_people, outlook_threads};
 use crate::accounts::{Account, TokenSource};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::project::Projection;
+use crate::provider::calendar::Changes;
 use crate::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
 use crate::schemas::Api;
 
@@ -258,6 +261,10 @@ impl Mailbox for Outlook {
         Ok(self.tree().await?.names().clone())
     }
 
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+        outlook_changes::changes(self, cursor, projection, Timestamp::now()).await
+    }
+
     fn check_id(&self, id: &str) -> Result<()> {
         check(id)
     }
@@ -304,17 +311,22 @@ fn main_address(user: &Value) -> &str {
     }
 }
 
-/// Graph's ids are base64 of either alphabet, some seventy characters or more.
 fn check(id: &str) -> Result<()> {
+    check_as(id, "m12 from a search")
+}
+
+/// Graph's ids are base64 of either alphabet, some seventy characters or more.
+pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte);
     if !(16..=512).contains(&id.len()) || !id.bytes().all(alphabet) {
         return Err(Error::argument("the id is not one of Outlook's")
-            .next("use a handle such as m12 from a search"));
+            .next(format!("use a handle such as {handle}")));
     }
     if id.len() <= 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(
-            Error::argument("the id looks like one of Gmail's, not one of Outlook's")
-                .next("name the Gmail account, or use a handle such as m12 from a search"),
+            Error::argument("the id looks like one of Gmail's, not one of Outlook's").next(
+                format!("name the Gmail account, or use a handle such as {handle}"),
+            ),
         );
     }
     Ok(())

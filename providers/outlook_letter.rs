@@ -6,6 +6,7 @@
 //! of attachments are never asked for.
 
 use futures_util::stream::{self, StreamExt};
+use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
 use super::json::text;
@@ -78,6 +79,7 @@ pub async fn fetch(
         BodyForm::Parts => {
             let mut letters: Vec<Result<Letter>> = items.map(|item| item.map(parts)).collect();
             attachments(graph, ids, &mut letters).await;
+            invitations(graph, ids, &mut letters).await;
             letters
         }
     }
@@ -164,6 +166,63 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
                 error.message()
             )),
         }
+    }
+}
+
+/// Adds the calendars that letters bring. Graph takes them out of the body, so
+/// that they are read from the message as it was transmitted.
+async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
+    let calls: Vec<_> = ids
+        .iter()
+        .zip(letters)
+        .filter_map(|(id, letter)| {
+            let letter = letter
+                .as_mut()
+                .ok()
+                .filter(|letter| brings_calendar(letter))?;
+            Some(async move {
+                let request = graph.mine(&format!("{}/$value", at(id)), &[]);
+                match graph.bytes(&request, RAW_LIMIT).await {
+                    Ok(bytes) => letter.invitation = calendar(&bytes),
+                    Err(error) => letter.notes.push(format!(
+                        "its invitation could not be read ({})",
+                        error.message()
+                    )),
+                }
+            })
+        })
+        .collect();
+    stream::iter(calls)
+        .buffered(RAW_AT_ONCE)
+        .collect::<Vec<()>>()
+        .await;
+}
+
+/// True for a meeting's message, and when an iCalendar file is attached.
+fn brings_calendar(letter: &Letter) -> bool {
+    let is_calendar = |file: &Value| {
+        text(file, "contentType").eq_ignore_ascii_case("text/calendar")
+            || text(file, "name").to_ascii_lowercase().ends_with(".ics")
+    };
+    text(&letter.item, "@odata.type").contains("eventMessage")
+        || letter.attachments.iter().any(is_calendar)
+}
+
+/// The first calendar part of a message as it was transmitted.
+fn calendar(bytes: &[u8]) -> Option<String> {
+    let message = MessageParser::new().parse(bytes)?;
+    let part = message.parts.iter().find(|part| {
+        let kind = part.content_type();
+        kind.is_some_and(|kind| {
+            kind.ctype().eq_ignore_ascii_case("text")
+                && kind
+                    .subtype()
+                    .is_some_and(|subtype| subtype.eq_ignore_ascii_case("calendar"))
+        })
+    })?;
+    match part.text_contents() {
+        Some(text) => Some(text.to_owned()),
+        None => Some(String::from_utf8_lossy(part.contents()).into_owned()),
     }
 }
 

@@ -3,9 +3,10 @@
 //!
 //! Every read goes through [`Pace::call`]: it limits the calls in flight, keeps
 //! all of them quiet when the provider said so, tries again what may pass, and
-//! gets one fresh token when one was refused. It knows no provider; what an
-//! answer means is decided where the call is made. Only reads are retried, so
-//! nothing that changes something may go this way.
+//! gets one fresh token when one was refused. Every write goes through
+//! [`Pace::change`], which tries again only what the provider certainly has not
+//! carried out. It knows no provider; what an answer means is decided where the
+//! call is made.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -76,9 +77,33 @@ impl Pace {
         self.call_of(1, make).await
     }
 
+    /// Carries out a call that changes something.
+    ///
+    /// As [`Pace::call`], but it is tried again only after an answer that it came
+    /// too often, or that its token is not valid: then nothing has been done.
+    pub async fn change<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let refused = |error: &Error| matches!(error.kind(), Kind::RateLimited(_));
+        self.attempts(1, refused, make).await
+    }
+
     /// [`Pace::call`] for a call that the provider carries out as `weight` calls
     /// at once; no more than the pace allows.
     pub async fn call_of<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        self.attempts(weight, |_| true, make).await
+    }
+
+    async fn attempts<T, F>(
+        &self,
+        weight: u32,
+        again: fn(&Error) -> bool,
+        make: impl Fn(String) -> F,
+    ) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
@@ -99,7 +124,7 @@ impl Pace {
             if let Kind::RateLimited(told) = error.kind() {
                 self.hush(told.unwrap_or_else(|| backoff(attempt)));
             }
-            match self.wait(attempt, &error) {
+            match self.wait(attempt, &error).filter(|_| again(&error)) {
                 Some(wait) => tokio::time::sleep(wait).await,
                 None => return Err(self.advise(error)),
             }

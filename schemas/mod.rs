@@ -12,26 +12,38 @@ mod account;
 mod alias;
 mod attachment;
 mod body;
+mod busy;
+mod calendar;
 mod category;
+mod change;
 mod contact;
+mod event;
 mod folder;
+mod invitation;
 mod message;
 mod outcome;
 mod schema;
 mod setting;
+mod slot;
 mod thread;
 
 pub use account::ACCOUNT;
 pub use alias::ALIAS;
 pub use attachment::ATTACHMENT;
 pub use body::BODY;
+pub use busy::BUSY;
+pub use calendar::CALENDAR;
 pub use category::CATEGORY;
+pub use change::CHANGE;
 pub use contact::CONTACT;
+pub use event::EVENT;
 pub use folder::FOLDER;
+pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
 pub use schema::SCHEMA;
 pub use setting::SETTING;
+pub use slot::SLOT;
 pub use thread::THREAD;
 
 /// Every table, in the order of the docs.
@@ -45,6 +57,12 @@ pub const TABLES: &[&Table] = &[
     &CONTACT,
     &ALIAS,
     &SETTING,
+    &EVENT,
+    &CALENDAR,
+    &BUSY,
+    &SLOT,
+    &INVITATION,
+    &CHANGE,
     &ACCOUNT,
     &OUTCOME,
     &SCHEMA,
@@ -61,9 +79,9 @@ pub fn find(name: &str) -> Option<&'static Table> {
 /// Whose JSON a row is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// Gmail API v1, and Google's People API v1.
+    /// Gmail API v1, Google's Calendar API v3 and People API v1.
     Gmail,
-    /// Microsoft Graph v1.0: mail and people.
+    /// Microsoft Graph v1.0: mail, calendars and people.
     Outlook,
     /// Objects that Daysheet makes itself (accounts, outcomes, body windows).
     Local,
@@ -105,6 +123,12 @@ pub enum Kind {
     Words,
     /// A point in time, minutes exact, in the zone of the document: `2026-02-03 18h05`.
     Time,
+    /// When something of a calendar starts: `Tue 2026-02-03 18h05`, or the date
+    /// alone for whole days.
+    Start,
+    /// When it ends: `18h50` on the day it starts, else as [`Kind::Start`]; of
+    /// whole days the last one, without a weekday.
+    End,
     /// True or false.
     Flag,
     /// A whole number.
@@ -119,6 +143,8 @@ impl Kind {
             Self::Text => "text",
             Self::Words => "words",
             Self::Time => "time",
+            Self::Start => "start",
+            Self::End => "end",
             Self::Flag => "flag",
             Self::Count => "count",
         }
@@ -162,7 +188,8 @@ pub enum Source {
     Names(&'static str),
     /// The word of every condition that holds.
     Flags(&'static [(&'static str, Source)]),
-    /// The word of the first condition that holds, else the last word.
+    /// The word of the first condition that holds, else the last word; null if
+    /// that is empty.
     First(&'static [(&'static str, Source)], &'static str),
     /// The first of the sources that has something.
     Either(&'static [Source]),
@@ -178,6 +205,50 @@ pub enum Source {
     Any(&'static str, &'static Source),
     /// The account the object was fetched from.
     Account,
+    /// True when there is anything at a path but null, false and an empty list.
+    There(&'static str),
+    /// The word, when the condition holds.
+    Word(&'static str, &'static Source),
+    /// The source, when the condition holds.
+    Provided(&'static Source, &'static Source),
+    /// The texts at two paths, joined by a slash, when both are there: an id
+    /// that is one only within another.
+    Both(&'static str, &'static str),
+    /// HTML, or plain text, at a path, as one line of text.
+    Markup(&'static str),
+    /// The name of a time zone at a path, IANA's or Windows', as IANA's.
+    Zone(&'static str),
+    /// The object at a path with a `date`, or a `dateTime` and its offset
+    /// (Google Calendar).
+    GoogleWhen(&'static str),
+    /// The object at a path with a local `dateTime` and its `timeZone`; a date
+    /// when the flag at the second path is true (Graph).
+    GraphWhen(&'static str, &'static str),
+    /// The second time as the end of what begins at the first.
+    Until(&'static Source, &'static Source),
+    /// The people of a meeting and their answers; without the organizer and in
+    /// short when the flag is set.
+    Guests(&'static GuestNames, bool),
+}
+
+/// What a provider calls the parts of a meeting's attendee.
+#[derive(Debug)]
+pub struct GuestNames {
+    /// The list of them.
+    pub list: &'static str,
+    /// The path of the display name.
+    pub name: &'static str,
+    /// The path of the address.
+    pub address: &'static str,
+    /// The path of the answer.
+    pub answer: &'static str,
+    /// The flag that it is the account's owner; empty when only the address
+    /// tells.
+    pub me: &'static str,
+    /// The path and the value that tell the organizer.
+    pub organizer: (&'static str, &'static str),
+    /// The path and the value that tell a room.
+    pub room: (&'static str, &'static str),
 }
 
 /// The wire names that a [`Source`] implies without spelling them.
@@ -190,6 +261,15 @@ pub mod wire {
     pub const RECIPIENT: &str = "emailAddress";
     /// Graph: a recipient's display name, and its address.
     pub const ADDRESS: (&str, &str) = ("name", "address");
+    /// The parts of a calendar's time: a date, a date and time, and its zone.
+    pub const WHEN: (&str, &str, &str) = ("date", "dateTime", "timeZone");
+    /// Answers to an invitation, with their marks; all others are none.
+    pub const ANSWERS: &[(&str, char, &str)] = &[
+        ("accepted", '+', "yes"),
+        ("declined", '-', "no"),
+        ("tentative", '~', "perhaps"),
+        ("tentativelyAccepted", '~', "perhaps"),
+    ];
 }
 
 /// One column: its name, its meaning, its weight, and its source per provider.

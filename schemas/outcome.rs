@@ -27,10 +27,14 @@ const FIELDS: &[Field] = &[
         .level(Key)
         .ours()
         .local(Path("op")),
-    field("result", Text, "done, waiting, unchanged or failed.")
-        .level(Key)
-        .ours()
-        .local(Path("result")),
+    field(
+        "result",
+        Text,
+        "done, planned, unchanged, waiting, refused, skipped, failed, or unknown: it may be done.",
+    )
+    .level(Key)
+    .ours()
+    .local(Path("result")),
     field("detail", Text, "What to know or to do next.")
         .ours()
         .local(Path("detail")),

@@ -55,7 +55,9 @@ fn has_provider_id(table: &Table) -> bool {
 
 fn property(field: &Field, is_key: bool) -> Value {
     let name = match field.kind {
-        Kind::Handle(_) | Kind::Text | Kind::Words | Kind::Time => "string",
+        Kind::Handle(_) | Kind::Text | Kind::Words | Kind::Time | Kind::Start | Kind::End => {
+            "string"
+        }
         Kind::Flag => "boolean",
         Kind::Count => "integer",
     };
@@ -79,6 +81,20 @@ fn property(field: &Field, is_key: bool) -> Value {
             property.insert(
                 "pattern".to_owned(),
                 json!("^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}h[0-9]{2}$"),
+            );
+        }
+        Kind::Start => {
+            property.insert(
+                "pattern".to_owned(),
+                json!("^[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}h[0-9]{2})?$"),
+            );
+        }
+        Kind::End => {
+            property.insert(
+                "pattern".to_owned(),
+                json!(
+                    "^([0-9]{2}h[0-9]{2}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}h[0-9]{2})$"
+                ),
             );
         }
         _ => {}
@@ -122,7 +138,19 @@ fn origin(source: Source, base: &str) -> Option<String> {
         | Source::Rfc3339(path)
         | Source::Address(path)
         | Source::Addresses(path)
-        | Source::Join(path) => at(path),
+        | Source::Join(path)
+        | Source::Markup(path)
+        | Source::Zone(path)
+        | Source::GoogleWhen(path)
+        | Source::GraphWhen(path, _) => at(path),
+        Source::There(path) => format!("{} is there", at(path)),
+        Source::Both(one, other) => format!("{} and {}", at(one), at(other)),
+        Source::Word(word, inner) => format!("{word} if {}", origin(*inner, base)?),
+        Source::Provided(condition, inner) => {
+            format!("{} if {}", origin(*inner, base)?, origin(*condition, base)?)
+        }
+        Source::Until(_, end) => origin(*end, base)?,
+        Source::Guests(names, _) => at(names.list),
         Source::Not(path) => format!("not {}", at(path)),
         Source::Is(path, word) => format!("{} = {word}", at(path)),
         Source::Has(path, word) => format!("{word} in {}", at(path)),

@@ -12,8 +12,9 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::{Api, Field, Kind, Source, Table, wire};
+use crate::schemas::{Api, Field, GuestNames, Kind, Source, Table, wire};
 use crate::text;
+use crate::when::{self, When};
 
 /// How many members of a list of people or names a cell shows before `+N`.
 const SAMPLE: usize = 5;
@@ -27,7 +28,9 @@ pub struct Context<'a> {
     pub zone: &'a TimeZone,
     /// The address of the account they came from.
     pub account: &'a str,
-    /// Names of labels and folders by id.
+    /// The address itself, which tells whether somebody is the account's owner.
+    pub address: &'a str,
+    /// Names of labels, folders and calendars by id.
     pub names: &'a HashMap<String, String>,
     /// How strictly strangers' text is cut.
     pub room: Room,
@@ -129,7 +132,24 @@ pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Times
     };
     match reader.read(object, field.source(context.api)) {
         Read::Time(time) => Some(time),
+        Read::When(when) | Read::Until(_, when) => Some(when.instant(context.zone)),
         _ => None,
+    }
+}
+
+/// The texts that a column reads from an object, whole and as they were
+/// written: to look for words in, never to show.
+pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
+    let mut reader = Reader {
+        context,
+        odd: false,
+    };
+    match reader.read(object, field.source(context.api)) {
+        Read::Text(text) => vec![text],
+        Read::List(list) => list,
+        Read::Words(words) => words.into_iter().map(str::to_owned).collect(),
+        Read::Count(count) => vec![count.to_string()],
+        _ => Vec::new(),
     }
 }
 
@@ -140,7 +160,11 @@ enum Read {
     Count(i64),
     Text(String),
     Time(Timestamp),
+    When(When),
+    Until(When, When),
     List(Vec<String>),
+    /// Single words, which need no comma between them.
+    Marked(Vec<String>),
     Words(Vec<&'static str>),
 }
 
@@ -235,13 +259,17 @@ impl Reader<'_> {
                     .iter()
                     .find(|(_, condition)| self.holds(object, *condition))
                     .map_or(otherwise, |(word, _)| *word);
-                Read::Text(word.to_owned())
+                match word {
+                    "" => Read::Nothing,
+                    word => Read::Text(word.to_owned()),
+                }
             }
             Source::Either(sources) => {
                 for source in sources {
                     match self.read(object, *source) {
                         Read::Nothing => {}
                         Read::List(list) if list.is_empty() => {}
+                        Read::Text(text) if text.is_empty() => {}
                         found => return found,
                     }
                 }
@@ -258,6 +286,54 @@ impl Reader<'_> {
                     .iter()
                     .any(|item| self.holds(item, *inner)),
             ),
+            Source::There(path) => Read::Flag(match at(object, path) {
+                None | Some(Value::Null | Value::Bool(false)) => false,
+                Some(Value::Array(list)) => !list.is_empty(),
+                Some(_) => true,
+            }),
+            Source::Word(word, condition) => match self.holds(object, *condition) {
+                true => Read::Text(word.to_owned()),
+                false => Read::Nothing,
+            },
+            Source::Provided(condition, inner) => match self.holds(object, *condition) {
+                true => self.read(object, *inner),
+                false => Read::Nothing,
+            },
+            Source::Both(one, other) => {
+                match (self.scalar(at(object, one)), self.scalar(at(object, other))) {
+                    (Read::Text(one), Read::Text(other)) => Read::Text(format!("{one}/{other}")),
+                    _ => Read::Nothing,
+                }
+            }
+            Source::Markup(path) => match self.scalar(at(object, path)) {
+                Read::Text(text) => Read::Text(plain(text)),
+                other => other,
+            },
+            Source::Zone(path) => match self.scalar(at(object, path)) {
+                Read::Text(name) => Read::Text(when::zone_name(&name).unwrap_or(name)),
+                other => other,
+            },
+            Source::GoogleWhen(path) => self.google_when(at(object, path)),
+            Source::GraphWhen(path, all_day) => {
+                let all_day = at(object, all_day).and_then(Value::as_bool) == Some(true);
+                self.graph_when(at(object, path), all_day)
+            }
+            Source::Until(start, end) => {
+                match (self.read(object, *start), self.read(object, *end)) {
+                    (Read::When(start), Read::When(end)) => Read::Until(start, end),
+                    _ => Read::Nothing,
+                }
+            }
+            Source::Guests(names, short) => match at(object, names.list) {
+                Some(Value::Array(list)) => {
+                    let people = guests(list, names, short, self.context.address);
+                    match short {
+                        true => Read::Marked(people),
+                        false => Read::List(people),
+                    }
+                }
+                other => self.unexpected(other),
+            },
             Source::Each(path, inner) => {
                 let mut values: Vec<String> = Vec::new();
                 for item in list(object, path) {
@@ -287,8 +363,47 @@ impl Reader<'_> {
         Read::Nothing
     }
 
+    /// True when a condition is true; of several, when any is.
     fn holds(&mut self, object: &Value, condition: Source) -> bool {
-        matches!(self.read(object, condition), Read::Flag(true))
+        match condition {
+            Source::Either(any) => any.iter().any(|one| self.holds(object, *one)),
+            one => matches!(self.read(object, one), Read::Flag(true)),
+        }
+    }
+
+    /// A `date`, or a `dateTime` with its offset; without an offset it is in the
+    /// zone that is named.
+    fn google_when(&mut self, value: Option<&Value>) -> Read {
+        let (date, date_time, zone) = wire::WHEN;
+        let Some(object) = value.filter(|value| !value.is_null()) else {
+            return Read::Nothing;
+        };
+        let text = |key: &str| object.get(key).and_then(Value::as_str);
+        let when = match (text(date), text(date_time)) {
+            (Some(date), _) => date.parse().ok().map(When::Day),
+            (None, Some(said)) => said
+                .parse()
+                .ok()
+                .or_else(|| when::local(said, text(zone).unwrap_or("UTC")))
+                .map(When::At),
+            (None, None) => None,
+        };
+        when.map_or_else(|| self.unexpected(value), Read::When)
+    }
+
+    /// A local `dateTime` in the zone that is named beside it.
+    fn graph_when(&mut self, value: Option<&Value>, all_day: bool) -> Read {
+        let (_, date_time, zone) = wire::WHEN;
+        let Some(object) = value.filter(|value| !value.is_null()) else {
+            return Read::Nothing;
+        };
+        let text = |key: &str| object.get(key).and_then(Value::as_str);
+        let said = text(date_time).unwrap_or_default();
+        let when = match all_day {
+            true => when::day(said).map(When::Day),
+            false => when::local(said, text(zone).unwrap_or("UTC")).map(When::At),
+        };
+        when.map_or_else(|| self.unexpected(value), Read::When)
     }
 
     fn names(&mut self, value: Option<&Value>) -> Read {
@@ -344,12 +459,21 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
         }
         (Kind::Words, Read::Words(words)) => return (Cell::Text(words.join(" ")), false),
         (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, context.zone)), false),
+        (Kind::Start, Read::When(start)) => {
+            return (Cell::Text(when::start(start, context.zone)), false);
+        }
+        (Kind::End, Read::Until(start, end)) => {
+            return (Cell::Text(when::end(start, end, context.zone)), false);
+        }
         (Kind::Handle(_), Read::Text(id)) => return (Cell::Id(id), false),
         (Kind::Text, Read::Text(text)) => text,
         (Kind::Text, Read::Flag(flag)) => flag.to_string(),
         (Kind::Text, Read::Count(count)) => count.to_string(),
-        (Kind::Text, Read::List(list)) if list.is_empty() => return (Cell::Null, false),
-        (Kind::Text, Read::List(list)) => return sample(field, &list, context.room),
+        (Kind::Text, Read::List(list) | Read::Marked(list)) if list.is_empty() => {
+            return (Cell::Null, false);
+        }
+        (Kind::Text, Read::List(list)) => return sample(field, &list, ", ", context.room),
+        (Kind::Text, Read::Marked(list)) => return sample(field, &list, " ", context.room),
         _ => {
             *odd = true;
             return (Cell::Null, false);
@@ -367,7 +491,7 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
 /// The first members of a list and a count of the rest, under the column's cap.
 ///
 /// A sample that says how many more there are is not counted as cut.
-fn sample(field: &Field, list: &[String], room: Room) -> (Cell, bool) {
+fn sample(field: &Field, list: &[String], between: &str, room: Room) -> (Cell, bool) {
     let cap = field.untrusted.map_or(usize::MAX, |cap| room.cap(cap));
     let mut text = String::new();
     let mut chars = 0;
@@ -378,12 +502,12 @@ fn sample(field: &Field, list: &[String], room: Room) -> (Cell, bool) {
             Some(_) => text::clip(text::cell(member), 80),
             None => (member.clone(), false),
         };
-        let more = member.chars().count() + if shown == 0 { 0 } else { 2 };
+        let more = member.chars().count() + if shown == 0 { 0 } else { between.len() };
         if shown > 0 && chars + more > cap {
             break;
         }
         if shown > 0 {
-            text.push_str(", ");
+            text.push_str(between);
         }
         text.push_str(&member);
         chars += more;
@@ -407,6 +531,75 @@ pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
         local.hour(),
         local.minute()
     )
+}
+
+/// The people of a meeting; the account's owner first, rooms not among them.
+fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str) -> Vec<String> {
+    let text = |guest: &Value, path: &str| {
+        at(guest, path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    let says = |guest: &Value, (path, word): (&str, &str)| match at(guest, path) {
+        Some(Value::Bool(flag)) => *flag && word == "true",
+        Some(Value::String(text)) => text == word,
+        _ => false,
+    };
+    let (mut me, mut others) = (Vec::new(), Vec::new());
+    for guest in list {
+        let (name, email) = (text(guest, names.name), text(guest, names.address));
+        let own = says(guest, (names.me, "true"))
+            || (!email.is_empty() && email.eq_ignore_ascii_case(own));
+        let organizer = says(guest, names.organizer);
+        if says(guest, names.room) || (short && organizer) {
+            continue;
+        }
+        let answer = text(guest, names.answer);
+        let (mark, word) = wire::ANSWERS
+            .iter()
+            .find(|(known, ..)| *known == answer)
+            .map_or(('?', "no answer"), |(_, mark, word)| (*mark, *word));
+        let shown = match (short, own) {
+            (true, true) => format!("me{mark}"),
+            (true, false) => format!("{}{mark}", short_name(&name, &email)),
+            (false, _) => {
+                let name = (!name.is_empty() && name != email).then_some(name);
+                let who = text::Address { name, email };
+                let word = if organizer { "organizer" } else { word };
+                format!("{who} {word}")
+            }
+        };
+        if own { &mut me } else { &mut others }.push(shown);
+    }
+    me.append(&mut others);
+    me
+}
+
+/// What is before the @ of an address; the name where there is no address.
+fn short_name(name: &str, email: &str) -> String {
+    // What could be taken for the owner, or for several people, is shown whole.
+    let plain = |local: &str| {
+        !local.is_empty()
+            && !local.eq_ignore_ascii_case("me")
+            && !local.contains(|char: char| char.is_whitespace() || "+~?,\"".contains(char))
+    };
+    match email.split_once('@') {
+        Some((local, _)) if plain(local) => local.to_owned(),
+        _ if !email.is_empty() => email.split_whitespace().collect(),
+        _ => name.split_whitespace().collect(),
+    }
+}
+
+/// Text that may be HTML, as text.
+pub fn plain(text: String) -> String {
+    // A tag, or an entity: services do not say which of the two it is.
+    let marked = text.contains("</") || text.contains("<br") || text.contains("<p>");
+    match marked {
+        true => text::html::html(&text, text::html::Style::Text, false).text,
+        false => text,
+    }
 }
 
 /// The value at a path of object keys.

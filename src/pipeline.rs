@@ -149,6 +149,7 @@ impl Pipeline {
             api: Api::Local,
             zone: &self.config.zone,
             account: "",
+            address: "",
             room: Room::List,
         }
     }
@@ -207,6 +208,7 @@ struct Flattening<'a> {
     api: Api,
     zone: &'a jiff::tz::TimeZone,
     account: &'a str,
+    address: &'a str,
     room: Room,
 }
 
@@ -216,6 +218,7 @@ impl Flattening<'_> {
             api: self.api,
             zone: self.zone,
             account: self.account,
+            address: self.address,
             names,
             room: self.room,
         }

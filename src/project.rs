@@ -60,7 +60,36 @@ impl Projection {
             | Source::Address(path)
             | Source::Addresses(path)
             | Source::Join(path)
-            | Source::Length(path) => self.path(base, path),
+            | Source::Length(path)
+            | Source::There(path)
+            | Source::Markup(path)
+            | Source::Zone(path)
+            | Source::GoogleWhen(path) => self.path(base, path),
+            Source::Both(one, other) => {
+                self.path(base, one);
+                self.path(base, other);
+            }
+            Source::GraphWhen(path, all_day) => {
+                self.path(base, path);
+                if !all_day.is_empty() {
+                    self.path(base, all_day);
+                }
+            }
+            Source::Word(_, inner) => self.read(base, *inner),
+            Source::Provided(one, other) | Source::Until(one, other) => {
+                self.read(base, *one);
+                self.read(base, *other);
+            }
+            Source::Guests(names, _) => {
+                let list = join(base, names.list);
+                for path in [names.name, names.address, names.answer, names.me] {
+                    if !path.is_empty() {
+                        self.path(&list, path);
+                    }
+                }
+                self.path(&list, names.organizer.0);
+                self.path(&list, names.room.0);
+            }
             Source::Names(path) => {
                 self.names = true;
                 self.path(base, path);

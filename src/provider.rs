@@ -13,6 +13,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 
+use self::calendar::{Calendars, Changes};
 use crate::accounts::Account;
 use crate::error::{Error, Result};
 use crate::project::Projection;
@@ -127,6 +128,8 @@ pub struct Letter {
     pub parts: Vec<Vec<Vec<TextPart>>>,
     /// The raw message or the header lines, when those were asked for.
     pub source: Option<String>,
+    /// The invitation in it (`text/calendar`), as iCalendar text.
+    pub invitation: Option<String>,
     /// Attached files, as the provider's objects.
     pub attachments: Vec<Value>,
     /// What could not be read as it was, in words.
@@ -180,6 +183,10 @@ pub trait Mailbox: Send + Sync {
     /// Names of labels or folders by id, for items that were read singly.
     async fn names(&self) -> Result<HashMap<String, String>>;
 
+    /// What has happened to messages since a cursor; without one, only where to
+    /// ask from. Items are objects of the table `message`.
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes>;
+
     /// Checks that `id` could be one of this provider's message ids.
     fn check_id(&self, id: &str) -> Result<()>;
 }
@@ -189,6 +196,9 @@ pub trait Mailbox: Send + Sync {
 pub trait Connect: Send + Sync {
     /// The mailbox of a signed-in account.
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>>;
+
+    /// The calendars of a signed-in account.
+    fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>>;
 
     /// The address of the person that a fresh access token belongs to. With a
     /// `mailbox` that is shared with them, it is checked that it can be opened;

@@ -74,6 +74,7 @@ impl Pipeline {
                 api: part.api,
                 zone: &self.config.zone,
                 account: &part.label,
+                address: part.account.as_ref().map_or("", |account| &account.email),
                 room: Room::List,
             };
             let Page {

@@ -197,6 +197,7 @@ impl Pipeline {
                 api: self.connect.mailbox(&account)?.api(),
                 zone: &self.config.zone,
                 account: &labels.of(&account.id),
+                address: &account.email,
                 room: Room::One,
             };
             let names = HashMap::new();

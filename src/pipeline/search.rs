@@ -230,6 +230,7 @@ impl Pipeline {
                 api: mailbox.api(),
                 zone: &self.config.zone,
                 account: &label,
+                address: &account.email,
                 room: Room::List,
             };
             // Dates and ids need no names.
@@ -293,6 +294,7 @@ impl Pipeline {
             api: part.mailbox.api(),
             zone: &self.config.zone,
             account: &part.label,
+            address: &part.account.email,
             room: Room::List,
         };
         let names = &part.gathered.names;

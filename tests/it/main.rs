@@ -19,6 +19,7 @@ mod encode;
 mod generated;
 #[cfg(feature = "google")]
 mod gmail;
+mod google_calendar;
 mod graph_client;
 mod ical;
 mod layers;
@@ -26,6 +27,9 @@ mod layers;
 mod merge;
 #[cfg(feature = "microsoft")]
 mod outlook;
+#[cfg(feature = "microsoft")]
+mod outlook_calendar;
+mod outlook_recurrence;
 #[cfg(feature = "google")]
 mod pipeline;
 mod queries;
@@ -33,7 +37,6 @@ mod query;
 mod recurrence;
 mod registry;
 mod request;
-mod outlook_recurrence;
 mod sandbox;
 mod sandbox_calendar;
 mod sandbox_entra;

@@ -15,6 +15,7 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
+use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};
 use daysheet::schemas::Api;
 use daysheet::store::Store;
@@ -176,6 +177,10 @@ impl Mailbox for Pile {
         Ok(HashMap::new())
     }
 
+    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
+        Err(Error::argument("nothing changes here"))
+    }
+
     fn check_id(&self, _: &str) -> Result<()> {
         Ok(())
     }
@@ -191,6 +196,10 @@ impl Connect for Piles {
             .iter()
             .find(|one| account.email == format!("{}@example.com", one.name));
         Ok(found.unwrap().clone())
+    }
+
+    fn calendars(&self, _: &Account) -> Result<Arc<dyn Calendars>> {
+        Err(Error::argument("no calendars here"))
     }
 
     async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {

@@ -17,9 +17,9 @@ use tempfile::TempDir;
 
 use crate::support::{ME, letter};
 
-mod wire;
+pub mod wire;
 
-use wire::{Outlook, Said, Seen};
+use wire::{Outlook, PREFER, Said, Seen};
 
 fn query(q: &str) -> Option<Query> {
     let clock = Clock {
@@ -128,7 +128,7 @@ async fn only_what_columns_need_is_asked_for() {
             panic!("{q}: not one request");
         };
         assert_eq!(seen.asked, expected, "{q}");
-        assert_eq!(seen.prefer, "IdType=\"ImmutableId\"");
+        assert_eq!(seen.prefer, PREFER);
         assert!(seen.agent.starts_with("daysheet/"), "{}", seen.agent);
     }
 }
@@ -272,7 +272,9 @@ async fn letters_come_by_the_batch() {
                         || letter.notes.iter().any(|note| note.contains("inline"))
                 })
                 .count();
-            let trips = count.div_ceil(20) + with_files.div_ceil(20);
+            let calendars = letters.iter().flatten();
+            let calendars = calendars.filter(|letter| letter.invitation.is_some());
+            let trips = count.div_ceil(20) + with_files.div_ceil(20) + calendars.count();
             let asked = outlook.wire.asked();
             assert_eq!(asked.len(), trips, "{form:?} {count} {with_files}");
             let direct = asked[0].starts_with("GET /me/messages/");

@@ -10,6 +10,7 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
+use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};
 use daysheet::schemas::Api;
 use daysheet::store::Store;
@@ -80,6 +81,10 @@ impl Mailbox for Scripted {
         Ok(HashMap::new())
     }
 
+    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
+        Err(Error::argument("nothing changes here"))
+    }
+
     fn check_id(&self, _: &str) -> Result<()> {
         Ok(())
     }
@@ -91,6 +96,10 @@ struct Scripts;
 impl Connect for Scripts {
     fn mailbox(&self, _: &Account) -> Result<Arc<dyn Mailbox>> {
         Ok(Arc::new(Scripted))
+    }
+
+    fn calendars(&self, _: &Account) -> Result<Arc<dyn Calendars>> {
+        Err(Error::argument("no calendars here"))
     }
 
     async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {

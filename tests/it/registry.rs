@@ -34,6 +34,8 @@ fn names() -> HashMap<String, String> {
     [
         ("Label_7", "Clients/Nordlicht"),
         ("CATEGORY_UPDATES", "Print"),
+        ("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=", "Mira"),
+        ("mira@example.com", "Mira"),
         ("AQMkAGVmMDEzMTM4", "Clients/Nordlicht"),
         (
             "AQMkAGVmMDEzMTM4AC4AAAMiQ8W967B7TKBjgx9rVEURAQAiIsqMbYjsT5e-T7KzowPTAAACAQwAAAA=",
@@ -56,6 +58,7 @@ fn rows(
         api,
         zone: &zone,
         account: "mira@example.com",
+        address: "mira@example.com",
         names: &names(),
         room: Room::List,
     };

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet::accounts::Accounts;
 use daysheet::error::Result;
 use daysheet::oauth::Tokens;
+use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::providers::Providers;
 use daysheet::providers::sandbox::{Options, Sandbox};
@@ -33,7 +34,10 @@ use crate::support::{ME, config};
 
 /// All permissions that reading takes.
 const SCOPES: &str = "offline_access User.Read Mail.Read Mail.Read.Shared People.Read \
-                      Contacts.Read MailboxSettings.Read";
+                      Contacts.Read MailboxSettings.Read Calendars.ReadWrite \
+                      Calendars.ReadWrite.Shared";
+/// What every request prefers.
+pub const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
 const VERIFIER: &str = "a-verifier-of-forty-three-characters-or-more-as-asked";
 const CALLBACK: &str = "http://localhost:1";
 
@@ -47,6 +51,10 @@ pub struct Seen {
     pub authorization: String,
     pub prefer: String,
     pub agent: String,
+    /// The version that is asked for (`If-Match`).
+    pub version: String,
+    /// Method, path and query as they were sent.
+    pub raw: String,
     /// The body, if it is JSON.
     pub body: Value,
 }
@@ -150,7 +158,8 @@ impl Wire {
         let json: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let mut asked = format!("{} {}", parts.method, below(&parts.uri.to_string()));
         for part in json["requests"].as_array().into_iter().flatten() {
-            assert_eq!(part["headers"]["Prefer"], "IdType=\"ImmutableId\"");
+            let prefer = part["headers"]["Prefer"].as_str().unwrap();
+            assert!(prefer.starts_with(PREFER), "{prefer}");
             asked.push_str(&format!(
                 "\n{} {}",
                 part["method"].as_str().unwrap(),
@@ -162,6 +171,8 @@ impl Wire {
             authorization: text("authorization"),
             prefer: text("prefer"),
             agent: text("user-agent"),
+            version: text("if-match"),
+            raw: format!("{} {}", parts.method, parts.uri),
             body: json,
         };
         let said = (self.rule.lock().unwrap())(&seen);
@@ -217,14 +228,28 @@ impl Outlook {
         Self::over(None).await
     }
 
+    /// Over the sample, with calendars that are empty.
+    pub async fn without_events() -> Self {
+        let empty = tempfile::tempdir().unwrap();
+        let calendar = Some(empty.path().to_path_buf());
+        Self::with(Options {
+            calendar,
+            ..Options::default()
+        })
+        .await
+    }
+
     /// Over a folder of mail.
     pub async fn over(mail: Option<&Path>) -> Self {
-        let sandbox = Sandbox::start(Options {
+        Self::with(Options {
             mail: mail.map(Path::to_path_buf),
             ..Options::default()
         })
         .await
-        .unwrap();
+    }
+
+    async fn with(options: Options) -> Self {
+        let sandbox = Sandbox::start(options).await.unwrap();
         let wire = Wire::start(Some(sandbox.base())).await;
         Self::behind(wire, Some(sandbox))
     }
@@ -266,6 +291,25 @@ impl Outlook {
         let tokens = tokens(self.sign_in(address, SCOPES).await);
         let account = self.accounts.add(tokens, address).await.unwrap();
         self.providers.mailbox(&account).unwrap()
+    }
+
+    /// The calendars of the sample's owner.
+    pub async fn calendars(&self) -> Arc<dyn Calendars> {
+        self.calendars_of(ME).await
+    }
+
+    /// The calendars of somebody who signs in.
+    pub async fn calendars_of(&self, address: &str) -> Arc<dyn Calendars> {
+        let tokens = tokens(self.sign_in(address, SCOPES).await);
+        let account = self.accounts.add(tokens, address).await.unwrap();
+        self.providers.calendars(&account).unwrap()
+    }
+
+    /// The calendars of a mailbox that is shared with the sample's owner.
+    pub async fn shared_calendars(&self, address: &str) -> Arc<dyn Calendars> {
+        let tokens = tokens(self.sign_in(ME, SCOPES).await);
+        let account = self.accounts.add_shared(tokens, address, ME).await;
+        self.providers.calendars(&account.unwrap()).unwrap()
     }
 
     /// A mailbox at Google, whose People API is the tap too.

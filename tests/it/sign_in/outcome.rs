@@ -9,6 +9,7 @@ use daysheet::accounts::{Account, Accounts};
 use daysheet::encode::Format;
 use daysheet::error::{Error, Kind, Result};
 use daysheet::pipeline::{Begun, Pipeline};
+use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::request::{self, Add};
 use daysheet::store::Store;
@@ -24,6 +25,10 @@ struct Mira;
 impl Connect for Mira {
     fn mailbox(&self, _: &Account) -> Result<Arc<dyn Mailbox>> {
         Err(Error::argument("no mailbox here"))
+    }
+
+    fn calendars(&self, _: &Account) -> Result<Arc<dyn Calendars>> {
+        Err(Error::argument("no calendars here"))
     }
 
     async fn address(&self, _: &str, token: &str, mailbox: Option<&str>) -> Result<String> {

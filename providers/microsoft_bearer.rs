@@ -1,0 +1,40 @@
+//! Our tokens for the Graph SDK, which asks for one before every request.
+
+use async_trait::async_trait;
+use graph_core::identity::ForceTokenRefresh;
+use graph_rs_sdk::GraphFailure;
+use graph_rs_sdk::error::{AuthExecutionError, AuthExecutionResult};
+use graph_rs_sdk::identity::ClientApplication;
+
+use crate::accounts::TokenSource;
+use crate::error::{Error, Kind};
+
+/// Hands our tokens to the SDK, which asks before every request.
+#[derive(Clone)]
+pub struct Bearer(pub TokenSource);
+
+#[async_trait]
+impl ClientApplication for Bearer {
+    fn get_token_silent(&mut self) -> AuthExecutionResult<String> {
+        let error = Error::new(Kind::Internal, "the SDK asked for a token without waiting");
+        Err(AuthExecutionError::Other(error.into()))
+    }
+
+    async fn get_token_silent_async(&mut self) -> AuthExecutionResult<String> {
+        let token = self.0.bearer().await;
+        token.map_err(|error| AuthExecutionError::Other(error.into()))
+    }
+
+    // The pace asks for a new token when one was refused.
+    fn with_force_token_refresh(&mut self, _: ForceTokenRefresh) {}
+}
+
+/// The SDK fails before sending for want of a token only.
+pub fn no_token(failure: GraphFailure) -> Error {
+    if let GraphFailure::Other(cause) = failure
+        && let Ok(ours) = cause.downcast::<Error>()
+    {
+        return *ours;
+    }
+    Error::new(Kind::Internal, "the Graph client refused our call")
+}

@@ -1,0 +1,266 @@
+//! The zones that times are written in at Graph.
+//!
+//! Graph takes every zone of Windows by Windows' name, and only some by IANA's.
+//! So a time goes under the name of a Windows zone whose clocks show the same,
+//! found by comparing the zones themselves: a table of names would be older than
+//! the zones. Reading names is `when.rs`'s.
+
+use jiff::Timestamp;
+use jiff::ToSpan;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::when;
+
+/// The zones of Windows, from west to east; of those that are alike the one that
+/// people pick first.
+const WINDOWS: &[&str] = &[
+    "Dateline Standard Time",
+    "UTC-11",
+    "Aleutian Standard Time",
+    "Hawaiian Standard Time",
+    "Marquesas Standard Time",
+    "Alaskan Standard Time",
+    "UTC-09",
+    "Pacific Standard Time (Mexico)",
+    "UTC-08",
+    "Pacific Standard Time",
+    "US Mountain Standard Time",
+    "Mountain Standard Time (Mexico)",
+    "Mountain Standard Time",
+    "Yukon Standard Time",
+    "Central America Standard Time",
+    "Central Standard Time",
+    "Easter Island Standard Time",
+    "Central Standard Time (Mexico)",
+    "Canada Central Standard Time",
+    "SA Pacific Standard Time",
+    "Eastern Standard Time (Mexico)",
+    "Eastern Standard Time",
+    "Haiti Standard Time",
+    "Cuba Standard Time",
+    "US Eastern Standard Time",
+    "Turks And Caicos Standard Time",
+    "Paraguay Standard Time",
+    "Atlantic Standard Time",
+    "Venezuela Standard Time",
+    "Central Brazilian Standard Time",
+    "SA Western Standard Time",
+    "Pacific SA Standard Time",
+    "Newfoundland Standard Time",
+    "Tocantins Standard Time",
+    "E. South America Standard Time",
+    "SA Eastern Standard Time",
+    "Argentina Standard Time",
+    "Greenland Standard Time",
+    "Montevideo Standard Time",
+    "Magallanes Standard Time",
+    "Saint Pierre Standard Time",
+    "Bahia Standard Time",
+    "UTC-02",
+    "Azores Standard Time",
+    "Cape Verde Standard Time",
+    "UTC",
+    "GMT Standard Time",
+    "Greenwich Standard Time",
+    "Sao Tome Standard Time",
+    "Morocco Standard Time",
+    "W. Europe Standard Time",
+    "Central Europe Standard Time",
+    "Romance Standard Time",
+    "Central European Standard Time",
+    "W. Central Africa Standard Time",
+    "Jordan Standard Time",
+    "FLE Standard Time",
+    "GTB Standard Time",
+    "Middle East Standard Time",
+    "Egypt Standard Time",
+    "E. Europe Standard Time",
+    "Syria Standard Time",
+    "West Bank Standard Time",
+    "South Africa Standard Time",
+    "Israel Standard Time",
+    "Kaliningrad Standard Time",
+    "Sudan Standard Time",
+    "Libya Standard Time",
+    "Namibia Standard Time",
+    "Arabic Standard Time",
+    "Turkey Standard Time",
+    "Arab Standard Time",
+    "Belarus Standard Time",
+    "Russian Standard Time",
+    "E. Africa Standard Time",
+    "Iran Standard Time",
+    "Arabian Standard Time",
+    "Astrakhan Standard Time",
+    "Azerbaijan Standard Time",
+    "Russia Time Zone 3",
+    "Mauritius Standard Time",
+    "Saratov Standard Time",
+    "Georgian Standard Time",
+    "Volgograd Standard Time",
+    "Caucasus Standard Time",
+    "Afghanistan Standard Time",
+    "West Asia Standard Time",
+    "Ekaterinburg Standard Time",
+    "Pakistan Standard Time",
+    "Qyzylorda Standard Time",
+    "India Standard Time",
+    "Sri Lanka Standard Time",
+    "Nepal Standard Time",
+    "Central Asia Standard Time",
+    "Bangladesh Standard Time",
+    "Omsk Standard Time",
+    "Myanmar Standard Time",
+    "SE Asia Standard Time",
+    "Altai Standard Time",
+    "W. Mongolia Standard Time",
+    "North Asia Standard Time",
+    "N. Central Asia Standard Time",
+    "Tomsk Standard Time",
+    "China Standard Time",
+    "North Asia East Standard Time",
+    "Singapore Standard Time",
+    "W. Australia Standard Time",
+    "Taipei Standard Time",
+    "Ulaanbaatar Standard Time",
+    "Aus Central W. Standard Time",
+    "Transbaikal Standard Time",
+    "Tokyo Standard Time",
+    "North Korea Standard Time",
+    "Korea Standard Time",
+    "Yakutsk Standard Time",
+    "Cen. Australia Standard Time",
+    "AUS Central Standard Time",
+    "E. Australia Standard Time",
+    "AUS Eastern Standard Time",
+    "West Pacific Standard Time",
+    "Tasmania Standard Time",
+    "Vladivostok Standard Time",
+    "Lord Howe Standard Time",
+    "Bougainville Standard Time",
+    "Russia Time Zone 10",
+    "Magadan Standard Time",
+    "Norfolk Standard Time",
+    "Sakhalin Standard Time",
+    "Central Pacific Standard Time",
+    "Russia Time Zone 11",
+    "New Zealand Standard Time",
+    "UTC+12",
+    "Fiji Standard Time",
+    "Chatham Islands Standard Time",
+    "UTC+13",
+    "Tonga Standard Time",
+    "Samoa Standard Time",
+    "Line Islands Standard Time",
+];
+
+/// Years after an event's start for which the clocks have to agree.
+const YEARS: i64 = 10;
+
+/// The name for Graph of the zone that IANA calls `name`, for an event that starts
+/// on `day`; `None` if Windows has no such zone.
+pub fn windows(name: &str, day: Date) -> Option<&'static str> {
+    let zone = when::find_zone(name)?;
+    if zone
+        .iana_name()
+        .is_some_and(|name| matches!(name, "UTC" | "Etc/UTC"))
+    {
+        return Some("UTC");
+    }
+    let iana = zone.iana_name();
+    let same = |windows: &&&str| iana.is_some() && when::zone_name(windows).as_deref() == iana;
+    if let Some(found) = WINDOWS.iter().find(same) {
+        return Some(found);
+    }
+    let clock = clock(&zone, day);
+    let alike = |windows: &&&str| {
+        when::find_zone(windows).is_some_and(|zone| self::clock(&zone, day) == clock)
+    };
+    WINDOWS.iter().find(alike).copied()
+}
+
+/// The offsets from UTC, each with the instant it begins at.
+fn clock(zone: &TimeZone, day: Date) -> Vec<(Timestamp, i32)> {
+    // A day earlier, because midnight differs from zone to zone.
+    let first = day.checked_sub(2.days()).unwrap_or(day);
+    let last = day.checked_add(YEARS.years()).unwrap_or(Date::MAX);
+    let from = when::resolve(first.at(0, 0, 0, 0), &TimeZone::UTC);
+    let to = when::resolve(last.at(0, 0, 0, 0), &TimeZone::UTC);
+    let mut clock = vec![(from, zone.to_offset(from).seconds())];
+    let changes = zone
+        .following(from)
+        .map(|change| (change.timestamp(), change.offset().seconds()));
+    for (at, offset) in changes.take_while(|(at, _)| *at < to) {
+        // A change of the name alone is none.
+        if clock.last().is_some_and(|(_, before)| *before != offset) {
+            clock.push((at, offset));
+        }
+    }
+    clock
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_have_the_name_that_outlook_shows() {
+        for (iana, windows) in [
+            ("UTC", Some("UTC")),
+            ("Europe/Berlin", Some("W. Europe Standard Time")),
+            ("europe/stockholm", Some("W. Europe Standard Time")),
+            ("Europe/Warsaw", Some("Central European Standard Time")),
+            ("Europe/Kyiv", Some("FLE Standard Time")),
+            ("Europe/London", Some("GMT Standard Time")),
+            ("America/New_York", Some("Eastern Standard Time")),
+            ("America/Toronto", Some("Eastern Standard Time")),
+            ("Asia/Kolkata", Some("India Standard Time")),
+            ("Asia/Calcutta", Some("India Standard Time")),
+            ("Asia/Kathmandu", Some("Nepal Standard Time")),
+            ("Australia/Melbourne", Some("AUS Eastern Standard Time")),
+            ("W. Europe Standard Time", Some("W. Europe Standard Time")),
+            ("Antarctica/Troll", None),
+            ("Europe/Nowhere", None),
+        ] {
+            assert_eq!(
+                super::windows(iana, Date::constant(2026, 2, 3)),
+                windows,
+                "{iana}"
+            );
+        }
+    }
+
+    /// Whatever name is chosen, it means the same local times.
+    #[test]
+    fn every_zone_is_written_as_one_that_shows_the_same() {
+        let day = Date::constant(2026, 2, 3);
+        let mut found = 0;
+        for name in jiff::tz::db().available() {
+            let Some(windows) = super::windows(name.as_str(), day) else {
+                continue;
+            };
+            found += 1;
+            let zone = when::find_zone(name.as_str()).unwrap();
+            let other = when::find_zone(windows).unwrap();
+            for hours in (0..24 * 365 * 3).step_by(53) {
+                let local = day.at(0, 30, 0, 0) + hours.hours();
+                assert_eq!(
+                    when::resolve(local, &zone),
+                    when::resolve(local, &other),
+                    "{name} {windows} {local}"
+                );
+            }
+        }
+        assert!(found > 500, "{found}");
+    }
+
+    #[test]
+    fn every_name_is_a_zone() {
+        let unknown: Vec<_> = WINDOWS
+            .iter()
+            .filter(|name| when::find_zone(name).is_none())
+            .collect();
+        assert_eq!(unknown, Vec::<&&str>::new());
+    }
+}

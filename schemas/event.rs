@@ -1,0 +1,325 @@
+//! The `event` table: one appointment, meeting or all-day entry of a calendar.
+//!
+//! Google's events do not say which calendar they are in, and Graph's rules
+//! are no RRULE: the adapters put the keys `calendarId` (both) and
+//! `recurrenceRule` (Outlook) into the objects.
+
+use super::Kind::{Count, End, Handle, Start, Text, Time, Words};
+use super::Level::{Key, More};
+use super::Source::{
+    Account, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is, Join, Markup,
+    Names, Oldest, Path, Provided, Rfc3339, There, Until, Word, Zone,
+};
+use super::{Field, GuestNames, Source, Table, field, table};
+
+/// One row per event, or per occurrence of a recurring one.
+pub const EVENT: Table = table(
+    "event",
+    "events",
+    1,
+    "One event of a calendar, or one occurrence of a recurring one.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field(
+        "id",
+        Handle('e'),
+        "Handle of the event; calendar_save and calendar_respond accept it.",
+    )
+    .level(Key)
+    .gmail(Both("calendarId", "id"))
+    .outlook(Path("id")),
+    field(
+        "start",
+        Start,
+        "When it starts, with the weekday; the date alone when it is all-day.",
+    )
+    .level(Key)
+    .gmail(GOOGLE_START)
+    .outlook(GRAPH_START),
+    field(
+        "end",
+        End,
+        "When it ends: the time alone on the day it starts; of all-day events the last day.",
+    )
+    .level(Key)
+    .gmail(Until(&GOOGLE_START, &GoogleWhen("end")))
+    .outlook(Until(&GRAPH_START, &GraphWhen("end", "isAllDay"))),
+    field("title", Text, "What it is called.")
+        .level(Key)
+        .untrusted(72)
+        .gmail(Path("summary"))
+        .outlook(Path("subject")),
+    field("where", Text, "Place, as it was written.")
+        .untrusted(40)
+        .gmail(Path("location"))
+        .outlook(Either(&[Path("location/displayName")])),
+    field(
+        "organizer",
+        Text,
+        "Who called the meeting; `me` if you did.",
+    )
+    .untrusted(60)
+    .gmail(Either(&[
+        Word("me", &Is("organizer/self", "true")),
+        Path("organizer/displayName"),
+        Path("organizer/email"),
+    ]))
+    .outlook(Either(&[
+        Word("me", &Is("isOrganizer", "true")),
+        Path("organizer/emailAddress/name"),
+        Path("organizer/emailAddress/address"),
+    ])),
+    field(
+        "people",
+        Text,
+        "Who is asked besides the organizer, with the answer: + yes, - no, ~ perhaps, ? none; \
+         `me` is you; the first five and a count of the rest.",
+    )
+    .untrusted(120)
+    .gmail(Guests(&GOOGLE_GUESTS, true))
+    .outlook(Guests(&GRAPH_GUESTS, true)),
+    field(
+        "flags",
+        Words,
+        "Which apply of: recurring, online, free, tentative, oof, focus, elsewhere, private, \
+         cancelled.",
+    )
+    .gmail(Flags(GOOGLE_FLAGS))
+    .outlook(Flags(GRAPH_FLAGS)),
+    field(
+        "organizer_address",
+        Text,
+        "Address of who called the meeting.",
+    )
+    .level(More)
+    .untrusted(120)
+    .gmail(Path("organizer/email"))
+    .outlook(Path("organizer/emailAddress/address")),
+    field(
+        "calendar",
+        Text,
+        "Name of the calendar it is in; null for the account's main one, unless it is asked for.",
+    )
+    .level(More)
+    .untrusted(60)
+    .gmail(Names("calendarId"))
+    .outlook(Names("calendarId")),
+    field("link", Text, "Where the online meeting is joined.")
+        .level(More)
+        .untrusted(300)
+        .gmail(Either(&[
+            Path("hangoutLink"),
+            Each("conferenceData/entryPoints", &Path("uri")),
+        ]))
+        .outlook(Either(&[
+            Path("onlineMeeting/joinUrl"),
+            Path("onlineMeetingUrl"),
+        ])),
+    field(
+        "series",
+        Handle('e'),
+        "Handle of the recurring event that it is an occurrence of.",
+    )
+    .level(More)
+    .gmail(Both("calendarId", "recurringEventId"))
+    .outlook(Path("seriesMasterId")),
+    field(
+        "repeats",
+        Text,
+        "The rule of a recurring event, as RRULE (RFC 5545); occurrences have none.",
+    )
+    .level(More)
+    .untrusted(240)
+    .gmail(Join("recurrence"))
+    .outlook(Path("recurrenceRule")),
+    field(
+        "attendees",
+        Text,
+        "Everybody who is asked, as `Name <address>` and answer; the first five and a count of \
+         the rest.",
+    )
+    .level(More)
+    .untrusted(400)
+    .gmail(Guests(&GOOGLE_GUESTS, false))
+    .outlook(Guests(&GRAPH_GUESTS, false)),
+    field(
+        "show",
+        Text,
+        "busy, free, tentative, oof, focus or elsewhere.",
+    )
+    .level(More)
+    .ours()
+    .gmail(First(GOOGLE_SHOW, "busy"))
+    .outlook(First(GRAPH_SHOW, "busy")),
+    field(
+        "visibility",
+        Text,
+        "default, public, private or confidential.",
+    )
+    .level(More)
+    .ours()
+    .gmail(First(GOOGLE_VISIBILITY, "default"))
+    .outlook(First(GRAPH_VISIBILITY, "default")),
+    field(
+        "reminder",
+        Count,
+        "Minutes before the start that it reminds; null when it does not, or as the calendar \
+         does by default.",
+    )
+    .level(More)
+    .gmail(Oldest("reminders/overrides", &Path("minutes")))
+    .outlook(Provided(
+        &Is("isReminderOn", "true"),
+        &Path("reminderMinutesBeforeStart"),
+    )),
+    field("category", Text, "Colour at Google, categories at Outlook.")
+        .level(More)
+        .untrusted(80)
+        .gmail(First(GOOGLE_COLOURS, ""))
+        .outlook(Join("categories")),
+    field(
+        "zone",
+        Text,
+        "The event's own time zone; times here are told in the zone of the document.",
+    )
+    .level(More)
+    .untrusted(60)
+    .gmail(Zone("start/timeZone"))
+    .outlook(Zone("originalStartTimeZone")),
+    field("notes", Text, "How its description begins.")
+        .level(More)
+        .beginning(120)
+        .gmail(Markup("description"))
+        .outlook(Path("bodyPreview")),
+    field("updated", Time, "When it was last changed.")
+        .level(More)
+        .gmail(Rfc3339("updated"))
+        .outlook(Rfc3339("lastModifiedDateTime")),
+    field(
+        "uid",
+        Text,
+        "Its iCalendar UID, the same in every calendar it is in.",
+    )
+    .level(More)
+    .untrusted(300)
+    .gmail(Path("iCalUID"))
+    .outlook(Path("iCalUId")),
+    field("account", Text, "Address of the account it is in.")
+        .level(More)
+        .ours()
+        .gmail(Account)
+        .outlook(Account),
+];
+
+const GOOGLE_START: Source = GoogleWhen("start");
+const GRAPH_START: Source = GraphWhen("start", "isAllDay");
+
+/// What Google calls the parts of an attendee.
+const GOOGLE_GUESTS: GuestNames = GuestNames {
+    list: "attendees",
+    name: "displayName",
+    address: "email",
+    answer: "responseStatus",
+    me: "self",
+    organizer: ("organizer", "true"),
+    room: ("resource", "true"),
+};
+
+/// What Graph calls them; whoever is asked is told by the address alone.
+const GRAPH_GUESTS: GuestNames = GuestNames {
+    list: "attendees",
+    name: "emailAddress/name",
+    address: "emailAddress/address",
+    answer: "status/response",
+    me: "",
+    organizer: ("status/response", "organizer"),
+    room: ("type", "resource"),
+};
+
+const GOOGLE_FLAGS: &[(&str, Source)] = &[
+    (
+        "recurring",
+        Either(&[There("recurringEventId"), There("recurrence")]),
+    ),
+    (
+        "online",
+        Either(&[There("hangoutLink"), There("conferenceData/entryPoints")]),
+    ),
+    ("free", Is("transparency", "transparent")),
+    ("tentative", Is("status", "tentative")),
+    ("oof", Is("eventType", "outOfOffice")),
+    ("focus", Is("eventType", "focusTime")),
+    ("elsewhere", Is("eventType", "workingLocation")),
+    (
+        "private",
+        Either(&[
+            Provided(&Is("visibility", "private"), &There("visibility")),
+            Provided(&Is("visibility", "confidential"), &There("visibility")),
+        ]),
+    ),
+    ("cancelled", Is("status", "cancelled")),
+];
+
+const GRAPH_FLAGS: &[(&str, Source)] = &[
+    (
+        "recurring",
+        Either(&[There("seriesMasterId"), There("recurrenceRule")]),
+    ),
+    ("online", Is("isOnlineMeeting", "true")),
+    ("free", Is("showAs", "free")),
+    ("tentative", Is("showAs", "tentative")),
+    ("oof", Is("showAs", "oof")),
+    ("elsewhere", Is("showAs", "workingElsewhere")),
+    (
+        "private",
+        Either(&[
+            Provided(&Is("sensitivity", "private"), &There("sensitivity")),
+            Provided(&Is("sensitivity", "confidential"), &There("sensitivity")),
+        ]),
+    ),
+    ("cancelled", Is("isCancelled", "true")),
+];
+
+const GOOGLE_SHOW: &[(&str, Source)] = &[
+    ("oof", Is("eventType", "outOfOffice")),
+    ("focus", Is("eventType", "focusTime")),
+    ("elsewhere", Is("eventType", "workingLocation")),
+    ("free", Is("transparency", "transparent")),
+    ("tentative", Is("status", "tentative")),
+];
+
+const GRAPH_SHOW: &[(&str, Source)] = &[
+    ("oof", Is("showAs", "oof")),
+    ("elsewhere", Is("showAs", "workingElsewhere")),
+    ("free", Is("showAs", "free")),
+    ("tentative", Is("showAs", "tentative")),
+];
+
+const GOOGLE_VISIBILITY: &[(&str, Source)] = &[
+    ("public", Is("visibility", "public")),
+    ("private", Is("visibility", "private")),
+    ("confidential", Is("visibility", "confidential")),
+];
+
+const GRAPH_VISIBILITY: &[(&str, Source)] = &[
+    ("private", Is("sensitivity", "private")),
+    ("private", Is("sensitivity", "personal")),
+    ("confidential", Is("sensitivity", "confidential")),
+];
+
+/// The names that Google's calendars show for the numbers of its colours.
+const GOOGLE_COLOURS: &[(&str, Source)] = &[
+    ("lavender", Is("colorId", "1")),
+    ("sage", Is("colorId", "2")),
+    ("grape", Is("colorId", "3")),
+    ("flamingo", Is("colorId", "4")),
+    ("banana", Is("colorId", "5")),
+    ("tangerine", Is("colorId", "6")),
+    ("peacock", Is("colorId", "7")),
+    ("graphite", Is("colorId", "8")),
+    ("blueberry", Is("colorId", "9")),
+    ("basil", Is("colorId", "10")),
+    ("tomato", Is("colorId", "11")),
+];

@@ -1,0 +1,392 @@
+//! What is asked for, and how it is answered.
+
+use super::*;
+
+const MAIN: &str = "AAMkAGVmMDEzMTM4LTZmYWUt=";
+const CHOIR: &str = "AAMkAGVmMDEzMTM4/Y2hvaXI=";
+const ALWAYS: &str = "id,type,seriesMasterId,subject,start,end,isAllDay,originalStart,\
+    originalStartTimeZone,location,attendees,isOrganizer,responseStatus,showAs,isCancelled,iCalUId";
+
+/// An answer to every part of a batch, or to a request.
+fn all(seen: &Seen, answer: impl Fn(&str) -> Value) -> Option<Said> {
+    let parts: Vec<&str> = seen.asked.lines().skip(1).collect();
+    if parts.is_empty() {
+        return Some(Said::json(200, &answer(&seen.asked)));
+    }
+    let responses: Vec<Value> = parts
+        .iter()
+        .enumerate()
+        .map(|(at, part)| json!({"id": at.to_string(), "status": 200, "body": answer(part)}))
+        .collect();
+    Some(Said::json(200, &json!({"responses": responses})))
+}
+
+#[tokio::test]
+async fn only_what_is_shown_and_known_is_asked_for() {
+    let outlook = Outlook::scripted(|seen| all(seen, |_| json!({"value": []}))).await;
+    let calendars = outlook.calendars().await;
+    let ask = |names: &[&str], series: bool, limit: usize| AskEvents {
+        projection: columns(names),
+        series,
+        limit,
+        ..range(&[MAIN], "2026-02-01T23:00:00Z", "2026-03-01T23:00:00Z")
+    };
+    let view = "/me/calendars/AAMkAGVmMDEzMTM4LTZmYWUt=/calendarView?\
+        startDateTime=2026-02-01T23:00:00Z&endDateTime=2026-03-01T23:00:00Z&\
+        $orderby=start/dateTime";
+    for (ask, expected) in [
+        (
+            ask(&["id", "title"], false, 20),
+            format!("GET {view}&$top=20&$select={ALWAYS}"),
+        ),
+        (
+            ask(
+                &["id", "calendar", "repeats", "link", "people"],
+                false,
+                5_000,
+            ),
+            format!(
+                "GET {view}&$top=1000&$select={ALWAYS},recurrence,onlineMeeting,onlineMeetingUrl"
+            ),
+        ),
+        (
+            ask(&["id", "repeats"], true, 20),
+            format!(
+                "GET /me/calendars/AAMkAGVmMDEzMTM4LTZmYWUt=/events?$orderby=start/dateTime&\
+                 $top=1000&$select={ALWAYS},recurrence"
+            ),
+        ),
+    ] {
+        for page in calendars.events(&ask).await {
+            page.unwrap();
+        }
+        let [seen] = &outlook.wire.seen()[..] else {
+            panic!("not one request");
+        };
+        assert_eq!(seen.asked, expected);
+        assert_eq!(seen.prefer, PREFER);
+    }
+
+    // Several calendars are one round trip; a next page is asked for as it was
+    // named, and one that is no calendar of Outlook's not at all.
+    let next = "1769943600 me/calendars/x/calendarView?$skip=10".to_owned();
+    let mut several = range(
+        &[MAIN, "work"],
+        "2026-02-01T23:00:00Z",
+        "2026-03-01T23:00:00Z",
+    );
+    several.calendars.push((CHOIR.to_owned(), Some(next)));
+    let pages = calendars.events(&several).await;
+    assert_eq!(pages.len(), 3);
+    assert!(pages[0].is_ok() && pages[2].is_ok());
+    assert_eq!(
+        pages[1].as_ref().unwrap_err().to_string(),
+        "the id is not one of Outlook's: use a handle such as c1 from lookup kind=calendars"
+    );
+    let asked = outlook.wire.asked();
+    assert_eq!(asked.len(), 1);
+    let parts: Vec<&str> = asked[0].lines().collect();
+    assert_eq!(parts[0], "POST /$batch");
+    assert!(parts[1].starts_with(&format!("GET {view}")), "{parts:?}");
+    assert_eq!(parts[2], "GET /me/calendars/x/calendarView?$skip=10");
+}
+
+#[tokio::test]
+async fn what_graph_does_not_say_is_put_in() {
+    let event = |id: &str, start: &str, end: &str| {
+        json!({
+            "id": id, "subject": "Proofs", "isAllDay": false,
+            "start": {"dateTime": start, "timeZone": "UTC"},
+            "end": {"dateTime": end, "timeZone": "UTC"},
+        })
+    };
+    let outlook = Outlook::scripted(move |seen| {
+        all(seen, |_| {
+            json!({
+                "value": [
+                    event("AAMkEnded", "2026-02-01T10:00:00.0000000", "2026-02-01T11:00:00.0000000"),
+                    event("AAMkIn", "2026-02-01T10:30:00.0000000", "2026-02-01T11:30:00.0000000"),
+                    event("AAMkPoint", "2026-02-01T11:00:00.0000000", "2026-02-01T11:00:00.0000000"),
+                    {"subject": "no id"},
+                ],
+                "@odata.nextLink": format!("https://elsewhere.example/v1.0/me/calendars/x/calendarView?$skip=2"),
+            })
+        })
+    })
+    .await;
+    let calendars = outlook.calendars().await;
+    let ask = range(&[CHOIR], "2026-02-01T11:00:00Z", "2026-02-02T00:00:00Z");
+    let page = calendars.events(&ask).await.remove(0).unwrap();
+    assert_eq!(texts(&page.items, "id"), ["AAMkIn", "AAMkPoint"]);
+    assert_eq!(texts(&page.items, "calendarId"), [CHOIR, CHOIR]);
+    assert_eq!(
+        page.next.as_deref(),
+        Some("1769943600 me/calendars/x/calendarView?$skip=2")
+    );
+    let asked = outlook.wire.asked();
+    assert!(
+        asked[0].starts_with("GET /me/calendars/AAMkAGVmMDEzMTM4/Y2hvaXI=/calendarView?"),
+        "{asked:?}"
+    );
+}
+
+#[tokio::test]
+async fn calendars_are_listed_with_their_zone() {
+    for (settings, zone) in [
+        (
+            json!({"timeZone": "W. Europe Standard Time"}),
+            json!("W. Europe Standard Time"),
+        ),
+        (json!({}), Value::Null),
+    ] {
+        let said = settings.clone();
+        let outlook = Outlook::scripted(move |seen| {
+            all(seen, |part| match part.contains("/calendars") {
+                true => json!({"value": [
+                    {"id": "AAMkChoir", "name": "Choir"},
+                    {"name": "no id"},
+                    {"id": "AAMkMain", "name": "Calendar", "isDefaultCalendar": true},
+                ]}),
+                false => said.clone(),
+            })
+        })
+        .await;
+        let calendars = outlook.calendars().await.calendars().await.unwrap();
+        assert_eq!(texts(&calendars, "name"), ["Calendar", "Choir"]);
+        assert_eq!(
+            calendars[1].get("timeZone").cloned().unwrap_or_default(),
+            zone
+        );
+        assert_eq!(
+            outlook.wire.asked(),
+            ["POST /$batch\nGET /me/calendars?$top=100&\
+              $select=id,name,canEdit,canShare,isDefaultCalendar,owner\n\
+              GET /me/mailboxSettings"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn rooms_are_contacts() {
+    let outlook = Outlook::scripted(|seen| {
+        all(seen, |_| {
+            json!({"value": [
+                {"id": "1", "displayName": "Room 2", "emailAddress": "room2@studio.example",
+                 "building": "Harbour", "floorLabel": "3", "capacity": 8, "phone": "+49 40 5550"},
+                {"id": "2", "displayName": "Shed", "emailAddress": "shed@studio.example",
+                 "building": "", "capacity": null},
+                {"id": "3", "displayName": "No address"},
+            ]})
+        })
+    })
+    .await;
+    let calendars = outlook.calendars().await;
+    assert_eq!(
+        json!(calendars.rooms().await.unwrap()),
+        json!([
+            {"id": "1", "displayName": "Room 2", "companyName": "Harbour, floor 3",
+             "emailAddresses": [{"name": "Room 2", "address": "room2@studio.example"}],
+             "jobTitle": "room for 8", "mobilePhone": "+49 40 5550"},
+            {"id": "2", "displayName": "Shed",
+             "emailAddresses": [{"name": "Shed", "address": "shed@studio.example"}]},
+        ])
+    );
+    assert_eq!(
+        outlook.wire.asked(),
+        ["GET /places/microsoft.graph.room?$top=100"]
+    );
+    outlook.wire.say(|_| {
+        let error = json!({"error": {"code": "Authorization_RequestDenied", "message": "No."}});
+        Some(Said::json(403, &error))
+    });
+    assert_eq!(
+        said(calendars.rooms().await),
+        "this sign-in may not list the rooms: that takes the permission Place.Read.All, which an \
+         administrator has to give: ask for it, or name the room by its address"
+    );
+}
+
+#[tokio::test]
+async fn busy_times_are_told_for_each() {
+    let outlook = Outlook::scripted(|seen| {
+        let item = |status: &str, hour: u8| {
+            json!({
+                "status": status, "isPrivate": false,
+                "start": {"dateTime": format!("2026-02-03T{hour:02}:00:00.0000000"), "timeZone": "UTC"},
+                "end": {"dateTime": format!("2026-02-03T{:02}:00:00.0000000", hour + 1), "timeZone": "UTC"},
+            })
+        };
+        let about = |who: &str| match who.split('@').next().unwrap() {
+            "lena" => json!({
+                "scheduleId": "Lena@studio.example",
+                "scheduleItems": [item("busy", 9), item("free", 10), item("tentative", 11)],
+                "workingHours": {
+                    "daysOfWeek": ["monday", "Friday", "someday"],
+                    "startTime": "08:30:00.0000000", "endTime": "17:00:00.0000000",
+                    "timeZone": {"name": "W. Europe Standard Time"},
+                },
+            }),
+            "bo" => json!({
+                "scheduleId": who,
+                "scheduleItems": [],
+                "workingHours": {
+                    "daysOfWeek": ["monday"], "startTime": "08:30:00", "endTime": "17:00:00",
+                    "timeZone": {"@odata.type": "#microsoft.graph.customTimeZone", "name": "Customized Time Zone"},
+                },
+            }),
+            "nobody" => json!({
+                "scheduleId": who,
+                "error": {"message": "Unable to resolve the address.\nProxy 7.", "responseCode": "ErrorMailRecipientNotFound"},
+            }),
+            _ => json!({"scheduleId": "somebody else"}),
+        };
+        let who = seen.body["schedules"].as_array().unwrap();
+        let found: Vec<Value> = who.iter().map(|who| about(who.as_str().unwrap())).collect();
+        Some(Said::json(200, &json!({"value": found})))
+    })
+    .await;
+    let calendars = outlook.calendars().await;
+    let who: Vec<String> = [
+        "lena@studio.example",
+        "bo@example.com",
+        "nobody@example.com",
+        "lost@example.com",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let (from, to) = (
+        "2026-02-03T08:00:00Z".parse().unwrap(),
+        "2026-02-10T08:00:00Z".parse().unwrap(),
+    );
+    let mut found = calendars.busy(&who, from, to).await.into_iter();
+    let lena = found.next().unwrap().unwrap();
+    assert_eq!(texts(&lena.busy, "status"), ["busy", "tentative"]);
+    assert_eq!(texts(&lena.busy, "who"), ["lena@studio.example"; 2]);
+    assert_eq!(
+        lena.hours,
+        Some(Hours {
+            zone: "Europe/Berlin".to_owned(),
+            days: vec![0, 4],
+            from: 510,
+            to: 1_020,
+        })
+    );
+    let bo = found.next().unwrap().unwrap();
+    assert_eq!(
+        (bo.who.as_str(), bo.busy.len(), bo.hours),
+        ("bo@example.com", 0, None)
+    );
+    assert_eq!(
+        said(found.next().unwrap()),
+        "Outlook does not tell when nobody@example.com is busy: Unable to resolve the address: \
+         check the address; people of other organisations may not show their times"
+    );
+    assert_eq!(
+        said(found.next().unwrap()),
+        "Outlook does not tell when lost@example.com is busy: check the address; people of other \
+         organisations may not show their times"
+    );
+    let [seen] = &outlook.wire.seen()[..] else {
+        panic!("not one request");
+    };
+    assert_eq!(seen.asked, "POST /me/calendar/getSchedule");
+    assert_eq!(
+        seen.body,
+        json!({
+            "schedules": who,
+            "startTime": {"dateTime": "2026-02-03T08:00:00", "timeZone": "UTC"},
+            "endTime": {"dateTime": "2026-02-10T08:00:00", "timeZone": "UTC"},
+            "availabilityViewInterval": 1440,
+        })
+    );
+
+    // Twenty at a time, and two months at most.
+    let many: Vec<String> = (0..45).map(|at| format!("bo@{at}.example")).collect();
+    let to = "2026-06-03T08:00:00Z".parse().unwrap();
+    let found = calendars.busy(&many, from, to).await;
+    assert_eq!(found.len(), 45);
+    for (who, found) in many.iter().zip(found) {
+        assert_eq!(found.unwrap().who, *who);
+    }
+    let asked: Vec<(usize, String)> = outlook
+        .wire
+        .seen()
+        .iter()
+        .map(|seen| {
+            let who = seen.body["schedules"].as_array().unwrap().len();
+            (
+                who,
+                seen.body["endTime"]["dateTime"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned(),
+            )
+        })
+        .collect();
+    let (first, second) = ("2026-04-04T08:00:00", "2026-06-03T08:00:00");
+    let expected = [20, 20, 5]
+        .into_iter()
+        .flat_map(|people| [(people, first.to_owned()), (people, second.to_owned())]);
+    assert_eq!(asked, expected.collect::<Vec<_>>());
+}
+
+/// Personal accounts have no schedules: one's own times are in the calendar.
+#[tokio::test]
+async fn own_times_are_known_without_schedules() {
+    let outlook = Outlook::scripted(|seen| {
+        if seen.asked.contains("getSchedule") {
+            let error = json!({"error": {"code": "ErrorInvalidRequest", "message": "Not here."}});
+            return Some(Said::json(400, &error));
+        }
+        let time = |text: &str| json!({"dateTime": text, "timeZone": "UTC"});
+        let view = json!({"value": [
+            {"id": "1", "showAs": "oof", "isAllDay": true, "start": time("2026-02-04T00:00:00"), "end": time("2026-02-05T00:00:00")},
+            {"id": "2", "showAs": "free", "start": time("2026-02-04T09:00:00"), "end": time("2026-02-04T10:00:00")},
+            {"id": "3", "showAs": "busy", "start": time("2026-02-05T09:00:00"), "end": time("2026-02-05T10:00:00")},
+            {"id": "4", "showAs": "busy", "isCancelled": true, "start": time("2026-02-05T09:00:00"), "end": time("2026-02-05T10:00:00")},
+        ]});
+        let settings = json!({
+            "timeZone": "Tokyo Standard Time",
+            "workingHours": {"daysOfWeek": ["tuesday"], "startTime": "09:00:00.0000000",
+                "endTime": "17:00:00.0000000", "timeZone": {"name": "Tokyo Standard Time"}},
+        });
+        all(seen, |part| match part.contains("/calendarView?") {
+            true => view.clone(),
+            false => settings.clone(),
+        })
+    })
+    .await;
+    let calendars = outlook.calendars().await;
+    let who = ["Mira@example.com".to_owned(), "bo@example.com".to_owned()];
+    let (from, to) = (
+        "2026-02-03T08:00:00Z".parse().unwrap(),
+        "2026-02-10T08:00:00Z".parse().unwrap(),
+    );
+    let found = calendars.busy(&who, from, to).await;
+    let mine = found[0].as_ref().unwrap();
+    let item = |status: &str, start: &str, end: &str| {
+        json!({
+            "who": "Mira@example.com", "status": status,
+            "start": {"dateTime": start, "timeZone": "UTC"},
+            "end": {"dateTime": end, "timeZone": "UTC"},
+        })
+    };
+    assert_eq!(
+        mine.busy,
+        [
+            item("oof", "2026-02-03T15:00:00", "2026-02-04T15:00:00"),
+            item("busy", "2026-02-05T09:00:00", "2026-02-05T10:00:00"),
+        ]
+    );
+    let hours = Hours {
+        zone: "Asia/Tokyo".to_owned(),
+        days: vec![1],
+        from: 540,
+        to: 1_020,
+    };
+    assert_eq!(mine.hours, Some(hours));
+    assert_eq!(
+        found[1].as_ref().unwrap_err().to_string(),
+        "Outlook answered with status 400: Not here"
+    );
+}

@@ -10,12 +10,20 @@
 //! It names the port (`provider.rs`) and never a provider. Signing in stands in
 //! [`sign_in`].
 
+mod agenda;
+mod changes;
 mod cursor;
+mod free;
 mod gather;
+mod ics;
 mod lookup;
+mod outcome;
+mod outward;
 mod read;
+mod save;
 mod search;
 mod sign_in;
+mod target;
 mod whose;
 
 use std::collections::HashMap;
@@ -72,6 +80,8 @@ pub struct Pipeline {
     accounts: Arc<Accounts>,
     connect: Arc<dyn Connect>,
     sign_ins: Arc<sign_in::SignIns>,
+    /// Calendars that were listed lately.
+    lists: agenda::calendars::Lists,
     patience: Duration,
 }
 
@@ -96,6 +106,7 @@ impl Pipeline {
             accounts,
             connect,
             sign_ins: Arc::default(),
+            lists: agenda::calendars::Lists::default(),
             patience: PATIENCE,
         }
     }
@@ -127,10 +138,23 @@ impl Pipeline {
             Action::Lookup(lookup) => self.lookup(lookup).await,
             Action::Read(read) => self.read(read, request.format).await,
             Action::Accounts(op) => self.accounts(op).await,
+            Action::Agenda(agenda) => self.agenda(agenda).await,
+            Action::Free(free) => self.free(free).await,
+            Action::Save(save) => self.save_events(*save).await,
+            Action::Delete(delete) => self.delete(delete).await,
+            Action::Respond(respond) => self.respond(respond).await,
+            Action::Manage(manage) => self.manage(manage).await,
+            Action::Changes(changes) => self.changes(changes).await,
         }?;
+        let mut texts = draft.texts;
+        // A text that was asked for instead of rows is the document.
+        let document = match draft.document == Document::default() && !texts.is_empty() {
+            true => texts.remove(0),
+            false => draft.document.encode(request.format),
+        };
         Ok(Answer {
-            document: draft.document.encode(request.format),
-            texts: draft.texts,
+            document,
+            texts,
             notes: draft.notes,
         })
     }
@@ -246,12 +270,18 @@ fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
             && rows
                 .columns()
                 .iter()
-                .any(|field| field.kind == schemas::Kind::Time)
+                .any(|field| matches!(field.kind, schemas::Kind::Time | schemas::Kind::Start))
     });
     if timed {
-        let name = zone.iana_name().unwrap_or("UTC").to_owned();
-        document.scalars.insert(0, ("zone", Cell::Text(name)));
+        document
+            .scalars
+            .insert(0, ("zone", Cell::Text(zone_name(zone))));
     }
+}
+
+/// How the zone of a document is called.
+fn zone_name(zone: &jiff::tz::TimeZone) -> String {
+    zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
 fn report_lines(report: &Report) -> Vec<String> {

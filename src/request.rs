@@ -5,7 +5,12 @@
 //! refused with what it does take.
 //! Nothing acts here. Handles stay handles until the pipeline asks the store.
 
+pub mod agenda;
 mod args;
+pub mod changes;
+pub mod free;
+pub mod outward;
+pub mod save;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -40,6 +45,20 @@ pub enum Action {
     Lookup(Lookup),
     /// `accounts`.
     Accounts(AccountsOp),
+    /// `calendar_search`.
+    Agenda(agenda::Agenda),
+    /// `calendar_free`.
+    Free(free::Free),
+    /// `calendar_save`.
+    Save(Box<save::Save>),
+    /// `calendar_delete`.
+    Delete(outward::Delete),
+    /// `calendar_respond`.
+    Respond(outward::Respond),
+    /// `manage`.
+    Manage(outward::Manage),
+    /// `changes`.
+    Changes(changes::ChangesOf),
 }
 
 /// A search as asked for; what is not said is `None`, because a cursor may say it.
@@ -113,6 +132,10 @@ pub enum Listing {
     Folders,
     /// What messages can be marked with: labels or categories.
     Categories,
+    /// Calendars.
+    Calendars,
+    /// Rooms that can be booked.
+    Rooms,
     /// People.
     Contacts,
     /// Addresses to send as.
@@ -225,6 +248,13 @@ pub fn read(
         "mail_read" => Action::Read(mail_read(&args)?),
         "lookup" => Action::Lookup(lookup(&args)?),
         "accounts" => Action::Accounts(accounts(&args)?),
+        "calendar_search" => Action::Agenda(agenda::read(&args)?),
+        "calendar_free" => Action::Free(free::read(&args)?),
+        "calendar_save" => Action::Save(Box::new(save::read(&args)?)),
+        "calendar_delete" => Action::Delete(outward::delete(&args)?),
+        "calendar_respond" => Action::Respond(outward::respond(&args)?),
+        "manage" => Action::Manage(outward::manage(&args)?),
+        "changes" => Action::Changes(changes::read(&args)?),
         other => {
             return Err(Error::new(
                 crate::error::Kind::Internal,
@@ -237,24 +267,12 @@ pub fn read(
 
 fn search(args: &Args) -> Result<Search> {
     let by_thread = args.choice("by")?.map(|by| by == "thread");
-    let fields = args.list("fields")?.filter(|fields| !fields.is_empty());
-    let columns = match (fields, args.choice("detail")?) {
-        (Some(names), _) => Some(Columns::Named(names)),
-        (None, Some("minimal")) => Some(Columns::Level(Level::Key)),
-        (None, Some("full")) => Some(Columns::Level(Level::More)),
-        (None, Some("standard")) => Some(Columns::Level(Level::Core)),
-        // `auto` is what is taken when nothing is said.
-        (None, _) => None,
+    let table = match by_thread {
+        Some(true) => &THREAD,
+        _ => &MESSAGE,
     };
     let cursor = args.text("cursor")?;
-    if let (Some(columns), None) = (&columns, &cursor) {
-        // Refused here already, so that the error does not depend on the account.
-        columns.of(if by_thread == Some(true) {
-            &THREAD
-        } else {
-            &MESSAGE
-        })?;
-    }
+    let columns = columns(args, table)?;
     Ok(Search {
         q: args.text("q")?,
         account: args.text("account")?,
@@ -264,6 +282,25 @@ fn search(args: &Args) -> Result<Search> {
         limit: args.number("limit")?,
         cursor,
     })
+}
+
+/// The columns that `fields` or `detail` name, checked against `table` unless a
+/// cursor says which table is meant.
+fn columns(args: &Args, table: &'static Table) -> Result<Option<Columns>> {
+    let fields = args.list("fields")?.filter(|fields| !fields.is_empty());
+    let columns = match (fields, args.choice("detail")?) {
+        (Some(names), _) => Some(Columns::Named(names)),
+        (None, Some("minimal")) => Some(Columns::Level(Level::Key)),
+        (None, Some("full")) => Some(Columns::Level(Level::More)),
+        (None, Some("standard")) => Some(Columns::Level(Level::Core)),
+        // `auto` is what is taken when nothing is said.
+        (None, _) => None,
+    };
+    if let (Some(columns), None) = (&columns, args.arg("cursor")) {
+        // Refused here already, so that the error does not depend on the account.
+        columns.of(table)?;
+    }
+    Ok(columns)
 }
 
 fn mail_read(args: &Args) -> Result<Read> {
@@ -357,6 +394,8 @@ fn accounts(args: &Args) -> Result<AccountsOp> {
 fn lookup(args: &Args) -> Result<Lookup> {
     let kind = match args.choice("kind")? {
         Some("labels" | "categories") => Listing::Categories,
+        Some("calendars") => Listing::Calendars,
+        Some("rooms") => Listing::Rooms,
         Some("contacts") => Listing::Contacts,
         Some("aliases") => Listing::Aliases,
         Some("settings") => Listing::Settings,

@@ -1,5 +1,6 @@
-//! What must survive a restart: handles, cursors, accounts with their
-//! encrypted tokens, and a few small settings of the state folder itself.
+//! What must survive a restart: handles, cursors, what was shown of events,
+//! accounts with their encrypted tokens, and a few small settings of the state
+//! folder itself.
 //!
 //! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet
 //! process of the user (a client starts one per window). [`Store`] is a cheap
@@ -34,6 +35,7 @@ mod keychain;
 mod keys;
 mod schema;
 mod secrets;
+mod seen;
 
 pub use accounts::{AccountRow, Status};
 pub use handles::HandleKind;

@@ -7,13 +7,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::schemas::{MESSAGE, THREAD};
+use crate::schemas::{EVENT, MESSAGE, THREAD};
 
 /// What a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Reads, and changes nothing.
     Read,
+    /// Reaches other people, or deletes.
+    Outward,
     /// Changes what can be changed back, if with some effort: a sign-in that
     /// was ended has to be made again.
     Reversible,
@@ -47,6 +49,10 @@ pub enum ArgKind {
     Number(u32, u32, u32),
     /// True or false; false by default.
     Switch,
+    /// Columns of events.
+    EventColumns,
+    /// A list of objects with these members.
+    Objects(&'static [Arg]),
 }
 
 /// One tool.
@@ -112,29 +118,173 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "lookup",
-        doc: "List mail folders with counts, labels and categories, settings, or send-as \
-              aliases; find contacts by name or address.",
+        doc: "List mail folders with counts, labels and categories, calendars, rooms, settings, \
+              or send-as aliases; find contacts by name or address.",
         effect: Effect::Read,
         args: &[
-            Arg {
-                name: "kind",
-                kind: ArgKind::Choice(&[
+            needed(
+                "kind",
+                ArgKind::Choice(&[
                     "folders",
                     "labels",
                     "categories",
+                    "calendars",
+                    "rooms",
                     "contacts",
                     "aliases",
                     "settings",
                     "schemas",
                 ]),
-                doc: "",
-                required: true,
-            },
+                "",
+            ),
             arg("q", ArgKind::Text, "Part of the name"),
             arg("emails", ArgKind::List, "Addresses to find the people of"),
             ANY_ACCOUNT,
             arg("limit", ArgKind::Number(1, 500, 100), ""),
             arg("cursor", ArgKind::Text, ""),
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "calendar_search",
+        doc: "List events of all calendars by start: a range, words, or ids. \
+              `from` defaults to now, `to` to 7 days later.",
+        effect: Effect::Read,
+        args: &[
+            arg("from", ArgKind::Text, TIMES),
+            arg("to", ArgKind::Text, ""),
+            arg("q", ArgKind::Text, "Words, \"phrase\", OR -not"),
+            arg("ids", ArgKind::List, "Event ids"),
+            ANY_ACCOUNT,
+            arg("calendars", ArgKind::List, "Names or ids"),
+            arg("series", ArgKind::Switch, "Recurring events once each"),
+            TZ,
+            arg("fields", ArgKind::EventColumns, ""),
+            arg(
+                "detail",
+                ArgKind::Choice(&["auto", "minimal", "standard", "full"]),
+                "",
+            ),
+            arg("as", ArgKind::Choice(&["rows", "ics"]), ""),
+            arg("limit", ArgKind::Number(1, 500, 50), ""),
+            arg("cursor", ArgKind::Text, ""),
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "calendar_free",
+        doc: "Busy times of people and rooms, and the best common slots for a meeting.",
+        effect: Effect::Read,
+        args: &[
+            arg("who", ArgKind::List, "Addresses; you when left out"),
+            arg("from", ArgKind::Text, ""),
+            arg("to", ArgKind::Text, ""),
+            arg("duration", ArgKind::Text, "30m, 1h"),
+            arg("hours", ArgKind::Text, "Working hours, 9-17"),
+            TZ,
+            ANY_ACCOUNT,
+            arg("limit", ArgKind::Number(1, 50, 5), "Slots"),
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "calendar_save",
+        doc: "Create events, or change one (`id`): only what is given changes. \
+              Reports clashes and duplicates first.",
+        effect: Effect::Outward,
+        args: &[
+            arg("id", ArgKind::Text, "The event to change"),
+            arg(
+                "scope",
+                ArgKind::Choice(&["this", "following", "series"]),
+                "Needed for a recurring event",
+            ),
+            ACCOUNT,
+            arg("calendar", ArgKind::Text, "Name or id"),
+            arg("events", ArgKind::Objects(EVENT_ARGS), "Up to 50"),
+            arg(
+                "ics",
+                ArgKind::Text,
+                "iCalendar text, .ics path or message id to import",
+            ),
+            arg(
+                "notify",
+                ArgKind::Choice(&["all", "external", "none"]),
+                "Needed when people are asked",
+            ),
+            arg(
+                "if_conflict",
+                ArgKind::Choice(&["warn", "refuse", "ignore"]),
+                "",
+            ),
+            arg("dry_run", ArgKind::Switch, ""),
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "calendar_delete",
+        doc: "Delete an event; a meeting you called is cancelled.",
+        effect: Effect::Outward,
+        args: &[
+            needed("id", ArgKind::Text, ""),
+            arg(
+                "scope",
+                ArgKind::Choice(&["this", "following", "series"]),
+                "",
+            ),
+            arg("message", ArgKind::Text, "To those who were asked"),
+            arg("notify", ArgKind::Choice(&["all", "external", "none"]), ""),
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "calendar_respond",
+        doc: "Answer an invitation, an event or the message it came in; or forward it.",
+        effect: Effect::Outward,
+        args: &[
+            needed("id", ArgKind::Text, "Event or message id"),
+            needed(
+                "response",
+                ArgKind::Choice(&["accept", "decline", "tentative", "forward"]),
+                "",
+            ),
+            arg("scope", ArgKind::Choice(&["this", "series"]), ""),
+            arg("comment", ArgKind::Text, ""),
+            arg(
+                "propose",
+                ArgKind::Text,
+                "Another time: start, or start/end",
+            ),
+            arg("to", ArgKind::List, "Whom to forward to"),
+            arg("notify", ArgKind::Choice(&["all", "none"]), ""),
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "manage",
+        doc: "Create, rename or delete a calendar.",
+        effect: Effect::Outward,
+        args: &[
+            needed("kind", ArgKind::Choice(&["calendar"]), ""),
+            needed("op", ArgKind::Choice(&["create", "rename", "delete"]), ""),
+            arg("id", ArgKind::Text, "Name or id"),
+            arg("name", ArgKind::Text, "The new name"),
+            TZ,
+            ACCOUNT,
+            arg("dry_run", ArgKind::Switch, ""),
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "changes",
+        doc: "What is new, changed or gone in mail and calendars since a cursor. \
+              The first call gives a cursor.",
+        effect: Effect::Read,
+        args: &[
+            arg("cursor", ArgKind::Text, ""),
+            arg("kinds", ArgKind::List, "mail, events; both when left out"),
+            ANY_ACCOUNT,
+            arg("limit", ArgKind::Number(1, 500, 100), ""),
             FORMAT,
         ],
     },
@@ -163,6 +313,40 @@ pub const TOOLS: &[Tool] = &[
     },
 ];
 
+/// What an event that is written is told by.
+const EVENT_ARGS: &[Arg] = &[
+    arg("title", ArgKind::Text, ""),
+    arg("start", ArgKind::Text, TIMES),
+    arg("end", ArgKind::Text, "All-day: the last day"),
+    arg("duration", ArgKind::Text, "45m"),
+    arg("tz", ArgKind::Text, ""),
+    arg("where", ArgKind::Text, ""),
+    arg("notes", ArgKind::Text, ""),
+    arg(
+        "people",
+        ArgKind::List,
+        "Everybody to ask; `?` behind: optional",
+    ),
+    arg("add", ArgKind::List, "People to ask besides"),
+    arg("remove", ArgKind::List, ""),
+    arg("repeats", ArgKind::Text, "RRULE, or none"),
+    arg("online", ArgKind::Switch, "With Meet or Teams link"),
+    arg(
+        "show",
+        ArgKind::Choice(&["busy", "free", "tentative", "oof", "focus", "elsewhere"]),
+        "",
+    ),
+    arg(
+        "visibility",
+        ArgKind::Choice(&["default", "public", "private", "confidential"]),
+        "",
+    ),
+    arg("reminder", ArgKind::Text, "Minutes before, or none"),
+    arg("category", ArgKind::Text, "Colour or category"),
+];
+
+const TIMES: &str = "2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d";
+const TZ: Arg = arg("tz", ArgKind::Text, "IANA zone");
 const ACCOUNT: Arg = arg("account", ArgKind::Text, "Address");
 const ANY_ACCOUNT: Arg = arg("account", ArgKind::Text, "Address; all when left out");
 const FORMAT: Arg = arg("format", ArgKind::Choice(&["toon", "json"]), "");
@@ -173,6 +357,13 @@ const fn arg(name: &'static str, kind: ArgKind, doc: &'static str) -> Arg {
         kind,
         doc,
         required: false,
+    }
+}
+
+const fn needed(name: &'static str, kind: ArgKind, doc: &'static str) -> Arg {
+    Arg {
+        required: true,
+        ..arg(name, kind, doc)
     }
 }
 
@@ -194,8 +385,12 @@ pub fn columns() -> Vec<&'static str> {
 
 /// The arguments of a tool as JSON Schema, flat and without `$ref`.
 pub fn input_schema(tool: &Tool) -> Map<String, Value> {
+    object_schema(tool.args)
+}
+
+fn object_schema(args: &[Arg]) -> Map<String, Value> {
     let mut properties = Map::new();
-    for arg in tool.args {
+    for arg in args {
         let mut schema = match arg.kind {
             ArgKind::Text => json!({"type": "string"}),
             ArgKind::Choice(words) => json!({"type": "string", "enum": words}),
@@ -203,18 +398,23 @@ pub fn input_schema(tool: &Tool) -> Map<String, Value> {
             ArgKind::Columns => {
                 json!({"type": "array", "items": {"type": "string", "enum": columns()}})
             }
+            ArgKind::EventColumns => {
+                json!({"type": "array", "items": {"type": "string", "enum": event_columns()}})
+            }
             ArgKind::Number(least, most, default) => {
                 json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
             }
             ArgKind::Switch => json!({"type": "boolean"}),
+            ArgKind::Objects(members) => {
+                json!({"type": "array", "items": object_schema(members)})
+            }
         };
         if let (Some(schema), false) = (schema.as_object_mut(), arg.doc.is_empty()) {
             schema.insert("description".to_owned(), Value::from(arg.doc));
         }
         properties.insert(arg.name.to_owned(), schema);
     }
-    let required: Vec<_> = tool
-        .args
+    let required: Vec<_> = args
         .iter()
         .filter(|arg| arg.required)
         .map(|arg| arg.name)
@@ -226,6 +426,11 @@ pub fn input_schema(tool: &Tool) -> Map<String, Value> {
         schema.insert("required".to_owned(), Value::from(required));
     }
     schema
+}
+
+/// The column names of events.
+pub fn event_columns() -> Vec<&'static str> {
+    EVENT.fields.iter().map(|field| field.name).collect()
 }
 
 /// The page `docs/tools.md`.
@@ -242,28 +447,39 @@ pub fn page() -> String {
             match tool.effect {
                 Effect::Read => "Reads only.",
                 Effect::Reversible => "Changes what can be changed back.",
+                Effect::Outward => "Reaches other people, or deletes.",
             }
         ));
         for arg in tool.args {
-            let takes = match arg.kind {
-                ArgKind::Text => "text".to_owned(),
-                ArgKind::Choice(words) => words.join(" · "),
-                ArgKind::List => "list of texts".to_owned(),
-                ArgKind::Columns => "list of column names, see [tables](tables.md)".to_owned(),
-                ArgKind::Number(least, most, default) => {
-                    format!("{least} to {most}, default {default}")
+            page.push_str(&line(arg, ""));
+            if let ArgKind::Objects(members) = arg.kind {
+                for member in members {
+                    page.push_str(&line(member, &format!("{}[].", arg.name)));
                 }
-                ArgKind::Switch => "true · false".to_owned(),
-            };
-            let required = if arg.required { "Required. " } else { "" };
-            page.push_str(&format!(
-                "| `{}` | {takes} | {required}{} |\n",
-                arg.name,
-                arg.doc.replace('|', "\\|")
-            ));
+            }
         }
     }
     page
+}
+
+fn line(arg: &Arg, within: &str) -> String {
+    let takes = match arg.kind {
+        ArgKind::Text => "text".to_owned(),
+        ArgKind::Choice(words) => words.join(" · "),
+        ArgKind::List => "list of texts".to_owned(),
+        ArgKind::Columns | ArgKind::EventColumns => {
+            "list of column names, see [tables](tables.md)".to_owned()
+        }
+        ArgKind::Number(least, most, default) => format!("{least} to {most}, default {default}"),
+        ArgKind::Switch => "true · false".to_owned(),
+        ArgKind::Objects(_) => "list of objects".to_owned(),
+    };
+    let required = if arg.required { "Required. " } else { "" };
+    format!(
+        "| `{within}{}` | {takes} | {required}{} |\n",
+        arg.name,
+        arg.doc.replace('|', "\\|")
+    )
 }
 
 /// The tool list of the README: a line per tool.

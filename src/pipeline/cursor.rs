@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Pipeline, lookup, read, search};
+use super::{Pipeline, agenda, changes, lookup, read, search};
 use crate::error::{Error, Kind, Result};
 use crate::store::HandleKind;
 
@@ -20,10 +20,14 @@ use crate::store::HandleKind;
 pub(super) enum Cursor {
     /// The next page of a search.
     Search(search::Plan),
+    /// The next page of an agenda.
+    Agenda(agenda::Plan),
     /// The next page of a lookup.
     Lookup(lookup::Plan),
     /// The rest of long texts.
     Read(read::Rest),
+    /// Where changes are told from.
+    Changes(changes::Plan),
 }
 
 impl Pipeline {

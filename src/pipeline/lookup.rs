@@ -1,7 +1,7 @@
 //! Lookups: lists that are short enough to be fetched whole and shown in pages.
 //!
-//! Folders, categories, contacts, aliases and settings of all accounts, one
-//! account after the other, and the schemas of our own. A list is fetched anew
+//! Folders, categories, calendars, rooms, contacts, aliases and settings of all
+//! accounts, one account after the other, and the schemas of our own. A list is fetched anew
 //! for every page; what a cursor keeps is the question and how far one got.
 
 use futures_util::future::join_all;
@@ -17,7 +17,9 @@ use crate::project::project;
 use crate::provider::{self, Page, People};
 use crate::request::{Listing, Lookup};
 use crate::row::{Cell, RowTable};
-use crate::schemas::{self, ALIAS, Api, CATEGORY, CONTACT, FOLDER, Level, SCHEMA, SETTING, Table};
+use crate::schemas::{
+    self, ALIAS, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Level, SCHEMA, SETTING, Table,
+};
 
 /// What was looked up and how far; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,7 +190,7 @@ impl Pipeline {
 
     /// The list of one account, or of ours.
     async fn list(&self, plan: &Plan, place: &Place) -> Result<(Option<Account>, Api, Page)> {
-        let (Some(what), Some(account)) = (plan.what(place), &place.account) else {
+        let Some(account) = &place.account else {
             let tables = schemas::TABLES.iter();
             let page = Page {
                 items: tables
@@ -199,6 +201,18 @@ impl Pipeline {
             return Ok((None, Api::Local, page));
         };
         let account = self.accounts.by_id(account).await?;
+        let Some(what) = plan.what(place) else {
+            let port = self.connect.calendars(&account)?;
+            let items = match plan.kind {
+                Listing::Rooms => port.rooms().await?,
+                _ => self.calendar_list(&account, &*port, true).await?.to_vec(),
+            };
+            let page = Page {
+                items,
+                ..Page::default()
+            };
+            return Ok((Some(account), port.api(), page));
+        };
         let mailbox = self.connect.mailbox(&account)?;
         let columns = columns_of(plan.table(), Level::Core, plan.merged);
         let page = mailbox
@@ -259,13 +273,15 @@ impl Plan {
             Listing::Folders => &FOLDER,
             Listing::Categories => &CATEGORY,
             Listing::Contacts => &CONTACT,
+            Listing::Calendars => &CALENDAR,
+            Listing::Rooms => &CONTACT,
             Listing::Aliases => &ALIAS,
             Listing::Settings => &SETTING,
             Listing::Schemas => &SCHEMA,
         }
     }
 
-    /// What to ask a mailbox for; nothing for what is ours.
+    /// What to ask a mailbox for; nothing for what calendars or we have.
     fn what(&self, place: &Place) -> Option<provider::Lookup> {
         Some(match self.kind {
             Listing::Folders => provider::Lookup::Folders,
@@ -278,7 +294,7 @@ impl Plan {
             }),
             Listing::Aliases => provider::Lookup::Aliases,
             Listing::Settings => provider::Lookup::Settings,
-            Listing::Schemas => return None,
+            Listing::Calendars | Listing::Rooms | Listing::Schemas => return None,
         })
     }
 

@@ -4,6 +4,7 @@
 //! among the letters, and at most [`MOST`] letters; the rest is one cursor
 //! away, and the notes say how much it is. Nothing is dropped.
 
+mod invitations;
 mod targets;
 
 use std::collections::HashMap;
@@ -76,6 +77,7 @@ impl Pipeline {
             notes: Vec::new(),
         };
         self.rows(&fetched, &mut draft).await?;
+        self.invitations(&fetched, &mut draft).await?;
         let mut continued = Vec::new();
         if form != Body::None {
             continued = self.bodies(&fetched, format, &mut draft).await?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Pipeline;
 use crate::accounts::Account;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How accounts are called in rows and notes, by their ids.
 pub(super) struct Labels(HashMap<String, String>);
@@ -32,5 +32,18 @@ impl Pipeline {
             0 => Ok(vec![self.accounts.find(None).await?]),
             _ => Ok(all),
         }
+    }
+
+    /// The account that a handle belongs to, if it is the one named.
+    pub(super) async fn owner_named(&self, owner: &str, account: Option<&str>) -> Result<Account> {
+        let owner = self.accounts.by_id(owner).await?;
+        if account.is_some() && self.accounts.find(account).await?.id != owner.id {
+            return Err(Error::argument(format!(
+                "it belongs to {}, not to that account",
+                owner.id
+            ))
+            .next("leave out `account`: a handle knows its own"));
+        }
+        Ok(owner)
     }
 }

@@ -10,59 +10,109 @@ use crate::tools::{Arg, ArgKind, Tool};
 
 /// Arguments by their declared names, read by their declared kinds.
 pub(super) struct Args {
-    tool: &'static Tool,
+    args: &'static [Arg],
     given: Map<String, Value>,
 }
 
 impl Args {
     /// Takes arguments the tool knows; refuses others, and missing ones.
     pub(super) fn new(tool: &'static Tool, arguments: Map<String, Value>) -> Result<Self> {
+        Self::of(tool.name, tool.args, arguments, false)
+    }
+
+    /// Takes the members of `name` that are known. With `clearing`, an empty text
+    /// is said: it clears what was there.
+    fn of(
+        name: &str,
+        args: &'static [Arg],
+        arguments: Map<String, Value>,
+        clearing: bool,
+    ) -> Result<Self> {
+        let of = name;
         let mut given = Map::new();
         for (name, value) in arguments {
             let name = snake_case(&name);
-            if !tool.args.iter().any(|arg| arg.name == name) {
-                let known: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
+            if !args.iter().any(|arg| arg.name == name) {
+                let known: Vec<_> = args.iter().map(|arg| arg.name).collect();
                 return Err(Error::argument(format!(
                     "{} takes no argument `{}`",
-                    tool.name,
+                    of,
                     shown(&Value::from(name))
                 ))
                 .next(format!("use some of: {}", known.join(", "))));
             }
             // A client may send null, or an empty text, for what is not said.
-            let said =
-                !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty());
+            let empty = value.as_str().is_some_and(|text| text.trim().is_empty());
+            let said = !value.is_null() && (clearing || !empty);
             if said {
                 given.insert(name, value);
             }
         }
-        for arg in tool.args {
+        for arg in args {
             if arg.required && !given.contains_key(arg.name) {
-                return Err(
-                    Error::argument(format!("{} needs `{}`", tool.name, arg.name)).next(match arg
-                        .kind
-                    {
+                return Err(Error::argument(format!("{of} needs `{}`", arg.name)).next(
+                    match arg.kind {
                         ArgKind::Choice(words) => format!("use one of: {}", words.join(", ")),
                         _ => format!("add `{}`", arg.name),
-                    }),
-                );
+                    },
+                ));
             }
         }
-        Ok(Self { tool, given })
+        Ok(Self { args, given })
     }
 
     pub(super) fn arg(&self, name: &str) -> Option<(&'static Arg, &Value)> {
-        let arg = self.tool.args.iter().find(|arg| arg.name == name)?;
+        let arg = self.args.iter().find(|arg| arg.name == name)?;
         Some((arg, self.given.get(name)?))
     }
 
     pub(super) fn text(&self, name: &str) -> Result<Option<String>> {
         match self.arg(name) {
             None => Ok(None),
+            Some((_, Value::String(text))) if text.trim().is_empty() => Ok(None),
             Some((_, Value::String(text))) => Ok(Some(text.trim().to_owned())),
             Some((_, Value::Number(number))) => Ok(Some(number.to_string())),
             Some((_, other)) => Err(wrong(name, other, "text")),
         }
+    }
+
+    /// A text that is going to be written; an empty one clears what is there.
+    pub(super) fn written(&self, name: &str) -> Result<Option<String>> {
+        match self.arg(name) {
+            Some((_, Value::String(text))) if text.trim().is_empty() => Ok(Some(String::new())),
+            _ => self.text(name),
+        }
+    }
+
+    /// A list of objects with the members that the argument declares; one
+    /// object is taken for a list of one, and a text for JSON.
+    pub(super) fn objects(&self, name: &str) -> Result<Vec<Self>> {
+        let Some((arg, value)) = self.arg(name) else {
+            return Ok(Vec::new());
+        };
+        let ArgKind::Objects(members) = arg.kind else {
+            return Ok(Vec::new());
+        };
+        let read;
+        let value = match value {
+            Value::String(text) => {
+                read = serde_json::from_str(text).unwrap_or(Value::Null);
+                &read
+            }
+            other => other,
+        };
+        let items = match value {
+            Value::Array(items) => items.as_slice(),
+            one @ Value::Object(_) => std::slice::from_ref(one),
+            _ => return Err(wrong(name, value, "a list of objects")),
+        };
+        items
+            .iter()
+            .map(|item| match item {
+                Value::Object(object) => Self::of(name, members, object.clone(), true),
+                other => Err(wrong(name, other, "a list of objects")),
+            })
+            .collect()
     }
 
     pub(super) fn choice(&self, name: &str) -> Result<Option<&'static str>> {

@@ -70,6 +70,14 @@ const MIGRATIONS: &[&[&str]] = &[
     &["ALTER TABLE accounts ADD COLUMN via TEXT"],
     // Where at the provider an account signed in; its refreshes go there, too.
     &["ALTER TABLE accounts ADD COLUMN tenant TEXT"],
+    // What the reader was last shown of an event, by its handle's number.
+    &["CREATE TABLE seen_events (
+        owner TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        digest TEXT NOT NULL,
+        saved BIGINT NOT NULL,
+        PRIMARY KEY (owner, number)
+    )"],
 ];
 
 /// Brings the database to the newest version this program knows.

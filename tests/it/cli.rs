@@ -44,7 +44,7 @@ fn the_demo_shows_the_main_job() {
     let (code, out, err) = run(&home, &["demo"], &[], "");
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     for part in [
-        "Sandbox: 76 messages behind the providers' own paths",
+        "Sandbox: 76 messages and 105 calendar entries behind the providers' own paths",
         "to google:mira@example.com and microsoft:mira@lindqvist-lamps.example",
         "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags}:",
         "bodies[1\t]{id\tblock\ttype\tchars\tshown}:",
@@ -212,6 +212,27 @@ fn errors_are_one_line_with_the_next_step() {
             &[],
             "/no/such/folder",
         ),
+        (
+            &["demo", "--calendar", "/no/such/calendars"],
+            &[],
+            "cannot read calendars from /no/such/calendars",
+        ),
+        (
+            &[
+                "call",
+                "accounts",
+                "--sandbox",
+                "--calendar",
+                "/no/such/file.ics",
+            ],
+            &[],
+            "cannot read calendars from /no/such/file.ics",
+        ),
+        (
+            &["sandbox", "--calendar", "/no/such/folder"],
+            &[],
+            "cannot read calendars from /no/such/folder",
+        ),
     ] {
         let (code, out, err) = run(&home, arguments, variables, "");
         assert_eq!((code, out.as_str()), (1, ""), "{arguments:?} {err}");
@@ -298,6 +319,28 @@ fn help_and_completions_are_complete() {
 
 /// Files that are not mail are named and skipped; the rest loads.
 #[test]
+fn a_folder_of_calendars_is_loaded_and_bad_files_are_told() {
+    let home = TempDir::new().unwrap();
+    let calendars = TempDir::new().unwrap();
+    let good = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1@x.example\nDTSTART:20260203T180500Z\n\
+                SUMMARY:good\nEND:VEVENT\nEND:VCALENDAR\n";
+    std::fs::write(calendars.path().join("good.ics"), good).unwrap();
+    std::fs::write(calendars.path().join("bad.ics"), "no calendar").unwrap();
+    let folder = calendars.path().to_str().unwrap();
+    let call = ["call", "accounts", "--sandbox", "--calendar", folder];
+    let (code, out, err) = run(&home, &call, &[], "");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("mira@example.com"), "{out}");
+    assert_eq!(
+        err,
+        "daysheet: skipped bad.ics: this is no calendar: it has no BEGIN:VCALENDAR\n"
+    );
+    let (code, _, err) = run(&home, &["serve", "--calendar", folder], &[], "");
+    assert_eq!(code, 2);
+    assert!(err.contains("--sandbox"), "{err}");
+}
+
+#[test]
 fn a_folder_of_mail_is_loaded_and_bad_files_are_told() {
     let home = TempDir::new().unwrap();
     let mail = TempDir::new().unwrap();
@@ -317,7 +360,10 @@ fn a_folder_of_mail_is_loaded_and_bad_files_are_told() {
     let folder = mail.path().to_str().unwrap();
     let (code, out, err) = run(&home, &["demo", "--mail", folder], &[], "");
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("Sandbox: 1 messages"), "{out}");
+    assert!(
+        out.contains("Sandbox: 1 messages and 0 calendar entries "),
+        "{out}"
+    );
     assert!(
         err.contains("empty.eml") && err.contains("rubbish.eml"),
         "{err}"

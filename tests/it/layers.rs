@@ -147,6 +147,7 @@ fn what_is_named_in_one_place_only() {
         };
         only("rmcp::", &["server"]);
         only("google_gmail1", &["providers"]);
+        only("google_calendar3", &["providers"]);
         only("google_apis_common", &["providers"]);
         only("graph_rs_sdk", &["providers"]);
         only("reqwest::", &["providers"]);

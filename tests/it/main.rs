@@ -10,18 +10,26 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod agenda;
 #[cfg(all(feature = "google", feature = "microsoft"))]
 mod both;
 #[cfg(feature = "google")]
 mod cli;
 mod config;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod desk;
 mod encode;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod free;
 mod generated;
 #[cfg(feature = "google")]
 mod gmail;
 mod google_calendar;
 mod graph_client;
 mod ical;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod import;
 mod layers;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod merge;
@@ -30,6 +38,8 @@ mod outlook;
 #[cfg(feature = "microsoft")]
 mod outlook_calendar;
 mod outlook_recurrence;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod outward;
 #[cfg(feature = "google")]
 mod pipeline;
 mod queries;
@@ -43,6 +53,8 @@ mod sandbox_entra;
 mod sandbox_graph;
 mod sandbox_graph_calendar;
 mod sandbox_ics;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod save;
 #[cfg(feature = "google")]
 mod server;
 mod sign_in;

@@ -135,14 +135,14 @@ fn what_is_not_understood_is_refused() {
         (
             "lookup",
             json!({}),
-            "lookup needs `kind`: use one of: folders, labels, categories, contacts, aliases, \
+            "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, \
              settings, schemas",
         ),
         (
             "lookup",
-            json!({"kind": "rooms"}),
-            "`kind` is rooms: give one of: folders, labels, categories, contacts, aliases, settings, \
-             schemas",
+            json!({"kind": "chairs"}),
+            "`kind` is chairs: give one of: folders, labels, categories, calendars, rooms, contacts, \
+             aliases, settings, schemas",
         ),
         (
             "accounts",

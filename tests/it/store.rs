@@ -339,3 +339,56 @@ async fn a_row_changes_only_from_the_version_that_was_read() {
     let again = store.put_account(&row).await.unwrap();
     assert!(again.version > row.version);
 }
+
+#[tokio::test]
+async fn what_was_shown_of_events_is_kept_and_replaced() {
+    let home = tempfile::tempdir().unwrap();
+    let first = store(home.path());
+    first
+        .remember_events(&[(1, [1; 8]), (2, [2; 8])])
+        .await
+        .unwrap();
+    first
+        .remember_events(&[(2, [9; 8]), (3, [3; 8]), (3, [4; 8])])
+        .await
+        .unwrap();
+    first.remember_events(&[]).await.unwrap();
+    let other = store(home.path());
+    let mut kept = Vec::new();
+    for number in [1, 2, 3, 4, u64::MAX] {
+        kept.push(other.seen_event(number).await.unwrap());
+    }
+    assert_eq!(kept, [Some([1; 8]), Some([9; 8]), Some([4; 8]), None, None]);
+    // More at once than one statement carries.
+    let many: Vec<_> = (1..=1_200_u64).map(|n| (n, n.to_be_bytes())).collect();
+    other.remember_events(&many).await.unwrap();
+    assert_eq!(
+        first.seen_event(1_200).await.unwrap(),
+        Some(1_200_u64.to_be_bytes())
+    );
+    // What was shown long ago says nothing any more, and goes with the next.
+    run(
+        home.path(),
+        "UPDATE seen_events SET saved = 0 WHERE number < 3",
+    )
+    .await;
+    assert_eq!(first.seen_event(1).await.unwrap(), None);
+    first.remember_events(&[(3, [5; 8])]).await.unwrap();
+    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM seen_events")
+        .fetch_one(&mut raw(home.path()).await)
+        .await
+        .unwrap();
+    assert_eq!(left, 1_198);
+}
+
+/// A database of the version before the calendars came is brought forward.
+#[tokio::test]
+async fn an_older_database_gets_the_table_of_events() {
+    let home = tempfile::tempdir().unwrap();
+    store(home.path()).open().await.unwrap();
+    run(home.path(), "DROP TABLE seen_events").await;
+    run(home.path(), "UPDATE schema_version SET version = 3").await;
+    let newer = store(home.path());
+    newer.remember_events(&[(7, [7; 8])]).await.unwrap();
+    assert_eq!(newer.seen_event(7).await.unwrap(), Some([7; 8]));
+}

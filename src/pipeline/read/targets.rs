@@ -83,19 +83,6 @@ impl Pipeline {
         Ok(vec![target(&account.id, said.to_owned())])
     }
 
-    /// The account that a handle belongs to, if it is the one named.
-    async fn owner_named(&self, owner: &str, account: Option<&str>) -> Result<Account> {
-        let owner = self.accounts.by_id(owner).await?;
-        if account.is_some() && self.accounts.find(account).await?.id != owner.id {
-            return Err(Error::argument(format!(
-                "it belongs to {}, not to that account",
-                owner.id
-            ))
-            .next("leave out `account`: a handle knows its own"));
-        }
-        Ok(owner)
-    }
-
     /// The account that a provider's own id belongs to: the one named, or the
     /// only one whose provider has such ids.
     async fn owner_of(&self, id: &str, account: Option<&str>) -> Result<Account> {

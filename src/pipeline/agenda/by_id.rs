@@ -1,0 +1,240 @@
+//! Events by their ids, in the order they were asked for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::{calendars, zone_name};
+use crate::accounts::Account;
+use crate::encode::Document;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::Room;
+use crate::pipeline::{Draft, Flattening, Pipeline, columns_of, failed_line};
+use crate::provider::calendar::Calendars;
+use crate::request::Columns;
+use crate::request::agenda::Agenda;
+use crate::row::{Cell, RowTable};
+use crate::schemas::{EVENT, Field, Level};
+use crate::store::HandleKind;
+use crate::text;
+
+/// A provider's id of this length may be a letter and digits, and is no handle.
+const SHORTEST_ID: usize = 12;
+
+/// An event that was fetched whole.
+pub(super) struct Fetched {
+    pub(super) item: Value,
+    /// The place of its account.
+    pub(super) account: usize,
+}
+
+/// What was fetched of some ids.
+pub(super) struct Whole {
+    pub(super) accounts: Vec<(Account, Arc<dyn Calendars>)>,
+    pub(super) events: Vec<Fetched>,
+    /// Why some are missing, a line each.
+    pub(super) notes: Vec<String>,
+}
+
+impl Pipeline {
+    /// The rows of the events that are named.
+    pub(super) async fn events_by_id(&self, asked: &Agenda) -> Result<Draft> {
+        let zone = self.zone(asked.tz.as_deref())?;
+        let mut whole = self
+            .whole_events(&asked.ids, asked.account.as_deref())
+            .await?;
+        let mut notes = std::mem::take(&mut whole.notes);
+        if asked.ics {
+            let text = self.ics(&whole, &zone, &mut notes).await;
+            notes.insert(0, format!("events: {}, as iCalendar", whole.events.len()));
+            return Ok(Draft {
+                document: Document::default(),
+                texts: vec![text],
+                notes,
+            });
+        }
+        let several = whole
+            .events
+            .windows(2)
+            .any(|pair| matches!(pair, [one, other] if one.account != other.account));
+        let columns = match &asked.columns {
+            Some(named @ Columns::Named(_)) => named.of(&EVENT)?,
+            Some(Columns::Level(level)) => columns_of(&EVENT, *level, several),
+            None => columns_of(&EVENT, Level::Core, several),
+        };
+        let rows = self.whole_rows(&whole, &columns, &zone, &mut notes).await?;
+        notes.insert(0, format!("events: {}", rows.len()));
+        Ok(Draft {
+            document: Document {
+                scalars: vec![("zone", Cell::Text(zone_name(&zone)))],
+                tables: vec![rows],
+            },
+            texts: Vec::new(),
+            notes,
+        })
+    }
+
+    async fn whole_rows(
+        &self,
+        whole: &Whole,
+        columns: &[&'static Field],
+        zone: &TimeZone,
+        notes: &mut Vec<String>,
+    ) -> Result<RowTable> {
+        let labels = self.labels().await?;
+        let mut tables = Vec::new();
+        for (at, (account, port)) in whole.accounts.iter().enumerate() {
+            let mine = whole.events.iter().filter(|one| one.account == at);
+            let items: Vec<Value> = mine.map(|one| one.item.clone()).collect();
+            let flattening = Flattening {
+                api: port.api(),
+                zone,
+                account: &labels.of(&account.id),
+                address: &account.email,
+                room: Room::One,
+            };
+            let mut names = HashMap::new();
+            if columns.iter().any(|field| field.name == "calendar") {
+                // A calendar without a name is not worth failing for.
+                if let Ok(list) = self.calendar_list(account, &**port, false).await {
+                    let listed = calendars::listed(port.api(), &list);
+                    names.extend(listed.into_iter().map(|one| (one.id, one.name)));
+                }
+            }
+            let mut rows = flattening.rows(&EVENT, columns, &items, &names, notes);
+            self.hand_out(&mut rows, account).await?;
+            let facts = items.iter().map(|item| port.facts(item));
+            self.remember(&rows, facts).await?;
+            tables.push(rows);
+        }
+        let order = whole.events.iter().map(|one| one.account);
+        Ok(RowTable::interleave(tables, order)
+            .unwrap_or_else(|| RowTable::new(&EVENT, columns.to_vec())))
+    }
+
+    /// Events by handles or ids, whole. One that is missing among several is a
+    /// note; if all are, it is an error.
+    pub(super) async fn whole_events(
+        &self,
+        ids: &[String],
+        account: Option<&str>,
+    ) -> Result<Whole> {
+        let mut failed: Vec<(String, Error)> = Vec::new();
+        // The accounts, with the places and ids of what is asked of each.
+        let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+        for (at, said) in ids.iter().enumerate() {
+            match self.event_target(said, account).await {
+                Ok((owner, id)) => {
+                    let group = groups.iter_mut().find(|(known, _)| known.id == owner.id);
+                    match group {
+                        Some((_, group)) => group.push((at, id)),
+                        None => groups.push((owner, vec![(at, id)])),
+                    }
+                }
+                Err(error) => failed.push((text::brief(said), error)),
+            }
+        }
+        self.fetch_whole(ids, groups, failed).await
+    }
+
+    /// Fetches events whole, of each account those at these places of `said`.
+    pub(super) async fn fetch_whole(
+        &self,
+        said: &[String],
+        groups: Vec<(Account, Vec<(usize, String)>)>,
+        mut failed: Vec<(String, Error)>,
+    ) -> Result<Whole> {
+        let several = groups.len() > 1;
+        let answers = join_all(groups.iter().map(|(owner, group)| async move {
+            let asked = async {
+                let port = self.connect.calendars(owner)?;
+                let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
+                let found = port.event(&ids).await;
+                Ok((port, found))
+            };
+            match several {
+                true => self.patiently(asked).await,
+                false => asked.await,
+            }
+        }))
+        .await;
+        let mut accounts = Vec::new();
+        let mut found: Vec<(usize, Fetched)> = Vec::new();
+        for ((owner, group), answer) in groups.into_iter().zip(answers) {
+            let name = |at: usize| {
+                said.get(at)
+                    .map_or_else(String::new, |said| text::brief(said))
+            };
+            match answer {
+                Ok((port, items)) => {
+                    let account = accounts.len();
+                    let mut items = items.into_iter();
+                    for (at, _) in group {
+                        match items.next() {
+                            Some(Ok(item)) => found.push((at, Fetched { item, account })),
+                            Some(Err(error)) => failed.push((name(at), error)),
+                            None => failed.push((
+                                name(at),
+                                Error::new(Kind::Internal, "an event was left without an answer"),
+                            )),
+                        }
+                    }
+                    accounts.push((owner, port));
+                }
+                Err(error) => {
+                    failed.extend(group.into_iter().map(|(at, _)| (name(at), error.clone())));
+                }
+            }
+        }
+        if let (true, Some((said, error))) = (found.is_empty(), failed.first()) {
+            return Err(error.clone().context(said));
+        }
+        found.sort_by_key(|(at, _)| *at);
+        Ok(Whole {
+            accounts,
+            events: found.into_iter().map(|(_, event)| event).collect(),
+            notes: failed_line(&failed).into_iter().collect(),
+        })
+    }
+
+    /// The account and the provider's id of an event that is named by its
+    /// handle, or by that id.
+    pub(in crate::pipeline) async fn event_target(
+        &self,
+        said: &str,
+        account: Option<&str>,
+    ) -> Result<(Account, String)> {
+        if let Some((owner, id)) = self.handle(HandleKind::Event, said).await? {
+            return Ok((self.owner_named(&owner, account).await?, id));
+        }
+        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
+            let what = format!("{kind:?}").to_lowercase();
+            return Err(
+                Error::argument(format!("`{said}` is a handle of kind {what}"))
+                    .next("give event ids, such as e7, from calendar_search"),
+            );
+        }
+        if account.is_some() {
+            let account = self.accounts.find(account).await?;
+            self.connect.calendars(&account)?.check_id(said)?;
+            return Ok((account, said.to_owned()));
+        }
+        let mut fitting = Vec::new();
+        let mut refused = None;
+        for account in self.named_or_all(None).await? {
+            match self.connect.calendars(&account)?.check_id(said) {
+                Ok(()) => fitting.push(account),
+                Err(error) => refused = Some(error),
+            }
+        }
+        match (fitting.len(), fitting.pop(), refused) {
+            (1, Some(account), _) => Ok((account, said.to_owned())),
+            (0, _, Some(error)) => Err(error),
+            // Says which accounts there are to choose from.
+            _ => Ok((self.accounts.find(None).await?, said.to_owned())),
+        }
+    }
+}

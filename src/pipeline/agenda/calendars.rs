@@ -1,0 +1,237 @@
+//! The calendars of an account: listed, remembered for a minute, chosen by name.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::accounts::Account;
+use crate::error::{Error, Result};
+use crate::pipeline::{Flattening, Pipeline};
+use crate::provider::calendar::Calendars;
+use crate::row::Cell;
+use crate::schemas::{Api, CALENDAR, Field};
+use crate::store::HandleKind;
+use crate::text;
+
+/// How long a list is good for.
+const GOOD: Duration = Duration::from_secs(60);
+
+/// What the main calendar may be called, besides its name.
+const MAIN: &[&str] = &["primary", "main", "default"];
+
+/// A list, and when it was fetched.
+type Fetched = (Instant, Arc<Vec<Value>>);
+
+/// The lists that were fetched lately, by account.
+#[derive(Default)]
+pub(in crate::pipeline) struct Lists(Mutex<HashMap<String, Fetched>>);
+
+/// A calendar as the pipeline knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::pipeline) struct Listed {
+    /// The provider's id.
+    pub(in crate::pipeline) id: String,
+    /// What it is called.
+    pub(in crate::pipeline) name: String,
+    /// The word of the column `access`.
+    pub(in crate::pipeline) access: String,
+    /// True for the main one.
+    pub(in crate::pipeline) main: bool,
+}
+
+impl Listed {
+    /// True when events can be written to it.
+    pub(in crate::pipeline) fn is_writable(&self) -> bool {
+        matches!(self.access.as_str(), "owner" | "writer")
+    }
+
+    /// True when it shows its events, and not only when it is busy.
+    pub(in crate::pipeline) fn is_shown(&self) -> bool {
+        self.access != "busy"
+    }
+}
+
+/// A calendar as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::pipeline) enum Wanted {
+    /// The one of this account with this id.
+    Id(String, String),
+    /// Those of this name or id, in any account.
+    Name(String),
+}
+
+impl Wanted {
+    /// True when a calendar of `account` is meant.
+    pub(in crate::pipeline) fn is(&self, calendar: &Listed, account: &str) -> bool {
+        match self {
+            Self::Id(owner, id) => owner == account && *id == calendar.id,
+            Self::Name(name) => {
+                *name == calendar.id
+                    || text::cell(name).to_lowercase() == calendar.name.to_lowercase()
+            }
+        }
+    }
+
+    /// True when the main calendar is meant, unless another has that name.
+    fn is_main(&self) -> bool {
+        matches!(self, Self::Name(name)
+            if MAIN.iter().any(|main| main.eq_ignore_ascii_case(name)))
+    }
+}
+
+impl Pipeline {
+    /// The calendars of an account as its service has them, from a list that may
+    /// be a minute old unless `fresh`.
+    pub(in crate::pipeline) async fn calendar_list(
+        &self,
+        account: &Account,
+        port: &dyn Calendars,
+        fresh: bool,
+    ) -> Result<Arc<Vec<Value>>> {
+        if let (false, Some((list, _))) = (fresh, self.lists.get(&account.id)) {
+            return Ok(list);
+        }
+        let list = Arc::new(port.calendars().await?);
+        self.lists.put(&account.id, list.clone());
+        Ok(list)
+    }
+
+    /// Forgets the list of an account, because its calendars have changed.
+    pub(in crate::pipeline) fn forget_calendars(&self, account: &str) {
+        self.lists.forget(account);
+    }
+
+    /// The calendars of an account that are meant: those that were asked for, or
+    /// all that show their events.
+    pub(in crate::pipeline) async fn meant_calendars(
+        &self,
+        account: &Account,
+        port: &dyn Calendars,
+        wanted: &[Wanted],
+    ) -> Result<Vec<Listed>> {
+        let old = self.lists.get(&account.id).is_some();
+        let list = self.calendar_list(account, port, false).await?;
+        let mut all = listed(port.api(), &list);
+        let unknown = |all: &[Listed]| {
+            wanted
+                .iter()
+                .any(|one| chosen(all, one, &account.id).is_empty())
+        };
+        if old && unknown(&all) {
+            // It may have been made within the minute.
+            let list = self.calendar_list(account, port, true).await?;
+            all = listed(port.api(), &list);
+        }
+        if wanted.is_empty() {
+            all.retain(Listed::is_shown);
+            return Ok(all);
+        }
+        let meant: Vec<String> = wanted
+            .iter()
+            .flat_map(|one| chosen(&all, one, &account.id))
+            .map(|one| one.id.clone())
+            .collect();
+        all.retain(|one| meant.contains(&one.id));
+        Ok(all)
+    }
+
+    /// What is meant by names, handles and ids of calendars.
+    pub(in crate::pipeline) async fn wanted_calendars(
+        &self,
+        said: &[String],
+    ) -> Result<Vec<Wanted>> {
+        let mut wanted = Vec::new();
+        for said in said.iter().filter(|said| !said.trim().is_empty()) {
+            let one = match self.handle(HandleKind::Calendar, said).await {
+                Ok(Some((account, id))) => Wanted::Id(account, id),
+                Ok(None) => Wanted::Name(said.trim().to_owned()),
+                Err(error) => return Err(error.next("use an id from lookup kind=calendars")),
+            };
+            if !wanted.contains(&one) {
+                wanted.push(one);
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+/// Those of an account's calendars that one name means.
+pub(in crate::pipeline) fn chosen<'l>(
+    all: &'l [Listed],
+    wanted: &Wanted,
+    account: &str,
+) -> Vec<&'l Listed> {
+    let mut found: Vec<&Listed> = all.iter().filter(|one| wanted.is(one, account)).collect();
+    if found.is_empty() && wanted.is_main() {
+        found.extend(all.iter().find(|one| one.main));
+    }
+    found
+}
+
+/// A name that no calendar has, with those there are.
+pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Error {
+    let error = Error::argument(format!("no calendar is called `{}`", text::brief(name)));
+    match known {
+        [] => error.next("call lookup with kind=calendars to see their names"),
+        known => error.next(format!("use one of: {}", known.join(", "))),
+    }
+}
+
+/// What the objects of a service say of its calendars.
+pub(in crate::pipeline) fn listed(api: Api, objects: &[Value]) -> Vec<Listed> {
+    let columns: Vec<&'static Field> = ["id", "name", "access", "main"]
+        .iter()
+        .filter_map(|name| CALENDAR.field(name))
+        .collect();
+    let flattening = Flattening {
+        api,
+        zone: &jiff::tz::TimeZone::UTC,
+        account: "",
+        address: "",
+        room: crate::flatten::Room::List,
+    };
+    let rows = flattening.rows(
+        &CALENDAR,
+        &columns,
+        objects,
+        &HashMap::new(),
+        &mut Vec::new(),
+    );
+    let text = |cell: Option<&Cell>| match cell {
+        Some(Cell::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    rows.rows()
+        .filter_map(|row| {
+            let Some(Cell::Id(id)) = row.first() else {
+                return None;
+            };
+            Some(Listed {
+                id: id.clone(),
+                name: text(row.get(1)),
+                access: text(row.get(2)),
+                main: row.get(3) == Some(&Cell::Flag(true)),
+            })
+        })
+        .collect()
+}
+
+impl Lists {
+    fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
+        let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (fetched, list) = lists.get(account)?;
+        (fetched.elapsed() < GOOD).then(|| (list.clone(), *fetched))
+    }
+
+    fn put(&self, account: &str, list: Arc<Vec<Value>>) {
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.insert(account.to_owned(), (Instant::now(), list));
+    }
+
+    fn forget(&self, account: &str) {
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.remove(account);
+    }
+}

@@ -1,0 +1,179 @@
+//! Events as an iCalendar document instead of rows.
+//!
+//! Events are fetched whole for it. A recurring event is written with its rule
+//! and its exceptions, an occurrence of one with the start that it stands for.
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::by_id::Whole;
+use crate::accounts::Account;
+use crate::flatten::{self, Context, Room};
+use crate::ical::{self, Document, Entry};
+use crate::pipeline::{Flattening, Pipeline};
+use crate::provider::calendar::{Calendars, Facts, Guest, Show, Visibility};
+use crate::schemas::EVENT;
+use crate::times::Said;
+use crate::when::{self, Moment, When};
+
+/// How many series are completed at once.
+const AT_ONCE: usize = 4;
+
+impl Pipeline {
+    /// The document of events that were fetched whole; what could not be had is
+    /// told in `notes`.
+    pub(super) async fn ics(
+        &self,
+        whole: &Whole,
+        zone: &TimeZone,
+        notes: &mut Vec<String>,
+    ) -> String {
+        let mut document = Document {
+            zone: zone.iana_name().map(str::to_owned),
+            ..Document::default()
+        };
+        let mut written = Timestamp::UNIX_EPOCH;
+        for events in whole.events.chunks(AT_ONCE) {
+            let groups = join_all(events.iter().map(|event| async {
+                let (account, port) = whole.accounts.get(event.account)?;
+                Some((account, port, family(&**port, &event.item).await))
+            }));
+            for (account, port, (items, note)) in groups.await.into_iter().flatten() {
+                notes.extend(note);
+                let flattening = Flattening {
+                    api: port.api(),
+                    zone,
+                    account: &account.email,
+                    address: &account.email,
+                    room: Room::One,
+                };
+                let nameless = HashMap::new();
+                let context = flattening.context(&nameless);
+                for item in items {
+                    let Some(facts) = port.facts(&item) else {
+                        continue;
+                    };
+                    let updated = EVENT.field("updated");
+                    let updated = updated.and_then(|it| flatten::instant(it, &item, &context));
+                    written = written.max(updated.unwrap_or(written));
+                    document
+                        .entries
+                        .push(entry(&item, &facts, &context, account));
+                }
+            }
+        }
+        // Not the time of day: the same events make the same document.
+        ical::write(&document, written)
+    }
+}
+
+/// A recurring event with its exceptions; any other alone. With a note, when the
+/// exceptions are not known.
+async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<String>) {
+    let alone = vec![item.clone()];
+    let Some(facts) = port.facts(item) else {
+        return (alone, None);
+    };
+    let (Some(_), Some(uid)) = (&facts.repeat, &facts.uid) else {
+        return (alone, None);
+    };
+    let all = match port.by_uid(uid).await {
+        Ok(all) => all,
+        Err(error) => {
+            let note = format!(
+                "{}: changed occurrences are not known: {error}",
+                crate::text::brief(&facts.title)
+            );
+            return (alone, Some(note));
+        }
+    };
+    let exceptions = all.into_iter().filter(|other| {
+        let other = port.facts(other);
+        other.is_some_and(|other| other.series.as_ref() == Some(&facts.id))
+    });
+    (alone.into_iter().chain(exceptions).collect(), None)
+}
+
+/// One event as iCalendar has it.
+fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> Entry {
+    let column = |name: &str| -> Vec<String> {
+        let field = EVENT.field(name);
+        let texts = field.map(|field| flatten::texts(field, item, context));
+        texts.unwrap_or_default()
+    };
+    let word = |name: &str| column(name).into_iter().next().unwrap_or_default();
+    let zone = facts
+        .zone
+        .as_deref()
+        .and_then(when::find_zone)
+        .unwrap_or_else(|| context.zone.clone());
+    let moment = |time: When| match time {
+        When::Day(day) => Moment::Day(day),
+        When::At(at) => Said::At(zone.to_datetime(at), at).moment(&zone),
+    };
+    let uid = facts.uid.as_deref().unwrap_or(&facts.id);
+    Entry {
+        recurrence_id: facts.series.as_ref().and(facts.original),
+        repeat: facts.repeat.clone(),
+        title: facts.title.clone(),
+        place: facts.place.clone(),
+        notes: flatten::plain(facts.notes.clone().unwrap_or_default()),
+        organizer: organizer(
+            facts,
+            &word("organizer"),
+            word("organizer_address"),
+            account,
+        ),
+        guests: facts.guests.clone(),
+        show: show(&word("show")),
+        visibility: visibility(&word("visibility")),
+        reminder: word("reminder").parse().ok(),
+        categories: column("category"),
+        link: facts.link.clone(),
+        cancelled: facts.cancelled,
+        ..Entry::new(uid, moment(facts.start), moment(facts.end))
+    }
+}
+
+/// Who called a meeting; an event that nobody is asked to has no such person.
+fn organizer(facts: &Facts, name: &str, address: String, account: &Account) -> Option<Guest> {
+    if facts.guests.is_empty() {
+        return None;
+    }
+    let own = name == "me";
+    let address = match address.is_empty() && own {
+        true => account.email.clone(),
+        false => address,
+    };
+    let known = !own && !name.is_empty() && name != address;
+    (!address.is_empty()).then(|| Guest {
+        address,
+        name: known.then(|| name.to_owned()),
+        me: own,
+        ..Guest::default()
+    })
+}
+
+fn show(word: &str) -> Show {
+    match word {
+        "free" => Show::Free,
+        "tentative" => Show::Tentative,
+        "oof" => Show::Oof,
+        "focus" => Show::Focus,
+        "elsewhere" => Show::Elsewhere,
+        _ => Show::Busy,
+    }
+}
+
+fn visibility(word: &str) -> Visibility {
+    match word {
+        "public" => Visibility::Public,
+        "private" => Visibility::Private,
+        "confidential" => Visibility::Confidential,
+        _ => Visibility::Default,
+    }
+}

@@ -1,0 +1,271 @@
+//! What an agenda is asked for, what it shows, and where it goes on.
+
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use super::gather::Row;
+use super::merge::Merged;
+use super::place::{Marks, Place, Position};
+use super::range::Range;
+use super::{Part, words};
+use crate::error::Result;
+use crate::pipeline::{Missing, missing_line};
+use crate::query::{Clock, Query};
+use crate::request::Columns;
+use crate::schemas::{Api, EVENT, Field, Level};
+
+/// How many marks of shown events a cursor keeps at most.
+const MOST_MARKS: usize = 4_096;
+
+/// What is searched for and where it goes on; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Plan {
+    pub(super) range: Range,
+    pub(super) q: Option<String>,
+    pub(super) calendars: Vec<String>,
+    pub(super) series: bool,
+    pub(super) tz: Option<String>,
+    /// True for an iCalendar document instead of rows.
+    #[serde(default)]
+    pub(super) ics: bool,
+    pub(super) level: Option<String>,
+    pub(super) fields: Option<Vec<String>>,
+    pub(super) limit: u32,
+    /// How many rows the pages before had.
+    pub(super) shown: usize,
+    /// The accounts that may have more.
+    pub(super) places: Vec<Place>,
+    /// True when several accounts are searched.
+    pub(super) merged: bool,
+    /// How far down the pages before have come.
+    pub(super) reached: Position,
+    /// Marks of what was shown and would come again.
+    pub(super) seen: Marks,
+}
+
+impl Plan {
+    pub(super) fn with(mut self, columns: Option<Columns>) -> Self {
+        match columns {
+            None => {}
+            Some(Columns::Level(level)) => {
+                self.fields = None;
+                self.level = Some(level.word().to_owned());
+            }
+            Some(Columns::Named(names)) => {
+                self.level = None;
+                self.fields = Some(names);
+            }
+        }
+        self
+    }
+
+    pub(super) fn query(&self, zone: &TimeZone) -> Result<Option<Query>> {
+        // No condition on events counts from now.
+        let clock = Clock {
+            now: self.range.from(),
+            zone: zone.clone(),
+        };
+        self.q
+            .as_deref()
+            .map(|q| words::read(q, &clock))
+            .transpose()
+    }
+
+    fn level(&self) -> Level {
+        let word = self.level.as_deref();
+        [Level::Key, Level::More]
+            .into_iter()
+            .find(|level| word == Some(level.word()))
+            .unwrap_or(Level::Core)
+    }
+
+    /// The columns that may be shown.
+    pub(super) fn asked_columns(&self) -> Result<Vec<&'static Field>> {
+        if let Some(fields) = &self.fields {
+            return Columns::Named(fields.clone()).of(&EVENT);
+        }
+        let level = self.level();
+        Ok(EVENT
+            .fields
+            .iter()
+            .filter(|field| field.level <= level || matches!(field.name, "calendar" | "account"))
+            .collect())
+    }
+
+    /// The columns that are shown: the account where there are several, the
+    /// calendar where some are in another than the main one, unless columns were
+    /// named.
+    pub(super) fn columns(
+        &self,
+        shown: &[(usize, Row)],
+        parts: &[Part],
+    ) -> Result<Vec<&'static Field>> {
+        let mut columns = self.asked_columns()?;
+        if self.fields.is_some() {
+            return Ok(columns);
+        }
+        let accounts = shown
+            .windows(2)
+            .any(|pair| matches!(pair, [(one, _), (other, _)] if one != other));
+        let calendars = shown.iter().any(|(part, row)| {
+            let sheets = parts.get(*part).map(|part| &part.gathered.sheets);
+            let sheet = sheets.and_then(|all| Some((all.len(), all.get(row.calendar)?)));
+            sheet.is_some_and(|(count, sheet)| count > 1 && !sheet.calendar.main)
+        });
+        let level = self.level();
+        columns.retain(|field| match field.name {
+            "account" => accounts,
+            "calendar" => level == Level::More || calendars && level == Level::Core,
+            _ => true,
+        });
+        Ok(columns)
+    }
+
+    /// True when the main calendars are named, too: their names are mostly
+    /// addresses, and most events are in them.
+    pub(super) fn names_main(&self) -> bool {
+        self.fields.is_some() || self.level() == Level::More
+    }
+
+    /// What is left for the next page, if anything is.
+    pub(super) fn after(
+        &self,
+        merged: &Merged,
+        parts: &[Part],
+        missing: &[Missing<Place>],
+    ) -> Option<Self> {
+        let mut next = self.clone();
+        next.shown += merged.shown.len();
+        next.places.clear();
+        let last = merged.shown.last().map(|(_, row)| row.at);
+        let end = merged.end.or(last).unwrap_or(Position::FIRST);
+        next.reached = self.reached.max(end);
+        for (number, part) in parts.iter().enumerate() {
+            let Some(old) = self
+                .places
+                .iter()
+                .find(|old| old.account == part.account.id)
+            else {
+                continue;
+            };
+            let more = part.gathered.is_open() || merged.rest.contains(&number);
+            let mut reached: Vec<(String, Position)> = Vec::new();
+            let mut again = false;
+            for sheet in &part.gathered.sheets {
+                let id = sheet.calendar.id.clone();
+                match &sheet.error {
+                    None => reached.push((id, sheet.at.max(end))),
+                    Some(error) if error.is_passing() => {
+                        again = true;
+                        reached.push((id, sheet.at));
+                    }
+                    Some(_) => {}
+                }
+            }
+            if more || again {
+                let at = reached.iter().map(|(_, at)| *at).max().unwrap_or(old.at);
+                reached.retain(|(_, one)| *one < at);
+                next.places.push(Place {
+                    account: part.account.id.clone(),
+                    at,
+                    late: reached,
+                });
+            }
+        }
+        let again = missing.iter().filter_map(|(_, place)| place.clone());
+        next.places.extend(again);
+        next.seen = self.marks(merged, &next.places);
+        (!next.places.is_empty()).then_some(next)
+    }
+
+    /// The marks that are needed to know again what was shown.
+    fn marks(&self, merged: &Merged, places: &[Place]) -> Marks {
+        let hindmost = places.iter().map(Place::hindmost).min();
+        let shown = merged.shown.iter();
+        let mut marks = self.seen.list();
+        marks.extend(
+            shown
+                .filter(|(_, row)| hindmost.is_some_and(|at| row.at >= at))
+                .map(|(_, row)| row.mark),
+        );
+        if hindmost > Some(self.reached) {
+            // All that was shown on earlier pages lies behind everybody now.
+            marks.drain(..self.seen.list().len().min(marks.len()));
+        }
+        let start = marks.len().saturating_sub(MOST_MARKS);
+        Marks::of(marks.get(start..).unwrap_or_default())
+    }
+
+    /// `events: 50 of 73, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier pages`.
+    pub(super) fn count(&self, merged: &Merged, parts: &[Part], zone: &TimeZone) -> String {
+        let open = parts.iter().any(|part| part.gathered.is_open());
+        let total = match open {
+            true => String::new(),
+            false => format!(" of {}", self.shown + merged.shown.len() + merged.left),
+        };
+        let earlier = match self.shown {
+            0 => String::new(),
+            before => format!(", after {before} on earlier pages"),
+        };
+        let looked: usize = parts.iter().map(|part| part.gathered.looked).sum();
+        let looked = match self.q {
+            Some(_) => format!("; words looked for in {looked}"),
+            None => String::new(),
+        };
+        let form = match self.ics {
+            true => ", as iCalendar",
+            false => "",
+        };
+        format!(
+            "events: {}{total}{form}, {}{earlier}{looked}",
+            merged.shown.len(),
+            self.range.tell(zone),
+        )
+    }
+
+    /// What else there is to say.
+    pub(super) fn remarks(&self, merged: &Merged, parts: &[Part]) -> Vec<String> {
+        let mut notes = Vec::new();
+        if merged.copies > 0 {
+            notes.push(match merged.copies {
+                1 => "1 copy of a meeting that stands in several calendars is left out".to_owned(),
+                many => format!(
+                    "{many} copies of meetings that stand in several calendars are left out"
+                ),
+            });
+        }
+        for part in parts {
+            let named = |note: String| match self.merged {
+                true => format!("{}: {note}", part.label),
+                false => note,
+            };
+            for sheet in &part.gathered.sheets {
+                if let Some(error) = &sheet.error {
+                    let mut error = error.clone().context(&sheet.calendar.name);
+                    if self.merged {
+                        error = error.context(&part.label);
+                    }
+                    let again = error.is_passing().then_some(());
+                    notes.push(missing_line((error, again)));
+                }
+            }
+            if part.gathered.odd > 0 {
+                notes.push(named(format!(
+                    "{} entries without a time are left out",
+                    part.gathered.odd
+                )));
+            }
+            notes.extend(part.gathered.notes.iter().cloned().map(named));
+        }
+        if self.q.is_some() && parts.iter().any(|part| part.port.api() == Api::Outlook) {
+            notes.push("of Outlook's descriptions only the beginning is looked through".to_owned());
+        }
+        if merged.shown.is_empty() && merged.end.is_none() {
+            notes.push(match self.q {
+                Some(_) => "nothing matches: try fewer words, or a longer range".to_owned(),
+                None => "nothing takes place in that time".to_owned(),
+            });
+        }
+        notes
+    }
+}

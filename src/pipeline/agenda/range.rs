@@ -1,0 +1,165 @@
+//! From when until when: what was said, and what is meant by it.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::times::{self, Here, Said};
+use crate::when::{self, When};
+
+/// How many days are shown when nothing is said.
+const DAYS: i32 = 7;
+/// How many days back words are looked for when no range is said.
+const BACK: i32 = 30;
+/// How many days ahead.
+const AHEAD: i32 = 365;
+
+/// A stretch of time: events that end after `from` and start before `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Range {
+    from: i64,
+    to: i64,
+}
+
+impl Range {
+    fn new(from: Timestamp, to: Timestamp) -> Self {
+        Self {
+            from: from.as_microsecond(),
+            to: to.as_microsecond(),
+        }
+    }
+
+    /// Its beginning.
+    pub(in crate::pipeline) fn from(self) -> Timestamp {
+        Timestamp::from_microsecond(self.from).unwrap_or(Timestamp::MIN)
+    }
+
+    /// Its end, which is not in it.
+    pub(in crate::pipeline) fn to(self) -> Timestamp {
+        Timestamp::from_microsecond(self.to).unwrap_or(Timestamp::MAX)
+    }
+
+    /// True for what takes place in it.
+    pub(in crate::pipeline) fn has(self, start: Timestamp, end: Timestamp) -> bool {
+        start < self.to() && (end > self.from() || start >= self.from())
+    }
+
+    /// The range in words, its last day being the last that is in it:
+    /// `Tue 2026-02-03 10h12 to Mon 2026-02-09`.
+    pub(in crate::pipeline) fn tell(self, zone: &TimeZone) -> String {
+        let whole = |at: Timestamp| {
+            let day = zone.to_datetime(at).date();
+            (When::Day(day).instant(zone) == at).then_some(day)
+        };
+        let day = |day: Date| when::start(When::Day(day), zone);
+        let last = whole(self.to()).map(|day| day.saturating_sub(1.day()));
+        let from = match whole(self.from()) {
+            Some(first) if last == Some(first) => return day(first),
+            Some(first) => day(first),
+            None => when::start(When::At(self.from()), zone),
+        };
+        let to = last.map_or_else(|| when::start(When::At(self.to()), zone), day);
+        format!("{from} to {to}")
+    }
+}
+
+/// Reads the range of a search; `words` when it is one for words.
+pub(super) fn search(
+    from: Option<&str>,
+    to: Option<&str>,
+    words: bool,
+    here: &Here,
+) -> Result<Range> {
+    let (from, to) = (first(from, here)?, over(to, here)?);
+    let now = minute(here.now);
+    let range = match (from, to, words) {
+        (Some(from), Some(to), _) => Range::new(from, to),
+        (None, Some(to), false) => Range::new(now, to),
+        (from, None, false) => {
+            let from = from.unwrap_or(now);
+            Range::new(from, days_after(from, DAYS, &here.zone))
+        }
+        (from, to, true) => Range::new(
+            from.unwrap_or_else(|| days_before(now.min(to.unwrap_or(now)), BACK, &here.zone)),
+            to.unwrap_or_else(|| days_after(now.max(from.unwrap_or(now)), AHEAD, &here.zone)),
+        ),
+    };
+    checked(range, here)
+}
+
+/// Refuses a range that ends before it begins.
+pub(in crate::pipeline) fn checked(range: Range, here: &Here) -> Result<Range> {
+    if range.from < range.to {
+        return Ok(range);
+    }
+    let tell = |at: Timestamp| when::start(When::At(at), &here.zone);
+    Err(Error::argument(format!(
+        "`to` ({}) is not after `from` ({})",
+        tell(range.to()),
+        tell(range.from()),
+    ))
+    .next("give `from`, which is now if left out, and a later `to`"))
+}
+
+/// Reads a range of which both ends may be left out: now, and so many days that
+/// the day count says.
+pub(in crate::pipeline) fn ahead(
+    from: Option<&str>,
+    to: Option<&str>,
+    here: &Here,
+    last: impl Fn(Date) -> Date,
+) -> Result<Range> {
+    let (from, to) = (first(from, here)?, over(to, here)?);
+    let from = from.unwrap_or_else(|| minute(here.now));
+    let to = to.unwrap_or_else(|| {
+        let day = last(here.zone.to_datetime(from).date());
+        Said::Day(day).over(&here.zone)
+    });
+    checked(Range::new(from, to), here)
+}
+
+/// Where a range starts.
+fn first(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
+    let read = |said| times::read(said, here).map_err(|error| error.context("`from`"));
+    Ok(said
+        .map(read)
+        .transpose()?
+        .map(|said| said.first(&here.zone)))
+}
+
+/// Where a range ends; a day is meant whole.
+fn over(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
+    let read = |said| times::last(said, here).map_err(|error| error.context("`to`"));
+    Ok(said
+        .map(read)
+        .transpose()?
+        .map(|said| said.over(&here.zone)))
+}
+
+/// The end of the day that is so many days later; midnight belongs to the day
+/// before it.
+fn days_after(from: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
+    let day = zone.to_datetime(from).date();
+    let later = day.saturating_add(days.days());
+    let whole = When::Day(day).instant(zone) == from;
+    let end = if whole {
+        later
+    } else {
+        later.saturating_add(1.day())
+    };
+    When::Day(end).instant(zone)
+}
+
+/// The beginning of the day that is so many days earlier.
+fn days_before(to: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
+    let day = zone.to_datetime(to).date();
+    When::Day(day.saturating_sub(days.days())).instant(zone)
+}
+
+/// The minute that is running: nobody asks for less.
+fn minute(now: Timestamp) -> Timestamp {
+    let second = now.as_second();
+    Timestamp::from_second(second - second.rem_euclid(60)).unwrap_or(now)
+}

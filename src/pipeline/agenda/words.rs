@@ -1,0 +1,189 @@
+//! Words looked for in events.
+//!
+//! The services look for words each in its own way, so it is done here: the
+//! same query finds the same events in every calendar. A word is found at the
+//! beginning of a word, whatever its case; a phrase as neighbours.
+
+use crate::error::{Error, Result};
+use crate::flatten::{self, Context};
+use crate::project::{Projection, project};
+use crate::provider::calendar::Facts;
+use crate::query::{self, Clock, Part, Query, Term};
+use crate::schemas::{Api, EVENT, Field};
+use crate::text::words::words;
+
+/// What can be asked of events.
+const OPERATORS: &str = "from: (who called it) to: (who is asked) subject: (the title) body: (the \
+                         description) category: OR -not ( )";
+
+/// The columns that are looked through, besides the facts.
+const COLUMNS: &[&str] = &[
+    "title",
+    "where",
+    "organizer",
+    "organizer_address",
+    "attendees",
+    "category",
+    "notes",
+];
+
+/// Reads a query for events.
+pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
+    let refused = |what: &str, next: &str| {
+        Err(Error::argument(format!("`{what}` is for mail, and events have none")).next(next))
+    };
+    let use_others = format!("use words, \"phrases\", {OPERATORS}");
+    if query::is_raw(text) {
+        return refused("raw:", &use_others);
+    }
+    let query = query::parse(text, clock).map_err(|error| match error.next_step() {
+        Some(next) if next.contains(query::OPERATORS) => {
+            Error::argument(error.message()).next(&use_others)
+        }
+        _ => error,
+    })?;
+    for term in query.terms() {
+        match term {
+            Term::Text(_) | Term::Label(_) | Term::Category(_) => {}
+            Term::In(Part::From | Part::To | Part::Subject | Part::Body, _) => {}
+            Term::In(part, _) => return refused(&format!("{}:", part.operator()), &use_others),
+            Term::Before(_) | Term::After(_) => {
+                return Err(Error::argument(
+                    "`before:` and `after:` are for mail; a calendar is asked for a range",
+                )
+                .next("give `from` and `to` beside `q`"));
+            }
+            Term::Folder(_) => {
+                return refused("in:", "name `calendars`, or use words alone");
+            }
+            Term::Is(_) => return refused("is:", &use_others),
+            Term::Attachment => return refused("has:attachment", &use_others),
+            Term::Larger(_) => return refused("larger:", &use_others),
+            Term::Smaller(_) => return refused("smaller:", &use_others),
+        }
+    }
+    Ok(query)
+}
+
+/// The columns that have to be asked for, so that words can be looked for.
+pub(super) fn columns() -> Vec<&'static Field> {
+    COLUMNS
+        .iter()
+        .filter_map(|name| EVENT.field(name))
+        .collect()
+}
+
+/// What has to be asked for.
+pub(super) fn projection(api: Api, shown: &[&'static Field]) -> Projection {
+    let mut all = shown.to_vec();
+    for field in columns() {
+        if !all.contains(&field) {
+            all.push(field);
+        }
+    }
+    project(api, &all)
+}
+
+/// The words of one event.
+struct Spoken {
+    title: Vec<Vec<String>>,
+    notes: Vec<Vec<String>>,
+    organizer: Vec<Vec<String>>,
+    guests: Vec<Vec<String>>,
+    category: Vec<Vec<String>>,
+    place: Vec<Vec<String>>,
+}
+
+/// True when the query is true of an event.
+pub(super) fn holds(
+    query: &Query,
+    item: &serde_json::Value,
+    facts: &Facts,
+    context: &Context,
+) -> bool {
+    let column = |name: &str| -> Vec<Vec<String>> {
+        let texts = EVENT
+            .field(name)
+            .map(|field| flatten::texts(field, item, context));
+        texts
+            .unwrap_or_default()
+            .iter()
+            .map(|text| words(text))
+            .collect()
+    };
+    let mut organizer = column("organizer");
+    organizer.extend(column("organizer_address"));
+    let mut guests = Vec::new();
+    for guest in &facts.guests {
+        guests.push(words(&guest.address));
+        guests.extend(guest.name.as_deref().map(words));
+        if guest.me {
+            guests.push(vec!["me".to_owned()]);
+        }
+    }
+    let mut notes = column("notes");
+    notes.extend(facts.notes.as_deref().map(words));
+    let spoken = Spoken {
+        title: vec![words(&facts.title)],
+        notes,
+        organizer,
+        guests,
+        category: column("category"),
+        place: vec![words(&facts.place)],
+    };
+    spoken.holds(query)
+}
+
+impl Spoken {
+    fn holds(&self, query: &Query) -> bool {
+        match query {
+            Query::All(parts) => parts.iter().all(|part| self.holds(part)),
+            Query::Any(parts) => parts.iter().any(|part| self.holds(part)),
+            Query::Not(part) => !self.holds(part),
+            Query::Term(term) => self.has(term),
+            // Refused when the query was read.
+            Query::Raw(_) => false,
+        }
+    }
+
+    fn has(&self, term: &Term) -> bool {
+        let any = |fields: &[&Vec<Vec<String>>], text: &str| {
+            let phrase = words(text);
+            fields
+                .iter()
+                .flat_map(|texts| texts.iter())
+                .any(|text| begins(text, &phrase))
+        };
+        match term {
+            Term::Text(text) => any(
+                &[
+                    &self.title,
+                    &self.place,
+                    &self.notes,
+                    &self.organizer,
+                    &self.guests,
+                ],
+                text,
+            ),
+            Term::In(Part::From, text) => any(&[&self.organizer], text),
+            Term::In(Part::To, text) => any(&[&self.guests], text),
+            Term::In(Part::Subject, text) => any(&[&self.title], text),
+            Term::In(Part::Body, text) => any(&[&self.notes], text),
+            Term::Label(text) | Term::Category(text) => any(&[&self.category], text),
+            _ => false,
+        }
+    }
+}
+
+/// True when `phrase` stands in `text`, its last word perhaps only begun.
+fn begins(text: &[String], phrase: &[String]) -> bool {
+    let Some((last, before)) = phrase.split_last() else {
+        // Marks alone, beside a word that is looked for.
+        return true;
+    };
+    text.windows(phrase.len())
+        .any(|words| match words.split_last() {
+            Some((end, start)) => start == before && end.starts_with(last.as_str()),
+            None => false,
+        })
+}

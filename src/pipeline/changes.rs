@@ -1,0 +1,362 @@
+//! `changes`: what has happened in mail and calendars since a cursor.
+//!
+//! Every account has two sources, its mail and its calendars, and each source
+//! has a mark of its provider's. A cursor holds all marks. A source moves its
+//! mark when its changes are shown, and never else: what did not fit, and what
+//! an account that failed would have said, is asked for again with the next
+//! cursor, so that nothing is lost.
+
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::cursor::{Cursor, other_use};
+use super::whose::Labels;
+use super::{Draft, Flattening, Pipeline, zone_name};
+use crate::accounts::Account;
+use crate::encode::Document;
+use crate::error::{Error, Result};
+use crate::flatten::Room;
+use crate::project::project;
+use crate::provider::calendar::Changes;
+use crate::request::changes::ChangesOf;
+use crate::row::{Cell, RowTable};
+use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table};
+
+/// The most pages that one call asks one source for.
+const MOST_PAGES: usize = 10;
+
+/// Where each source stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Plan {
+    limit: usize,
+    places: Vec<Place>,
+}
+
+/// Where one source stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    account: String,
+    of: Of,
+    /// The provider's mark; none before the source was first asked.
+    mark: Option<String>,
+}
+
+/// What a source tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Of {
+    Mail,
+    Events,
+}
+
+impl Of {
+    fn table(self) -> &'static Table {
+        match self {
+            Self::Mail => &MESSAGE,
+            Self::Events => &EVENT,
+        }
+    }
+
+    /// The columns that the rows of changes are made of: key, time, who, what,
+    /// flags.
+    fn columns(self) -> Vec<&'static Field> {
+        let names = match self {
+            Self::Mail => ["id", "date", "from", "subject", "flags"],
+            Self::Events => ["id", "start", "organizer", "title", "flags"],
+        };
+        let table = self.table();
+        names.iter().filter_map(|name| table.field(name)).collect()
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Mail => "mail",
+            Self::Events => "calendars",
+        }
+    }
+}
+
+/// What one source has answered.
+struct Told {
+    account: Account,
+    api: Api,
+    of: Of,
+    pages: Vec<Changes>,
+}
+
+impl Pipeline {
+    pub(super) async fn changes(&self, asked: ChangesOf) -> Result<Draft> {
+        let mut notes = Vec::new();
+        let mut plan = self.since(&asked, &mut notes).await?;
+        let labels = self.labels().await?;
+        let several = plan
+            .places
+            .iter()
+            .any(|place| plan.places.first().map(|first| &first.account) != Some(&place.account));
+        let limit = plan.limit;
+        let answers = join_all(
+            plan.places
+                .iter()
+                .map(|place| async move { self.patiently(self.source(place, limit)).await }),
+        )
+        .await;
+        if let (Some(Err(first)), true) = (answers.first(), answers.iter().all(Result::is_err)) {
+            return Err(first.clone());
+        }
+
+        let first_time = plan.places.iter().all(|place| place.mark.is_none());
+        let mut objects = Vec::new();
+        let mut waiting = 0;
+        for (place, answer) in plan.places.iter_mut().zip(answers) {
+            let label = labels.of(&place.account);
+            let told = match answer {
+                Ok(told) => told,
+                Err(error) => {
+                    let of = place.of.word();
+                    notes.push(format!(
+                        "{label}, {of}: missing here, asked again next time: {error}"
+                    ));
+                    continue;
+                }
+            };
+            if objects.len() >= limit && told.pages.iter().any(has_changes) {
+                waiting += 1;
+                continue;
+            }
+            if told.pages.iter().any(|page| page.started_over) {
+                notes.push(format!(
+                    "{label}, {}: the cursor was too old; what happened in between is not known, \
+                     and changes are told from now on",
+                    place.of.word()
+                ));
+            }
+            for note in told.pages.iter().flat_map(|page| &page.notes) {
+                notes.push(format!("{label}: {note}"));
+            }
+            if told.pages.last().is_some_and(|page| page.more) {
+                waiting += 1;
+            }
+            if let Some(last) = told.pages.last() {
+                place.mark = Some(last.cursor.clone());
+            }
+            self.changed(&told, &labels, several, &mut objects).await?;
+        }
+
+        let columns: Vec<_> = CHANGE
+            .fields
+            .iter()
+            .filter(|field| several || field.name != "account")
+            .collect();
+        let none = std::collections::HashMap::new();
+        let rows = self
+            .local()
+            .rows(&CHANGE, &columns, &objects, &none, &mut notes);
+        let cursor = self.save(&Cursor::Changes(plan)).await?;
+        let mut scalars = Vec::new();
+        if !rows.is_empty() {
+            scalars.push(("zone", Cell::Text(zone_name(&self.config.zone))));
+        }
+        scalars.push(("next", Cell::Handle('p', cursor)));
+        let mut count = match first_time {
+            true => format!("changes are told from now on; ask again with cursor=p{cursor}"),
+            false => format!("changes: {}; later ones with cursor=p{cursor}", rows.len()),
+        };
+        if waiting > 0 {
+            count.push_str(", which has more at once");
+        }
+        notes.insert(0, count);
+        Ok(Draft {
+            document: Document {
+                scalars,
+                tables: vec![rows],
+            },
+            texts: Vec::new(),
+            notes,
+        })
+    }
+
+    /// Where all sources stand: as the cursor says, or nowhere yet.
+    async fn since(&self, asked: &ChangesOf, notes: &mut Vec<String>) -> Result<Plan> {
+        let mut plan = match &asked.cursor {
+            Some(said) => match self.cursor(said).await? {
+                Cursor::Changes(plan) => plan,
+                _ => return Err(other_use(said)),
+            },
+            None => Plan {
+                limit: 100,
+                places: Vec::new(),
+            },
+        };
+        if let Some(limit) = asked.limit {
+            plan.limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        }
+        let accounts = self.named_or_all(asked.account.as_deref()).await?;
+        if asked.cursor.is_none() {
+            for account in &accounts {
+                for (of, wanted) in [(Of::Mail, asked.mail), (Of::Events, asked.events)] {
+                    if wanted {
+                        plan.places.push(Place {
+                            account: account.id.clone(),
+                            of,
+                            mark: None,
+                        });
+                    }
+                }
+            }
+            return Ok(plan);
+        }
+        let known = |id: &str| accounts.iter().any(|account| account.id == id);
+        if asked.account.is_some() && plan.places.iter().any(|place| !known(&place.account)) {
+            return Err(Error::argument("the cursor is of other accounts too")
+                .next("give the cursor alone, or start anew for that account"));
+        }
+        let before = plan.places.len();
+        plan.places.retain(|place| known(&place.account));
+        if plan.places.len() < before {
+            notes.push("an account of the cursor is not signed in any more".to_owned());
+        }
+        // What was added since is told of from now on.
+        let kinds: Vec<Of> = [Of::Mail, Of::Events]
+            .into_iter()
+            .filter(|of| plan.places.iter().any(|place| place.of == *of))
+            .collect();
+        if asked.account.is_none() {
+            for account in accounts {
+                if plan.places.iter().any(|place| place.account == account.id) {
+                    continue;
+                }
+                notes.push(format!(
+                    "{} is new: its changes are told from now on",
+                    account.email
+                ));
+                plan.places.extend(kinds.iter().map(|of| Place {
+                    account: account.id.clone(),
+                    of: *of,
+                    mark: None,
+                }));
+            }
+        }
+        match plan.places.is_empty() {
+            true => Err(
+                Error::argument("no account of the cursor is signed in any more")
+                    .next("call changes without cursor to start anew"),
+            ),
+            false => Ok(plan),
+        }
+    }
+
+    /// Asks one source, page by page, until there is nothing more or enough.
+    async fn source(&self, place: &Place, limit: usize) -> Result<Told> {
+        let account = self.accounts.by_id(&place.account).await?;
+        let columns = place.of.columns();
+        let mut pages: Vec<Changes> = Vec::new();
+        let mut mark = place.mark.clone();
+        let api = loop {
+            let (api, page) = match place.of {
+                Of::Mail => {
+                    let mailbox = self.connect.mailbox(&account)?;
+                    let api = mailbox.api();
+                    let projection = project(api, &columns);
+                    (api, mailbox.changes(mark.as_deref(), &projection).await?)
+                }
+                Of::Events => {
+                    let calendars = self.connect.calendars(&account)?;
+                    let api = calendars.api();
+                    let projection = project(api, &columns);
+                    (api, calendars.changes(mark.as_deref(), &projection).await?)
+                }
+            };
+            mark = Some(page.cursor.clone());
+            let more = page.more;
+            pages.push(page);
+            let count: usize = pages.iter().map(count).sum();
+            if !more || count >= limit || pages.len() >= MOST_PAGES {
+                break api;
+            }
+        };
+        Ok(Told {
+            account,
+            api,
+            of: place.of,
+            pages,
+        })
+    }
+
+    /// Rows of changes out of what a source has told, as objects of ours.
+    async fn changed(
+        &self,
+        told: &Told,
+        labels: &Labels,
+        several: bool,
+        into: &mut Vec<Value>,
+    ) -> Result<()> {
+        let label = labels.of(&told.account.id);
+        let columns = told.of.columns();
+        let flattening = Flattening {
+            api: told.api,
+            zone: &self.config.zone,
+            account: &label,
+            address: &told.account.email,
+            room: Room::List,
+        };
+        for page in &told.pages {
+            for (change, items) in [("new", &page.new), ("changed", &page.changed)] {
+                // What is cut is cut in the search's rows alike.
+                let mut rows = flattening.rows(
+                    told.of.table(),
+                    &columns,
+                    items,
+                    &page.names,
+                    &mut Vec::new(),
+                );
+                self.hand_out(&mut rows, &told.account).await?;
+                into.extend(rows.rows().map(|row| object(row, change, &label, several)));
+            }
+            let mut gone = RowTable::new(told.of.table(), columns.clone());
+            for id in &page.gone {
+                gone.insert_unread(usize::MAX, id);
+            }
+            self.hand_out(&mut gone, &told.account).await?;
+            into.extend(gone.rows().map(|row| object(row, "gone", &label, several)));
+        }
+        Ok(())
+    }
+}
+
+fn has_changes(page: &Changes) -> bool {
+    count(page) > 0
+}
+
+fn count(page: &Changes) -> usize {
+    page.new.len() + page.changed.len() + page.gone.len()
+}
+
+/// A row of a message or an event as an object of the table `change`.
+fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
+    let [id, when, who, title, flags] = row else {
+        return Value::Null;
+    };
+    let mut object = json!({
+        "id": shown(id),
+        "change": change,
+        "when": shown(when),
+        "who": shown(who),
+        "title": shown(title),
+        "flags": shown(flags),
+    });
+    if let (true, Some(object)) = (several, object.as_object_mut()) {
+        object.insert("account".to_owned(), label.into());
+    }
+    object
+}
+
+fn shown(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Flag(flag) => (*flag).into(),
+        Cell::Count(count) => (*count).into(),
+        Cell::Text(text) | Cell::Id(text) => text.as_str().into(),
+        Cell::Handle(kind, number) => format!("{kind}{number}").into(),
+    }
+}

@@ -1,0 +1,206 @@
+//! Stretches of time, and the hours in which people meet.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+
+use crate::error::{Error, Result};
+use crate::provider::calendar::Hours;
+use crate::text;
+use crate::times::clock::Clock;
+use crate::when::{self, When};
+
+/// The minutes of a day.
+const DAY: u16 = 24 * 60;
+
+/// Monday to Friday.
+const WEEK: [i8; 5] = [0, 1, 2, 3, 4];
+
+/// A stretch of time, without its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Stretch {
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
+}
+
+impl Stretch {
+    pub(super) fn of(from: Timestamp, length: SignedDuration) -> Option<Self> {
+        let to = from.checked_add(length).ok()?;
+        Some(Self { from, to })
+    }
+
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        self.from < other.to && other.from < self.to
+    }
+}
+
+/// What both lists have in common; each is in order and without overlaps, and
+/// so is the answer.
+pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
+    let mut found = Vec::new();
+    let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
+    while let (Some(a), Some(b)) = (ones.peek(), others.peek()) {
+        let from = a.from.max(b.from);
+        let to = a.to.min(b.to);
+        if from < to {
+            found.push(Stretch { from, to });
+        }
+        match a.to <= b.to {
+            true => ones.next(),
+            false => others.next(),
+        };
+    }
+    found
+}
+
+/// What of `all` is not in `gone`; both in order and without overlaps.
+pub(super) fn without(all: &[Stretch], gone: &[Stretch]) -> Vec<Stretch> {
+    let mut left = Vec::new();
+    for stretch in all {
+        let mut from = stretch.from;
+        for hole in gone.iter().filter(|hole| hole.overlaps(*stretch)) {
+            if hole.from > from {
+                left.push(Stretch {
+                    from,
+                    to: hole.from,
+                });
+            }
+            from = from.max(hole.to);
+        }
+        if from < stretch.to {
+            left.push(Stretch {
+                from,
+                to: stretch.to,
+            });
+        }
+    }
+    left
+}
+
+/// The same time in order, with what touches joined.
+pub(super) fn joined(mut all: Vec<Stretch>) -> Vec<Stretch> {
+    all.retain(|one| one.from < one.to);
+    all.sort_unstable();
+    let mut found: Vec<Stretch> = Vec::new();
+    for one in all {
+        match found.last_mut() {
+            Some(last) if one.from <= last.to => last.to = last.to.max(one.to),
+            _ => found.push(one),
+        }
+    }
+    found
+}
+
+/// Hours of the day, as they were asked for: `9-17`, `8:30-18`, `9am-5pm`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Daily {
+    from: u16,
+    to: u16,
+}
+
+impl Daily {
+    /// What is taken when nobody says.
+    pub(super) const USUAL: Self = Self {
+        from: 9 * 60,
+        to: 17 * 60,
+    };
+
+    pub(super) fn read(text: &str) -> Result<Self> {
+        let wrong = || {
+            Error::argument(format!(
+                "`hours` is `{}`, which are no hours of a day",
+                text::brief(text)
+            ))
+            .next("write them as 9-17 or 8:30-18:00; 0-24 is any time, weekends too")
+        };
+        let parts = ["-", "–", "—", " to "]
+            .iter()
+            .find_map(|mark| text.split_once(mark));
+        let (from, to) = parts.ok_or_else(wrong)?;
+        let from = minute_of_day(from).ok_or_else(wrong)?;
+        let to = minute_of_day(to).ok_or_else(wrong)?;
+        match from < to {
+            true => Ok(Self { from, to }),
+            false => Err(wrong()),
+        }
+    }
+
+    /// True when any time will do.
+    pub(super) fn is_any(self) -> bool {
+        self.from == 0 && self.to == DAY
+    }
+
+    /// `9h00-17h00`.
+    pub(super) fn tell(self) -> String {
+        let clock = |minutes: u16| format!("{:02}h{:02}", minutes / 60, minutes % 60);
+        format!("{}-{}", clock(self.from), clock(self.to))
+    }
+
+    /// These hours of the days of a range, weekdays alone if `week`.
+    pub(super) fn within(self, range: Stretch, zone: &TimeZone, week: bool) -> Vec<Stretch> {
+        let days = if week {
+            &WEEK[..]
+        } else {
+            &[0, 1, 2, 3, 4, 5, 6]
+        };
+        daily(range, zone, days, self.from, self.to)
+    }
+}
+
+/// Somebody's own hours in a range; `None` when their zone is not known.
+pub(super) fn own(hours: &Hours, range: Stretch) -> Option<Vec<Stretch>> {
+    let zone = when::find_zone(&hours.zone)?;
+    let valid = hours.from < hours.to && hours.to <= DAY && !hours.days.is_empty();
+    valid.then(|| daily(range, &zone, &hours.days, hours.from, hours.to))
+}
+
+/// From one minute of the day to another, on these days of the week.
+fn daily(range: Stretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -> Vec<Stretch> {
+    let day_of = |at: Timestamp| zone.to_datetime(at).date();
+    let mut found = Vec::new();
+    let (mut day, last) = (day_of(range.from), day_of(range.to));
+    while day <= last {
+        if days.contains(&day.weekday().to_monday_zero_offset()) {
+            found.push(Stretch {
+                from: minute_of(day, from, zone).max(range.from),
+                to: minute_of(day, to, zone).min(range.to),
+            });
+        }
+        match day.checked_add(1.day()) {
+            Ok(next) => day = next,
+            Err(_) => break,
+        }
+    }
+    joined(found)
+}
+
+/// The instant at which clocks show a minute of a day.
+fn minute_of(day: Date, minute: u16, zone: &TimeZone) -> Timestamp {
+    if minute >= DAY {
+        let next = day.checked_add(1.day()).unwrap_or(day);
+        return When::Day(next).instant(zone);
+    }
+    let local = day
+        .at(0, 0, 0, 0)
+        .checked_add(i64::from(minute).minutes())
+        .unwrap_or(day.at(0, 0, 0, 0));
+    when::resolve(local, zone)
+}
+
+/// `9`, `9:30`, `9h30`, `5pm`, `24`.
+fn minute_of_day(text: &str) -> Option<u16> {
+    let text = text.trim();
+    if let Ok(hour @ 0..=24) = text.parse::<u16>() {
+        return Some(hour * 60);
+    }
+    let mut words = text.split_whitespace();
+    let (clock, used) = Clock::read(words.next()?, words.next()).ok()??;
+    if used != text.split_whitespace().count() || clock.time.second() != 0 {
+        return None;
+    }
+    let (hour, minute) = (clock.time.hour(), clock.time.minute());
+    match clock.over {
+        true => Some(DAY),
+        false => u16::try_from(i32::from(hour) * 60 + i32::from(minute)).ok(),
+    }
+}

@@ -1,0 +1,135 @@
+//! Who is asked about, and what is known of their time.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::hours::{Stretch, joined, without};
+use crate::flatten::{self, Context};
+use crate::provider::calendar::{Hours, Schedule};
+use crate::schemas::{Api, BUSY, wire};
+
+/// How a time is not free, the weightiest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Show {
+    Oof,
+    Busy,
+    Tentative,
+    Elsewhere,
+}
+
+impl Show {
+    const ALL: [Self; 4] = [Self::Oof, Self::Busy, Self::Tentative, Self::Elsewhere];
+
+    /// The word of the column `show`.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Oof => "oof",
+            Self::Busy => "busy",
+            Self::Tentative => "tentative",
+            Self::Elsewhere => "elsewhere",
+        }
+    }
+}
+
+/// One person or room.
+#[derive(Debug, Clone)]
+pub(super) struct Person {
+    /// The address that was asked about.
+    pub(super) address: String,
+    /// When they are not free, in order and without overlaps; `None` when
+    /// nobody knows.
+    pub(super) busy: Option<Vec<(Stretch, Show)>>,
+    /// When they work, where that is known.
+    pub(super) hours: Option<Hours>,
+}
+
+impl Person {
+    /// Somebody of whom nothing is known.
+    pub(super) fn unknown(address: &str) -> Self {
+        Self {
+            address: address.to_owned(),
+            busy: None,
+            hours: None,
+        }
+    }
+
+    /// What a service says of somebody.
+    pub(super) fn of(address: &str, schedule: Schedule, api: Api) -> Self {
+        let zone = jiff::tz::TimeZone::UTC;
+        let names = HashMap::new();
+        let context = Context {
+            api,
+            zone: &zone,
+            account: "",
+            address: "",
+            names: &names,
+            room: flatten::Room::List,
+        };
+        let read = |object: &Value| {
+            let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);
+            let show = BUSY.field("show");
+            let said = show.map(|field| flatten::texts(field, object, &context));
+            let said = said.unwrap_or_default();
+            let is = |show: &Show| said.iter().any(|word| word == show.word());
+            let time = Stretch {
+                from: time("start")?,
+                to: time("end")?,
+            };
+            let show = Show::ALL.into_iter().find(is).unwrap_or(Show::Busy);
+            Some((time, show))
+        };
+        let found: Vec<_> = schedule.busy.iter().filter_map(read).collect();
+        Self {
+            address: address.to_owned(),
+            busy: Some(merged(&found)),
+            hours: schedule.hours,
+        }
+    }
+
+    /// Their busy times as objects of our own.
+    pub(super) fn objects(&self) -> Vec<Value> {
+        let busy = self.busy.iter().flatten();
+        busy.map(|(time, show)| {
+            stretch(
+                *time,
+                &[
+                    ("who", self.address.as_str().into()),
+                    ("show", show.word().into()),
+                ],
+            )
+        })
+        .collect()
+    }
+}
+
+/// A stretch of time as an object of our own.
+pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
+    let (_, key, _) = wire::WHEN;
+    let at = |time: Timestamp| json!({key: time.to_string()});
+    let times = [("start", at(time.from)), ("end", at(time.to))];
+    let members = times.into_iter().chain(more.iter().cloned());
+    Value::Object(
+        members
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    )
+}
+
+/// Times in order and without overlaps: what touches is joined, and of two that
+/// overlap the weightier counts.
+fn merged(found: &[(Stretch, Show)]) -> Vec<(Stretch, Show)> {
+    let mut all: Vec<(Stretch, Show)> = Vec::new();
+    let mut taken: Vec<Stretch> = Vec::new();
+    for show in Show::ALL {
+        let these = found.iter().filter(|(_, one)| *one == show);
+        let these = joined(these.map(|(time, _)| *time).collect());
+        let left = without(&these, &taken);
+        all.extend(left.into_iter().map(|time| (time, show)));
+        taken.extend(these);
+        taken = joined(taken);
+    }
+    all.sort_unstable();
+    all
+}

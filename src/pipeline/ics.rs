@@ -1,0 +1,1 @@
+//! Events from and to iCalendar (RFC 5545).

@@ -1,0 +1,102 @@
+//! What a call that writes tells: what became of each item, the events as
+//! their services hold them, and what to know besides.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::target::Owner;
+use super::{Draft, Pipeline};
+use crate::encode::Document;
+use crate::error::{Error, Kind, Result};
+use crate::row::RowTable;
+use crate::schemas::{Level, OUTCOME};
+
+/// What became of one thing that a call was to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) item: String,
+    pub(super) op: &'static str,
+    pub(super) result: &'static str,
+    pub(super) detail: String,
+}
+
+impl Outcome {
+    pub(super) fn new(
+        item: impl Into<String>,
+        op: &'static str,
+        result: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            item: item.into(),
+            op,
+            result,
+            detail: detail.into(),
+        }
+    }
+
+    /// What did not succeed. When the line broke, nobody knows what became of it.
+    pub(super) fn failed(item: impl Into<String>, op: &'static str, error: &Error) -> Self {
+        match is_open(error) {
+            true => Self::new(
+                item,
+                op,
+                "unknown",
+                format!(
+                    "{}: it may have been done all the same, so search before trying again",
+                    error.message()
+                ),
+            ),
+            false => Self::new(item, op, "failed", error.to_string()),
+        }
+    }
+}
+
+/// True when an error leaves open whether something was written.
+pub(super) fn is_open(error: &Error) -> bool {
+    matches!(error.kind(), Kind::Network | Kind::Timeout)
+}
+
+/// What a call that writes has to tell.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) events: Vec<(Owner, Value)>,
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Pipeline {
+    /// The answer of a call that writes.
+    pub(super) async fn tell(&self, told: Told) -> Result<Draft> {
+        let mut draft = Draft {
+            document: Document::default(),
+            texts: Vec::new(),
+            notes: Vec::new(),
+        };
+        self.held_rows(&told.events, &mut draft.document, &mut draft.notes)
+            .await?;
+        let rows = self.outcomes(&told.outcomes);
+        if !rows.is_empty() {
+            draft.document.tables.push(rows);
+        }
+        let mut notes = told.notes;
+        notes.append(&mut draft.notes);
+        draft.notes = notes;
+        Ok(draft)
+    }
+
+    pub(super) fn outcomes(&self, outcomes: &[Outcome]) -> RowTable {
+        let objects: Vec<Value> = outcomes
+            .iter()
+            .map(|one| {
+                let detail = (!one.detail.is_empty()).then_some(one.detail.as_str());
+                json!({"item": one.item, "op": one.op, "result": one.result, "detail": detail})
+            })
+            .collect();
+        let columns = OUTCOME.up_to(Level::Core);
+        let names = HashMap::new();
+        self.local()
+            .rows(&OUTCOME, &columns, &objects, &names, &mut Vec::new())
+    }
+}

@@ -1,0 +1,193 @@
+//! Invitations answered and passed on.
+
+use jiff::Timestamp;
+
+use super::super::outcome::{Outcome, Told, is_open};
+use super::super::save::{Before, guest, named, read};
+use super::super::target::{Target, span, title};
+use super::super::{Draft, Pipeline};
+use super::invited::Found;
+use crate::error::{Error, Result};
+use crate::provider::calendar::{Answer, Response};
+use crate::request::outward::{Reply, Respond};
+use crate::request::save::{EventWords, Scope};
+use crate::store::HandleKind;
+use crate::when::When;
+
+/// Another time, from and to.
+pub(super) type Other = (Timestamp, Timestamp);
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn respond(&self, asked: Respond) -> Result<Draft> {
+        let message = self.handle(HandleKind::Message, &asked.id).await?;
+        let target = match message {
+            Some((account, id)) => match self.invited(&asked, &account, &id).await? {
+                Found::There(target) => *target,
+                Found::Told(told) => return self.tell(told).await,
+            },
+            None => {
+                let target = self.named_event(&asked.id).await?;
+                target.not_cancelled()?;
+                self.as_shown(&target).await?;
+                target
+            }
+        };
+        match asked.response {
+            Reply::Forward => self.forward(target, &asked).await,
+            Reply::Answer(answer) => self.answer(target, answer, &asked).await,
+        }
+    }
+
+    async fn forward(&self, target: Target, asked: &Respond) -> Result<Draft> {
+        let mut to = Vec::new();
+        for one in &asked.to {
+            let one = guest(one)?;
+            if !to.contains(&one) {
+                to.push(one);
+            }
+        }
+        if asked.propose.is_some() {
+            return Err(Error::argument("`propose` does not go with forwarding")
+                .next("leave it out, or answer first"));
+        }
+        let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
+        let comment = asked.comment.as_deref();
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let port = &target.owner.port;
+        let mut told = Told::default();
+        match port.forward(&target.value, &addresses, comment).await {
+            Ok(()) => {
+                let detail = format!("to {}", named(&to));
+                told.outcomes
+                    .push(Outcome::new(name, "forward", "done", detail));
+            }
+            Err(error) if is_open(&error) => {
+                told.outcomes.push(Outcome::failed(name, "forward", &error));
+            }
+            Err(error) => return Err(self.passed_over(&target, error).await),
+        }
+        self.tell(told).await
+    }
+
+    async fn answer(&self, target: Target, answer: Answer, asked: &Respond) -> Result<Draft> {
+        if target.facts.own {
+            return Err(Error::argument(format!(
+                "{} is your own: there is nobody to answer",
+                target.handle
+            ))
+            .next("change it with calendar_save, or cancel it with calendar_delete"));
+        }
+        let before = Before {
+            start: target.facts.start,
+            end: target.facts.end,
+            zone: target.zone(&self.config.zone),
+        };
+        let (propose, echo) = self.proposal(&before, answer, asked)?;
+        // A message about one occurrence is answered for that.
+        let by_message =
+            HandleKind::parse(&asked.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
+        let target = match (&target.facts.series, asked.scope) {
+            (Some(_), None) if by_message => target,
+            (Some(_), None) => {
+                return Err(Error::argument(format!(
+                    "{} is an occurrence of a recurring event",
+                    target.handle
+                ))
+                .next("say how much of it is meant: scope=this or series"));
+            }
+            (Some(_), Some(Scope::Series)) => self.whole(target).await?,
+            (None, Some(Scope::This)) if target.facts.repeat.is_some() => {
+                return Err(Error::argument(format!(
+                    "{} is the whole recurring event and no occurrence of it",
+                    target.handle
+                ))
+                .next("give the id of an occurrence, or scope=series"));
+            }
+            _ => target,
+        };
+        let response = response(answer, propose, asked);
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let mut told = Told {
+            notes: echo,
+            ..Told::default()
+        };
+        match target.owner.port.respond(&target.value, &response).await {
+            Ok(Some(value)) => told.events.push((target.owner.clone(), value)),
+            Ok(None) => told.outcomes.push(Outcome::new(
+                name,
+                word(answer),
+                "done",
+                "it is not in the calendar any more",
+            )),
+            Err(error) if is_open(&error) => {
+                told.outcomes
+                    .push(Outcome::failed(name, word(answer), &error));
+            }
+            Err(error) => return Err(self.passed_over(&target, error).await),
+        }
+        self.tell(told).await
+    }
+
+    /// Another time, as it was said, and what was understood.
+    pub(super) fn proposal(
+        &self,
+        before: &Before,
+        answer: Answer,
+        asked: &Respond,
+    ) -> Result<(Option<Other>, Vec<String>)> {
+        let carried = asked.comment.is_some() || asked.propose.is_some();
+        if carried && !asked.notify {
+            return Err(
+                Error::argument("a comment or proposal reaches nobody with notify=none")
+                    .next("leave `notify` out, or leave them out"),
+            );
+        }
+        let Some(said) = &asked.propose else {
+            return Ok((None, Vec::new()));
+        };
+        if answer == Answer::Accepted {
+            return Err(Error::argument(
+                "`propose` asks for another time, and accept agrees to this one",
+            )
+            .next("use response=tentative, or decline"));
+        }
+        let (start, end) = match said.split_once('/') {
+            Some((start, end)) => (start, Some(end.trim().to_owned())),
+            None => (said.as_str(), None),
+        };
+        let words = EventWords {
+            start: Some(start.trim().to_owned()),
+            end,
+            ..EventWords::default()
+        };
+        let other =
+            read(&words, &self.here(), Some(before)).map_err(|error| error.context("`propose`"))?;
+        match other.map(|other| (other.start, other.end)) {
+            Some((When::At(from), When::At(to))) => {
+                let when = span(When::At(from), When::At(to), &self.config.zone);
+                Ok((Some((from, to)), vec![format!("proposed: {when}")]))
+            }
+            _ => Err(Error::argument("`propose` is a day without a time")
+                .next("give the time, too, such as 2026-02-03 18h05")),
+        }
+    }
+}
+
+/// The answer as it goes to the service.
+pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> Response {
+    Response {
+        answer,
+        comment: asked.comment.clone(),
+        propose,
+        notify: asked.notify,
+    }
+}
+
+/// The answer as the tool's argument has it.
+pub(super) fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Accepted => "accept",
+        Answer::Declined => "decline",
+        Answer::Tentative => "tentative",
+    }
+}

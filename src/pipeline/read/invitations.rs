@@ -1,0 +1,196 @@
+//! Invitations in letters: what they are about, whether the event is in the
+//! calendar, and what else is at that time.
+//!
+//! A calendar that cannot be looked at costs a note, never the letter.
+
+use serde_json::{Map, Value, json};
+
+use super::{Fetched, by_account};
+use crate::error::Result;
+use crate::ical::{self, Entry};
+use crate::pipeline::save::clash::{self, Wanted};
+use crate::pipeline::target::Owner;
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Answer, Guest, Show};
+use crate::row::RowTable;
+use crate::schemas::{INVITATION, Level, wire};
+use crate::when::{Moment, When};
+
+/// Events of one letter that are told; files that are attached may hold a year.
+const MOST: usize = 5;
+
+impl Pipeline {
+    /// Adds the table of invitations, if there are any.
+    pub(super) async fn invitations(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
+        let columns = INVITATION.up_to(Level::More);
+        let mut all = RowTable::new(&INVITATION, columns.clone());
+        for letters in by_account(fetched) {
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let mut objects = Vec::new();
+            let account = self.accounts.by_id(&first.target.account).await?;
+            for one in letters {
+                let Some(text) = &one.letter.invitation else {
+                    continue;
+                };
+                let owner = self.owner(account.clone()).await?;
+                let letter = &one.target.id;
+                self.told_of(letter, text, &owner, &mut objects, &mut draft.notes)
+                    .await?;
+            }
+            let none = std::collections::HashMap::new();
+            let mut rows =
+                self.local()
+                    .rows(&INVITATION, &columns, &objects, &none, &mut draft.notes);
+            self.hand_out(&mut rows, &account).await?;
+            all.append(rows);
+        }
+        if !all.is_empty() {
+            draft.document.tables.push(all);
+        }
+        Ok(())
+    }
+
+    /// What one letter's calendar part tells.
+    async fn told_of(
+        &self,
+        letter: &str,
+        text: &str,
+        owner: &Owner,
+        objects: &mut Vec<Value>,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        let document = match ical::read(text, &self.config.zone) {
+            Ok(document) => document,
+            Err(error) => {
+                notes.push(format!("an invitation could not be read: {error}"));
+                return Ok(());
+            }
+        };
+        notes.extend(
+            document
+                .notes
+                .iter()
+                .map(|note| format!("invitation: {note}")),
+        );
+        let kind = document
+            .method
+            .as_deref()
+            .unwrap_or("publish")
+            .to_lowercase();
+        if document.entries.len() > MOST {
+            notes.push(format!(
+                "its calendar has {} events, of which {MOST} are shown; calendar_save ics=ID \
+                 imports all",
+                document.entries.len()
+            ));
+        }
+        for entry in document.entries.iter().take(MOST) {
+            let there = match entry.uid.as_str() {
+                // Without a UID it is no event that could be there.
+                "" => Ok(Vec::new()),
+                uid => owner.port.by_uid(uid).await,
+            };
+            let there = match there {
+                Ok(found) => found,
+                Err(error) => {
+                    notes.push(format!(
+                        "{}: the calendar was not looked at: {error}",
+                        owner.label
+                    ));
+                    Vec::new()
+                }
+            };
+            let facts: Vec<_> = there
+                .iter()
+                .filter_map(|event| owner.port.facts(event))
+                .filter(|facts| !facts.cancelled)
+                .collect();
+            let same = facts
+                .iter()
+                .find(|facts| facts.original == entry.recurrence_id)
+                .or_else(|| facts.iter().find(|facts| facts.series.is_none()));
+            let mut clashes = Vec::new();
+            if matches!(kind.as_str(), "request" | "publish" | "add" | "counter")
+                && !entry.cancelled
+            {
+                let now = self.clock().now;
+                let wanted = Wanted {
+                    title: entry.title.clone(),
+                    // It is no double of itself.
+                    uid: None,
+                    busy: entry.show != Show::Free,
+                    times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
+                    itself: facts
+                        .iter()
+                        .flat_map(|facts| [Some(facts.id.clone()), facts.series.clone()])
+                        .flatten()
+                        .collect(),
+                };
+                let (met, said) = self.met(&[wanted], false).await?;
+                notes.extend(said);
+                clashes = met.into_iter().flat_map(|met| met.lines).collect();
+            }
+            let event = same.map(|facts| facts.id.as_str());
+            objects.push(object(letter, &kind, entry, event, &clashes, owner));
+        }
+        Ok(())
+    }
+}
+
+/// An entry as an object of the table.
+fn object(
+    letter: &str,
+    kind: &str,
+    entry: &Entry,
+    event: Option<&str>,
+    clashes: &[String],
+    owner: &Owner,
+) -> Value {
+    let organizer = entry.organizer.as_ref();
+    let people: Vec<Value> = entry
+        .guests
+        .iter()
+        .map(|guest| person(guest, &owner.account.email))
+        .collect();
+    json!({
+        "message": letter,
+        "kind": if entry.cancelled { "cancel" } else { kind },
+        "start": time(&entry.start),
+        "end": time(&entry.end),
+        "title": entry.title,
+        "where": (!entry.place.is_empty()).then_some(&entry.place),
+        "organizer": organizer.map(|guest| {
+            crate::text::Address::new(guest.name.as_deref(), &guest.address).to_string()
+        }),
+        "people": people,
+        "event": event,
+        "clashes": clashes,
+        "repeats": entry.repeat.as_ref().map(|repeat| &repeat.rule),
+    })
+}
+
+fn person(guest: &Guest, own: &str) -> Value {
+    json!({
+        "name": guest.name,
+        "address": guest.address,
+        "answer": guest.answer.map(|answer| match answer {
+            Answer::Accepted => "accepted",
+            Answer::Declined => "declined",
+            Answer::Tentative => "tentative",
+        }),
+        "me": guest.address.eq_ignore_ascii_case(own),
+        "room": guest.room,
+    })
+}
+
+/// A time in the form that the registry's sources read.
+fn time(moment: &Moment) -> Value {
+    let (date, date_time, _) = wire::WHEN;
+    let (key, value) = match moment.when() {
+        When::Day(day) => (date, day.to_string()),
+        When::At(at) => (date_time, at.to_string()),
+    };
+    Value::Object(Map::from_iter([(key.to_owned(), value.into())]))
+}

@@ -1,0 +1,388 @@
+//! Events from iCalendar documents, written into a calendar.
+//!
+//! What is there already, by its UID or by time and title, is brought up to
+//! date or left as it is, and never doubled. Nobody is told: who is asked to an
+//! event from elsewhere knows of it.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+
+use super::clash::{self, Met, Wanted};
+use super::make;
+use super::place::Destination;
+use super::source;
+use crate::error::{Error, Kind, Result};
+use crate::ical::{Document, Entry};
+use crate::pipeline::outcome::{Outcome, Told};
+use crate::pipeline::target::{Target, short};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Change, Facts, Notify};
+use crate::recurrence::Repeat;
+use crate::request::save::{IfConflict, Save};
+use crate::text::html;
+use crate::text::words::words;
+
+/// The most events of one document.
+const MOST: usize = 200;
+/// How many events are looked up at once.
+const AT_ONCE: usize = 8;
+/// Notes about the document that are shown.
+const NOTES: usize = 10;
+
+/// An event of a document, with the exceptions of its series.
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) entry: Entry,
+    pub(super) exceptions: Vec<Entry>,
+    change: Change,
+    /// The event that it is already.
+    there: Option<Target>,
+    /// True if that is known by its time and title alone: it stays as it is.
+    pub(super) twin: bool,
+    met: Met,
+}
+
+/// What became of an item: the event, and lines about what did not go with it.
+pub(super) enum Put {
+    Created(Target),
+    Changed(Target),
+    Same(Target),
+}
+
+impl Pipeline {
+    pub(super) async fn import(&self, said: &str, asked: &Save) -> Result<Draft> {
+        if asked.scope.is_some() {
+            return Err(
+                Error::argument("`scope` is for an event that is there").next("leave it out")
+            );
+        }
+        let document = self.document(said).await?;
+        let mut told = Told::default();
+        told.notes
+            .extend(document.notes.iter().take(NOTES).cloned());
+        if let more @ 1.. = document.notes.len().saturating_sub(NOTES) {
+            told.notes.push(format!("and {more} more lines like these"));
+        }
+        match document.method.as_deref() {
+            Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
+                return Err(Error::argument(format!(
+                    "the document is no event to import: its METHOD is {method}"
+                ))
+                .next("read the message, and change the event itself"));
+            }
+            Some("REQUEST") => told.notes.extend(self.invites(&document).await?),
+            _ => {}
+        }
+        let destination = self
+            .destination(asked.account.as_deref(), asked.calendar.as_deref())
+            .await?;
+        let mut items = self.items(document, &destination, &mut told)?;
+        if items.is_empty() && told.outcomes.is_empty() {
+            let notes = told.notes.join("; ");
+            return Err(Error::argument(match notes.is_empty() {
+                true => "there is no event in it".to_owned(),
+                false => format!("there is no event in it that can be read: {notes}"),
+            })
+            .next("check the text; an event is a VEVENT with a DTSTART"));
+        }
+        self.look_up(&mut items, &destination, &mut told).await?;
+        self.compare_import(&mut items, asked, &destination, &mut told)
+            .await?;
+        if asked.dry_run {
+            told.notes.push("dry run: nothing was written".to_owned());
+        }
+        let mut stopped = false;
+        for item in items {
+            self.put(item, asked, &destination, &mut stopped, &mut told)
+                .await?;
+        }
+        self.tell(told).await
+    }
+
+    /// A line about an invitation, which is better answered than imported.
+    async fn invites(&self, document: &Document) -> Result<Option<String>> {
+        let accounts = self.accounts.list().await?;
+        let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
+        let asked = guests.find_map(|guest| {
+            let is_me = |email: &String| email.eq_ignore_ascii_case(&guest.address);
+            accounts
+                .iter()
+                .map(|one| &one.email)
+                .find(|email| is_me(email))
+        });
+        Ok(asked.map(|email| {
+            format!("this invites {email}: calendar_respond answers it and tells the organizer")
+        }))
+    }
+
+    /// The events of a document, each with its exceptions.
+    fn items(&self, document: Document, to: &Destination, told: &mut Told) -> Result<Vec<Item>> {
+        let (exceptions, masters): (Vec<Entry>, Vec<Entry>) = document
+            .entries
+            .into_iter()
+            .partition(|entry| entry.recurrence_id.is_some());
+        let mut exceptions = exceptions;
+        let mut items: Vec<Item> = Vec::new();
+        let mut left_out = BTreeSet::new();
+        let api = to.owner.port.api();
+        let mut add = |entry: Entry, mine: Vec<Entry>, told: &mut Told| {
+            let name = short(&entry.title);
+            if entry.cancelled {
+                told.outcomes.push(Outcome::new(
+                    name,
+                    "import",
+                    "skipped",
+                    "it is cancelled there",
+                ));
+                return;
+            }
+            let (change, without) = source::change(&entry, api, &to.owner.account.email);
+            left_out.extend(without);
+            items.push(Item {
+                name,
+                entry,
+                exceptions: mine,
+                change,
+                there: None,
+                twin: false,
+                met: Met::default(),
+            });
+        };
+        for master in masters {
+            let uid = master.uid.clone();
+            let (mine, others) = exceptions
+                .into_iter()
+                .partition(|one| one.uid == uid && !uid.is_empty());
+            exceptions = others;
+            add(master, mine, told);
+        }
+        // Occurrences whose series is not in the document stand for themselves,
+        // unless the series is in the calendar.
+        for one in exceptions {
+            add(one, Vec::new(), told);
+        }
+        if items.len() > MOST {
+            return Err(Error::argument(format!(
+                "the document has {} events, more than {MOST}",
+                items.len()
+            ))
+            .next("split it, and import in several calls"));
+        }
+        for what in left_out {
+            let why = match what {
+                "people" => "Outlook would ask them to a meeting of yours",
+                _ => "Google has colours instead",
+            };
+            told.notes.push(format!("{what} were left out: {why}"));
+        }
+        Ok(items)
+    }
+
+    /// Finds the events that are there already, by their UIDs.
+    async fn look_up(&self, items: &mut [Item], to: &Destination, told: &mut Told) -> Result<()> {
+        let several = items.len() > 1;
+        for (item, number) in items.iter_mut().zip(1..) {
+            if several {
+                item.name = format!("{number} {}", item.name);
+            }
+        }
+        for some in items.chunks_mut(AT_ONCE) {
+            let port = &to.owner.port;
+            let found = join_all(some.iter().map(|item| async {
+                match item.entry.uid.as_str() {
+                    "" => Ok(Vec::new()),
+                    uid => port.by_uid(uid).await,
+                }
+            }))
+            .await;
+            for (item, found) in some.iter_mut().zip(found) {
+                let at = item.entry.recurrence_id;
+                for value in found? {
+                    let Some(facts) = port.facts(&value) else {
+                        continue;
+                    };
+                    // A series for a series, an exception for an exception.
+                    if facts.original == at && !facts.cancelled {
+                        item.there = Some(self.held(&to.owner, value, facts).await?);
+                        break;
+                    }
+                }
+            }
+        }
+        told.notes.extend(
+            items
+                .iter()
+                .filter(|item| item.entry.uid.is_empty())
+                .map(|item| format!("{} has no UID", item.name)),
+        );
+        Ok(())
+    }
+
+    /// What the new ones meet; one that is there under another UID is found so.
+    async fn compare_import(
+        &self,
+        items: &mut [Item],
+        asked: &Save,
+        to: &Destination,
+        told: &mut Told,
+    ) -> Result<()> {
+        let now = self.clock().now;
+        let wanted: Vec<Wanted> = items
+            .iter()
+            .map(|item| {
+                let repeat = item.entry.repeat.as_ref();
+                let there = item.there.as_ref().map(|there| there.facts.id.clone());
+                Wanted {
+                    title: item.entry.title.clone(),
+                    uid: item.change.uid.clone(),
+                    busy: clash::takes_time(&item.change, None),
+                    times: clash::times(&item.entry.start, &item.entry.end, repeat, now),
+                    itself: there.into_iter().collect(),
+                }
+            })
+            .collect();
+        let strict = asked.if_conflict == IfConflict::Refuse;
+        let (met, notes) = self.met(&wanted, strict).await?;
+        told.notes.extend(notes);
+        for (item, met) in items.iter_mut().zip(met) {
+            let twin = met
+                .twins
+                .iter()
+                .find(|(owner, _)| *owner == to.owner.account.id);
+            if let (None, Some((_, id))) = (&item.there, twin) {
+                let there = self.fetch_event(to.owner.clone(), id).await?;
+                item.twin = true;
+                item.there = Some(match there.facts.series {
+                    Some(_) => self.master_of(&there).await?,
+                    None => there,
+                });
+                continue;
+            }
+            if item.there.is_none() && asked.if_conflict != IfConflict::Ignore {
+                item.met = met;
+            }
+        }
+        Ok(())
+    }
+
+    async fn put(
+        &self,
+        item: Item,
+        asked: &Save,
+        to: &Destination,
+        stopped: &mut bool,
+        told: &mut Told,
+    ) -> Result<()> {
+        let lines = item.met.lines.join("; ");
+        let mut outcome = |result, detail: String| {
+            told.outcomes
+                .push(Outcome::new(&item.name, "import", result, detail));
+        };
+        if asked.if_conflict == IfConflict::Refuse && !lines.is_empty() {
+            outcome("refused", lines);
+            return Ok(());
+        }
+        if *stopped {
+            let detail = "not written, because of the failure before it";
+            outcome("skipped", detail.to_owned());
+            return Ok(());
+        }
+        let difference = match &item.there {
+            Some(there) if there.facts.own && !item.twin => differing(&item.change, &there.facts),
+            _ => Change::default(),
+        };
+        if asked.dry_run {
+            let zone = &self.config.zone;
+            let (result, detail) = match &item.there {
+                None => {
+                    let mut detail = make::description(&item.change, zone);
+                    if !lines.is_empty() {
+                        detail = format!("{detail}; {lines}");
+                    }
+                    ("planned", detail)
+                }
+                Some(there) if difference == Change::default() => {
+                    ("unchanged", format!("it is {} already", there.handle))
+                }
+                Some(there) => {
+                    let what = make::difference(&difference, &there.facts, zone);
+                    ("planned", format!("{}: {what}", there.handle))
+                }
+            };
+            outcome(result, detail);
+            return Ok(());
+        }
+        let port = &to.owner.port;
+        let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+        let written = match &item.there {
+            None => {
+                let fits = make::fits(&item.change, port.api())
+                    .and_then(|()| port.check(None, &item.change, Notify::Nobody));
+                match fits {
+                    Ok(()) => port.create(calendar, &item.change, Notify::Nobody).await,
+                    Err(error) => Err(error),
+                }
+            }
+            Some(there) if difference == Change::default() => Ok(there.value.clone()),
+            Some(there) => port.update(&there.value, &difference, Notify::Nobody).await,
+        };
+        let value = match written {
+            Ok(value) => value,
+            Err(error) => {
+                *stopped = error.is_passing() || error.kind() == Kind::Auth;
+                told.outcomes
+                    .push(Outcome::failed(&item.name, "import", &error));
+                return Ok(());
+            }
+        };
+        told.notes.extend(
+            item.met
+                .lines
+                .iter()
+                .map(|line| format!("{}: {line}", item.name)),
+        );
+        let Some(facts) = port.facts(&value) else {
+            told.events.push((to.owner.clone(), value));
+            return Ok(());
+        };
+        let held = self.held(&to.owner, value, facts).await?;
+        let put = match (&item.there, difference == Change::default()) {
+            (None, _) => Put::Created(held),
+            (Some(_), true) => Put::Same(held),
+            (Some(_), false) => Put::Changed(held),
+        };
+        self.put_exceptions(&item, put, told).await
+    }
+}
+
+/// What of a change is not so already. Who is asked is not compared: answers
+/// have come in since.
+pub(super) fn differing(change: &Change, now: &Facts) -> Change {
+    let fresh = |said: &Option<String>, now: &str| {
+        let plain = html::html(now, html::Style::Text, false).text;
+        said.clone()
+            .filter(|said| words(said) != words(now) && words(said) != words(&plain))
+    };
+    let same = |one: &Repeat, other: Option<&Repeat>| {
+        other.is_some_and(|other| {
+            one.rule == other.rule
+                && one.except.iter().all(|at| other.except.contains(at))
+                && one.extra.iter().all(|at| other.extra.contains(at))
+        })
+    };
+    Change {
+        title: fresh(&change.title, &now.title),
+        time: change
+            .time
+            .clone()
+            .filter(|(start, end)| (start.when(), end.when()) != (now.start, now.end)),
+        place: fresh(&change.place, &now.place),
+        notes: fresh(&change.notes, now.notes.as_deref().unwrap_or_default()),
+        repeat: change.repeat.clone().filter(|repeat| match repeat {
+            Some(repeat) => !same(repeat, now.repeat.as_ref()),
+            None => now.repeat.is_some(),
+        }),
+        ..Change::default()
+    }
+}

@@ -1,0 +1,242 @@
+//! A recurring event moved as a whole: its start, its length, and what its rule
+//! and its exceptions have to say then.
+//!
+//! Moves are differences of local time: what is at nine and moves to ten is at
+//! ten in summer and in winter.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, ToSpan};
+
+use super::make::begins;
+use super::span::{Span, civil, moment};
+use crate::error::{Error, Result};
+use crate::recurrence::{DAYS, Repeat, Rule, Until, place};
+use crate::text::brief;
+use crate::when::{self, Moment, When};
+
+/// A recurring event, or the part of one that begins with an occurrence.
+#[derive(Debug, Clone)]
+pub(super) struct Base {
+    pub(super) start: Moment,
+    pub(super) end: Moment,
+    pub(super) repeat: Repeat,
+    pub(super) zone: TimeZone,
+}
+
+/// The same, moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Moved {
+    pub(super) start: Moment,
+    pub(super) end: Moment,
+    pub(super) repeat: Repeat,
+}
+
+/// How far and how it moves.
+struct Move<'b> {
+    from: &'b TimeZone,
+    to: &'b TimeZone,
+    /// Whole days, of the calendar.
+    days: i64,
+    /// Days and hours together, on the clock.
+    by: SignedDuration,
+    /// The time of day it has afterwards; none for whole days.
+    time: Option<jiff::civil::Time>,
+}
+
+/// The base with the occurrence at `seen` moved to `to`, and all others with it.
+/// With `rule`, that is the rule from then on.
+///
+/// # Errors
+/// If the rule names days, and it cannot be told which days are meant then.
+pub(super) fn moved(
+    base: &Base,
+    seen: When,
+    to: &Span,
+    keep_length: bool,
+    rule: Option<&str>,
+) -> Result<Moved> {
+    let old = civil(&moment(seen, &base.zone));
+    let (new_start, new_end) = (local(to.start, &to.zone), local(to.end, &to.zone));
+    let (first, last) = (civil(&base.start), civil(&base.end));
+    let whole = to.start.is_day() || seen.is_day();
+    let days = i64::from((new_start.date() - old.date()).get_days());
+    let by = match whole {
+        true => SignedDuration::from_hours(24 * days),
+        false => new_start.duration_since(old),
+    };
+    let mut start = add(first, by)?;
+    if whole {
+        start = start.date().to_datetime(new_start.time());
+    }
+    let length = match keep_length {
+        true => last.duration_since(first),
+        false => new_end.duration_since(new_start),
+    };
+    let end = add(start, length)?;
+    let by_rule = Move {
+        from: &base.zone,
+        to: &to.zone,
+        days: i64::from((start.date() - first.date()).get_days()),
+        by,
+        time: (!to.start.is_day()).then(|| start.time()),
+    };
+    let name = |at: DateTime| match (by_rule.time, to.zone.iana_name()) {
+        (Some(_), Some(zone)) => Moment::At(at, zone.to_owned()),
+        (Some(_), None) => moment(When::At(when::resolve(at, &to.zone)), &to.zone),
+        (None, _) => Moment::Day(at.date()),
+    };
+    let list = |list: &[When]| list.iter().filter_map(|one| by_rule.when(*one)).collect();
+    let repeat = Repeat {
+        rule: match rule {
+            Some(rule) => rule.to_owned(),
+            None => by_rule.rule(&base.repeat.rule, first.date(), start.date())?,
+        },
+        except: list(&base.repeat.except),
+        extra: list(&base.repeat.extra),
+    };
+    let start = name(start);
+    match rule {
+        Some(_) => {
+            let span = Span {
+                start: start.when(),
+                ..to.clone()
+            };
+            begins(&repeat, &span)?;
+        }
+        // A rule that has the old start has to have the new one, too.
+        None if by_rule.days != 0
+            && base.repeat.first(&base.start).as_ref() == Some(&base.start)
+            && repeat.first(&start).as_ref() != Some(&start) =>
+        {
+            return Err(unclear(&base.repeat.rule));
+        }
+        None => {}
+    }
+    Ok(Moved {
+        start,
+        end: name(end),
+        repeat,
+    })
+}
+
+fn local(when: When, zone: &TimeZone) -> DateTime {
+    match when {
+        When::Day(day) => day.at(0, 0, 0, 0),
+        When::At(at) => zone.to_datetime(at),
+    }
+}
+
+fn add(at: DateTime, by: SignedDuration) -> Result<DateTime> {
+    at.checked_add(by).map_err(|_| {
+        Error::argument("the event would be after the last day there is")
+            .next("give an earlier time")
+    })
+}
+
+fn unclear(rule: &str) -> Error {
+    Error::argument(format!(
+        "it is not clear which days the rule {} means after the move",
+        brief(rule)
+    ))
+    .next("give the new rule, too, as `repeats`")
+}
+
+impl Move<'_> {
+    /// An exception, moved along.
+    fn when(&self, at: When) -> Option<When> {
+        let local = local(at, self.from);
+        Some(match (at, self.time) {
+            (_, None) => When::Day(local.date().checked_add(self.days.days()).ok()?),
+            // A day among times stands for what is on that day.
+            (When::Day(day), Some(_)) => When::Day(day.checked_add(self.days.days()).ok()?),
+            (When::At(_), Some(_)) => {
+                When::At(when::resolve(local.checked_add(self.by).ok()?, self.to))
+            }
+        })
+    }
+
+    /// The rule after the move, of an event that starts on `to` and not on `from`.
+    fn rule(&self, text: &str, from: Date, to: Date) -> Result<String> {
+        let Some(mut rule) = Rule::foreign(text) else {
+            return match self.by.is_zero() {
+                true => Ok(text.to_owned()),
+                false => Err(unclear(text)),
+            };
+        };
+        rule.until = match rule.until {
+            None => None,
+            Some(until) => Some(self.until(until).ok_or_else(|| unclear(text))?),
+        };
+        let parts = &mut rule.parts;
+        let timed = [&parts.byhour, &parts.byminute, &parts.bysecond];
+        if !self.by.is_zero() && timed.iter().any(|list| !list.is_empty()) {
+            return Err(unclear(text));
+        }
+        if self.days != 0 {
+            let others = [
+                parts.bysetpos.is_empty(),
+                parts.byyearday.is_empty(),
+                parts.byweekno.is_empty(),
+                // A day of the week and one of the month: Friday the 13th.
+                parts.byday.is_empty() || parts.bymonthday.is_empty(),
+            ];
+            if others.contains(&false) {
+                return Err(unclear(text));
+            }
+            match parts.byday.as_mut_slice() {
+                [] => {}
+                [day] => {
+                    let at = i64::try_from(place(day.weekday)).unwrap_or_default();
+                    let at = usize::try_from((at + self.days).rem_euclid(7)).unwrap_or_default();
+                    if let Some((_, weekday)) = DAYS.get(at) {
+                        day.weekday = *weekday;
+                    }
+                    day.ordwk = day.ordwk.map(|nth| nth_of(to, nth));
+                }
+                // All of them are the same days a week later.
+                _ if self.days % 7 == 0 => {}
+                _ => return Err(unclear(text)),
+            }
+            match parts.bymonthday.as_mut_slice() {
+                [] => {}
+                [day] if i16::from(*day) == i16::from(from.day()) && same_month(from, to) => {
+                    *day = to.day();
+                }
+                _ => return Err(unclear(text)),
+            }
+        }
+        Ok(rule.write())
+    }
+
+    fn until(&self, until: Until) -> Option<Until> {
+        Some(match until {
+            Until::Day(day) => Until::Day(day.checked_add(self.days.days()).ok()?),
+            Until::Local(at) if self.time.is_some() => Until::Local(at.checked_add(self.by).ok()?),
+            Until::Utc(at) if self.time.is_some() => {
+                let at = when::resolve(at, &TimeZone::UTC);
+                let moved = self.from.to_datetime(at).checked_add(self.by).ok()?;
+                let at = when::resolve(moved, self.to);
+                Until::Utc(TimeZone::UTC.to_datetime(at))
+            }
+            Until::Local(at) => Until::Day(at.date().checked_add(self.days.days()).ok()?),
+            Until::Utc(at) => {
+                let at = self.from.to_datetime(when::resolve(at, &TimeZone::UTC));
+                Until::Day(at.date().checked_add(self.days.days()).ok()?)
+            }
+        })
+    }
+}
+
+fn same_month(one: Date, other: Date) -> bool {
+    (one.year(), one.month()) == (other.year(), other.month())
+}
+
+/// Which of its weekday in the month a day is, counted as `like` is: from the
+/// first or from the last.
+fn nth_of(day: Date, like: i16) -> i16 {
+    match like > 0 {
+        true => i16::from((day.day() - 1) / 7 + 1),
+        false => -i16::from((day.days_in_month() - day.day()) / 7 + 1),
+    }
+}

@@ -1,0 +1,160 @@
+//! Where an iCalendar document comes from: the call itself, a file, or a
+//! message; and what its events are as changes.
+
+use crate::accounts::Account;
+use crate::error::{Error, Kind, Result};
+use crate::ical::{self, Document, Entry};
+use crate::pipeline::Pipeline;
+use crate::project::project;
+use crate::provider::BodyForm;
+use crate::provider::calendar::{Change, Show, Visibility};
+use crate::schemas::{Api, MESSAGE};
+use crate::store::HandleKind;
+use crate::text::brief;
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+
+impl Pipeline {
+    /// The document that `ics` gives or names.
+    pub(super) async fn document(&self, said: &str) -> Result<Document> {
+        let said = said.trim_start_matches('\u{feff}').trim();
+        let head: String = said.chars().take(15).collect();
+        if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
+            return ical::read(said, &self.config.zone);
+        }
+        if let Some((account, id)) = self.handle(HandleKind::Message, said).await? {
+            let account = self.accounts.by_id(&account).await?;
+            return self.invitation(&account, &id, said).await;
+        }
+        let is_file = said.to_ascii_lowercase().ends_with(".ics") && !said.contains('\n');
+        match is_file {
+            true => ical::read(&file(said).await?, &self.config.zone),
+            false => Err(Error::argument(format!(
+                "`ics` is `{}`, which is no iCalendar text",
+                brief(said)
+            ))
+            .next(
+                "give text that begins with BEGIN:VCALENDAR, the path of an .ics file, or the id \
+                 of a message with an invitation, such as m12",
+            )),
+        }
+    }
+
+    /// The invitation in a message.
+    pub(in crate::pipeline) async fn invitation(
+        &self,
+        account: &Account,
+        id: &str,
+        said: &str,
+    ) -> Result<Document> {
+        let mailbox = self.connect.mailbox(account)?;
+        let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
+        let projection = project(mailbox.api(), &key);
+        let letters = mailbox
+            .letters(&[id.to_owned()], &projection, BodyForm::Parts)
+            .await;
+        let letter = letters
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
+            .map_err(|error| error.context(said))?;
+        match letter.invitation {
+            Some(text) => ical::read(&text, &self.config.zone),
+            None => Err(
+                Error::new(Kind::NotFound, format!("{said} has no invitation in it"))
+                    .next("read it with mail_read, and create the event with calendar_save"),
+            ),
+        }
+    }
+}
+
+/// A file's text: a regular file that is not too large, and nothing else.
+async fn file(path: &str) -> Result<String> {
+    use tokio::io::AsyncReadExt as _;
+    let named = brief(path);
+    let broken = |error: std::io::Error| {
+        Error::argument(format!("{named} cannot be read: {error}"))
+            .next("check the path, or give the text itself")
+    };
+    let about = tokio::fs::metadata(path).await.map_err(broken)?;
+    if !about.is_file() {
+        return Err(Error::argument(format!("{named} is no regular file"))
+            .next("give the path of an .ics file"));
+    }
+    let too_large = || {
+        Error::argument(format!("{named} is larger than 1 MiB"))
+            .next("split it, or give the events themselves")
+    };
+    if about.len() > LARGEST {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let open = tokio::fs::File::open(path).await.map_err(broken)?;
+    // It may have grown since.
+    let mut open = open.take(LARGEST + 1);
+    open.read_to_end(&mut bytes).await.map_err(broken)?;
+    match u64::try_from(bytes.len()).is_ok_and(|length| length <= LARGEST) {
+        true => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        false => Err(too_large()),
+    }
+}
+
+/// An event from elsewhere as a change that makes it, and what is left out.
+pub(in crate::pipeline) fn change(
+    entry: &Entry,
+    api: Api,
+    own: &str,
+) -> (Change, Vec<&'static str>) {
+    let mut left_out = Vec::new();
+    let said = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let mut notes = entry.notes.trim().to_owned();
+    if let Some(link) = &entry.link
+        && !notes.contains(link.as_str())
+        && !entry.place.contains(link.as_str())
+    {
+        notes = format!("{notes}\n{link}").trim().to_owned();
+    }
+    let is_google = api == Api::Gmail;
+    let mut guests = Some(entry.guests.clone()).filter(|guests| !guests.is_empty());
+    let calls = |address: &str| address.eq_ignore_ascii_case(own);
+    let mut organizer = entry
+        .organizer
+        .clone()
+        .filter(|organizer| !calls(&organizer.address));
+    // Outlook would call the meeting in one's own name, and ask everybody to it.
+    if !is_google && (guests.take().is_some() | organizer.take().is_some()) {
+        left_out.push("people");
+    }
+    let category = match is_google {
+        // Google has colours, and takes no other words for them.
+        true => None,
+        false => said(&entry.categories.join(",")),
+    };
+    if category.is_none() && !entry.categories.is_empty() {
+        left_out.push("categories");
+    }
+    let show = match entry.show {
+        Show::Busy => None,
+        // At Google these are kinds of events, with rules of their own.
+        Show::Oof | Show::Focus | Show::Elsewhere if is_google => None,
+        Show::Focus => None,
+        show => Some(show),
+    };
+    let change = Change {
+        title: said(&entry.title),
+        time: Some((entry.start.clone(), entry.end.clone())),
+        place: said(&entry.place),
+        notes: said(&notes),
+        guests,
+        repeat: entry.repeat.clone().map(Some),
+        show,
+        visibility: Some(entry.visibility).filter(|one| *one != Visibility::Default),
+        reminder: entry.reminder.map(Some),
+        category,
+        uid: Some(entry.uid.clone()).filter(|uid| !uid.is_empty()),
+        organizer,
+        online: None,
+    };
+    (change, left_out)
+}

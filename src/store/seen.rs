@@ -1,0 +1,123 @@
+//! What the reader was last shown of an event, as a digest by its handle.
+//!
+//! Whoever changes an event has to know whether it is still the one that was
+//! looked at. Digests are kept for thirty days after they were last shown and
+//! then purged; what a digest is made of is up to whoever keeps it.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use sqlx::{QueryBuilder, Sqlite};
+
+use super::{OWNER, Store, now};
+use crate::error::Result;
+
+/// One day, in seconds.
+const DAY: i64 = 24 * 60 * 60;
+/// How long a digest is kept after it was last shown, in seconds.
+const KEPT: i64 = 30 * DAY;
+/// How many rows one statement carries.
+const BATCH: usize = 500;
+
+impl Store {
+    /// Remembers what was shown of the events with these handle numbers.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn remember_events(&self, shown: &[(u64, [u8; 8])]) -> Result<()> {
+        let now = now();
+        let mut wanted: HashMap<i64, String> = shown
+            .iter()
+            .filter_map(|(number, digest)| {
+                let number = i64::try_from(*number).ok()?;
+                Some((number, STANDARD_NO_PAD.encode(digest)))
+            })
+            .collect();
+        let mut numbers: Vec<i64> = wanted.keys().copied().collect();
+        numbers.sort_unstable();
+        // What was noted within the last day is noted well enough, so that a
+        // repeated question writes nothing.
+        for batch in numbers.chunks(BATCH) {
+            let mut select = QueryBuilder::<Sqlite>::new(
+                "SELECT number, digest FROM seen_events WHERE owner = ",
+            );
+            select.push_bind(OWNER).push(" AND saved > ");
+            select.push_bind(now - DAY).push(" AND number IN (");
+            let mut list = select.separated(", ");
+            for number in batch {
+                list.push_bind(*number);
+            }
+            select.push(")");
+            let known: Vec<(i64, String)> = select
+                .build_query_as()
+                .persistent(false)
+                .fetch_all(self.pool().await?)
+                .await
+                .map_err(|error| self.broken(&error))?;
+            for (number, digest) in known {
+                if wanted.get(&number) == Some(&digest) {
+                    wanted.remove(&number);
+                }
+            }
+        }
+        let mut new: Vec<(i64, String)> = wanted.into_iter().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        new.sort_unstable();
+        let mut tx = self.writing().await?;
+        sqlx::query("DELETE FROM seen_events WHERE owner = $1 AND saved <= $2")
+            .bind(OWNER)
+            .bind(now - KEPT)
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        for batch in new.chunks(BATCH) {
+            let mut insert = QueryBuilder::<Sqlite>::new(
+                "INSERT INTO seen_events (owner, number, digest, saved) ",
+            );
+            insert.push_values(batch, |mut row, (number, digest)| {
+                row.push_bind(OWNER)
+                    .push_bind(*number)
+                    .push_bind(digest.as_str())
+                    .push_bind(now);
+            });
+            insert.push(
+                " ON CONFLICT (owner, number) DO UPDATE \
+                 SET digest = excluded.digest, saved = excluded.saved",
+            );
+            insert
+                .build()
+                .persistent(false)
+                .execute(&mut *tx)
+                .await
+                .map_err(|error| self.broken(&error))?;
+        }
+        self.commit(tx).await
+    }
+
+    /// What was last shown of the event with this handle number; nothing if it
+    /// was not shown, or too long ago.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn seen_event(&self, number: u64) -> Result<Option<[u8; 8]>> {
+        let Ok(number) = i64::try_from(number) else {
+            return Ok(None);
+        };
+        let digest: Option<String> = sqlx::query_scalar(
+            "SELECT digest FROM seen_events WHERE owner = $1 AND number = $2 AND saved > $3",
+        )
+        .bind(OWNER)
+        .bind(number)
+        .bind(now() - KEPT)
+        .fetch_optional(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(digest.and_then(|text| {
+            let bytes = STANDARD_NO_PAD.decode(text).ok()?;
+            bytes.try_into().ok()
+        }))
+    }
+}

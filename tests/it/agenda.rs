@@ -1,0 +1,683 @@
+//! Agendas over several accounts and calendars: merged by start, each event
+//! once, in pages that lose nothing.
+//!
+//! The calendars are scripted as an awkward service is: whole days begin when
+//! they begin in a zone of its own, pages are short, and some calendars fail.
+
+mod desk;
+mod paging;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod tokens;
+
+use daysheet::error::{Error, Kind};
+use daysheet::ical;
+use daysheet::when;
+use jiff::tz::TimeZone;
+use serde_json::json;
+use std::time::Duration;
+
+use crate::support::column;
+
+pub use desk::{Bench, Desk, Entry, Known, bench};
+
+/// What two people have in the first week of February.
+fn week() -> (Desk, Desk) {
+    let ana = Desk::new("ana")
+        .google()
+        .calendar("Ana", "owner")
+        .calendar("Team", "reader")
+        .calendar("Boss", "busy");
+    ana.put(
+        "Ana",
+        Entry::at("2026-02-03T08:30", 30, "Stand-up").series("s1"),
+    );
+    ana.put(
+        "Ana",
+        Entry::at("2026-02-04T13:00", 60, "Budget review")
+            .uid("budget")
+            .place("Room 4")
+            .ask("bo@example.com", "accepted")
+            .ask("cy@example.com", "none"),
+    );
+    ana.put("Team", Entry::day("2026-02-04", 2, "Offsite"));
+    ana.put("Boss", Entry::at("2026-02-04T09:00", 60, "Secret"));
+    let bo = Desk::new("bo").calendar("Bo", "owner");
+    bo.put(
+        "Bo",
+        Entry::at("2026-02-04T13:00", 60, "Budget review")
+            .uid("budget")
+            .called_by("ana@example.com"),
+    );
+    bo.put("Bo", Entry::at("2026-02-04T22:30", 120, "Train to Hamburg"));
+    (ana, bo)
+}
+
+#[tokio::test]
+async fn events_of_all_calendars_stand_in_one_order_and_once() {
+    let (ana, bo) = week();
+    let bench = bench(vec![ana, bo]).await;
+    let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
+    assert_eq!(
+        bench.blocks("calendar_search", asked).await.unwrap(),
+        [
+            "zone: Europe/Berlin\n\
+             events[4\t]{id\tstart\tend\ttitle\twhere\torganizer\tpeople\tflags\tcalendar\taccount}:\n  \
+             e1\tTue 2026-02-03 09h30\t10h00\tStand-up\tnull\tme\tnull\trecurring\tnull\tana@example.com\n  \
+             e2\tWed 2026-02-04\t2026-02-05\tOffsite\tnull\tme\tnull\t\"\"\tTeam\tana@example.com\n  \
+             e3\tWed 2026-02-04 14h00\t15h00\tBudget review\tRoom 4\tme\tbo+ cy?\t\"\"\tnull\tana@example.com\n  \
+             e4\tWed 2026-02-04 23h30\tThu 2026-02-05 01h30\tTrain to Hamburg\tnull\tme\tnull\t\"\"\tnull\tbo@example.com",
+            "events: 4 of 4, Tue 2026-02-03 to Thu 2026-02-05\n\
+             1 copy of a meeting that stands in several calendars is left out",
+        ]
+    );
+    // Elsewhere the same evening is another day; of one account, it is not said.
+    let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "account": "bo",
+                       "tz": "Tokyo Standard Time", "detail": "minimal"});
+    assert_eq!(
+        bench.blocks("calendar_search", asked).await.unwrap(),
+        [
+            "zone: Asia/Tokyo\n\
+             events[1\t]{id\tstart\tend\ttitle}:\n  \
+             e5\tWed 2026-02-04 22h00\t23h00\tBudget review",
+            "events: 1 of 1, Wed 2026-02-04",
+        ]
+    );
+}
+
+/// What the range is when it is said so.
+#[tokio::test]
+async fn ranges_are_told_as_they_were_understood() {
+    let bench = bench(vec![Desk::new("ana").calendar("Ana", "owner")]).await;
+    for (from, to, told) in [
+        ("2026-02-03", "", "Tue 2026-02-03 to Mon 2026-02-09"),
+        (
+            "2026-02-03 10h12",
+            "",
+            "Tue 2026-02-03 10h12 to Tue 2026-02-10",
+        ),
+        ("2026-02-03", "2026-02-03", "Tue 2026-02-03"),
+        (
+            "2026-02-03",
+            "2026-02-05",
+            "Tue 2026-02-03 to Thu 2026-02-05",
+        ),
+        (
+            "2026-02-03 09h00",
+            "2026-02-03 18h00",
+            "Tue 2026-02-03 09h00 to Tue 2026-02-03 18h00",
+        ),
+        // Days of 23 and 25 hours.
+        ("2026-03-29", "2026-03-29", "Sun 2026-03-29"),
+        ("2026-10-25", "2026-10-25", "Sun 2026-10-25"),
+        (
+            "2026-10-25T00:30:00Z",
+            "2026-10-25T01:30:00Z",
+            "Sun 2026-10-25 02h30 to Sun 2026-10-25 02h30",
+        ),
+    ] {
+        let notes = bench
+            .notes("calendar_search", json!({"from": from, "to": to}))
+            .await;
+        assert_eq!(
+            notes,
+            format!("events: 0 of 0, {told}\nnothing takes place in that time")
+        );
+    }
+    // From now: the end is the end of a day.
+    let notes = bench.notes("calendar_search", json!({})).await;
+    let range = notes.lines().next().unwrap().to_owned();
+    let (now, end) = range
+        .strip_prefix("events: 0 of 0, ")
+        .unwrap()
+        .split_once(" to ")
+        .unwrap();
+    assert_eq!((now.len(), end.len()), (20, 14), "{range}");
+    // Words are looked for further away.
+    let notes = bench.notes("calendar_search", json!({"q": "budget"})).await;
+    assert!(
+        notes.contains(
+            "words are looked for from 30 days back to 365 ahead, unless `from` and `to` say"
+        ),
+        "{notes}"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_meant_is_refused() {
+    let (ana, bo) = week();
+    let bench = bench(vec![ana, bo]).await;
+    // Gives the handle c1 to Bo's calendar.
+    let bo = json!({"kind": "calendars", "account": "bo"});
+    bench.blocks("lookup", bo).await.unwrap();
+    let (from, to) = ("2026-02-03", "2026-02-05");
+    for (arguments, says) in [
+        (
+            json!({"from": "2026-02-05", "to": "2026-02-03"}),
+            "`to` (Wed 2026-02-04 00h00) is not after `from` (Thu 2026-02-05 00h00): give `from`, \
+             which is now if left out, and a later `to`",
+        ),
+        (
+            json!({"to": "2020-01-01"}),
+            "which is now if left out, and a later `to`",
+        ),
+        (json!({"from": "soon-ish"}), "`from`: "),
+        (json!({"from": from, "to": "whenever"}), "`to`: "),
+        (
+            json!({"tz": "Mars/Olympus"}),
+            "`tz`: there is no time zone `Mars/Olympus`",
+        ),
+        (
+            json!({"from": from, "to": to, "calendars": ["Teem"]}),
+            "no calendar is called `Teem`: use one of: Ana, Team, Boss, Bo",
+        ),
+        (
+            json!({"from": from, "to": to, "calendars": ["Team", "c9"]}),
+            "there is no `c9`: use an id from lookup kind=calendars",
+        ),
+        (
+            json!({"from": from, "to": to, "calendars": ["c1"], "account": "ana"}),
+            "a calendar that is asked for belongs to microsoft:bo@example.com, not to ana: leave \
+             out `account`: a handle knows its own",
+        ),
+        (
+            json!({"q": "is:unread"}),
+            "`is:` is for mail, and events have none: use words, \"phrases\", from: (who called \
+             it) to: (who is asked) subject: (the title) body: (the description) category: OR -not \
+             ( )",
+        ),
+        (
+            json!({"q": "in:inbox"}),
+            "`in:` is for mail, and events have none",
+        ),
+        (
+            json!({"q": "raw:x"}),
+            "`raw:` is for mail, and events have none",
+        ),
+        (
+            json!({"q": "a filename:b"}),
+            "`filename:` is for mail, and events have none",
+        ),
+        (
+            json!({"q": "x OR before:7d"}),
+            "give `from` and `to` beside `q`",
+        ),
+        (
+            json!({"q": "where:x"}),
+            "the query has the unknown operator `where:`: use words, \"phrases\", from:",
+        ),
+        (
+            json!({"ids": ["e1"], "q": "x"}),
+            "`q` is given beside `ids`",
+        ),
+        (
+            json!({"ids": ["m1"]}),
+            "m1: `m1` is a handle of kind message: give event ids",
+        ),
+        (
+            json!({"ids": ["e99"]}),
+            "e99: there is no `e99`: use an id from a search or lookup",
+        ),
+        (
+            json!({"cursor": "p1", "from": from}),
+            "`from` is given beside the cursor `p1`",
+        ),
+        (json!({"cursor": "p1"}), "there is no cursor `p1`"),
+        (
+            json!({"fields": ["subject"]}),
+            "the table of events has no column `subject`",
+        ),
+    ] {
+        let said = bench.refused("calendar_search", arguments.clone()).await;
+        assert!(said.contains(says), "{arguments}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn calendars_are_chosen_by_name_handle_or_id() {
+    let (ana, bo) = week();
+    let bench = bench(vec![ana, bo]).await;
+    let list = bench.json("lookup", json!({"kind": "calendars"})).await;
+    assert_eq!(column(&list, "calendars", "id"), ["c1", "c2", "c3", "c4"]);
+    for (calendars, account, titles) in [
+        (
+            json!([]),
+            "",
+            ["Stand-up", "Offsite", "Budget review", "Train to Hamburg"].as_slice(),
+        ),
+        (json!(["team"]), "", &["Offsite"]),
+        (json!(["c2"]), "", &["Offsite"]),
+        (
+            json!(["ana/Team", "bo"]),
+            "",
+            &["Offsite", "Budget review", "Train to Hamburg"],
+        ),
+        (
+            json!(["c2", "Team", "c4"]),
+            "",
+            &["Offsite", "Budget review", "Train to Hamburg"],
+        ),
+        (json!(["primary"]), "ana", &["Stand-up", "Budget review"]),
+        (json!("Team"), "ana", &["Offsite"]),
+        // One that shows only when it is busy is asked when it is named.
+        (json!(["Boss"]), "", &["Secret"]),
+    ] {
+        let asked = json!({"from": "2026-02-03", "to": "2026-02-05", "fields": ["title"],
+                           "calendars": calendars, "account": account});
+        let found = bench.json("calendar_search", asked).await;
+        assert_eq!(column(&found, "events", "title"), titles, "{calendars}");
+    }
+    // A calendar that was made within the minute is found all the same.
+    bench.desks[1].add_calendar("Choir", "owner");
+    bench.desks[1].put("Choir", Entry::at("2026-02-03T18:00", 60, "Rehearsal"));
+    let asked = json!({"from": "2026-02-03", "to": "2026-02-05", "calendars": ["choir"]});
+    let found = bench.json("calendar_search", asked).await;
+    assert_eq!(column(&found, "events", "title"), ["Rehearsal"]);
+}
+
+#[tokio::test]
+async fn words_are_looked_for_in_what_an_event_says() {
+    let desk = Desk::new("ana")
+        .calendar("Ana", "owner")
+        .calendar("Other", "reader");
+    for (title, entry) in [
+        (
+            "Budget review",
+            Entry::at("2026-02-03T08:00", 60, "Budget review").place("Room 4"),
+        ),
+        (
+            "Übung Straße",
+            Entry::at("2026-02-03T09:00", 60, "Übung Straße").notes("bring a towel"),
+        ),
+        (
+            "Planning",
+            Entry::at("2026-02-03T10:00", 60, "Planning")
+                .called_by("bo@example.com")
+                .ask("cy.long@example.com", "accepted")
+                .ask("ana@example.com", "none"),
+        ),
+        (
+            "会議室の予約",
+            Entry::at("2026-02-03T11:00", 60, "会議室の予約").category("Red"),
+        ),
+    ] {
+        let id = desk.put("Ana", entry);
+        assert!(!id.is_empty(), "{title}");
+    }
+    // The same title elsewhere, and not the same event.
+    desk.put("Other", Entry::at("2026-02-03T12:00", 60, "Budget for two"));
+    let bench = bench(vec![desk]).await;
+    for (q, titles) in [
+        ("budget", ["Budget review", "Budget for two"].as_slice()),
+        ("BUDG", &["Budget review", "Budget for two"]),
+        ("udget", &[]),
+        ("budget review", &["Budget review"]),
+        ("review budget", &["Budget review"]),
+        ("\"budget rev\"", &["Budget review"]),
+        ("\"review budget\"", &[]),
+        ("budget -review", &["Budget for two"]),
+        ("room", &["Budget review"]),
+        ("übung", &["Übung Straße"]),
+        ("towel OR planning", &["Übung Straße", "Planning"]),
+        ("body:towel", &["Übung Straße"]),
+        ("subject:towel", &[]),
+        ("from:bo@example.com", &["Planning"]),
+        (
+            "from:me (review OR two)",
+            &["Budget review", "Budget for two"],
+        ),
+        ("to:cy.long@example.com", &["Planning"]),
+        ("to:cy", &["Planning"]),
+        ("to:me", &["Planning"]),
+        ("bo@example.com", &["Planning"]),
+        ("category:red", &["会議室の予約"]),
+        ("会議", &["会議室の予約"]),
+        ("議会", &[]),
+        ("-budget -planning -übung", &["会議室の予約"]),
+    ] {
+        let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "q": q, "fields": ["title"]});
+        let found = bench.json("calendar_search", asked).await;
+        assert_eq!(column(&found, "events", "title"), titles, "{q}");
+    }
+    let asked =
+        json!({"from": "2026-02-03", "to": "2026-02-03", "q": "review", "fields": ["title"]});
+    assert_eq!(
+        bench.notes("calendar_search", asked).await,
+        "events: 1 of 1, Tue 2026-02-03; words looked for in 5\n\
+         of Outlook's descriptions only the beginning is looked through"
+    );
+}
+
+#[tokio::test]
+async fn events_are_shown_by_their_ids() {
+    let (ana, bo) = week();
+    let bench = bench(vec![ana, bo]).await;
+    let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
+    bench.blocks("calendar_search", asked).await.unwrap();
+    let asked = json!({"ids": ["e4", "e1", "e4", "bo-event-0000", "e77", "bo-event-0099"],
+                       "fields": ["title", "account"]});
+    assert_eq!(
+        bench.blocks("calendar_search", asked).await.unwrap(),
+        [
+            "zone: Europe/Berlin\n\
+             events[3\t]{id\ttitle\taccount}:\n  \
+             e4\tTrain to Hamburg\tbo@example.com\n  \
+             e1\tStand-up\tana@example.com\n  \
+             e5\tBudget review\tbo@example.com",
+            "events: 3\n\
+             2 could not be fetched (e77, bo-event-0099): there is no `e77`: use an id from a \
+             search or lookup",
+        ]
+    );
+    let asked = json!({"ids": "e1", "detail": "full", "tz": "UTC"});
+    let found = bench.json("calendar_search", asked).await;
+    assert_eq!(found["events"][0]["calendar"], "Ana");
+    assert_eq!(found["events"][0]["start"], "Tue 2026-02-03 08h30");
+    assert_eq!(found["events"][0].get("account"), None);
+}
+
+/// What was shown is remembered, and who answers meanwhile changes nothing.
+#[tokio::test]
+async fn what_was_shown_of_an_event_is_remembered() {
+    let (ana, _) = week();
+    let bench = bench(vec![ana]).await;
+    let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "calendars": ["Ana"]});
+    assert_eq!(bench.store.seen_event(1).await.unwrap(), None);
+    bench
+        .blocks("calendar_search", asked.clone())
+        .await
+        .unwrap();
+    let first = bench.store.seen_event(1).await.unwrap();
+    assert!(first.is_some());
+    let id = "ana-event-0001";
+    let mut seen = Vec::new();
+    let changes: [fn(&mut serde_json::Value); 4] = [
+        |event| event["attendees"][0]["status"]["response"] = "declined".into(),
+        |event| event["bodyPreview"] = "new words".into(),
+        |event| event["subject"] = "Budget".into(),
+        |event| event["location"]["displayName"] = "Room 5".into(),
+    ];
+    for change in changes {
+        bench.desks[0].change(id, change);
+        let by_id = json!({"ids": ["e1"]});
+        bench.blocks("calendar_search", by_id).await.unwrap();
+        seen.push(bench.store.seen_event(1).await.unwrap());
+    }
+    assert_eq!((seen[0], seen[1]), (first, first));
+    assert_ne!(seen[2], first);
+    assert_ne!(seen[3], seen[2]);
+}
+
+#[tokio::test]
+async fn series_are_shown_once() {
+    let desk = Desk::new("ana").calendar("Ana", "owner");
+    desk.put(
+        "Ana",
+        Entry::at("2025-01-06T08:00", 30, "Weekly").repeats("FREQ=WEEKLY"),
+    );
+    desk.put(
+        "Ana",
+        Entry::at("2026-02-02T08:00", 30, "Weekly").series("w"),
+    );
+    desk.put("Ana", Entry::at("2026-02-03T08:00", 30, "Once"));
+    desk.put("Ana", Entry::at("2026-03-03T08:00", 30, "Later"));
+    let bench = bench(vec![desk]).await;
+    let asked = json!({"from": "2026-02-02", "to": "2026-02-05", "series": true,
+                       "fields": ["start", "title", "repeats", "flags"]});
+    let found = bench.blocks("calendar_search", asked).await.unwrap();
+    assert_eq!(
+        found[0],
+        "zone: Europe/Berlin\n\
+         events[3\t]{id\tstart\ttitle\tflags\trepeats}:\n  \
+         e1\tMon 2025-01-06 09h00\tWeekly\trecurring\tFREQ=WEEKLY\n  \
+         e2\tMon 2026-02-02 09h00\tWeekly\trecurring\tnull\n  \
+         e3\tTue 2026-02-03 09h00\tOnce\t\"\"\tnull"
+    );
+}
+
+#[tokio::test]
+async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
+    let desks = ["ana", "bo", "cy", "di"].map(|name| {
+        let desk = Desk::new(name)
+            .calendar(name, "owner")
+            .calendar("Team", "owner");
+        desk.put(
+            name,
+            Entry::at("2026-02-03T08:00", 30, &format!("{name} early")),
+        );
+        desk.put(
+            "Team",
+            Entry::at("2026-02-03T09:00", 30, &format!("{name} team")),
+        );
+        desk.put(
+            name,
+            Entry::at("2026-02-03T10:00", 30, &format!("{name} late")),
+        );
+        desk
+    });
+    let bench = bench(desks.into()).await;
+    let failing = |at: usize, error: Option<Error>| {
+        bench.desks[at].trouble.lock().unwrap().failure = error;
+    };
+    let team = Error::new(Kind::Provider(503), "it is busy");
+    let gone = Error::new(Kind::NotFound, "it is gone");
+    bench.desks[0].trouble.lock().unwrap().calendars =
+        vec![("ana/Team".to_owned(), team), ("ana/ana".to_owned(), gone)];
+    bench.desks[0].add_calendar("Third", "owner");
+    failing(
+        1,
+        Some(Error::new(Kind::Auth, "the grant has ended").next("sign in again")),
+    );
+    bench.desks[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
+    let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
+    let first = bench.blocks("calendar_search", asked).await.unwrap();
+    assert_eq!(
+        first,
+        [
+            "zone: Europe/Berlin\nnext: p1\n\
+             events[2\t]{id\ttitle}:\n  e1\tdi early\n  e2\tdi team",
+            "events: 2 of 3, Tue 2026-02-03; cursor=p1 has more\n\
+             left out: ana@example.com: ana: it is gone\n\
+             missing here, asked again with the next page: ana@example.com: Team: it is busy\n\
+             left out: bo@example.com: the grant has ended: sign in again\n\
+             missing here, asked again with the next page: cy@example.com: no answer within 0 \
+             seconds",
+        ]
+    );
+    // Those that may come back do, and nothing of theirs is lost.
+    bench.desks[0].trouble.lock().unwrap().calendars.clear();
+    bench.desks[2].trouble.lock().unwrap().delay = Duration::ZERO;
+    let next = json!({"cursor": "p1", "limit": 100});
+    let second = bench.json("calendar_search", next).await;
+    assert_eq!(
+        column(&second, "events", "title"),
+        [
+            "cy early", "ana team", "cy team", "ana late", "cy late", "di late"
+        ]
+    );
+    // All of them failing is an error.
+    for at in 0..4 {
+        failing(at, Some(Error::new(Kind::Network, "no route")));
+    }
+    assert_eq!(
+        bench
+            .refused("calendar_search", json!({"from": "2026-02-03"}))
+            .await,
+        "all 4 accounts failed, the first: ana@example.com: no route"
+    );
+    assert_eq!(
+        bench
+            .refused(
+                "calendar_search",
+                json!({"from": "2026-02-03", "account": "di"})
+            )
+            .await,
+        "no route"
+    );
+}
+
+/// A month of ten calendars in each of four accounts: one list, one question.
+#[tokio::test]
+async fn a_month_of_many_calendars_costs_two_round_trips() {
+    let desks = ["ana", "bo", "cy", "di"].map(|name| {
+        let mut desk = Desk::new(name);
+        for calendar in 0..10 {
+            desk = desk.calendar(&format!("{name}{calendar}"), "owner");
+            for day in 1..=28 {
+                let start = format!("2026-02-{day:02}T{:02}:00", 8 + calendar);
+                desk.put(&format!("{name}{calendar}"), Entry::at(&start, 30, "x"));
+            }
+        }
+        desk
+    });
+    let bench = bench(desks.into()).await;
+    let asked = json!({"from": "2026-02-01", "to": "2026-02-28", "limit": 500});
+    let notes = bench.notes("calendar_search", asked.clone()).await;
+    assert!(notes.starts_with("events: 500 of 1120, "), "{notes}");
+    for desk in &bench.desks {
+        assert_eq!(*desk.asked.lock().unwrap(), (1, 1));
+    }
+    // The list is good for a minute.
+    bench.blocks("calendar_search", asked).await.unwrap();
+    for desk in &bench.desks {
+        assert_eq!(*desk.asked.lock().unwrap(), (1, 2));
+    }
+}
+
+#[tokio::test]
+async fn calendars_and_rooms_are_looked_up() {
+    let (ana, bo) = week();
+    let bench = bench(vec![ana, bo]).await;
+    assert_eq!(
+        bench
+            .blocks("lookup", json!({"kind": "calendars"}))
+            .await
+            .unwrap(),
+        [
+            "calendars[4\t]{id\tname\taccess\tmain\tzone\taccount}:\n  \
+             c1\tAna\towner\ttrue\tEurope/Berlin\tana@example.com\n  \
+             c2\tTeam\treader\tfalse\tEurope/Berlin\tana@example.com\n  \
+             c3\tBoss\tbusy\tfalse\tEurope/Berlin\tana@example.com\n  \
+             c4\tBo\towner\ttrue\tEurope/Berlin\tbo@example.com",
+            "calendars: 4 of 4",
+        ]
+    );
+    let asked = json!({"kind": "calendars", "q": "TEA", "limit": 1});
+    assert_eq!(bench.notes("lookup", asked).await, "calendars: 1 of 1");
+    *bench.desks[1].rooms.lock().unwrap() = vec![
+        json!({"displayName": "Room 4", "emailAddresses": [{"address": "room4@example.com"}]}),
+        json!({"displayName": "Hall", "emailAddresses": [{"address": "hall@example.com"}]}),
+    ];
+    let asked = json!({"kind": "rooms", "q": "room"});
+    assert_eq!(
+        bench.blocks("lookup", asked).await.unwrap(),
+        [
+            "contacts[1\t]{name\temails\tcompany\taccount}:\n  \
+             Room 4\troom4@example.com\tnull\tbo@example.com",
+            "contacts: 1 of 1",
+        ]
+    );
+}
+
+/// The document of a search is an iCalendar document, the same for the same
+/// events; a series comes with its exceptions.
+#[tokio::test]
+async fn events_are_written_as_icalendar() {
+    let desk = Desk::new("ana").calendar("Ana", "owner");
+    desk.put(
+        "Ana",
+        Entry::at("2026-02-02T08:00", 30, "Weekly")
+            .uid("weekly-1")
+            .repeats("FREQ=WEEKLY"),
+    );
+    desk.put(
+        "Ana",
+        Entry::at("2026-02-09T10:00", 30, "Weekly, late")
+            .uid("weekly-1")
+            .series("ana-event-0000")
+            .instead_of("2026-02-09T08:00"),
+    );
+    desk.put(
+        "Ana",
+        Entry::day("2026-02-04", 2, "Offsite").uid("offsite-1"),
+    );
+    desk.put(
+        "Ana",
+        Entry::at("2026-02-03T13:00", 60, "Budget; review")
+            .uid("budget-1")
+            .place("Room 4")
+            .notes("First line\nBEGIN:VEVENT")
+            .called_by("bo@example.com")
+            .ask("cy@example.com", "accepted"),
+    );
+    let bench = bench(vec![desk]).await;
+    let asked = json!({"from": "2026-02-02", "to": "2026-02-05", "as": "ics", "series": true});
+    let blocks = bench
+        .blocks("calendar_search", asked.clone())
+        .await
+        .unwrap();
+    let document = ical::read(&blocks[0], &TimeZone::UTC).unwrap();
+    let entries: Vec<String> = document
+        .entries
+        .iter()
+        .map(|entry| {
+            let rule = entry.repeat.as_ref().map_or("", |repeat| &repeat.rule);
+            let at = when::start(entry.start.when(), &TimeZone::UTC);
+            let stands_for = entry.recurrence_id;
+            let stands_for = stands_for.map(|when| when::start(when, &TimeZone::UTC));
+            format!(
+                "{} {at} {rule} {}",
+                entry.uid,
+                stands_for.unwrap_or_default()
+            )
+        })
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            "weekly-1 Mon 2026-02-02 08h00 FREQ=WEEKLY ",
+            "weekly-1 Mon 2026-02-09 10h00  Mon 2026-02-09 08h00",
+            "budget-1 Tue 2026-02-03 13h00  ",
+            "offsite-1 Wed 2026-02-04  ",
+        ]
+    );
+    let budget = &document.entries[2];
+    assert_eq!(
+        (
+            budget.title.as_str(),
+            budget.place.as_str(),
+            budget.notes.as_str()
+        ),
+        ("Budget; review", "Room 4", "First line\nBEGIN:VEVENT")
+    );
+    assert_eq!(budget.organizer.as_ref().unwrap().address, "bo@example.com");
+    assert_eq!(budget.guests[0].address, "cy@example.com");
+    assert_eq!(
+        blocks[1],
+        "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Thu 2026-02-05"
+    );
+    assert_eq!(
+        bench.blocks("calendar_search", asked).await.unwrap(),
+        blocks
+    );
+    // By their ids, and a page at a time.
+    let two = json!({"from": "2026-02-02", "to": "2026-02-05", "as": "ics", "limit": 1});
+    let first = bench.blocks("calendar_search", two).await.unwrap();
+    assert_eq!(
+        first[1],
+        "events: 1 of 2, as iCalendar, Mon 2026-02-02 to Thu 2026-02-05; cursor=p1 has more"
+    );
+    assert!(first[0].contains("UID:budget-1"), "{}", first[0]);
+    let next = bench
+        .blocks("calendar_search", json!({"cursor": "p1"}))
+        .await
+        .unwrap();
+    assert!(next[0].contains("UID:offsite-1"), "{}", next[0]);
+    let ids = json!({"ids": "ana-event-0002", "as": "ics"});
+    let by_id = bench.blocks("calendar_search", ids).await.unwrap();
+    assert_eq!(by_id[1], "events: 1, as iCalendar");
+    assert!(
+        by_id[0].contains("DTSTART;VALUE=DATE:20260204"),
+        "{}",
+        by_id[0]
+    );
+}

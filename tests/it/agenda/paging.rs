@@ -1,0 +1,218 @@
+//! Pages of an agenda: whatever their size, whatever happens between them.
+
+use daysheet::error::{Error, Kind};
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Bench, Desk, Entry, bench};
+
+/// An event: hour of the range, hours it lasts (0 for a whole day), its
+/// calendar, and whether it is a meeting that others have, too.
+type Made = (u8, u8, u8, bool);
+
+fn made() -> impl Strategy<Value = Made> {
+    // Few hours, so that many begin and end together.
+    (0_u8..96, 0_u8..4, 0_u8..3, prop::bool::weighted(0.2))
+}
+
+fn entry(made: Made, title: &str) -> Entry {
+    let (hour, lasts, _, shared) = made;
+    let (day, hour) = (2 + hour / 24, hour % 24);
+    let entry = match lasts {
+        0 => Entry::day(&format!("2026-02-{day:02}"), 1 + i64::from(hour % 2), title),
+        // Some last for days and begin before the range.
+        3 => Entry::at(&format!("2026-02-{day:02}T{hour:02}:00"), 60 * 40, title),
+        hours => Entry::at(
+            &format!("2026-02-{day:02}T{hour:02}:00"),
+            60 * i64::from(hours),
+            title,
+        ),
+    };
+    match shared {
+        true => entry.uid(title),
+        false => entry,
+    }
+}
+
+/// True for what takes place on the 3rd or 4th, in Berlin.
+fn in_range((hour, lasts, _, _): Made) -> bool {
+    let hour = i32::from(hour);
+    // Hours of UTC since the 2nd; Berlin's day begins an hour before.
+    let (start, end) = match lasts {
+        0 => (hour / 24 * 24 - 1, (hour / 24 + 1 + hour % 24 % 2) * 24 - 1),
+        3 => (hour, hour + 40),
+        lasts => (hour, hour + i32::from(lasts)),
+    };
+    start < 71 && end > 23
+}
+
+const CALENDARS: [&str; 3] = ["one", "two", "three"];
+
+impl Bench {
+    /// Every page, and what happens between two of them.
+    async fn walk(&self, mut asked: Value, mut between: impl FnMut(usize)) -> Vec<Value> {
+        asked["fields"] = json!(["start", "title"]);
+        let mut rows: Vec<Value> = Vec::new();
+        for number in 0.. {
+            assert!(number < 500, "the pages do not end");
+            let page = match self.blocks("calendar_search", asked.clone()).await {
+                // All that are left fail: the same page is asked for again.
+                Err(error) if error.is_passing() => None,
+                Err(error) => panic!("{asked}: {error}"),
+                Ok(_) => {
+                    asked["format"] = "json".into();
+                    Some(self.json("calendar_search", asked.clone()).await)
+                }
+            };
+            if let Some(page) = page {
+                rows.extend(page["events"].as_array().unwrap().clone());
+                let Some(next) = page["next"].as_str() else {
+                    break;
+                };
+                asked = json!({"cursor": next});
+            }
+            between(number);
+        }
+        rows
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Events of any number at the same time, in services of any zone, in pages
+    /// of any size, with others arriving in between: what was there all along is
+    /// shown once, nothing is shown twice, and all in order.
+    #[test]
+    fn nothing_is_lost_or_doubled(
+        desks in prop::collection::vec((prop::collection::vec(made(), 0..30), 1_usize..12, 0_usize..3), 1..4),
+        limit in 1_usize..12,
+        arrivals in prop::collection::vec((0_usize..4, made()), 0..12),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut there: Vec<String> = Vec::new();
+            let mut number = 0;
+            let mut every = Vec::new();
+            for ((events, page, zone), name) in desks.iter().zip(["ana", "bo", "cy"]) {
+                let mut desk = Desk::new(name);
+                for calendar in CALENDARS {
+                    desk = desk.calendar(calendar, "owner");
+                }
+                *desk.page.lock().unwrap() = *page;
+                let zones = ["Pacific/Kiritimati", "Pacific/Pago_Pago", "Europe/Berlin"];
+                *desk.zone.lock().unwrap() = TimeZone::get(zones[*zone]).unwrap();
+                for made in events {
+                    // What is shared has the same name at everybody who has it.
+                    let (hour, lasts, calendar, shared) = *made;
+                    let title = match shared {
+                        true => format!("shared {hour} {lasts}"),
+                        false => {
+                            number += 1;
+                            format!("{name} {number}")
+                        }
+                    };
+                    desk.put(CALENDARS[usize::from(calendar)], entry(*made, &title));
+                    if in_range(*made) && !there.contains(&title) {
+                        there.push(title);
+                    }
+                }
+                every.push(desk);
+            }
+            let bench = bench(every).await;
+            // What takes place in the range, by a single page of all there is.
+            let asked = json!({"from": "2026-02-03", "to": "2026-02-04"});
+            let mut whole = asked.clone();
+            whole["limit"] = 500.into();
+            let expected = titles(&bench.walk(whole, |_| ()).await);
+            let mut sorted = expected.clone();
+            sorted.sort();
+            there.sort();
+            assert_eq!(sorted, there);
+            let mut asked = asked;
+            asked["limit"] = limit.into();
+            let mut arrivals = arrivals.iter().enumerate();
+            let rows = bench
+                .walk(asked, |number| {
+                    for (at, (desk, made)) in arrivals.by_ref().take(2) {
+                        let desk = &bench.desks[desk % bench.desks.len()];
+                        let title = format!("new {at} {number}");
+                        desk.put(CALENDARS[usize::from(made.2)], entry(*made, &title));
+                    }
+                })
+                .await;
+            let shown = titles(&rows);
+            let mut once = shown.clone();
+            once.sort();
+            once.dedup();
+            assert_eq!(once.len(), shown.len(), "doubled: {shown:?}");
+            let old: Vec<String> = shown.into_iter().filter(|one| !one.starts_with("new")).collect();
+            assert_eq!(old, expected);
+        });
+    }
+
+    /// An account, or a calendar of one, fails now and then: what it has comes
+    /// later, and nothing is shown twice.
+    #[test]
+    fn what_fails_comes_later(
+        desks in prop::collection::vec(prop::collection::vec(made(), 0..20), 2..4),
+        limit in 1_usize..8,
+        failing in prop::collection::vec((0_usize..3, prop::option::of(0_usize..3)), 1..10),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut every = Vec::new();
+            for (events, name) in desks.iter().zip(["ana", "bo", "cy"]) {
+                let mut desk = Desk::new(name);
+                for calendar in CALENDARS {
+                    desk = desk.calendar(calendar, "owner");
+                }
+                for (at, made) in events.iter().enumerate() {
+                    let (hour, lasts, calendar, shared) = *made;
+                    let title = match shared {
+                        true => format!("shared {hour} {lasts}"),
+                        false => format!("{name} {at}"),
+                    };
+                    desk.put(CALENDARS[usize::from(calendar)], entry(*made, &title));
+                }
+                every.push(desk);
+            }
+            let bench = bench(every).await;
+            let asked = json!({"from": "2026-02-03", "to": "2026-02-04"});
+            let mut whole = asked.clone();
+            whole["limit"] = 500.into();
+            let mut expected = titles(&bench.walk(whole, |_| ()).await);
+            let mut asked = asked;
+            asked["limit"] = limit.into();
+            let mut failing = failing.into_iter();
+            let trouble = |next: Option<(usize, Option<usize>)>| {
+                for desk in &bench.desks {
+                    *desk.trouble.lock().unwrap() = Default::default();
+                }
+                let Some((at, calendar)) = next else { return };
+                let desk = &bench.desks[at % bench.desks.len()];
+                let error = Error::new(Kind::Provider(503), "it is busy");
+                let mut trouble = desk.trouble.lock().unwrap();
+                match calendar {
+                    None => trouble.failure = Some(error),
+                    Some(one) => {
+                        trouble.calendars = vec![(format!("{}/{}", desk.name, CALENDARS[one]), error)];
+                    }
+                }
+            };
+            trouble(failing.next());
+            let mut shown = titles(&bench.walk(asked, |_| trouble(failing.next())).await);
+            shown.sort();
+            expected.sort();
+            assert_eq!(shown, expected);
+        });
+    }
+}
+
+fn titles(rows: &[Value]) -> Vec<String> {
+    let titles = rows
+        .iter()
+        .map(|row| row["title"].as_str().unwrap().to_owned());
+    titles.collect()
+}

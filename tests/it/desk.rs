@@ -1,0 +1,816 @@
+//! Calendars in memory, for tests of what is written: they do what they are
+//! told, keep a record of it, and fail when they are told to.
+//!
+//! Objects are in Google's shape, or in Graph's as far as rows need it.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daysheet::accounts::{Account, Accounts};
+use daysheet::encode::{Delimiter, Format};
+use daysheet::error::{Error, Kind, Result};
+use daysheet::oauth::Tokens;
+use daysheet::pipeline::Pipeline;
+use daysheet::project::Projection;
+use daysheet::provider::calendar::{
+    Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Notify, Response,
+    Schedule,
+};
+use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page};
+use daysheet::recurrence::Repeat;
+use daysheet::schemas::Api;
+use daysheet::store::Store;
+use daysheet::when::{Moment, When};
+use daysheet::{request, tools};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use oauth2::AccessToken;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::config;
+
+/// The calendars of one account.
+pub struct Desk {
+    pub name: &'static str,
+    api: Api,
+    /// Id, name, access, in the service's words; the first is the main one.
+    calendars: Mutex<Vec<(String, String, &'static str)>>,
+    events: Mutex<BTreeMap<String, Facts>>,
+    /// What every version of an event was, for whoever holds an old object.
+    versions: Mutex<HashMap<String, Facts>>,
+    extras: Mutex<HashMap<String, Value>>,
+    count: Mutex<u32>,
+    /// What was written, in order.
+    log: Mutex<Vec<String>>,
+    /// What reads were asked for, in order.
+    reads: Mutex<Vec<String>>,
+    /// The next writes fail so; with `true`, after they were carried out.
+    failures: Mutex<VecDeque<Option<(Error, bool)>>>,
+    /// Reads of events fail so.
+    pub blind: Mutex<Option<Error>>,
+    pub letters: Mutex<HashMap<String, String>>,
+}
+
+impl Desk {
+    pub fn new(name: &'static str, api: Api) -> Arc<Self> {
+        let calendar = |id: &str, name: &str, access| (id.to_owned(), name.to_owned(), access);
+        Arc::new(Self {
+            name,
+            api,
+            calendars: Mutex::new(vec![
+                calendar("main", name, "owner"),
+                calendar("work", "Work", "writer"),
+                calendar("team", "Team", "reader"),
+            ]),
+            events: Mutex::default(),
+            versions: Mutex::default(),
+            extras: Mutex::default(),
+            count: Mutex::default(),
+            log: Mutex::default(),
+            reads: Mutex::default(),
+            failures: Mutex::default(),
+            blind: Mutex::default(),
+            letters: Mutex::default(),
+        })
+    }
+
+    /// An event that is there: a title, an RFC 9557 start, minutes.
+    pub fn put(&self, id: &str, title: &str, start: &str, minutes: i64) -> Facts {
+        let start: jiff::Zoned = start.parse().unwrap();
+        let end = start.timestamp() + jiff::SignedDuration::from_mins(minutes);
+        let facts = Facts {
+            zone: start.time_zone().iana_name().map(str::to_owned),
+            ..facts(id, title, When::At(start.timestamp()), When::At(end))
+        };
+        self.set(facts.clone());
+        facts
+    }
+
+    /// Makes an event be so.
+    pub fn set(&self, mut facts: Facts) -> Facts {
+        let mut count = self.count.lock().unwrap();
+        *count += 1;
+        facts.version = Some(format!("v{count}"));
+        let key = format!("{}#v{count}", facts.id);
+        self.versions.lock().unwrap().insert(key, facts.clone());
+        let mut events = self.events.lock().unwrap();
+        events.insert(facts.id.clone(), facts.clone());
+        facts
+    }
+
+    /// Changes an event as somebody else would.
+    pub fn touch(&self, id: &str, change: impl FnOnce(&mut Facts)) {
+        let mut facts = self.get(id).unwrap();
+        change(&mut facts);
+        self.set(facts);
+    }
+
+    pub fn get(&self, id: &str) -> Option<Facts> {
+        self.events.lock().unwrap().get(id).cloned()
+    }
+
+    /// Members of its object that facts do not tell.
+    pub fn extra(&self, id: &str, more: Value) {
+        self.extras.lock().unwrap().insert(id.to_owned(), more);
+    }
+
+    /// The next writes fail, each as told; `None` succeeds.
+    pub fn fail(&self, failures: impl IntoIterator<Item = Option<(Error, bool)>>) {
+        *self.failures.lock().unwrap() = failures.into_iter().collect();
+    }
+
+    /// What was written since this was last asked.
+    pub fn written(&self) -> Vec<String> {
+        std::mem::take(&mut self.log.lock().unwrap())
+    }
+
+    /// What was read since this was last asked.
+    pub fn read(&self) -> Vec<String> {
+        std::mem::take(&mut self.reads.lock().unwrap())
+    }
+
+    fn note(&self, line: String) {
+        self.log.lock().unwrap().push(line);
+    }
+
+    /// Whether the write at hand fails: before it is carried out, or after.
+    fn fate(&self) -> (Result<()>, Result<()>) {
+        match self.failures.lock().unwrap().pop_front().flatten() {
+            None => (Ok(()), Ok(())),
+            Some((error, false)) => (Err(error), Ok(())),
+            Some((error, true)) => (Ok(()), Err(error)),
+        }
+    }
+
+    /// An event, or an occurrence of one, as it is.
+    fn find(&self, id: &str) -> Result<Facts> {
+        if let Some(facts) = self.get(id) {
+            return Ok(facts);
+        }
+        let gone = || Error::new(Kind::NotFound, "it is not there");
+        let (master, at) = id.split_once('@').ok_or_else(gone)?;
+        let master = self.get(master).ok_or_else(gone)?;
+        let found = self.occurrences(&master, Timestamp::MIN, Timestamp::MAX);
+        let one = found
+            .into_iter()
+            .find(|one| one.id.ends_with(&format!("@{at}")));
+        one.ok_or_else(gone)
+    }
+
+    /// The occurrences of an event; those that were changed singly are left out.
+    fn occurrences(&self, master: &Facts, from: Timestamp, to: Timestamp) -> Vec<Facts> {
+        let Some(repeat) = &master.repeat else {
+            return Vec::new();
+        };
+        let length = instant(master.end).duration_since(instant(master.start));
+        let mut found = Vec::new();
+        for start in repeat.occurrences(&moment(master.start, master), Timestamp::MIN, to, 400) {
+            let end = match start {
+                When::At(at) => When::At(at + length),
+                When::Day(day) => When::Day(day + length),
+            };
+            let one = Facts {
+                id: format!("{}@{}", master.id, stamp(start)),
+                series: Some(master.id.clone()),
+                original: Some(start),
+                start,
+                end,
+                repeat: None,
+                ..master.clone()
+            };
+            let known = self.events.lock().unwrap().contains_key(&one.id);
+            if !known && instant(end) > from {
+                let version = one.version.clone().unwrap();
+                let key = format!("{}#{version}", one.id);
+                self.versions.lock().unwrap().insert(key, one.clone());
+                found.push(one);
+            }
+        }
+        found
+    }
+
+    fn object(&self, facts: &Facts) -> Value {
+        let (calendar, id) = facts.id.split_once('/').unwrap();
+        let mut object = match self.api {
+            Api::Outlook => json!({
+                "id": facts.id, "subject": facts.title, "@odata.etag": facts.version,
+                "start": graph(facts.start), "end": graph(facts.end),
+                "isAllDay": facts.start.is_day(), "isOrganizer": facts.own,
+                "seriesMasterId": facts.series,
+            }),
+            _ => json!({
+                "calendarId": calendar, "id": id, "etag": facts.version, "summary": facts.title,
+                "start": google(facts.start), "end": google(facts.end),
+                "recurringEventId": facts.series.as_ref().map(|id| id.replace(&format!("{calendar}/"), "")),
+                "organizer": {"self": facts.own, "email": "ana@example.com"},
+                "attendees": facts.guests.iter().map(attendee).collect::<Vec<_>>(),
+            }),
+        };
+        if !facts.place.is_empty() && self.api == Api::Gmail {
+            object["location"] = facts.place.clone().into();
+        }
+        if let Some(repeat) = &facts.repeat {
+            object["recurrence"] = repeat.lines(&moment(facts.start, facts)).into();
+        }
+        if let Some(link) = &facts.link {
+            object["hangoutLink"] = link.clone().into();
+        }
+        let own = facts.series.as_ref().unwrap_or(&facts.id);
+        if let Some(Value::Object(more)) = self.extras.lock().unwrap().get(own).cloned() {
+            object.as_object_mut().unwrap().extend(more);
+        }
+        object
+    }
+
+    fn apply(&self, facts: &mut Facts, change: &Change) {
+        if let Some((start, end)) = &change.time {
+            (facts.start, facts.end) = (start.when(), end.when());
+            if let Moment::At(_, zone) = start {
+                facts.zone = Some(zone.clone());
+            }
+        }
+        if let Some(title) = &change.title {
+            facts.title = title.clone();
+        }
+        if let Some(place) = &change.place {
+            facts.place = place.clone();
+        }
+        if let Some(notes) = &change.notes {
+            facts.notes = Some(notes.clone());
+        }
+        if let Some(guests) = &change.guests {
+            facts.guests = guests.clone();
+        }
+        if let Some(repeat) = &change.repeat {
+            facts.repeat = repeat.clone();
+        }
+        if let Some(online) = change.online {
+            facts.link = online.then(|| "https://meet.example/abc".to_owned());
+        }
+        if let Some(uid) = &change.uid {
+            facts.uid = Some(uid.clone());
+        }
+        if change.organizer.is_some() {
+            facts.own = false;
+        }
+    }
+}
+
+/// A plain event of one's own.
+pub fn facts(id: &str, title: &str, start: When, end: When) -> Facts {
+    Facts {
+        id: id.to_owned(),
+        calendar: id.split('/').next().map(str::to_owned),
+        series: None,
+        original: None,
+        start,
+        end,
+        zone: None,
+        repeat: None,
+        uid: Some(format!("{}@test.example", id.replace('/', "-"))),
+        title: title.to_owned(),
+        place: String::new(),
+        own: true,
+        guests: Vec::new(),
+        answer: None,
+        busy: true,
+        cancelled: false,
+        version: None,
+        link: None,
+        notes: None,
+    }
+}
+
+/// Somebody who is asked, and their answer as rows show it.
+pub fn guest(address: &str, answer: char) -> Guest {
+    Guest {
+        address: address.to_owned(),
+        answer: match answer {
+            '+' => Some(Answer::Accepted),
+            '-' => Some(Answer::Declined),
+            '~' => Some(Answer::Tentative),
+            _ => None,
+        },
+        ..Guest::default()
+    }
+}
+
+pub fn repeat(rule: &str) -> Repeat {
+    Repeat {
+        rule: rule.to_owned(),
+        ..Repeat::default()
+    }
+}
+
+fn instant(when: When) -> Timestamp {
+    when.instant(&TimeZone::UTC)
+}
+
+fn stamp(when: When) -> String {
+    match when {
+        When::Day(day) => day.to_string(),
+        When::At(at) => at.strftime("%Y%m%dT%H%MZ").to_string(),
+    }
+}
+
+fn moment(when: When, facts: &Facts) -> Moment {
+    let zone = facts.zone.clone().unwrap_or_else(|| "UTC".to_owned());
+    match when {
+        When::Day(day) => Moment::Day(day),
+        When::At(at) => Moment::At(TimeZone::get(&zone).unwrap().to_datetime(at), zone),
+    }
+}
+
+fn google(when: When) -> Value {
+    match when {
+        When::Day(day) => json!({"date": day.to_string()}),
+        When::At(at) => json!({"dateTime": at.to_string()}),
+    }
+}
+
+fn graph(when: When) -> Value {
+    let local = TimeZone::UTC.to_datetime(instant(when));
+    json!({"dateTime": local.to_string(), "timeZone": "UTC"})
+}
+
+fn attendee(guest: &Guest) -> Value {
+    let answer = match guest.answer {
+        Some(Answer::Accepted) => "accepted",
+        Some(Answer::Declined) => "declined",
+        Some(Answer::Tentative) => "tentative",
+        None => "needsAction",
+    };
+    json!({"email": guest.address, "displayName": guest.name, "responseStatus": answer,
+           "self": guest.me, "optional": guest.optional, "resource": guest.room})
+}
+
+/// What a change says, on one line.
+fn said(change: &Change) -> String {
+    let mut parts = Vec::new();
+    let moment = |moment: &Moment| match moment {
+        Moment::Day(day) => day.to_string(),
+        Moment::At(local, zone) => format!("{local}[{zone}]"),
+    };
+    if let Some((start, end)) = &change.time {
+        parts.push(format!("{}/{}", moment(start), moment(end)));
+    }
+    let texts = [
+        ("title", &change.title),
+        ("place", &change.place),
+        ("notes", &change.notes),
+        ("category", &change.category),
+        ("uid", &change.uid),
+    ];
+    for (name, text) in texts {
+        parts.extend(text.as_ref().map(|text| format!("{name}={text}")));
+    }
+    if let Some(list) = &change.guests {
+        let one = |guest: &Guest| {
+            let answer = match guest.answer {
+                Some(Answer::Accepted) => "+",
+                Some(Answer::Declined) => "-",
+                Some(Answer::Tentative) => "~",
+                None => "",
+            };
+            let (optional, room) = (guest.optional, guest.room);
+            let marks = [(optional, "?"), (room, "#"), (guest.me, "!")];
+            let marks: String = marks
+                .iter()
+                .filter(|(on, _)| *on)
+                .map(|(_, c)| *c)
+                .collect();
+            let name = guest.name.as_ref().map(|name| format!("{name} "));
+            format!(
+                "{}{}{answer}{marks}",
+                name.unwrap_or_default(),
+                guest.address
+            )
+        };
+        let list: Vec<String> = list.iter().map(one).collect();
+        parts.push(format!("guests=[{}]", list.join(" ")));
+    }
+    match &change.repeat {
+        None => {}
+        Some(None) => parts.push("repeat=none".to_owned()),
+        Some(Some(repeat)) => {
+            let mut line = format!("repeat={}", repeat.rule);
+            for (mark, list) in [("-", &repeat.except), ("+", &repeat.extra)] {
+                for when in list {
+                    line.push_str(&format!(" {mark}{}", stamp(*when)));
+                }
+            }
+            parts.push(line);
+        }
+    }
+    parts.extend(change.online.map(|on| format!("online={on}")));
+    parts.extend(change.show.map(|show| format!("show={show:?}")));
+    parts.extend(change.visibility.map(|who| format!("visibility={who:?}")));
+    parts.extend(change.reminder.map(|at| format!("reminder={at:?}")));
+    parts.extend(
+        change
+            .organizer
+            .as_ref()
+            .map(|who| format!("organizer={}", who.address)),
+    );
+    parts.join(" ")
+}
+
+#[async_trait]
+impl Calendars for Desk {
+    fn api(&self) -> Api {
+        self.api
+    }
+
+    async fn calendars(&self) -> Result<Vec<Value>> {
+        self.reads.lock().unwrap().push("calendars".to_owned());
+        let list = self.calendars.lock().unwrap();
+        let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api {
+            Api::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
+                "canShare": *access == "owner", "canEdit": *access != "reader"}),
+            _ => json!({"id": id, "summary": name, "accessRole": access, "primary": at == 0}),
+        };
+        Ok(list.iter().enumerate().map(object).collect())
+    }
+
+    async fn rooms(&self) -> Result<Vec<Value>> {
+        Ok(Vec::new())
+    }
+
+    async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
+        let (before, after) = self.fate();
+        before?;
+        self.note(format!("{op:?}"));
+        let mut list = self.calendars.lock().unwrap();
+        let mut found = None;
+        match op {
+            CalendarOp::Create { name, .. } => {
+                list.push((name.to_lowercase(), name.clone(), "owner"));
+                found = Some(
+                    json!({"id": name.to_lowercase(), "summary": name, "accessRole": "owner"}),
+                );
+            }
+            CalendarOp::Rename { id, name } => {
+                for one in list.iter_mut().filter(|one| one.0 == *id) {
+                    one.1 = name.clone();
+                    found = Some(json!({"id": id, "summary": name, "accessRole": "owner"}));
+                }
+            }
+            CalendarOp::Delete { id } => list.retain(|one| one.0 != *id),
+        }
+        after.map(|()| found)
+    }
+
+    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>> {
+        let ids: Vec<&str> = ask.calendars.iter().map(|(id, _)| id.as_str()).collect();
+        let line = format!("events {} {} {}", ids.join(","), ask.from, ask.to);
+        self.reads.lock().unwrap().push(line);
+        let all: Vec<Facts> = self.events.lock().unwrap().values().cloned().collect();
+        let one = |calendar: &str| {
+            if let Some(error) = self.blind.lock().unwrap().clone() {
+                return Err(error);
+            }
+            let mut found = Vec::new();
+            for facts in &all {
+                if facts.calendar.as_deref() != Some(calendar) {
+                    continue;
+                }
+                match facts.repeat {
+                    Some(_) => found.extend(self.occurrences(facts, ask.from, ask.to)),
+                    None => found.push(facts.clone()),
+                }
+            }
+            found.retain(|one| instant(one.start) < ask.to && instant(one.end) > ask.from);
+            Ok(Page {
+                items: found.iter().map(|one| self.object(one)).collect(),
+                ..Page::default()
+            })
+        };
+        ids.into_iter().map(one).collect()
+    }
+
+    async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
+        let one = |id: &String| {
+            self.reads.lock().unwrap().push(format!("event {id}"));
+            self.find(id).map(|facts| self.object(&facts))
+        };
+        ids.iter().map(one).collect()
+    }
+
+    async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
+        self.reads.lock().unwrap().push(format!("by_uid {uid}"));
+        let all: Vec<Facts> = self.events.lock().unwrap().values().cloned().collect();
+        let mine = all.iter().filter(|one| one.uid.as_deref() == Some(uid));
+        Ok(mine.map(|one| self.object(one)).collect())
+    }
+
+    fn facts(&self, event: &Value) -> Option<Facts> {
+        let id = match self.api {
+            Api::Outlook => event["id"].as_str()?.to_owned(),
+            _ => format!(
+                "{}/{}",
+                event["calendarId"].as_str()?,
+                event["id"].as_str()?
+            ),
+        };
+        let version = event.get("etag").or(event.get("@odata.etag"))?.as_str()?;
+        let key = format!("{id}#{version}");
+        self.versions.lock().unwrap().get(&key).cloned()
+    }
+
+    async fn create(
+        &self,
+        calendar: Option<&str>,
+        event: &Change,
+        notify: Notify,
+    ) -> Result<Value> {
+        let (before, after) = self.fate();
+        let calendar = calendar.unwrap_or("main");
+        self.note(format!("create {calendar} {notify:?}: {}", said(event)));
+        before?;
+        let number = *self.count.lock().unwrap() + 1;
+        let id = format!("{calendar}/new{number}");
+        let (start, end) = event.time.clone().unwrap();
+        let mut new = facts(&id, "", start.when(), end.when());
+        self.apply(&mut new, event);
+        let new = self.set(new);
+        after.map(|()| self.object(&new))
+    }
+
+    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
+        let (before, after) = self.fate();
+        let held = self.facts(current).unwrap();
+        self.note(format!("update {} {notify:?}: {}", held.id, said(change)));
+        before?;
+        let mut now = self.find(&held.id)?;
+        if now.version != held.version {
+            return Err(Error::new(Kind::Conflict, "it has changed"));
+        }
+        self.apply(&mut now, change);
+        let now = self.set(now);
+        after.map(|()| self.object(&now))
+    }
+
+    async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
+        let (before, after) = self.fate();
+        let held = self.facts(current).unwrap();
+        let message = message
+            .map(|text| format!(" \"{text}\""))
+            .unwrap_or_default();
+        self.note(format!("delete {} {notify:?}{message}", held.id));
+        before?;
+        match held.series {
+            Some(_) => {
+                self.set(Facts {
+                    cancelled: true,
+                    ..held
+                });
+            }
+            None => {
+                let mut events = self.events.lock().unwrap();
+                events.retain(|id, one| *id != held.id && one.series.as_ref() != Some(&held.id));
+            }
+        }
+        after
+    }
+
+    async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>> {
+        let (before, after) = self.fate();
+        let held = self.facts(current).unwrap();
+        let mut line = format!("respond {} {:?}", held.id, response.answer);
+        if let Some(comment) = &response.comment {
+            line.push_str(&format!(" \"{comment}\""));
+        }
+        if let Some((from, to)) = response.propose {
+            line.push_str(&format!(" {from}/{to}"));
+        }
+        if !response.notify {
+            line.push_str(" quietly");
+        }
+        self.note(line);
+        before?;
+        let mut now = self.find(&held.id)?;
+        now.answer = Some(response.answer);
+        for guest in now.guests.iter_mut().filter(|guest| guest.me) {
+            guest.answer = Some(response.answer);
+        }
+        let now = self.set(now);
+        after?;
+        // As Outlook does: what is declined is not in the calendar any more.
+        let gone = self.api == Api::Outlook && response.answer == Answer::Declined;
+        Ok((!gone).then(|| self.object(&now)))
+    }
+
+    async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
+        let (before, after) = self.fate();
+        let held = self.facts(current).unwrap();
+        let comment = comment
+            .map(|text| format!(" \"{text}\""))
+            .unwrap_or_default();
+        self.note(format!("forward {} {}{comment}", held.id, to.join(",")));
+        before?;
+        after
+    }
+
+    async fn busy(&self, _: &[String], _: Timestamp, _: Timestamp) -> Vec<Result<Schedule>> {
+        Vec::new()
+    }
+
+    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
+        Ok(Changes::default())
+    }
+
+    fn check(&self, _: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
+        let rule = change.repeat.as_ref().and_then(Option::as_ref);
+        if rule.is_some_and(|repeat| repeat.rule.contains("BYSETPOS=2")) {
+            return Err(Error::argument("this service has no words for the rule"));
+        }
+        match (change.guests.is_some(), notify) {
+            (true, Notify::External) if self.api == Api::Outlook => {
+                Err(Error::argument("this service tells everybody"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        match id.contains('/') {
+            true => Ok(()),
+            false => Err(Error::argument("no id of ours")),
+        }
+    }
+}
+
+#[async_trait]
+impl Mailbox for Desk {
+    fn api(&self) -> Api {
+        self.api
+    }
+
+    async fn messages(&self, _: &Ask) -> Result<Page> {
+        let letters = self.letters.lock().unwrap();
+        let object =
+            |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
+        Ok(Page {
+            items: letters.keys().map(object).collect(),
+            ..Page::default()
+        })
+    }
+
+    async fn threads(&self, ask: &Ask) -> Result<Page> {
+        self.messages(ask).await
+    }
+
+    async fn lookup(&self, _: &Lookup, _: &Projection) -> Result<Page> {
+        Ok(Page::default())
+    }
+
+    async fn letters(&self, ids: &[String], _: &Projection, _: BodyForm) -> Vec<Result<Letter>> {
+        let letters = self.letters.lock().unwrap();
+        let one = |id: &String| {
+            Ok(Letter {
+                item: json!({"id": id}),
+                invitation: letters.get(id).cloned().filter(|text| !text.is_empty()),
+                ..Letter::default()
+            })
+        };
+        ids.iter().map(one).collect()
+    }
+
+    async fn thread(&self, _: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        Ok(HashMap::new())
+    }
+
+    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
+        Ok(Changes::default())
+    }
+
+    fn check_id(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct Desks(Vec<Arc<Desk>>);
+
+impl Desks {
+    fn of(&self, account: &Account) -> Arc<Desk> {
+        let mut desks = self.0.iter();
+        let found = desks.find(|one| account.email == format!("{}@example.com", one.name));
+        found.unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Connect for Desks {
+    fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
+        Ok(self.of(account))
+    }
+
+    fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
+        Ok(self.of(account))
+    }
+
+    async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
+        Err(Error::argument("nobody signs in here"))
+    }
+
+    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
+        Ok(&[])
+    }
+}
+
+/// A pipeline over desks.
+pub struct Office {
+    pipeline: Pipeline,
+    pub desks: Vec<Arc<Desk>>,
+    pub home: TempDir,
+}
+
+impl Office {
+    /// One account at Google, `ana@example.com`.
+    pub async fn one() -> Self {
+        Self::of(vec![Desk::new("ana", Api::Gmail)]).await
+    }
+
+    /// And a second one, `bo@example.com`.
+    pub async fn two() -> Self {
+        Self::of(vec![
+            Desk::new("ana", Api::Gmail),
+            Desk::new("bo", Api::Gmail),
+        ])
+        .await
+    }
+
+    /// One account at Microsoft, `ana@example.com`.
+    pub async fn outlook() -> Self {
+        Self::of(vec![Desk::new("ana", Api::Outlook)]).await
+    }
+
+    async fn of(desks: Vec<Arc<Desk>>) -> Self {
+        let home = TempDir::new().unwrap();
+        let config = Arc::new(config(home.path(), &[]));
+        let store = Store::new(&config);
+        let accounts = Accounts::new(config.clone(), store.clone());
+        for one in &desks {
+            let tokens = Tokens {
+                provider: match one.api {
+                    Api::Outlook => "microsoft",
+                    _ => "google",
+                },
+                access: AccessToken::new("x".to_owned()),
+                refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
+                expires: i64::MAX / 2,
+                scopes: Vec::new(),
+                tenant: None,
+            };
+            let email = format!("{}@example.com", one.name);
+            accounts.add(tokens, &email).await.unwrap();
+        }
+        let connect = Arc::new(Desks(desks.clone()));
+        Self {
+            pipeline: Pipeline::new(config, store, Arc::new(accounts), connect)
+                .patience(Duration::from_millis(500)),
+            desks,
+            home,
+        }
+    }
+
+    pub fn ana(&self) -> &Desk {
+        &self.desks[0]
+    }
+
+    /// Calls a tool; its blocks.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
+        let tool = tools::find(tool).unwrap();
+        let format = Format::Toon(Delimiter::Pipe);
+        let request = request::read(tool, arguments.as_object().cloned(), format)?;
+        Ok(self.pipeline.run(request).await?.blocks())
+    }
+
+    /// Calls a tool that is to succeed; its blocks as one text.
+    pub async fn ok(&self, tool: &str, arguments: Value) -> String {
+        match self.call(tool, arguments.clone()).await {
+            Ok(blocks) => blocks.join("\n--\n"),
+            Err(error) => panic!("{tool} {arguments}: {error}"),
+        }
+    }
+
+    /// Calls a tool that is to fail; what it says.
+    pub async fn error(&self, tool: &str, arguments: Value) -> String {
+        match self.call(tool, arguments.clone()).await {
+            Ok(blocks) => panic!("{tool} {arguments}: {}", blocks.join("\n--\n")),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// What was written in all accounts since this was last asked.
+    pub fn written(&self) -> Vec<String> {
+        self.desks.iter().flat_map(|desk| desk.written()).collect()
+    }
+}

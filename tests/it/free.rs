@@ -1,0 +1,497 @@
+//! Busy times and common slots, over several accounts that know some people.
+
+use daysheet::error::{Error, Kind};
+use daysheet::provider::calendar::Hours;
+use daysheet::when::{self, When};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use crate::agenda::{Bench, Desk, Known, bench};
+use crate::support::column;
+
+fn hours(zone: &str, days: &[i8], from: u16, to: u16) -> Option<Hours> {
+    Some(Hours {
+        zone: zone.to_owned(),
+        days: days.to_vec(),
+        from,
+        to,
+    })
+}
+
+fn known(busy: &[(&str, &str, &str)], hours: Option<Hours>) -> Known {
+    let owned = |(from, to, show): &(&str, &str, &str)| {
+        ((*from).to_owned(), (*to).to_owned(), (*show).to_owned())
+    };
+    Known {
+        busy: busy.iter().map(owned).collect(),
+        hours,
+    }
+}
+
+impl Desk {
+    fn knows(self, address: &str, known: Known) -> Self {
+        let mut people = self.people.lock().unwrap();
+        people.push((address.to_owned(), Ok(known)));
+        drop(people);
+        self
+    }
+}
+
+/// Two accounts; the 31st of March 2031 is a Monday, two hours ahead of UTC.
+async fn office() -> Bench {
+    let ana = Desk::new("ana")
+        .knows(
+            "ana@example.com",
+            known(
+                &[
+                    ("2031-03-31T07:00:00", "2031-03-31T08:00:00", "busy"),
+                    ("2031-03-31T07:30:00", "2031-03-31T09:00:00", "busy"),
+                    ("2031-03-31T08:30:00", "2031-03-31T10:00:00", "tentative"),
+                    ("2031-03-31T12:00:00", "2031-03-31T13:00:00", "free?"),
+                ],
+                None,
+            ),
+        )
+        .knows("cy@partner.example", known(&[], None));
+    let bo = Desk::new("bo")
+        .knows(
+            "bo@example.com",
+            known(
+                &[("2031-03-31T10:00:00", "2031-04-01T10:00:00", "oof")],
+                None,
+            ),
+        )
+        .knows(
+            "di@partner.example",
+            known(
+                &[(
+                    "2031-03-31T13:00:00",
+                    "2031-03-31T14:00:00",
+                    "workingElsewhere",
+                )],
+                hours("America/New_York", &[0, 1, 2, 3, 4], 8 * 60, 16 * 60),
+            ),
+        );
+    bench(vec![ana, bo]).await
+}
+
+#[tokio::test]
+async fn busy_times_are_told_by_person() {
+    let bench = office().await;
+    let asked = json!({"from": "2031-03-31", "to": "2031-04-01",
+                       "who": ["Me", "CY@partner.example", "ana@example.com", "di@partner.example",
+                               "who@knows.example"]});
+    assert_eq!(
+        bench.blocks("calendar_free", asked).await.unwrap(),
+        [
+            "zone: Europe/Berlin\n\
+             busy[5\t]{who\tstart\tend\tshow}:\n  \
+             ana@example.com\tMon 2031-03-31 09h00\t11h00\tbusy\n  \
+             ana@example.com\tMon 2031-03-31 11h00\t12h00\ttentative\n  \
+             ana@example.com\tMon 2031-03-31 14h00\t15h00\tbusy\n  \
+             bo@example.com\tMon 2031-03-31 12h00\tTue 2031-04-01 12h00\toof\n  \
+             di@partner.example\tMon 2031-03-31 15h00\t16h00\telsewhere",
+            "busy: 5, Mon 2031-03-31 to Tue 2031-04-01\n\
+             free throughout: CY@partner.example\n\
+             not known: who@knows.example: nobody has that address",
+        ]
+    );
+    // Whoever asks is meant when nobody is named.
+    let asked = json!({"from": "2031-03-31 14h30", "to": "2031-03-31 18h00"});
+    let found = bench.json("calendar_free", asked.clone()).await;
+    assert_eq!(
+        column(&found, "busy", "who"),
+        ["ana@example.com", "bo@example.com"]
+    );
+    let mut one = asked;
+    one["account"] = "bo".into();
+    let found = bench.json("calendar_free", one).await;
+    assert_eq!(column(&found, "busy", "who"), ["bo@example.com"]);
+}
+
+#[tokio::test]
+async fn slots_are_told_best_first() {
+    let bench = office().await;
+    let asked = |more: Value| {
+        let mut asked = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
+                               "who": ["ana@example.com", "bo@example.com"]});
+        for (key, value) in more.as_object().unwrap() {
+            asked[key] = value.clone();
+        }
+        asked
+    };
+    assert_eq!(
+        bench
+            .blocks("calendar_free", asked(json!({})))
+            .await
+            .unwrap(),
+        [
+            "zone: Europe/Berlin\n\
+             slots[5\t]{start\tend\tfree\tmissing}:\n  \
+             Mon 2031-03-31 11h00\t12h00\t1\tana perhaps\n  \
+             Mon 2031-03-31 09h00\t10h00\t1\tana busy\n  \
+             Mon 2031-03-31 10h00\t11h00\t1\tana busy\n  \
+             Mon 2031-03-31 12h00\t13h00\t1\tbo oof\n  \
+             Mon 2031-03-31 13h00\t14h00\t1\tbo oof",
+            "slots: 5, within 09h00-17h00 of working days, Mon 2031-03-31",
+        ]
+    );
+    for (more, slots, told) in [
+        // Of whom nothing is known, it is said; names are told apart.
+        (
+            json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
+            json!([["09h00", 1, "cy@knows.example unknown"]]),
+            "slots: 1, within 09h00-17h00 of working days, Mon 2031-03-31\n\
+             not known: cy@knows.example: nobody has that address",
+        ),
+        // One's hours are in New York: 14h00 to 22h00 in Berlin.
+        (
+            json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
+            json!([["14h00", 2, null], ["15h30", 2, null]]),
+            "slots: 2, within known working hours, else 09h00-17h00 of working days, \
+             Mon 2031-03-31",
+        ),
+        (
+            json!({"who": "di@partner.example", "duration": "3h"}),
+            json!([["14h00", 1, null], ["17h00", 1, null]]),
+            "slots: 2, within everybody's working hours, Mon 2031-03-31",
+        ),
+        (
+            json!({"who": "di@partner.example", "duration": "3h", "hours": "13:30-18h15"}),
+            json!([["14h00", 1, null]]),
+            "slots: 1, within 13h30-18h15 and known working hours, Mon 2031-03-31",
+        ),
+        (
+            json!({"who": "cy@partner.example", "duration": "2 hours", "hours": "4pm - 8:15pm"}),
+            json!([["16h00", 1, null], ["18h00", 1, null]]),
+            "slots: 2, within 16h00-20h15 of working days, Mon 2031-03-31",
+        ),
+        // A Saturday, and the hour that is left out on the Sunday after it.
+        (
+            json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}),
+            json!([]),
+            "slots: 0, within 09h00-17h00 of working days, Sat 2031-03-29\n\
+             no time suits: try a longer range, a shorter duration, or hours=0-24 for any time, \
+             weekends too",
+        ),
+        (
+            json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
+                   "to": "2031-03-30 05h00", "hours": "0-24"}),
+            json!([
+                ["00h00", 1, null],
+                ["01h00", 1, null],
+                ["03h00", 1, null],
+                ["04h00", 1, null]
+            ]),
+            "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00",
+        ),
+    ] {
+        let notes = bench.notes("calendar_free", asked(more.clone())).await;
+        assert_eq!(notes, told, "{more}");
+        let found = bench.json("calendar_free", asked(more.clone())).await;
+        let shown: Vec<Value> = found["slots"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|slot| {
+                let start = slot["start"].as_str().unwrap();
+                json!([start[start.len() - 5..], slot["free"], slot["missing"]])
+            })
+            .collect();
+        assert_eq!(Value::from(shown), slots, "{more}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_knows_is_asked() {
+    let bench = office().await;
+    let asked = json!({"from": "2031-03-31", "to": "2031-03-31",
+                       "who": ["bo@example.com", "cy@partner.example"]});
+    // The own account does not answer in time; a colleague's may know.
+    bench.desks[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
+    assert_eq!(
+        bench.notes("calendar_free", asked.clone()).await,
+        "busy: 0, Mon 2031-03-31\n\
+         free throughout: cy@partner.example\n\
+         not known: bo@example.com: bo@example.com: no answer within 0 seconds"
+    );
+    let other = known(
+        &[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")],
+        None,
+    );
+    {
+        let mut people = bench.desks[0].people.lock().unwrap();
+        people.push(("bo@example.com".to_owned(), Ok(other)));
+    }
+    let found = bench.json("calendar_free", asked.clone()).await;
+    assert_eq!(column(&found, "busy", "show"), ["busy"]);
+    // Their own account is believed before others.
+    bench.desks[1].trouble.lock().unwrap().delay = Duration::ZERO;
+    let found = bench.json("calendar_free", asked.clone()).await;
+    assert_eq!(column(&found, "busy", "show"), ["oof"]);
+    // Nobody who can be asked.
+    for desk in &bench.desks {
+        let error = Error::new(Kind::Network, "no route");
+        desk.trouble.lock().unwrap().failure = Some(error);
+    }
+    assert_eq!(
+        bench.refused("calendar_free", asked).await,
+        "nobody's time is known: no route"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_meant_is_refused() {
+    let bench = office().await;
+    for (arguments, says) in [
+        (
+            json!({"who": ["Ana"]}),
+            "`Ana` is not an address: give whole addresses, or `me`",
+        ),
+        (json!({"who": ["a@b c"]}), "`a@b c` is not an address"),
+        (json!({"who": ["@b"]}), "`@b` is not an address"),
+        (
+            json!({"hours": "9-17"}),
+            "`hours` are those of slots: add a `duration`",
+        ),
+        (
+            json!({"duration": "1h", "hours": "17-9"}),
+            "`hours` is `17-9`, which are no hours of a day: write them as 9-17",
+        ),
+        (json!({"duration": "1h", "hours": "9"}), "`hours` is `9`"),
+        (
+            json!({"duration": "1h", "hours": "9-25"}),
+            "`hours` is `9-25`",
+        ),
+        (json!({"duration": "0"}), "`duration` is nothing"),
+        (json!({"duration": "soon"}), "`duration`: `soon`"),
+        (
+            json!({"tz": "Nowhere"}),
+            "`tz`: there is no time zone `Nowhere`",
+        ),
+        (
+            json!({"from": "2031-03-31", "to": "2031-03-30"}),
+            "`to` (Mon 2031-03-31 00h00) is not after `from` (Mon 2031-03-31 00h00)",
+        ),
+        (
+            json!({"from": "2031-01-01", "to": "2031-12-31"}),
+            "the range is longer than 62 days: ask for it in parts",
+        ),
+        (
+            json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
+            "that time is over: give a `to` that is still to come",
+        ),
+    ] {
+        let said = bench.refused("calendar_free", arguments.clone()).await;
+        assert!(said.contains(says), "{arguments}: {said}");
+    }
+    let many: Vec<String> = (0..51).map(|at| format!("p{at}@example.com")).collect();
+    assert_eq!(
+        bench.refused("calendar_free", json!({"who": many})).await,
+        "51 people are more than 50: ask about fewer"
+    );
+}
+
+/// Minutes of the times below.
+const TICK: i64 = 5;
+/// Friday the 28th of March 2031, 0h00 UTC; clocks change on the 30th.
+const FIRST: i64 = 1_932_422_400;
+const DAYS: i64 = 4;
+
+/// What somebody's calendar has: tick, ticks, how it is shown.
+type Busy = (i64, i64, usize);
+/// Days, from and to in half hours, in one of two zones.
+type Work = (Vec<i8>, u16, u16, bool);
+
+const ZONES: [&str; 2] = ["Europe/Berlin", "America/New_York"];
+const SHOWS: [&str; 4] = ["busy", "tentative", "oof", "workingElsewhere"];
+
+fn someone() -> impl Strategy<Value = (bool, Vec<Busy>, Option<Work>)> {
+    let busy = (0..DAYS * 288, 1_i64..60, 0_usize..4);
+    let days = prop::sample::subsequence(vec![0_i8, 1, 2, 3, 4, 5, 6], 3..7);
+    let work = (days, 0_u16..30, 8_u16..18, any::<bool>());
+    let work = work.prop_map(|(days, from, long, zone)| (days, from, from + long, zone));
+    (
+        prop::bool::weighted(0.9),
+        prop::collection::vec(busy, 0..14),
+        prop::option::of(work),
+    )
+}
+
+fn at(tick: i64) -> Timestamp {
+    Timestamp::from_second(FIRST + tick * TICK * 60).unwrap()
+}
+
+/// Slots as they should be, found tick by tick.
+fn expected(
+    people: &[(bool, Vec<Busy>, Option<Work>)],
+    zone: &TimeZone,
+    daily: Option<(u16, u16)>,
+    length: i64,
+    limit: usize,
+) -> Vec<(String, Vec<String>)> {
+    let any = daily == Some((0, 48));
+    let local = |tick: i64, zone: &TimeZone| {
+        let local = zone.to_datetime(at(tick));
+        let half_hours =
+            u16::try_from(local.hour()).unwrap() * 60 + u16::try_from(local.minute()).unwrap();
+        (local.weekday().to_monday_zero_offset(), half_hours)
+    };
+    let works = |tick: i64| {
+        let (_, minute) = local(tick, zone);
+        let asked = daily.is_none_or(|(from, to)| (from * 30..to * 30).contains(&minute));
+        let all = people
+            .iter()
+            .all(|(known, _, work)| match work.as_ref().filter(|_| *known) {
+                Some((days, from, to, other)) => {
+                    let zone = TimeZone::get(ZONES[usize::from(*other)]).unwrap();
+                    let (day, minute) = local(tick, &zone);
+                    days.contains(&day) && (from * 30..to * 30).contains(&minute)
+                }
+                None => {
+                    let (day, minute) = local(tick, zone);
+                    let (from, to) = daily.unwrap_or((18, 34));
+                    day < 5 && (from * 30..to * 30).contains(&minute)
+                }
+            });
+        any || asked && all
+    };
+    let open: Vec<bool> = (0..DAYS * 288).map(works).collect();
+    let mut found = Vec::new();
+    for start in (0..DAYS * 288 - length + 1).step_by(3) {
+        if !(start..start + length).all(|tick| open[usize::try_from(tick).unwrap()]) {
+            continue;
+        }
+        let mut missing = Vec::new();
+        for (place, (known, busy, _)) in people.iter().enumerate() {
+            let has = |show: usize| {
+                // The weightier counts where two overlap.
+                (start..start + length).any(|tick| {
+                    let mut all: Vec<usize> = busy
+                        .iter()
+                        .filter(|(from, long, _)| (*from..from + long).contains(&tick))
+                        .map(|(.., show)| *show)
+                        .collect();
+                    all.sort_by_key(|show| [1, 2, 0, 3][*show]);
+                    all.first() == Some(&show)
+                })
+            };
+            let why = match (known, has(0), has(2), has(1)) {
+                (false, ..) => "unknown",
+                (_, true, ..) => "busy",
+                (_, _, true, _) => "oof",
+                (.., true) => "perhaps",
+                _ => continue,
+            };
+            missing.push(format!("p{place} {why}"));
+        }
+        let count = |words: &[&str]| {
+            let mut all = missing.iter();
+            all.by_ref()
+                .filter(|one| words.iter().any(|word| one.ends_with(word)))
+                .count()
+        };
+        if count(&["busy", "oof", "unknown"]) < people.len() {
+            found.push((count(&["busy", "oof"]), count(&["perhaps"]), start, missing));
+        }
+    }
+    found.sort();
+    let mut best: Vec<(i64, Vec<String>)> = Vec::new();
+    for (_, _, start, missing) in found {
+        let apart = |(other, _): &(i64, Vec<String>)| (other - start).abs() >= length;
+        if best.len() < limit && best.iter().all(apart) {
+            best.push((start, missing));
+        }
+    }
+    best.into_iter()
+        .map(|(start, missing)| (when::start(When::At(at(start)), zone), missing))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Every slot is in the hours of everybody, says rightly who is missing, and
+    /// no better one is left out; over a change of the clocks, in two zones.
+    #[test]
+    fn slots_are_the_best_there_are(
+        people in prop::collection::vec(someone(), 1..4),
+        zone in 0_usize..2,
+        daily in prop::option::of((0_u16..20, 4_u16..28)),
+        any in prop::bool::weighted(0.1),
+        length in 1_i64..30,
+        limit in 1_usize..8,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
+            let mut desk = Desk::new("ana");
+            let mut who = Vec::new();
+            for (place, (is_known, busy, work)) in people.iter().enumerate() {
+                let address = format!("p{place}@example.com");
+                who.push(address.clone());
+                if !is_known {
+                    continue;
+                }
+                let busy = busy.iter().map(|(from, long, show)| {
+                    (utc(*from), utc(from + long), SHOWS[*show].to_owned())
+                });
+                let work = work.as_ref().and_then(|(days, from, to, other)| {
+                    hours(ZONES[usize::from(*other)], days, from * 30, to * 30)
+                });
+                desk = desk.knows(&address, Known { busy: busy.collect(), hours: work });
+            }
+            let bench = bench(vec![desk]).await;
+            let zone = ZONES[zone];
+            let daily = match any {
+                true => Some((0, 48)),
+                false => daily.map(|(from, long)| (from, from + long)),
+            };
+            let mut asked = json!({
+                "who": who, "from": at(0).to_string(), "to": at(DAYS * 288).to_string(),
+                "duration": length * TICK, "limit": limit, "tz": zone,
+            });
+            if let Some((from, to)) = daily {
+                let clock = |half: u16| format!("{}:{:02}", half / 2, half % 2 * 30);
+                asked["hours"] = format!("{}-{}", clock(from), clock(to)).into();
+            }
+            if people.iter().all(|(known, ..)| !known) {
+                let said = bench.refused("calendar_free", asked).await;
+                assert!(said.starts_with("nobody's time is known"), "{said}");
+                return;
+            }
+            let found = bench.json("calendar_free", asked).await;
+            let shown: Vec<(String, Vec<String>)> = found["slots"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|slot| {
+                    let missing = slot["missing"].as_str().unwrap_or_default();
+                    let missing = missing.split(", ").filter(|one| !one.is_empty());
+                    let start = slot["start"].as_str().unwrap().to_owned();
+                    (start, missing.map(str::to_owned).collect())
+                })
+                .collect();
+            let zone = TimeZone::get(zone).unwrap();
+            assert_eq!(shown, expected(&people, &zone, daily, length, limit));
+            for slot in found["slots"].as_array().unwrap() {
+                let missing = slot["missing"].as_str().map_or(0, |all| all.split(", ").count());
+                assert_eq!(slot["free"], people.len() - missing);
+            }
+        });
+    }
+}
+
+#[test]
+fn the_days_above_are_what_they_are_said_to_be() {
+    let berlin = TimeZone::get("Europe/Berlin").unwrap();
+    let change = at(2 * 288 + 12).checked_add(SignedDuration::from_secs(1));
+    assert_eq!(at(0).to_string(), "2031-03-28T00:00:00Z");
+    assert_eq!(
+        when::start(When::At(change.unwrap()), &berlin),
+        "Sun 2031-03-30 03h00"
+    );
+}

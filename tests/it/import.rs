@@ -1,0 +1,457 @@
+//! iCalendar documents imported, and invitations in messages answered, over
+//! calendars in memory.
+
+use daysheet::error::{Error, Kind};
+use daysheet::when::When;
+use serde_json::json;
+
+use crate::desk::{Office, guest, repeat};
+
+/// A document of these lines.
+fn document(lines: &[&str]) -> String {
+    let mut text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n".to_owned();
+    for line in lines {
+        text.push_str(line);
+        text.push_str("\r\n");
+    }
+    text.push_str("END:VCALENDAR\r\n");
+    text
+}
+
+const TALK: &[&str] = &[
+    "BEGIN:VEVENT",
+    "UID:talk@elsewhere.example",
+    "DTSTART;TZID=Europe/Berlin:20360205T140000",
+    "DTEND;TZID=Europe/Berlin:20360205T150000",
+    "SUMMARY:Talk",
+    "LOCATION:Hall",
+    "DESCRIPTION:Bring a pen.",
+    "CATEGORIES:Work",
+    "END:VEVENT",
+];
+
+const COURSE: &[&str] = &[
+    "BEGIN:VEVENT",
+    "UID:course@elsewhere.example",
+    "DTSTART;TZID=Europe/Berlin:20360206T100000",
+    "DTEND;TZID=Europe/Berlin:20360206T110000",
+    "RRULE:FREQ=WEEKLY;COUNT=4",
+    "EXDATE;TZID=Europe/Berlin:20360227T100000",
+    "SUMMARY:Course",
+    "END:VEVENT",
+    "BEGIN:VEVENT",
+    "UID:course@elsewhere.example",
+    "RECURRENCE-ID;TZID=Europe/Berlin:20360213T100000",
+    "DTSTART;TZID=Europe/Berlin:20360213T160000",
+    "DTEND;TZID=Europe/Berlin:20360213T170000",
+    "SUMMARY:Course\\, later",
+    "END:VEVENT",
+    "BEGIN:VEVENT",
+    "UID:course@elsewhere.example",
+    "RECURRENCE-ID;TZID=Europe/Berlin:20360220T100000",
+    "DTSTART;TZID=Europe/Berlin:20360220T100000",
+    "STATUS:CANCELLED",
+    "END:VEVENT",
+];
+
+const INVITATION: &[&str] = &[
+    "METHOD:REQUEST",
+    "BEGIN:VEVENT",
+    "UID:plan@elsewhere.example",
+    "DTSTART:20360205T130000Z",
+    "DTEND:20360205T133000Z",
+    "SUMMARY:Planning",
+    "ORGANIZER;CN=Bo Berg:mailto:bo@elsewhere.example",
+    "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:ana@example.com",
+    "ATTENDEE;PARTSTAT=ACCEPTED:mailto:cy@elsewhere.example",
+    "END:VEVENT",
+];
+
+#[tokio::test]
+async fn a_document_becomes_events_once() {
+    let office = Office::one().await;
+    let text = document(&[TALK, COURSE].concat());
+    let call = |more: &str| json!({"ics": text, "dry_run": more == "dry"});
+    assert_eq!(
+        office.ok("calendar_save", call("dry")).await,
+        "outcomes[2|]{item|op|result|detail}:\n  \
+         1 Talk|import|planned|Tue 2036-02-05 14h00 to 15h00; at Hall\n  \
+         2 Course|import|planned|Wed 2036-02-06 10h00 to 11h00; repeats FREQ=WEEKLY;COUNT=4\n--\n\
+         categories were left out: Google has colours instead\ndry run: nothing was written"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(
+        office.ok("calendar_save", call("")).await,
+        "zone: Europe/Berlin\n\
+         events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
+         e1|Tue 2036-02-05 14h00|15h00|Talk|Hall|me|null|\"\"\n  \
+         e2|Wed 2036-02-06 10h00|11h00|Course|null|me|null|recurring\n--\n\
+         categories were left out: Google has colours instead"
+    );
+    assert_eq!(
+        office.written(),
+        [
+            "create main Nobody: \
+             2036-02-05T14:00:00[Europe/Berlin]/2036-02-05T15:00:00[Europe/Berlin] title=Talk \
+             place=Hall notes=Bring a pen. uid=talk@elsewhere.example",
+            "create main Nobody: \
+             2036-02-06T10:00:00[Europe/Berlin]/2036-02-06T11:00:00[Europe/Berlin] title=Course \
+             uid=course@elsewhere.example repeat=FREQ=WEEKLY;COUNT=4 -20360227T0900Z",
+            "update main/new2@20360213T0900Z Nobody: \
+             2036-02-13T16:00:00[Europe/Berlin]/2036-02-13T17:00:00[Europe/Berlin] \
+             title=Course, later",
+            "delete main/new2@20360220T0900Z Nobody",
+        ]
+    );
+    // A second time there is nothing to do.
+    let again = office.ok("calendar_save", call("")).await;
+    assert_eq!(
+        again,
+        "outcomes[2|]{item|op|result|detail}:\n  \
+         1 Talk|import|unchanged|it is e1 already\n  \
+         2 Course|import|unchanged|it is e2 already\n--\n\
+         categories were left out: Google has colours instead"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    // What has changed there changes here.
+    let newer = document(TALK)
+        .replace("T150000", "T153000")
+        .replace("Hall", "Yard");
+    let answer = office.ok("calendar_save", json!({"ics": newer})).await;
+    assert!(
+        answer.contains("e1|Tue 2036-02-05 14h00|15h30|Talk|Yard|me|null|\"\""),
+        "{answer}"
+    );
+    assert_eq!(
+        office.written(),
+        ["update main/new1 Nobody: \
+          2036-02-05T14:00:00[Europe/Berlin]/2036-02-05T15:30:00[Europe/Berlin] place=Yard"]
+    );
+}
+
+#[tokio::test]
+async fn what_is_there_under_another_uid_is_not_doubled() {
+    let office = Office::outlook().await;
+    let ana = office.ana();
+    ana.put("main/t", "Talk", "2036-02-05T14:00[Europe/Berlin]", 60);
+    assert_eq!(
+        office
+            .ok("calendar_save", json!({"ics": document(TALK)}))
+            .await,
+        "outcomes[1|]{item|op|result|detail}:\n  Talk|import|unchanged|it is e1 already"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    // Outlook would ask people to it in one's own name.
+    let text = document(&INVITATION[1..]);
+    let answer = office
+        .call("calendar_save", json!({"ics": text}))
+        .await
+        .unwrap();
+    assert_eq!(
+        answer[1],
+        "people were left out: Outlook would ask them to a meeting of yours\n\
+         Planning: clashes with e1 \"Talk\" Tue 2036-02-05 14h00 to 15h00"
+    );
+    assert_eq!(
+        office.written(),
+        [
+            "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
+          uid=plan@elsewhere.example"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_an_import_meets_is_told() {
+    let office = Office::one().await;
+    let ana = office.ana();
+    ana.put("main/d", "Dentist", "2036-02-05T14:30[Europe/Berlin]", 60);
+    let call = |more: &str| json!({"ics": document(TALK), "if_conflict": more});
+    let answer = office.ok("calendar_save", call("refuse")).await;
+    assert!(
+        answer.contains(
+            "Talk|import|refused|\"clashes with e1 \\\"Dentist\\\" Tue 2036-02-05 14h30 to 15h30\""
+        ),
+        "{answer}"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    // One that fails among others.
+    let text = document(&[TALK, COURSE].concat());
+    ana.fail([Some((
+        Error::new(Kind::Provider(400), "the service says no"),
+        false,
+    ))]);
+    let answer = office
+        .ok(
+            "calendar_save",
+            json!({"ics": text, "if_conflict": "ignore"}),
+        )
+        .await;
+    assert!(
+        answer.contains(
+            "outcomes[1|]{item|op|result|detail}:\n  1 Talk|import|failed|the service says no"
+        ),
+        "{answer}"
+    );
+    assert_eq!(office.written().len(), 4);
+    // An invitation is better answered.
+    let text = document(INVITATION);
+    let blocks = office
+        .call("calendar_save", json!({"ics": text}))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "this invites ana@example.com: calendar_respond answers it and tells the organizer"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_document_is_refused() {
+    let office = Office::one().await;
+    let folder = office.home.path();
+    let large = folder.join("large.ics");
+    std::fs::write(&large, vec![b' '; 1024 * 1024 + 1]).unwrap();
+    let inside = folder.join("folder.ics");
+    std::fs::create_dir(&inside).unwrap();
+    let good = folder.join("talk.ICS");
+    std::fs::write(&good, document(TALK)).unwrap();
+    let brief = |path: &std::path::Path| daysheet::text::brief(path.to_str().unwrap());
+    let cases = [
+        (
+            "hello".to_owned(),
+            "`ics` is `hello`, which is no iCalendar text: give text that begins with \
+             BEGIN:VCALENDAR, the path of an .ics file, or the id of a message with an \
+             invitation, such as m12"
+                .to_owned(),
+        ),
+        (
+            large.to_str().unwrap().to_owned(),
+            format!(
+                "{} is larger than 1 MiB: split it, or give the events themselves",
+                brief(&large)
+            ),
+        ),
+        (
+            inside.to_str().unwrap().to_owned(),
+            format!(
+                "{} is no regular file: give the path of an .ics file",
+                brief(&inside)
+            ),
+        ),
+        (
+            document(&[]),
+            "there is no event in it: check the text; an event is a VEVENT with a DTSTART"
+                .to_owned(),
+        ),
+        (
+            document(&[
+                "METHOD:CANCEL",
+                "BEGIN:VEVENT",
+                "UID:x",
+                "DTSTART:20360205T130000Z",
+                "END:VEVENT",
+            ]),
+            "the document is no event to import: its METHOD is CANCEL: read the message, and \
+             change the event itself"
+                .to_owned(),
+        ),
+    ];
+    for (ics, wanted) in cases {
+        let error = office.error("calendar_save", json!({"ics": ics})).await;
+        assert_eq!(error, wanted);
+    }
+    let missing = folder.join("none.ics");
+    let error = office
+        .error("calendar_save", json!({"ics": missing.to_str().unwrap()}))
+        .await;
+    assert!(error.contains("cannot be read"), "{error}");
+    assert_eq!(office.written(), Vec::<String>::new());
+    // A file, and a broken line in it, which is said with its number.
+    office
+        .ok("calendar_save", json!({"ics": good.to_str().unwrap()}))
+        .await;
+    assert_eq!(office.written().len(), 1);
+    let broken = document(
+        &[
+            TALK,
+            &["BEGIN:VEVENT", "UID:y", "DTSTART:whenever", "END:VEVENT"],
+        ]
+        .concat(),
+    )
+    .replace("talk@", "other@")
+    .replace("T14", "T16")
+    .replace("T15", "T17");
+    let blocks = office
+        .call("calendar_save", json!({"ics": broken}))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "line 15: cannot be read: `DTSTART:whenever`\n\
+         line 13: the event has no start and is passed over\n\
+         categories were left out: Google has colours instead"
+    );
+    assert_eq!(office.written().len(), 1);
+}
+
+/// An office with a message `m1` that has this in it.
+async fn letter(office: Office, invitation: &str) -> Office {
+    let ana = office.ana();
+    {
+        let mut letters = ana.letters.lock().unwrap();
+        letters.insert("letter1".to_owned(), invitation.to_owned());
+    }
+    office.ok("mail_search", json!({})).await;
+    office
+}
+
+/// The event that the invitation is about, as it is in the calendar.
+fn planned(office: &Office) {
+    let ana = office.ana();
+    let mut facts = ana.put("main/p", "Planning", "2036-02-05T14:00[Europe/Berlin]", 30);
+    facts.uid = Some("plan@elsewhere.example".to_owned());
+    facts.own = false;
+    facts.guests = vec![guest("ana@example.com", '?')];
+    facts.guests[0].me = true;
+    ana.set(facts);
+}
+
+#[tokio::test]
+async fn a_message_is_answered_for_its_event() {
+    let office = letter(Office::one().await, &document(INVITATION)).await;
+    planned(&office);
+    let call = || json!({"id": "m1", "response": "accept", "comment": "Gladly"});
+    let answer = office.ok("calendar_respond", call()).await;
+    assert!(
+        answer.contains("e1|Tue 2036-02-05 14h00|14h30|Planning|null|ana@example.com|me+|\"\""),
+        "{answer}"
+    );
+    assert_eq!(office.written(), ["respond main/p Accepted \"Gladly\""]);
+    // It has been moved since the message was written.
+    office.ana().touch("main/p", |facts| {
+        facts.start = When::At("2036-02-05T15:00:00Z".parse().unwrap());
+        facts.end = When::At("2036-02-05T15:30:00Z".parse().unwrap());
+    });
+    assert_eq!(
+        office.error("calendar_respond", call()).await,
+        "the meeting is not as m1 has it: it is now Tue 2036-02-05 16h00 to 16h30 Planning: \
+         answer e1 if it is still right"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_message_about_one_occurrence_is_answered_for_that() {
+    let text =
+        document(INVITATION).replace("UID:plan", "RECURRENCE-ID:20360205T130000Z\r\nUID:plan");
+    let office = letter(Office::one().await, &text).await;
+    let ana = office.ana();
+    let mut facts = ana.put("main/p", "Planning", "2036-01-29T14:00[Europe/Berlin]", 30);
+    facts.uid = Some("plan@elsewhere.example".to_owned());
+    facts.own = false;
+    facts.repeat = Some(repeat("FREQ=WEEKLY"));
+    ana.set(facts);
+    let call = json!({"id": "m1", "response": "decline"});
+    office.ok("calendar_respond", call).await;
+    assert_eq!(office.written(), ["respond main/p@20360205T1300Z Declined"]);
+}
+
+#[tokio::test]
+async fn what_is_not_in_the_calendar_is_put_there() {
+    let office = letter(Office::one().await, &document(INVITATION)).await;
+    let call = |response: &str| json!({"id": "m1", "response": response});
+    let blocks = office
+        .call("calendar_respond", call("tentative"))
+        .await
+        .unwrap();
+    assert_eq!(blocks[1], "the meeting was not in the calendar: it is now");
+    assert_eq!(
+        office.written(),
+        [
+            "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] \
+             title=Planning uid=plan@elsewhere.example guests=[ana@example.com! \
+             cy@elsewhere.example+] organizer=bo@elsewhere.example",
+            "respond main/new1 Tentative",
+        ]
+    );
+    // The organizer could not be told.
+    let office = letter(Office::one().await, &document(INVITATION)).await;
+    let no = Error::new(Kind::Provider(403), "the service says no");
+    office.ana().fail([None, Some((no, false))]);
+    let blocks = office
+        .call("calendar_respond", call("accept"))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "the meeting was not in the calendar: it is now\n\
+         the organizer was not told (the service says no): write to bo@elsewhere.example"
+    );
+    // At Outlook it is an event of one's own, without the others.
+    let office = letter(Office::outlook().await, &document(INVITATION)).await;
+    let blocks = office
+        .call("calendar_respond", call("accept"))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "the meeting was not in the calendar: it is now\n\
+         the organizer was not told (it is an event of your own here): write to \
+         bo@elsewhere.example"
+    );
+    assert_eq!(
+        office.written(),
+        [
+            "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
+          uid=plan@elsewhere.example"
+        ]
+    );
+    let office = letter(Office::outlook().await, &document(INVITATION)).await;
+    assert_eq!(
+        office.error("calendar_respond", call("decline")).await,
+        "the meeting is not in the calendar, so there is nothing to decline: write to \
+         bo@elsewhere.example instead"
+    );
+    assert_eq!(
+        office
+            .error(
+                "calendar_respond",
+                json!({"id": "m1", "response": "forward", "to": ["cy@example.com"]})
+            )
+            .await,
+        "m1 is about a meeting that is not in the calendar: forward the message itself"
+    );
+    for (text, wanted) in [
+        (
+            String::new(),
+            "m1 has no invitation in it: read it with mail_read, and create the event with \
+             calendar_save",
+        ),
+        (
+            document(INVITATION).replace("METHOD:REQUEST", "METHOD:CANCEL"),
+            "m1 cancels a meeting: there is nothing to answer: delete the event with \
+             calendar_delete, if it is still there",
+        ),
+        (
+            document(INVITATION).replace("METHOD:REQUEST", "METHOD:REPLY"),
+            "m1 is somebody's answer, and no invitation: look at the event with calendar_search",
+        ),
+        (
+            document(&["METHOD:REQUEST"]),
+            "m1 has no event in its invitation: read it with mail_read",
+        ),
+    ] {
+        let office = letter(Office::one().await, &text).await;
+        assert_eq!(
+            office.error("calendar_respond", call("accept")).await,
+            wanted
+        );
+        assert_eq!(office.written(), Vec::<String>::new());
+    }
+    // A message can be imported, too.
+    let office = letter(Office::one().await, &document(TALK)).await;
+    office.ok("calendar_save", json!({"ics": "m1"})).await;
+    assert_eq!(office.written().len(), 1);
+    assert!(office.ana().get("main/new1").is_some());
+}

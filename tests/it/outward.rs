@@ -1,0 +1,450 @@
+//! `calendar_delete`, `calendar_respond` and `manage`, over calendars in memory.
+
+use daysheet::error::{Error, Kind};
+use daysheet::provider::calendar::Guest;
+use serde_json::{Value, json};
+
+use crate::desk::{Office, guest, repeat};
+
+const ONE: &str = "main/w@20360212T0800Z";
+
+/// A meeting, an invitation, a series, and a series somebody else called.
+async fn office() -> Office {
+    with(Office::one().await)
+}
+
+fn with(office: Office) -> Office {
+    let ana = office.ana();
+    ana.put("main/p", "Private", "2036-02-05T08:00[Europe/Berlin]", 30);
+    let mut meeting = ana.put("main/m", "Meeting", "2036-02-05T09:00[Europe/Berlin]", 60);
+    meeting.guests = vec![guest("bo@example.com", '+')];
+    ana.set(meeting);
+    let me = Guest {
+        me: true,
+        ..guest("ana@example.com", '?')
+    };
+    let mut invited = ana.put("main/i", "Invited", "2036-02-05T10:00[Europe/Berlin]", 60);
+    invited.own = false;
+    invited.guests = vec![me.clone(), guest("bo@example.com", '+')];
+    ana.set(invited);
+    let mut series = ana.put("main/w", "Weekly", "2036-02-05T09:00[Europe/Berlin]", 60);
+    series.repeat = Some(repeat("FREQ=WEEKLY"));
+    ana.set(series);
+    let mut theirs = ana.put("main/y", "Theirs", "2036-02-05T11:00[Europe/Berlin]", 60);
+    theirs.own = false;
+    theirs.guests = vec![me];
+    theirs.repeat = Some(repeat("FREQ=WEEKLY"));
+    ana.set(theirs);
+    ana.put("team/t", "Team", "2036-02-05T09:00[Europe/Berlin]", 60);
+    office
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_told() {
+    let cases = [
+        (
+            json!({"id": "main/p"}),
+            "e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30",
+            "delete main/p Nobody",
+        ),
+        (
+            json!({"id": "main/m", "notify": "external"}),
+            "e1 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00",
+            "delete main/m External",
+        ),
+        (
+            json!({"id": ONE, "scope": "this"}),
+            "e1 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00",
+            "delete main/w@20360212T0800Z Nobody",
+        ),
+        (
+            json!({"id": ONE, "scope": "following"}),
+            "e2 Weekly|delete|done|from Tue 2036-02-12 09h00 on",
+            "update main/w Nobody: repeat=FREQ=WEEKLY;UNTIL=20360212T075959Z",
+        ),
+        // What follows the first is all of it.
+        (
+            json!({"id": "main/w@20360205T0800Z", "scope": "following"}),
+            "e2 Weekly|delete|done|the whole series",
+            "delete main/w Nobody",
+        ),
+        (
+            json!({"id": ONE, "scope": "series"}),
+            "e2 Weekly|delete|done|the whole series",
+            "delete main/w Nobody",
+        ),
+        (
+            json!({"id": "main/w", "scope": "series"}),
+            "e1 Weekly|delete|done|the whole series",
+            "delete main/w Nobody",
+        ),
+    ];
+    for (call, outcome, written) in cases {
+        let office = office().await;
+        assert_eq!(
+            office.ok("calendar_delete", call.clone()).await,
+            format!("outcomes[1|]{{item|op|result|detail}}:\n  {outcome}"),
+            "{call}"
+        );
+        assert_eq!(office.written(), [written], "{call}");
+    }
+    // A message goes where the service carries one.
+    let call = || json!({"id": "main/m", "notify": "all", "message": "Sorry"});
+    let at_google = office().await;
+    let blocks = at_google.call("calendar_delete", call()).await.unwrap();
+    assert_eq!(
+        blocks[1],
+        "the message was not sent: the service carries none with this"
+    );
+    let at_outlook = with(Office::outlook().await);
+    let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
+    assert_eq!(blocks.len(), 1);
+    assert_eq!(at_outlook.written(), ["delete main/m All \"Sorry\""]);
+    // What somebody else called is gone here only.
+    let office = office().await;
+    let blocks = office
+        .call("calendar_delete", json!({"id": "main/i"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "it is gone from your calendar only; calendar_respond tells the organizer"
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_clear_is_not_deleted() {
+    let office = office().await;
+    let cases = [
+        (
+            json!({"id": ONE}),
+            "e1 is a recurring event: say how much of it is meant: scope=this, following or series",
+        ),
+        (
+            json!({"id": "main/w", "scope": "this"}),
+            "e2 is the whole recurring event and no occurrence of it: give the id of an \
+             occurrence, from calendar_search; or scope=series",
+        ),
+        (
+            json!({"id": "main/m"}),
+            "people are asked, and `notify` does not say whether they are told: give notify=all, \
+             external or none",
+        ),
+        (
+            json!({"id": "main/m", "notify": "none", "message": "Sorry"}),
+            "`message` is given, and notify=none tells nobody: give notify=all, or leave \
+             `message` out",
+        ),
+        (
+            json!({"id": "main/p", "message": "Sorry"}),
+            "`message` is given, and nobody is asked: leave it out",
+        ),
+        (
+            json!({"id": "main/i", "message": "Sorry"}),
+            "e5 was called by somebody else: deleting it carries no message: use \
+             calendar_respond with response=decline and a comment",
+        ),
+        (
+            json!({"id": "team/t"}),
+            "e6 is in the calendar Team, which can only be read: ask its owner for the change, \
+             or create an event of your own",
+        ),
+        (
+            json!({"id": "main/gone"}),
+            "e7 is not there any more: it was deleted: search again",
+        ),
+    ];
+    for (call, wanted) in cases {
+        assert_eq!(
+            office.error("calendar_delete", call.clone()).await,
+            wanted,
+            "{call}"
+        );
+    }
+    // It is not the event that was shown any more.
+    let ana = office.ana();
+    let call = json!({"id": "main/p", "events": [{"title": "Secret"}]});
+    office.ok("calendar_save", call).await;
+    office.written();
+    ana.touch("main/p", |facts| facts.title = "Public".to_owned());
+    assert_eq!(
+        office.error("calendar_delete", json!({"id": "e4"})).await,
+        "e4 was changed since it was shown: it is now Tue 2036-02-05 08h00 to 08h30 Public: \
+         nothing was written; call again if it is still right"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    // Nobody knows.
+    ana.fail([Some((
+        Error::new(Kind::Network, "the connection broke"),
+        true,
+    ))]);
+    assert_eq!(
+        office.ok("calendar_delete", json!({"id": "e4"})).await,
+        "outcomes[1|]{item|op|result|detail}:\n  \
+         e4 Public|delete|unknown|\"the connection broke: it may have been done all the same, so \
+         search before trying again\""
+    );
+    assert_eq!(office.written(), ["delete main/p Nobody"]);
+}
+
+#[tokio::test]
+async fn an_invitation_is_answered() {
+    let row = |answer: &str| {
+        format!(
+            "zone: Europe/Berlin\n\
+             events[1|]{{id|start|end|title|where|organizer|people|flags}}:\n  \
+             e1|Tue 2036-02-05 10h00|11h00|Invited|null|ana@example.com|me{answer} bo+|\"\""
+        )
+    };
+    let cases = [
+        (
+            json!({"id": "main/i", "response": "accept"}),
+            row("+"),
+            "respond main/i Accepted",
+        ),
+        (
+            json!({"id": "main/i", "response": "decline", "comment": "Away"}),
+            row("-"),
+            "respond main/i Declined \"Away\"",
+        ),
+        (
+            json!({"id": "main/i", "response": "tentative", "notify": "none"}),
+            row("~"),
+            "respond main/i Tentative quietly",
+        ),
+        (
+            json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06 10h00"}),
+            format!("{}\n--\nproposed: Wed 2036-02-06 10h00 to 11h00", row("~")),
+            "respond main/i Tentative 2036-02-06T09:00:00Z/2036-02-06T10:00:00Z",
+        ),
+        (
+            json!({"id": "main/i", "response": "decline", "propose": "14:00 / 14:30"}),
+            format!("{}\n--\nproposed: Tue 2036-02-05 14h00 to 14h30", row("-")),
+            "respond main/i Declined 2036-02-05T13:00:00Z/2036-02-05T13:30:00Z",
+        ),
+        (
+            json!({"id": "main/i", "response": "forward", "to": ["Cy <cy@example.com>", "di@example.com"],
+                   "comment": "For you"}),
+            "outcomes[1|]{item|op|result|detail}:\n  \
+             e1 Invited|forward|done|to cy@example.com, di@example.com"
+                .to_owned(),
+            "forward main/i cy@example.com,di@example.com \"For you\"",
+        ),
+    ];
+    for (call, answer, written) in cases {
+        let office = office().await;
+        assert_eq!(
+            office.ok("calendar_respond", call.clone()).await,
+            answer,
+            "{call}"
+        );
+        assert_eq!(office.written(), [written], "{call}");
+    }
+    // A recurring one, in part or whole.
+    for (id, scope, written) in [
+        (
+            "main/y@20360212T1000Z",
+            json!("this"),
+            "respond main/y@20360212T1000Z Accepted",
+        ),
+        (
+            "main/y@20360212T1000Z",
+            json!("series"),
+            "respond main/y Accepted",
+        ),
+        ("main/y", Value::Null, "respond main/y Accepted"),
+    ] {
+        let office = office().await;
+        let call = json!({"id": id, "response": "accept", "scope": scope});
+        office.ok("calendar_respond", call).await;
+        assert_eq!(office.written(), [written]);
+    }
+    // Outlook takes what was declined out of the calendar.
+    let at_outlook = with(Office::outlook().await);
+    let call = json!({"id": "main/i", "response": "decline"});
+    assert_eq!(
+        at_outlook.ok("calendar_respond", call).await,
+        "outcomes[1|]{item|op|result|detail}:\n  \
+         e1 Invited|decline|done|it is not in the calendar any more"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_answered_is_refused() {
+    let office = office().await;
+    let cases = [
+        (
+            json!({"id": "main/m", "response": "accept"}),
+            "e1 is your own: there is nobody to answer: change it with calendar_save, or cancel \
+             it with calendar_delete",
+        ),
+        (
+            json!({"id": "main/y@20360212T1000Z", "response": "accept"}),
+            "e2 is an occurrence of a recurring event: say how much of it is meant: scope=this \
+             or series",
+        ),
+        (
+            json!({"id": "main/y", "response": "accept", "scope": "this"}),
+            "e3 is the whole recurring event and no occurrence of it: give the id of an \
+             occurrence, or scope=series",
+        ),
+        (
+            json!({"id": "main/i", "response": "accept", "propose": "2036-02-06 10h00"}),
+            "`propose` asks for another time, and accept agrees to this one: use \
+             response=tentative, or decline",
+        ),
+        (
+            json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06"}),
+            "`propose`: the event has a time, and `start` is a day without one: give the time, \
+             too; or `end` as a day, to make it all-day",
+        ),
+        (
+            json!({"id": "main/i", "response": "tentative", "comment": "Hm", "notify": "none"}),
+            "a comment or proposal reaches nobody with notify=none: leave `notify` out, or leave \
+             them out",
+        ),
+        (
+            json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
+            "`cy` is no mail address: give name@example.com or Name <name@example.com>, one in \
+             each item",
+        ),
+        (
+            json!({"id": "main/i", "response": "forward"}),
+            "forwarding needs `to`: give addresses in `to`",
+        ),
+        (
+            json!({"id": "main/i", "response": "accept", "to": ["cy@example.com"]}),
+            "`to` is for response=forward: leave it out: the organizer gets the answer",
+        ),
+    ];
+    for (call, wanted) in cases {
+        assert_eq!(
+            office.error("calendar_respond", call.clone()).await,
+            wanted,
+            "{call}"
+        );
+    }
+    assert_eq!(office.written(), Vec::<String>::new());
+    let broken = Error::new(Kind::Timeout, "no answer");
+    office.ana().fail([Some((broken, true))]);
+    let call = json!({"id": "e4", "response": "accept"});
+    assert_eq!(
+        office.ok("calendar_respond", call).await,
+        "outcomes[1|]{item|op|result|detail}:\n  \
+         e4 Invited|accept|unknown|\"no answer: it may have been done all the same, so search \
+         before trying again\""
+    );
+}
+
+#[tokio::test]
+async fn calendars_are_made_renamed_and_deleted() {
+    let office = Office::one().await;
+    let call = |more: Value| {
+        let mut call = json!({"kind": "calendar"});
+        call.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        call
+    };
+    let cases = [
+        (
+            json!({"op": "create", "name": "Garden", "dry_run": true}),
+            "outcomes[1|]{item|op|result|detail}:\n  \
+             Garden|create|planned|in ana@example.com\n--\n\
+             dry run: nothing was written",
+            None,
+        ),
+        (
+            json!({"op": "create", "name": "Garden"}),
+            "calendars[1|]{id|name|access|main|zone}:\n  c1|Garden|owner|false|null",
+            Some("Create { name: \"Garden\", zone: None }"),
+        ),
+        (
+            json!({"op": "rename", "id": "garden", "name": "Field"}),
+            "calendars[1|]{id|name|access|main|zone}:\n  c1|Field|owner|false|null",
+            Some("Rename { id: \"garden\", name: \"Field\" }"),
+        ),
+        (
+            json!({"op": "rename", "id": "c1", "name": "Field"}),
+            "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|it is so already",
+            None,
+        ),
+        (
+            json!({"op": "delete", "id": "c1", "dry_run": true}),
+            "outcomes[1|]{item|op|result|detail}:\n  \
+             Field|delete|planned|with all its events, in ana@example.com\n--\n\
+             dry run: nothing was written",
+            None,
+        ),
+        (
+            json!({"op": "delete", "id": "Field"}),
+            "outcomes[1|]{item|op|result|detail}:\n  Field|delete|done|null",
+            Some("Delete { id: \"garden\" }"),
+        ),
+    ];
+    for (more, wanted, written) in cases {
+        let answer = office.ok("manage", call(more.clone())).await;
+        assert_eq!(answer, wanted, "{more}");
+        assert_eq!(
+            office.written(),
+            written.into_iter().collect::<Vec<_>>(),
+            "{more}"
+        );
+    }
+    let cases = [
+        (
+            json!({"op": "delete", "id": "ana"}),
+            "ana is the main calendar, which cannot be deleted: delete its events, or another \
+             calendar",
+        ),
+        (
+            json!({"op": "delete", "id": "Work"}),
+            "the calendar Work is somebody else's: ask its owner to delete it",
+        ),
+        (
+            json!({"op": "delete", "id": "Fiel"}),
+            "there is no calendar `Fiel`: use one of: ana (c2), Work (c3)",
+        ),
+        (
+            json!({"op": "delete"}),
+            "`op: delete` needs `id`: give the calendar's name or id, from lookup kind=calendars",
+        ),
+        (
+            json!({"op": "rename", "id": "ana"}),
+            "`name` is missing: say what the calendar is called",
+        ),
+        (
+            json!({"op": "create", "name": "work"}),
+            "there is a calendar called work already: choose another name",
+        ),
+        (
+            json!({"op": "create", "name": "New", "tz": "Xyzzy"}),
+            "there is no time zone `Xyzzy`: name it as IANA does: `Europe/Berlin`, \
+             `America/New_York`, `UTC`",
+        ),
+        (
+            json!({"op": "create", "id": "c1", "name": "New"}),
+            "`id` is for a calendar that is there: give the name of the new one as `name`",
+        ),
+    ];
+    for (more, wanted) in cases {
+        assert_eq!(
+            office.error("manage", call(more.clone())).await,
+            wanted,
+            "{more}"
+        );
+    }
+    assert_eq!(office.written(), Vec::<String>::new());
+    office.ana().fail([Some((
+        Error::new(Kind::Network, "the connection broke"),
+        false,
+    ))]);
+    assert_eq!(
+        office
+            .ok("manage", call(json!({"op": "create", "name": "New"})))
+            .await,
+        "outcomes[1|]{item|op|result|detail}:\n  \
+         New|create|unknown|\"the connection broke: it may have been done all the same, so search \
+         before trying again\""
+    );
+}

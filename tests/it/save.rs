@@ -1,0 +1,1448 @@
+//! `calendar_save`: new events and changes, over calendars in memory.
+
+use daysheet::error::{Error, Kind};
+use daysheet::provider::calendar::Facts;
+use daysheet::when::When;
+use serde_json::{Value, json};
+
+use crate::desk::{Office, guest, repeat};
+
+/// One new event, with arguments of the call besides.
+fn event(event: Value, more: Value) -> Value {
+    let mut call = json!({"events": [event]});
+    let more = more.as_object().unwrap().clone();
+    call.as_object_mut().unwrap().extend(more);
+    call
+}
+
+/// What is written when a plain event is created with these members besides.
+async fn created(members: Value, more: Value) -> Vec<String> {
+    let office = Office::one().await;
+    let mut one = json!({"title": "T"});
+    let members = members.as_object().unwrap().clone();
+    one.as_object_mut().unwrap().extend(members);
+    office.ok("calendar_save", event(one, more)).await;
+    office.written()
+}
+
+#[tokio::test]
+async fn a_new_event_is_what_the_service_holds() {
+    let office = Office::one().await;
+    let answer = office
+        .ok(
+            "calendar_save",
+            event(
+                json!({"title": "Review", "start": "2036-02-05 09h00", "duration": "45m",
+                       "where": "Room 3", "people": ["Bo Berg <bo@example.com>", "cy@example.com?"]}),
+                json!({"notify": "all"}),
+            ),
+        )
+        .await;
+    assert_eq!(
+        answer,
+        "zone: Europe/Berlin\n\
+         events[1|]{id|start|end|title|where|organizer|people|flags}:\n  \
+         e1|Tue 2036-02-05 09h00|09h45|Review|Room 3|me|bo? cy?|\"\""
+    );
+    assert_eq!(
+        office.written(),
+        [
+            "create main All: 2036-02-05T09:00:00[Europe/Berlin]/2036-02-05T09:45:00[Europe/Berlin] \
+          title=Review place=Room 3 guests=[Bo Berg bo@example.com cy@example.com?]"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_said_is_what_is_written() {
+    let berlin = |from: &str, to: &str| {
+        format!("create main Nobody: {from}[Europe/Berlin]/{to}[Europe/Berlin] title=T")
+    };
+    let cases = [
+        // An hour, unless said.
+        (
+            json!({"start": "2036-02-05 09h00"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"),
+        ),
+        // An end alone is on the day of the start.
+        (
+            json!({"start": "2036-02-05 09h00", "end": "11:30"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T11:30:00"),
+        ),
+        (
+            json!({"start": "2036-02-05 22h00", "end": "2036-02-06 02h00"}),
+            berlin("2036-02-05T22:00:00", "2036-02-06T02:00:00"),
+        ),
+        // Whole days; the end is the last one.
+        (
+            json!({"start": "2036-02-05"}),
+            "create main Nobody: 2036-02-05/2036-02-06 title=T".to_owned(),
+        ),
+        (
+            json!({"start": "2036-02-05", "end": "2036-02-07"}),
+            "create main Nobody: 2036-02-05/2036-02-08 title=T".to_owned(),
+        ),
+        (
+            json!({"start": "2036-02-28", "duration": "2 days"}),
+            "create main Nobody: 2036-02-28/2036-03-01 title=T".to_owned(),
+        ),
+        // Another zone, by IANA's name or Windows'.
+        (
+            json!({"start": "2036-02-05 09h00", "tz": "America/New_York"}),
+            "create main Nobody: 2036-02-05T09:00:00[America/New_York]/\
+             2036-02-05T10:00:00[America/New_York] title=T"
+                .to_owned(),
+        ),
+        (
+            json!({"start": "2036-02-05 09h00", "tz": "Tokyo Standard Time"}),
+            "create main Nobody: 2036-02-05T09:00:00[Asia/Tokyo]/\
+             2036-02-05T10:00:00[Asia/Tokyo] title=T"
+                .to_owned(),
+        ),
+        // An offset that fits a zone of its own.
+        (
+            json!({"start": "2036-02-05T09:00:00-05:00"}),
+            berlin("2036-02-05T15:00:00", "2036-02-05T16:00:00"),
+        ),
+        // Half an hour around the end of summer time is half an hour.
+        (
+            json!({"start": "2036-10-26 01h45", "duration": "2h"}),
+            berlin("2036-10-26T01:45:00", "2036-10-26T02:45:00").replace(
+                "2036-10-26T02:45:00[Europe/Berlin]",
+                "2036-10-26T01:45:00[UTC]",
+            ),
+        ),
+        (
+            json!({"start": "2036-02-05 09h00", "repeats": "rrule:interval=1;freq=weekly;byday=tu",
+                   "online": true, "show": "tentative", "visibility": "private",
+                   "reminder": "1h", "category": "tomato", "notes": "Bring it.", "where": ""}),
+            format!(
+                "{} notes=Bring it. category=tomato repeat=FREQ=WEEKLY;BYDAY=TU online=true \
+                 show=Tentative visibility=Private reminder=Some(60)",
+                berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")
+            ),
+        ),
+        (
+            json!({"start": "2036-02-05 09h00", "reminder": "none", "repeats": "none",
+                   "online": false}),
+            format!(
+                "{} reminder=None",
+                berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")
+            ),
+        ),
+        // Whoever calls a meeting is not asked to it.
+        (
+            json!({"start": "2036-02-05 09h00", "people": ["ana@example.com"]}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"),
+        ),
+    ];
+    for (members, wanted) in cases {
+        assert_eq!(
+            created(members.clone(), json!({"notify": "none"})).await,
+            [wanted],
+            "{members}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_refused_before_anything_is_written() {
+    let many: Vec<String> = (0..201).map(|at| format!("a{at}@example.com")).collect();
+    let start = "2036-02-05 09h00";
+    let cases = [
+        (
+            json!({"start": start}),
+            "an event needs `title`: say what it is called",
+        ),
+        (
+            json!({"title": "T"}),
+            "an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am",
+        ),
+        (
+            json!({"title": "T", "start": start, "end": "2036-02-05 08h00"}),
+            "the event would end before it starts: Tue 2036-02-05 09h00 to 08h00: give an `end` \
+             after `start`, with its date; or a `duration`",
+        ),
+        (
+            json!({"title": "T", "start": "2036-02-05", "end": "2036-02-04"}),
+            "the event would end before it starts: Tue 2036-02-05: give an `end` after `start`, \
+             with its date; or a `duration`",
+        ),
+        (
+            json!({"title": "T", "start": start, "end": start}),
+            "the event would end before it starts: Tue 2036-02-05 09h00: give an `end` after \
+             `start`, with its date; or a `duration`",
+        ),
+        (
+            json!({"title": "T", "start": start, "end": "10:00", "duration": "1h"}),
+            "`end` and `duration` are both given: leave one of them out",
+        ),
+        (
+            json!({"title": "T", "start": start, "duration": "0"}),
+            "`duration` is no time at all: give at least a minute, such as 30m",
+        ),
+        (
+            json!({"title": "T", "start": "2036-02-05", "duration": "90m"}),
+            "`start` is a day, and `duration` is not whole days: give the time in `start`, such \
+             as 2026-02-03 18h05",
+        ),
+        (
+            json!({"title": "T", "start": start, "end": "2036-02-06"}),
+            "`start` is a time and `end` a day: give both as times, or both as days",
+        ),
+        (
+            json!({"title": "T", "start": start, "tz": "Europe/Berlim"}),
+            "there is no time zone `Europe/Berlim`: did you mean `Europe/Berlin`?",
+        ),
+        (
+            json!({"title": "T", "start": "2036-03-30 02h30"}),
+            "`start`: 2036-03-30 02h30 does not exist in Europe/Berlin: clocks go from 2036-03-30 \
+             02h00 to 03h00 then: take a time before 02h00, or 03h00 or later",
+        ),
+        (
+            json!({"title": "T", "start": "2036-02-05T09:00:00-05:00", "tz": "Europe/Berlin"}),
+            "`start`: -05:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of \
+             them out",
+        ),
+        (
+            json!({"title": "T", "start": start, "people": ["bo at example.com"]}),
+            "`bo at example.com` is no mail address: give name@example.com or Name \
+             <name@example.com>, one in each item",
+        ),
+        (
+            json!({"title": "T", "start": start, "people": ["bo@example.com; cy@example.com"]}),
+            "`bo@example.com; cy@example.com` is no mail address: give name@example.com or Name \
+             <name@example.com>, one in each item",
+        ),
+        (
+            json!({"title": "T", "start": start, "people": ["bo@"]}),
+            "`bo@` is no mail address: give name@example.com or Name <name@example.com>, one in \
+             each item",
+        ),
+        (
+            json!({"title": "T", "start": start, "people": many}),
+            "201 people are too many for one event: Google takes at most 200: ask the address of \
+             a group instead",
+        ),
+        (
+            json!({"title": "T", "start": start, "remove": ["bo@example.com"]}),
+            "`remove` names bo@example.com, and nobody is asked to a new event yet: leave it out",
+        ),
+        (
+            json!({"title": "T", "start": start, "repeats": "FREQ=HOURLY"}),
+            "`repeats`: the rule repeats more often than daily (FREQ=HOURLY), which calendars do \
+             not carry: use FREQ=DAILY with BYHOUR, or single events",
+        ),
+        (
+            json!({"title": "T", "start": start, "repeats": "FREQ=WEEKLY;BYDAY=MO"}),
+            "the rule FREQ=WEEKLY;BYDAY=MO has no occurrence at the start: start with its first \
+             one, Mon 2036-02-11 09h00",
+        ),
+        (
+            json!({"title": "T", "start": start, "repeats": "FREQ=DAILY;UNTIL=20360101"}),
+            "the rule FREQ=DAILY;UNTIL=20360101 never occurs from the start on: correct the \
+             rule, or the start",
+        ),
+        (
+            json!({"title": "T", "start": "2036-02-12 09h00",
+                   "repeats": "FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2"}),
+            "this service has no words for the rule",
+        ),
+    ];
+    let office = Office::one().await;
+    for (one, wanted) in cases {
+        let call = event(one.clone(), json!({"notify": "none"}));
+        assert_eq!(office.error("calendar_save", call).await, wanted, "{one}");
+    }
+    let cases = [
+        (
+            event(
+                json!({"title": "T", "start": start, "people": ["bo@example.com"]}),
+                json!({}),
+            ),
+            "people are asked, and `notify` does not say whether they are told: give notify=all, \
+             external or none",
+        ),
+        (
+            event(
+                json!({"title": "T", "start": start}),
+                json!({"calendar": "Team"}),
+            ),
+            "the calendar Team cannot be written to: use one of: ana (c1), Work (c2)",
+        ),
+        (
+            event(
+                json!({"title": "T", "start": start}),
+                json!({"calendar": "Garden"}),
+            ),
+            "there is no calendar `Garden`: use one of: ana (c1), Work (c2)",
+        ),
+        (
+            event(
+                json!({"title": "T", "start": start}),
+                json!({"calendar": "c99"}),
+            ),
+            "there is no `c99`: use an id from lookup kind=calendars",
+        ),
+        (
+            event(
+                json!({"title": "T", "start": start}),
+                json!({"scope": "this"}),
+            ),
+            "`scope` is for an event that is there: leave it out, or give `id`",
+        ),
+        (
+            event(
+                json!({"title": "T", "start": start}),
+                json!({"account": "zoe@example.com"}),
+            ),
+            "no such account is signed in: name one of: ana@example.com; or call accounts with \
+             op=add, or run `daysheet account add google` or `daysheet account add microsoft`",
+        ),
+        // What is wrong with one is wrong with all.
+        (
+            json!({"events": [{"title": "A", "start": start}, {"title": "B"}]}),
+            "item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am",
+        ),
+    ];
+    for (call, wanted) in cases {
+        assert_eq!(
+            office.error("calendar_save", call.clone()).await,
+            wanted,
+            "{call}"
+        );
+    }
+    assert_eq!(office.written(), Vec::<String>::new());
+
+    let office = Office::outlook().await;
+    let call = event(
+        json!({"title": "T", "start": start, "show": "focus"}),
+        json!({}),
+    );
+    assert_eq!(
+        office.error("calendar_save", call).await,
+        "focus time is Google's only: use show=busy, with a category if you like"
+    );
+    let many: Vec<String> = (0..251).map(|at| format!("a{at}@example.com")).collect();
+    let call = event(
+        json!({"title": "T", "start": start, "people": many}),
+        json!({"notify": "all"}),
+    );
+    assert_eq!(
+        office.error("calendar_save", call).await,
+        "251 people are too many for one event: one call asks at most 250, Outlook takes 500 in \
+         all: ask the address of a group instead"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_calendar_decides_the_account() {
+    let office = Office::two().await;
+    let one = json!({"title": "T", "start": "2036-02-05"});
+    let call = |more| event(one.clone(), more);
+    assert_eq!(
+        office.error("calendar_save", call(json!({}))).await,
+        "several accounts are signed in: name one of: google:ana@example.com, \
+         google:bo@example.com"
+    );
+    assert_eq!(
+        office
+            .error("calendar_save", call(json!({"calendar": "work"})))
+            .await,
+        "2 calendars are called `work`: use one of: Work (c1, ana@example.com), Work (c2, \
+         bo@example.com)"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    for (more, wanted) in [
+        (json!({"calendar": "c2"}), (1, "create work")),
+        (json!({"calendar": "BO"}), (1, "create main")),
+        (
+            json!({"calendar": "work", "account": "ana@example.com"}),
+            (0, "create work"),
+        ),
+        (json!({"account": "bo"}), (1, "create main")),
+    ] {
+        office.ok("calendar_save", call(more.clone())).await;
+        let (at, start) = wanted;
+        let written = office.desks[at].written();
+        assert!(written[0].starts_with(start), "{more}: {written:?}");
+        assert_eq!(office.written(), Vec::<String>::new(), "{more}");
+    }
+    assert_eq!(
+        office
+            .error(
+                "calendar_save",
+                call(json!({"calendar": "c2", "account": "ana"}))
+            )
+            .await,
+        "it belongs to google:bo@example.com, not to that account: leave out `account`: a handle \
+         knows its own"
+    );
+}
+
+#[tokio::test]
+async fn words_for_times_are_echoed() {
+    let office = Office::one().await;
+    let blocks = office
+        .call(
+            "calendar_save",
+            event(
+                json!({"title": "T", "start": "2036-02-05 09h00", "tz": "Asia/Tokyo"}),
+                json!({"if_conflict": "ignore"}),
+            ),
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "start: 2036-02-05 09h00 = Tue 2036-02-05 09h00 Asia/Tokyo"
+    );
+    let call = event(
+        json!({"title": "T", "start": "tomorrow 9am", "end": "10am"}),
+        json!({"dry_run": true}),
+    );
+    let blocks = office.call("calendar_save", call).await.unwrap();
+    let tomorrow = jiff::Zoned::now()
+        .in_tz("Europe/Berlin")
+        .unwrap()
+        .tomorrow()
+        .unwrap()
+        .strftime("%a %Y-%m-%d");
+    assert_eq!(
+        blocks[1],
+        format!(
+            "start: tomorrow 9am = {tomorrow} 09h00 Europe/Berlin\ndry run: nothing was written"
+        )
+    );
+    // What is over is said, too.
+    let call = event(
+        json!({"title": "T", "start": "2001-02-05 09h00"}),
+        json!({}),
+    );
+    let blocks = office.call("calendar_save", call).await.unwrap();
+    assert_eq!(
+        blocks[1],
+        "it is over already: Mon 2001-02-05 09h00 to 10h00"
+    );
+}
+
+/// Four events; of two it matters what becomes of them.
+fn four() -> Value {
+    let one = |title: &str, start: &str| json!({"title": title, "start": start});
+    json!([
+        one("A", "2036-02-05 09h00"),
+        one("B", "2036-02-05 11h00"),
+        one("C", "2036-02-05 13h00"),
+        one("D", "2036-02-05 15h00")
+    ])
+}
+
+#[tokio::test]
+async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
+    let rejected = Error::new(Kind::Provider(400), "the service says no");
+    let busy = Error::new(Kind::RateLimited(None), "too many requests").next("try again later");
+    let broken = Error::new(Kind::Network, "the connection broke");
+    // One is refused: the others are written all the same.
+    let office = Office::one().await;
+    office.ana().fail([None, Some((rejected.clone(), false))]);
+    let answer = office.ok("calendar_save", json!({"events": four()})).await;
+    assert_eq!(
+        answer,
+        "zone: Europe/Berlin\n\
+         events[3|]{id|start|end|title|where|organizer|people|flags}:\n  \
+         e1|Tue 2036-02-05 09h00|10h00|A|null|me|null|\"\"\n  \
+         e2|Tue 2036-02-05 13h00|14h00|C|null|me|null|\"\"\n  \
+         e3|Tue 2036-02-05 15h00|16h00|D|null|me|null|\"\"\n\
+         outcomes[1|]{item|op|result|detail}:\n  \
+         2 B|create|failed|the service says no"
+    );
+    // What stands in the way of all ends it; what may have been written is said.
+    for (failure, result) in [
+        (busy, "failed|\"too many requests: try again later\""),
+        (
+            broken.clone(),
+            "unknown|\"the connection broke: it may have been done all the same, so search \
+             before trying again\"",
+        ),
+    ] {
+        let office = Office::one().await;
+        office.ana().fail([None, Some((failure, true))]);
+        let answer = office.ok("calendar_save", json!({"events": four()})).await;
+        assert_eq!(
+            answer,
+            format!(
+                "zone: Europe/Berlin\n\
+                 events[1|]{{id|start|end|title|where|organizer|people|flags}}:\n  \
+                 e1|Tue 2036-02-05 09h00|10h00|A|null|me|null|\"\"\n\
+                 outcomes[3|]{{item|op|result|detail}}:\n  \
+                 2 B|create|{result}\n  \
+                 3 C|create|skipped|not written, because of the failure before it\n  \
+                 4 D|create|skipped|not written, because of the failure before it"
+            )
+        );
+        assert_eq!(office.written().len(), 2);
+    }
+    // Of a single one, what is not written is an error; what may be is none.
+    let office = Office::one().await;
+    let single = || {
+        event(
+            json!({"title": "A", "start": "2036-02-05 09h00"}),
+            json!({}),
+        )
+    };
+    office.ana().fail([Some((rejected, false))]);
+    assert_eq!(
+        office.error("calendar_save", single()).await,
+        "the service says no"
+    );
+    office.ana().fail([Some((broken, true))]);
+    assert_eq!(
+        office.ok("calendar_save", single()).await,
+        "outcomes[1|]{item|op|result|detail}:\n  \
+         A|create|unknown|\"the connection broke: it may have been done all the same, so search \
+         before trying again\""
+    );
+    assert_eq!(office.written().len(), 2);
+}
+
+/// Two accounts with something on Tuesday.
+async fn booked() -> Office {
+    let office = Office::two().await;
+    let ana = office.ana();
+    ana.put("main/d", "Dentist", "2036-02-05T09:30[Europe/Berlin]", 60);
+    let mut standup = ana.put(
+        "work/s",
+        "Team standup",
+        "2036-01-01T09:00[Europe/Berlin]",
+        15,
+    );
+    standup.repeat = Some(repeat("FREQ=DAILY"));
+    ana.set(standup.clone());
+    let mut free = ana.put("main/f", "Lunch", "2036-02-05T09:00[Europe/Berlin]", 300);
+    free.busy = false;
+    ana.set(free);
+    // Calendars that can only be read do not count.
+    ana.put(
+        "team/t",
+        "Team event",
+        "2036-02-05T09:00[Europe/Berlin]",
+        60,
+    );
+    let bo = &office.desks[1];
+    bo.put("main/x", "Planning", "2036-02-05T09:00[Europe/Berlin]", 60);
+    // The same meeting in both accounts.
+    let copy = Facts {
+        id: "main/copy".to_owned(),
+        calendar: Some("main".to_owned()),
+        uid: ana.get("main/d").unwrap().uid,
+        ..ana.get("main/d").unwrap()
+    };
+    bo.set(copy);
+    office
+}
+
+const CLASHES: [&str; 3] = [
+    "clashes with e1 \"Team standup\" Tue 2036-02-05 09h00 to 09h15 in Work, ana@example.com",
+    "clashes with e2 \"Planning\" Tue 2036-02-05 09h00 to 10h00, bo@example.com",
+    "clashes with e3 \"Dentist\" Tue 2036-02-05 09h30 to 10h30, ana@example.com",
+];
+
+#[tokio::test]
+async fn clashes_are_told_before_anything_is_written() {
+    let call = |more: Value| {
+        let mut more = more;
+        more["account"] = "ana@example.com".into();
+        event(
+            json!({"title": "Offsite", "start": "2036-02-05 09h00"}),
+            more,
+        )
+    };
+    // Written and told.
+    let office = booked().await;
+    let blocks = office.call("calendar_save", call(json!({}))).await.unwrap();
+    assert_eq!(blocks[1], CLASHES.join("\n"));
+    assert_eq!(office.written().len(), 1);
+    // Each account is asked for its calendars and their events once.
+    for desk in &office.desks {
+        assert_eq!(
+            desk.read(),
+            [
+                "calendars",
+                "events main,work 2036-02-05T08:00:00Z 2036-02-05T09:00:01Z"
+            ]
+        );
+    }
+    // Not written.
+    let office = booked().await;
+    let answer = office
+        .ok("calendar_save", call(json!({"if_conflict": "refuse"})))
+        .await;
+    assert_eq!(
+        answer,
+        format!(
+            "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|refused|\"{}\"",
+            CLASHES.join("; ").replace('"', "\\\"")
+        )
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    // Not looked for.
+    let blocks = office
+        .call("calendar_save", call(json!({"if_conflict": "ignore"})))
+        .await
+        .unwrap();
+    assert_eq!(blocks.len(), 1);
+    assert_eq!(office.written().len(), 1);
+    // Only told.
+    let office = booked().await;
+    let answer = office
+        .ok("calendar_save", call(json!({"dry_run": true})))
+        .await;
+    assert_eq!(
+        answer,
+        format!(
+            "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|planned|\"Tue 2036-02-05 \
+             09h00 to 10h00; in the main calendar, ana@example.com; {}\"\n--\n\
+             dry run: nothing was written",
+            CLASHES.join("; ").replace('"', "\\\"")
+        )
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn clashes_are_what_overlaps_and_takes_time() {
+    let office = booked().await;
+    let call = |one: Value| event(one, json!({"account": "ana", "if_conflict": "refuse"}));
+    for one in [
+        // What ends when another starts does not clash, nor does what is free.
+        json!({"title": "Early", "start": "2036-02-05 08h00"}),
+        json!({"title": "Late", "start": "2036-02-05 10h30"}),
+        json!({"title": "Away", "start": "2036-02-05 09h00", "show": "free"}),
+    ] {
+        office.ok("calendar_save", call(one.clone())).await;
+        assert_eq!(office.written().len(), 1, "{one}");
+    }
+    for (one, wanted) in [
+        // Titles that say the same at the same time.
+        (
+            json!({"title": "Standup", "start": "2036-02-06 09h00", "show": "free"}),
+            "likely a duplicate of e4 \\\"Team standup\\\" Wed 2036-02-06 09h00 to 09h15 in Work, \
+             ana@example.com",
+        ),
+        // Occurrences of one series are one line.
+        (
+            json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
+            "clashes with e5 \\\"Team standup\\\" Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
+             in Work, ana@example.com",
+        ),
+        // All day long.
+        (
+            json!({"title": "Fair", "start": "2036-03-04"}),
+            "clashes with e5 \\\"Team standup\\\" Tue 2036-03-04 09h00 to 09h15 in Work, \
+             ana@example.com",
+        ),
+    ] {
+        let answer = office.ok("calendar_save", call(one.clone())).await;
+        assert!(
+            answer.contains(&format!("|refused|\"{wanted}\"")),
+            "{one}: {answer}"
+        );
+        assert_eq!(office.written(), Vec::<String>::new(), "{one}");
+    }
+    // Those of one call among each other.
+    let answer = office
+        .ok(
+            "calendar_save",
+            json!({"account": "ana", "if_conflict": "refuse", "events": [
+                {"title": "One", "start": "2036-02-07 14h00"},
+                {"title": "Two", "start": "2036-02-07 14h30"},
+                {"title": "one!", "start": "2036-02-07 14h00"}]}),
+        )
+        .await;
+    assert!(
+        answer.contains(
+            "outcomes[2|]{item|op|result|detail}:\n  \
+             2 Two|create|refused|\"clashes with item 1 \\\"One\\\"\"\n  \
+             3 one!|create|refused|likely a duplicate of item 1"
+        ),
+        "{answer}"
+    );
+    assert_eq!(office.written().len(), 1);
+    // An account that cannot be looked at is a note, or stands in the way.
+    *office.desks[1].blind.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it broke"));
+    let one = json!({"title": "Walk", "start": "2036-02-08 09h15"});
+    assert_eq!(
+        office.error("calendar_save", call(one.clone())).await,
+        "clashes could not be looked for: bo@example.com: Work: it broke"
+    );
+    let blocks = office
+        .call("calendar_save", event(one, json!({"account": "ana"})))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "clashes were not looked for in bo@example.com: Work: it broke"
+    );
+}
+
+/// A series with an exception or two, its occurrences known by handle.
+async fn series(rule: &str) -> Office {
+    let office = Office::one().await;
+    let ana = office.ana();
+    let mut facts = ana.put("main/w", "Weekly", "2036-02-05T09:00[Europe/Berlin]", 60);
+    facts.repeat = Some(repeat(rule));
+    ana.set(facts);
+    office
+}
+
+/// A change of one event.
+fn change(id: &str, members: Value, more: Value) -> Value {
+    let mut call = event(members, more);
+    call["id"] = id.into();
+    call
+}
+
+#[tokio::test]
+async fn only_what_is_said_changes() {
+    let put = |office: &Office| {
+        let mut facts = office
+            .ana()
+            .put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+        facts.guests = vec![
+            guest("bo@example.com", '+'),
+            guest("cy@example.com", '-'),
+            guest("di@example.com", '?'),
+        ];
+        facts.guests[2].room = true;
+        facts.place = "Room 3".to_owned();
+        office.ana().set(facts);
+    };
+    let berlin = |from: &str, to: &str| {
+        format!("update main/m All: {from}[Europe/Berlin]/{to}[Europe/Berlin]")
+    };
+    let cases = [
+        (
+            json!({"title": "Retro"}),
+            "update main/m All: title=Retro".to_owned(),
+        ),
+        // The length stays, and the day if only a time is said.
+        (
+            json!({"start": "2036-02-06 14h00"}),
+            berlin("2036-02-06T14:00:00", "2036-02-06T14:45:00"),
+        ),
+        (
+            json!({"start": "14:00"}),
+            berlin("2036-02-05T14:00:00", "2036-02-05T14:45:00"),
+        ),
+        (
+            json!({"end": "10:00"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"),
+        ),
+        (
+            json!({"duration": "2h"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00"),
+        ),
+        (
+            json!({"start": "2036-02-05", "end": "2036-02-05"}),
+            "update main/m All: 2036-02-05/2036-02-06".to_owned(),
+        ),
+        (
+            json!({"start": "2036-02-05 09h00", "tz": "America/New_York"}),
+            "update main/m All: 2036-02-05T09:00:00[America/New_York]/\
+             2036-02-05T09:45:00[America/New_York]"
+                .to_owned(),
+        ),
+        // Answers stay; a room is no person.
+        (
+            json!({"add": ["Ed Engel <ed@example.com>"]}),
+            "update main/m All: guests=[bo@example.com+ cy@example.com- di@example.com# \
+             Ed Engel ed@example.com]"
+                .to_owned(),
+        ),
+        (
+            json!({"remove": ["cy"], "add": ["bo@example.com?"]}),
+            "update main/m All: guests=[bo@example.com+? di@example.com#]".to_owned(),
+        ),
+        (
+            json!({"people": ["BO@example.com", "ed@example.com"]}),
+            "update main/m All: guests=[bo@example.com+ ed@example.com di@example.com#]".to_owned(),
+        ),
+        (
+            json!({"where": "", "notes": "New.", "reminder": "none", "show": "free"}),
+            "update main/m All: place= notes=New. show=Free reminder=None".to_owned(),
+        ),
+        (
+            json!({"repeats": "FREQ=WEEKLY;COUNT=3"}),
+            "update main/m All: repeat=FREQ=WEEKLY;COUNT=3".to_owned(),
+        ),
+    ];
+    for (members, wanted) in cases {
+        let office = Office::one().await;
+        put(&office);
+        let call = change(
+            "main/m",
+            members.clone(),
+            json!({"notify": "all", "scope": "this"}),
+        );
+        office.ok("calendar_save", call).await;
+        assert_eq!(office.written(), [wanted], "{members}");
+    }
+    let office = Office::one().await;
+    put(&office);
+    // What is so already is not written.
+    let call = change(
+        "main/m",
+        json!({"title": "Review", "start": "9am"}),
+        json!({}),
+    );
+    assert_eq!(
+        office.ok("calendar_save", call).await,
+        "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unchanged|it is so already"
+    );
+    let cases = [
+        (
+            json!({"title": ""}),
+            "`title` is empty: say what it is called",
+        ),
+        (
+            json!({"tz": "Asia/Tokyo"}),
+            "`tz` is given without a time: give `start`, and `end` or `duration`, in that zone",
+        ),
+        (
+            json!({"start": "2036-02-06"}),
+            "the event has a time, and `start` is a day without one: give the time, too; or `end` \
+             as a day, to make it all-day",
+        ),
+        (
+            json!({"end": "08:00"}),
+            "the event would end before it starts: Tue 2036-02-05 09h00 to 08h00: give an `end` \
+             after `start`, with its date; or a `duration`",
+        ),
+        (
+            json!({"remove": ["zoe@example.com"]}),
+            "`zoe@example.com` is not asked, or not the only one so called: name one of: \
+             bo@example.com, cy@example.com, di@example.com",
+        ),
+        (
+            json!({"title": "Retro"}),
+            "people are asked, and `notify` does not say whether they are told: give notify=all, \
+             external or none",
+        ),
+    ];
+    for (members, wanted) in cases {
+        let call = change("e1", members.clone(), json!({}));
+        assert_eq!(
+            office.error("calendar_save", call).await,
+            wanted,
+            "{members}"
+        );
+    }
+    assert_eq!(office.written(), Vec::<String>::new());
+    // A dry run tells what would change.
+    let call = change(
+        "e1",
+        json!({"title": "Retro", "start": "14:00", "remove": ["bo"], "repeats": "FREQ=DAILY"}),
+        json!({"notify": "all", "dry_run": true}),
+    );
+    assert_eq!(
+        office.ok("calendar_save", call).await,
+        "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|planned|\"time Tue 2036-02-05 \
+         09h00 to 09h45 → Tue 2036-02-05 14h00 to 14h45; title \\\"Review\\\" → \\\"Retro\\\"; \
+         people - bo@example.com; repeats none → FREQ=DAILY\"\n--\n\
+         start: 14:00 = Tue 2036-02-05 14h00 Europe/Berlin\ndry run: nothing was written"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_was_changed_meanwhile_is_not_changed() {
+    let office = Office::one().await;
+    let ana = office.ana();
+    ana.put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    let call = || {
+        change(
+            "main/m",
+            json!({"place": "x", "where": "Room 4"}),
+            json!({}),
+        )
+    };
+    let call = || {
+        let mut call = call();
+        call["events"][0].as_object_mut().unwrap().remove("place");
+        call
+    };
+    office.ok("calendar_save", call()).await;
+    // Answers of others do not matter, another time does.
+    ana.touch("main/m", |facts| {
+        facts.guests = vec![guest("bo@example.com", '+')];
+    });
+    ana.touch("main/m", |facts| facts.place = "Room 5".to_owned());
+    let mut told = call();
+    told["notify"] = "none".into();
+    let wanted = "e1 was changed since it was shown: it is now Tue 2036-02-05 09h00 to 09h45 \
+                  Review: nothing was written; call again if it is still right";
+    assert_eq!(office.error("calendar_save", told.clone()).await, wanted);
+    assert_eq!(office.written().len(), 1);
+    office.ok("calendar_save", told.clone()).await;
+    assert_eq!(office.written().len(), 1);
+    // A change between the look and the write is the service's to tell.
+    ana.fail([Some((
+        Error::new(Kind::Conflict, "the etag differs"),
+        false,
+    ))]);
+    ana.touch("main/m", |facts| facts.place = "Room 4".to_owned());
+    let again = change("e1", json!({"title": "Retro"}), json!({"notify": "none"}));
+    assert_eq!(office.error("calendar_save", again.clone()).await, wanted);
+    office.ok("calendar_save", again).await;
+    // What is gone, or over.
+    ana.touch("main/m", |facts| facts.cancelled = true);
+    let again = change("e1", json!({"title": "Walk"}), json!({"notify": "none"}));
+    assert_eq!(
+        office.error("calendar_save", again).await,
+        "e1 was cancelled: search again, or create a new event"
+    );
+    let again = change("main/never", json!({"title": "Walk"}), json!({}));
+    assert_eq!(
+        office.error("calendar_save", again).await,
+        "e2 is not there any more: it was deleted: search again"
+    );
+    for (id, wanted) in [
+        (
+            "m1",
+            "`m1` is a handle of kind message: give event ids, such as e7, from calendar_search",
+        ),
+        (
+            "e77",
+            "there is no `e77`: use an id from a search or lookup",
+        ),
+        ("what", "no id of ours"),
+    ] {
+        let call = change(id, json!({"title": "Walk"}), json!({}));
+        assert_eq!(office.error("calendar_save", call).await, wanted);
+    }
+    // Nobody knows whether it was written.
+    let office = Office::one().await;
+    office
+        .ana()
+        .put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    office.ana().fail([Some((
+        Error::new(Kind::Timeout, "no answer within 30 seconds"),
+        true,
+    ))]);
+    assert_eq!(
+        office.ok("calendar_save", call()).await,
+        "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unknown|\"no answer within 30 \
+         seconds: it may have been done all the same, so search before trying again\""
+    );
+}
+
+#[tokio::test]
+async fn what_is_somebody_elses_is_not_changed() {
+    let office = Office::one().await;
+    let ana = office.ana();
+    let mut facts = ana.put("main/i", "Invited", "2036-02-05T09:00[Europe/Berlin]", 45);
+    facts.own = false;
+    facts.guests = vec![guest("bo@example.com", '+')];
+    ana.set(facts);
+    ana.put("team/t", "Team", "2036-02-05T09:00[Europe/Berlin]", 45);
+    let cases = [
+        (
+            change("main/i", json!({"start": "10:00"}), json!({})),
+            "e1 was called by somebody else, who alone can change its time: use \
+             calendar_respond, with `propose` for another time",
+        ),
+        (
+            change("main/i", json!({"add": ["cy@example.com"]}), json!({})),
+            "e1 was called by somebody else, who alone can change its people: use \
+             calendar_respond, with `propose` for another time",
+        ),
+        (
+            change("team/t", json!({"title": "Ours"}), json!({})),
+            "e2 is in the calendar Team, which can only be read: ask its owner for the change, or \
+             create an event of your own",
+        ),
+    ];
+    for (call, wanted) in cases {
+        assert_eq!(office.error("calendar_save", call).await, wanted);
+    }
+    assert_eq!(office.written(), Vec::<String>::new());
+    let call = change(
+        "e1",
+        json!({"reminder": "10", "title": "With Bo"}),
+        json!({}),
+    );
+    let blocks = office.call("calendar_save", call).await.unwrap();
+    assert_eq!(
+        blocks[1],
+        "e1 is somebody else's: your copy of it was changed"
+    );
+    assert_eq!(
+        office.written(),
+        ["update main/i Nobody: title=With Bo reminder=Some(10)"]
+    );
+}
+
+#[tokio::test]
+async fn a_recurring_event_needs_a_scope() {
+    let office = series("FREQ=WEEKLY").await;
+    let one = "main/w@20360212T0800Z";
+    let cases = [
+        (
+            change(one, json!({"title": "T"}), json!({})),
+            "e1 is a recurring event: say how much of it is meant: scope=this, following or series",
+        ),
+        (
+            change("main/w", json!({"title": "T"}), json!({"scope": "this"})),
+            "e2 is the whole recurring event and no occurrence of it: give the id of an \
+             occurrence, from calendar_search; or scope=series",
+        ),
+        (
+            change(
+                "main/w",
+                json!({"title": "T"}),
+                json!({"scope": "following"}),
+            ),
+            "e2 is the whole recurring event and no occurrence of it: give the id of an \
+             occurrence, from calendar_search; or scope=series",
+        ),
+        (
+            change(
+                one,
+                json!({"repeats": "FREQ=DAILY"}),
+                json!({"scope": "this"}),
+            ),
+            "one occurrence has no rule of its own: give scope=series, or scope=following; or \
+             leave `repeats` out",
+        ),
+    ];
+    for (call, wanted) in cases {
+        assert_eq!(office.error("calendar_save", call).await, wanted);
+    }
+    assert_eq!(office.written(), Vec::<String>::new());
+    let answer = office
+        .ok(
+            "calendar_save",
+            change(one, json!({"start": "10:00"}), json!({"scope": "this"})),
+        )
+        .await;
+    assert_eq!(
+        answer,
+        "zone: Europe/Berlin\n\
+         events[1|]{id|start|end|title|where|organizer|people|flags}:\n  \
+         e1|Tue 2036-02-12 10h00|11h00|Weekly|null|me|null|recurring\n--\n\
+         start: 10:00 = Tue 2036-02-12 10h00 Europe/Berlin"
+    );
+    assert_eq!(
+        office.written(),
+        ["update main/w@20360212T0800Z Nobody: \
+          2036-02-12T10:00:00[Europe/Berlin]/2036-02-12T11:00:00[Europe/Berlin]"]
+    );
+}
+
+#[tokio::test]
+async fn a_series_moves_as_a_whole() {
+    let berlin = |from: &str, to: &str, rest: &str| {
+        format!("update main/w Nobody: {from}[Europe/Berlin]/{to}[Europe/Berlin]{rest}")
+    };
+    // The occurrence is one of summer: what is nine there is nine in winter.
+    let summer = "main/w@20360603T0700Z";
+    let winter = "main/w@20360212T0800Z";
+    let cases = [
+        // Another time of day: no rule has to change.
+        (
+            "FREQ=WEEKLY;BYDAY=TU",
+            summer,
+            json!({"start": "10:30"}),
+            berlin("2036-02-05T10:30:00", "2036-02-05T11:30:00", ""),
+        ),
+        (
+            "FREQ=WEEKLY;BYDAY=MO,TU",
+            winter,
+            json!({"start": "2036-02-12 10h30", "duration": "30m"}),
+            berlin("2036-02-05T10:30:00", "2036-02-05T11:00:00", ""),
+        ),
+        (
+            "FREQ=WEEKLY",
+            winter,
+            json!({"end": "11:00", "title": "Long"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", " title=Long"),
+        ),
+        // Another day: the one day of the rule with it.
+        (
+            "FREQ=WEEKLY;BYDAY=TU;UNTIL=20360603T070000Z",
+            winter,
+            json!({"start": "2036-02-13 10h00"}),
+            berlin(
+                "2036-02-06T10:00:00",
+                "2036-02-06T11:00:00",
+                " repeat=FREQ=WEEKLY;UNTIL=20360604T080000Z;BYDAY=WE",
+            ),
+        ),
+        (
+            "FREQ=WEEKLY;BYDAY=MO,TU",
+            winter,
+            json!({"start": "2036-02-19 09h00"}),
+            berlin("2036-02-12T09:00:00", "2036-02-12T10:00:00", ""),
+        ),
+        (
+            "FREQ=MONTHLY;BYDAY=1TU",
+            "main/w@20360304T0800Z",
+            json!({"start": "2036-03-05 09h00"}),
+            berlin(
+                "2036-02-06T09:00:00",
+                "2036-02-06T10:00:00",
+                " repeat=FREQ=MONTHLY;BYDAY=1WE",
+            ),
+        ),
+        (
+            "FREQ=MONTHLY;BYMONTHDAY=5",
+            "main/w@20360305T0800Z",
+            json!({"start": "2036-03-07 09h00"}),
+            berlin(
+                "2036-02-07T09:00:00",
+                "2036-02-07T10:00:00",
+                " repeat=FREQ=MONTHLY;BYMONTHDAY=7",
+            ),
+        ),
+        // A rule that is given is the rule.
+        (
+            "FREQ=WEEKLY;BYDAY=MO,TU",
+            winter,
+            json!({"start": "2036-02-13 09h00", "repeats": "FREQ=WEEKLY;BYDAY=WE,FR"}),
+            berlin(
+                "2036-02-06T09:00:00",
+                "2036-02-06T10:00:00",
+                " repeat=FREQ=WEEKLY;BYDAY=WE,FR",
+            ),
+        ),
+        (
+            "FREQ=WEEKLY",
+            winter,
+            json!({"repeats": "FREQ=WEEKLY;COUNT=5"}),
+            "update main/w Nobody: repeat=FREQ=WEEKLY;COUNT=5".to_owned(),
+        ),
+        (
+            "FREQ=WEEKLY",
+            winter,
+            json!({"repeats": "none"}),
+            "update main/w Nobody: repeat=none".to_owned(),
+        ),
+        // To whole days.
+        (
+            "FREQ=WEEKLY;UNTIL=20360603T070000Z",
+            winter,
+            json!({"start": "2036-02-12", "end": "2036-02-13"}),
+            "update main/w Nobody: 2036-02-05/2036-02-07 repeat=FREQ=WEEKLY;UNTIL=20360603"
+                .to_owned(),
+        ),
+        // To another zone.
+        (
+            "FREQ=WEEKLY;BYDAY=TU",
+            summer,
+            json!({"start": "2036-06-03 09h00", "tz": "America/New_York"}),
+            "update main/w Nobody: 2036-02-05T09:00:00[America/New_York]/\
+             2036-02-05T10:00:00[America/New_York]"
+                .to_owned(),
+        ),
+        // A rule that is not clear is no hindrance where no day changes.
+        (
+            "FREQ=WEEKLY;BYDAY=MO",
+            "main/w@20360211T0800Z",
+            json!({"duration": "2h"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", ""),
+        ),
+        // By the id of the series itself.
+        (
+            "FREQ=WEEKLY;BYDAY=TU",
+            "main/w",
+            json!({"start": "08:00"}),
+            berlin("2036-02-05T08:00:00", "2036-02-05T09:00:00", ""),
+        ),
+    ];
+    for (rule, id, members, wanted) in cases {
+        let office = series(rule).await;
+        let call = change(id, members.clone(), json!({"scope": "series"}));
+        office.ok("calendar_save", call).await;
+        assert_eq!(office.written(), [wanted], "{rule} {members}");
+    }
+    // It is not clear which days are meant.
+    for (rule, start) in [
+        ("FREQ=WEEKLY;BYDAY=MO,TU", "2036-02-13 09h00"),
+        ("FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2", "2036-02-13 09h00"),
+        ("FREQ=MONTHLY;BYMONTHDAY=5,12", "2036-02-13 09h00"),
+        ("FREQ=WEEKLY;BYHOUR=9", "2036-02-12 10h00"),
+    ] {
+        let office = series(rule).await;
+        let call = change(
+            "main/w@20360212T0800Z",
+            json!({"start": start}),
+            json!({"scope": "series"}),
+        );
+        assert_eq!(
+            office.error("calendar_save", call).await,
+            format!(
+                "it is not clear which days the rule {rule} means after the move: give the new \
+                 rule, too, as `repeats`"
+            )
+        );
+        assert_eq!(office.written(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn exceptions_move_with_their_series() {
+    let office = series("FREQ=WEEKLY;BYDAY=TU").await;
+    let ana = office.ana();
+    ana.touch("main/w", |facts| {
+        let repeat = facts.repeat.as_mut().unwrap();
+        repeat.except = vec![
+            When::At("2036-02-19T08:00:00Z".parse().unwrap()),
+            When::At("2036-06-10T07:00:00Z".parse().unwrap()),
+        ];
+        repeat.extra = vec![When::At("2036-02-21T08:00:00Z".parse().unwrap())];
+    });
+    // One was moved by hand: the series moves as its rule says.
+    let call = change(
+        "main/w@20360212T0800Z",
+        json!({"start": "11:00"}),
+        json!({"scope": "this"}),
+    );
+    office.ok("calendar_save", call).await;
+    let call = change("e1", json!({"start": "12:00"}), json!({"scope": "series"}));
+    let blocks = office.call("calendar_save", call).await.unwrap();
+    assert_eq!(
+        blocks[1],
+        "start: 12:00 = Tue 2036-02-12 12h00 Europe/Berlin\n\
+         an occurrence that had been changed singly follows the rule again: Tue 2036-02-12 09h00"
+    );
+    assert_eq!(
+        office.written()[1..],
+        ["update main/w Nobody: \
+          2036-02-05T12:00:00[Europe/Berlin]/2036-02-05T13:00:00[Europe/Berlin] \
+          repeat=FREQ=WEEKLY;BYDAY=TU -20360219T1100Z -20360610T1000Z +20360221T1100Z"]
+    );
+}
+
+#[tokio::test]
+async fn what_follows_becomes_a_series_of_its_own() {
+    let office = series("FREQ=WEEKLY;BYDAY=TU;COUNT=10").await;
+    let ana = office.ana();
+    ana.touch("main/w", |facts| {
+        facts.guests = vec![guest("bo@example.com", '+')];
+        facts.place = "Room 3".to_owned();
+        facts.notes = Some("Agenda".to_owned());
+        facts.link = Some("https://meet.example/old".to_owned());
+    });
+    ana.extra(
+        "main/w",
+        json!({"visibility": "private", "transparency": "transparent", "colorId": "11",
+               "reminders": {"overrides": [{"method": "popup", "minutes": 30}]}}),
+    );
+    let call = change(
+        "main/w@20360226T0800Z",
+        json!({"start": "2036-02-27 10h00", "title": "Weekly, new"}),
+        json!({"scope": "following", "notify": "external"}),
+    );
+    let mut planned = call.clone();
+    planned["dry_run"] = true.into();
+    assert_eq!(
+        office.ok("calendar_save", planned).await,
+        "outcomes[1|]{item|op|result|detail}:\n  e1 Weekly|change|planned|\"a new series from Tue \
+         2036-02-26 09h00 on: time Tue 2036-02-26 09h00 to 10h00 → Wed 2036-02-27 10h00 to 11h00; \
+         title \\\"Weekly\\\" → \\\"Weekly, new\\\"; repeats FREQ=WEEKLY;BYDAY=TU;COUNT=10 → \
+         FREQ=WEEKLY;COUNT=7;BYDAY=WE\"\n--\ndry run: nothing was written"
+    );
+    let answer = office.ok("calendar_save", call).await;
+    assert_eq!(
+        answer,
+        "zone: Europe/Berlin\n\
+         events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
+         e3|Wed 2036-02-27 10h00|11h00|Weekly, new|Room 3|me|bo+|recurring online\n  \
+         e2|Tue 2036-02-05 09h00|10h00|Weekly|Room 3|me|bo+|recurring online free private\n--\n\
+         the series was split: e2 has what comes before, the first row what follows\n\
+         the new series has an online meeting of its own"
+    );
+    assert_eq!(
+        office.written(),
+        [
+            "create main External: \
+          2036-02-27T10:00:00[Europe/Berlin]/2036-02-27T11:00:00[Europe/Berlin] \
+          title=Weekly, new place=Room 3 notes=Agenda category=tomato guests=[bo@example.com+] \
+          repeat=FREQ=WEEKLY;COUNT=7;BYDAY=WE online=true show=Free visibility=Private \
+          reminder=Some(30)",
+            "update main/w External: repeat=FREQ=WEEKLY;UNTIL=20360226T075959Z;BYDAY=TU"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn outlooks_description_is_taken_along_without_the_meeting() {
+    let office = Office::outlook().await;
+    let ana = office.ana();
+    let mut facts = ana.put("main/w", "Weekly", "2036-02-05T09:00[Europe/Berlin]", 60);
+    facts.repeat = Some(repeat("FREQ=WEEKLY"));
+    facts.link = Some("https://meet.example/old".to_owned());
+    facts.notes = Some(
+        "<html><body><p>Agenda &amp; more</p><p>________________________________</p>\
+         <a href=\"https://meet.example/old\">Join</a></body></html>"
+            .to_owned(),
+    );
+    ana.set(facts);
+    ana.extra(
+        "main/w",
+        json!({"categories": ["a", "b", "c", "d", "e", "f"], "showAs": "oof"}),
+    );
+    let call = change(
+        "main/w@20360226T0800Z",
+        json!({"title": "New"}),
+        json!({"scope": "following"}),
+    );
+    office.ok("calendar_save", call).await;
+    assert_eq!(
+        office.written()[0],
+        "create main Nobody: \
+         2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
+         title=New notes=Agenda & more category=a, b, c, d, e repeat=FREQ=WEEKLY online=true \
+         show=Oof"
+    );
+}
+
+#[tokio::test]
+async fn what_a_service_cannot_do_is_refused_for_all() {
+    let office = Office::outlook().await;
+    let call = json!({"notify": "external", "events": [
+        {"title": "A", "start": "2036-02-05 09h00"},
+        {"title": "B", "start": "2036-02-05 11h00", "people": ["bo@example.com"]}]});
+    assert_eq!(
+        office.error("calendar_save", call).await,
+        "item 2 B: this service tells everybody"
+    );
+    office
+        .ana()
+        .put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    let call = change(
+        "main/m",
+        json!({"add": ["bo@example.com"]}),
+        json!({"notify": "external"}),
+    );
+    assert_eq!(
+        office.error("calendar_save", call).await,
+        "this service tells everybody"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_split_that_fails_leaves_nothing_half_done() {
+    let one = "main/w@20360226T0800Z";
+    let call = || change(one, json!({"title": "New"}), json!({"scope": "following"}));
+    let refused = || Error::new(Kind::Provider(403), "the service says no");
+    let broken = || Error::new(Kind::Network, "the connection broke");
+    let create = "create main Nobody: \
+                  2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
+                  title=New repeat=FREQ=WEEKLY";
+    let cut = "update main/w Nobody: repeat=FREQ=WEEKLY;UNTIL=20360226T075959Z";
+    let back = "delete main/new3 Nobody";
+
+    // The new series is not made: the old one is as it was.
+    let office = series("FREQ=WEEKLY").await;
+    office.ana().fail([Some((refused(), false))]);
+    assert_eq!(
+        office.error("calendar_save", call()).await,
+        "the new series was not created: the service says no"
+    );
+    assert_eq!(office.written(), [create]);
+
+    // The old one is not cut: the new one is taken back.
+    let office = series("FREQ=WEEKLY").await;
+    office.ana().fail([None, Some((refused(), false))]);
+    assert_eq!(
+        office.error("calendar_save", call()).await,
+        "nothing was changed: the old series could not be cut, and the new one was taken back: \
+         e2: the service says no"
+    );
+    assert_eq!(office.written(), [create, cut, back]);
+
+    // That fails, too: both are there, and it is said.
+    let office = series("FREQ=WEEKLY").await;
+    office
+        .ana()
+        .fail([None, Some((refused(), false)), Some((refused(), false))]);
+    let answer = office.ok("calendar_save", call()).await;
+    assert!(
+        answer.contains(
+            "e1 Weekly|change|failed|\"e2 was not cut (the service says no), and the new series \
+             could not be taken back (the service says no): delete one of them\""
+        ),
+        "{answer}"
+    );
+
+    // The line breaks while it is cut: a look tells whether it was.
+    let office = series("FREQ=WEEKLY").await;
+    office.ana().fail([None, Some((broken(), true))]);
+    let answer = office.ok("calendar_save", call()).await;
+    assert!(answer.contains("the series was split"), "{answer}");
+    assert_eq!(office.written(), [create, cut]);
+
+    let office = series("FREQ=WEEKLY").await;
+    office.ana().fail([None, Some((broken(), false))]);
+    assert_eq!(
+        office.error("calendar_save", call()).await,
+        "nothing was changed: the old series could not be cut, and the new one was taken back: \
+         e2: the old series was not reached (the connection broke): try again"
+    );
+    assert_eq!(office.written(), [create, cut, back]);
+
+    // It breaks while the new one is made: nothing more is done.
+    let office = series("FREQ=WEEKLY").await;
+    office.ana().fail([Some((broken(), true))]);
+    let answer = office.ok("calendar_save", call()).await;
+    assert!(answer.contains("e1 Weekly|change|unknown|"), "{answer}");
+    assert_eq!(office.written(), [create]);
+}
+
+#[tokio::test]
+async fn what_follows_the_first_is_the_whole() {
+    let office = series("FREQ=WEEKLY").await;
+    let call = change(
+        "main/w@20360205T0800Z",
+        json!({"title": "New"}),
+        json!({"scope": "following"}),
+    );
+    office.ok("calendar_save", call).await;
+    assert_eq!(office.written(), ["update main/w Nobody: title=New"]);
+    // Exceptions behind the split are said; what was deleted stays so.
+    let office = series("FREQ=WEEKLY").await;
+    let ana = office.ana();
+    for (day, cancelled) in [("0212", false), ("0304", false), ("0311", true)] {
+        let at = format!("2036-{}-{}T08:00:00Z", &day[..2], &day[2..]);
+        let at = When::At(at.parse().unwrap());
+        let one = Facts {
+            id: format!("main/w@2036{day}T0800Z"),
+            series: Some("main/w".to_owned()),
+            original: Some(at),
+            repeat: None,
+            cancelled,
+            ..ana.get("main/w").unwrap()
+        };
+        ana.set(one);
+    }
+    let call = change(
+        "main/w@20360226T0800Z",
+        json!({"title": "New"}),
+        json!({"scope": "following"}),
+    );
+    let blocks = office.call("calendar_save", call).await.unwrap();
+    assert_eq!(
+        blocks[1],
+        "an occurrence that had been changed singly follows the rule again: Tue 2036-03-04 09h00\n\
+         the series was split: e2 has what comes before, the first row what follows"
+    );
+    assert_eq!(
+        office.written()[0],
+        "create main Nobody: \
+         2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
+         title=New repeat=FREQ=WEEKLY -20360311T0800Z"
+    );
+}

@@ -8,12 +8,14 @@ search cannot do (OR, `-from:`, quoted values, labels by their dashed name) is
 not asked of it; the sandbox and the unit tests have that.
 """
 
+import json
 import re
 import sys
 import urllib.parse
 
 import google_emulate
 import interop
+import relay
 from interop import project
 from letters import EMAIL
 
@@ -196,6 +198,55 @@ def read(daysheet):
     checks.that("an unknown id is said to be missing", re.search("no such|not found", said), said)
 
 
+def calendar(daysheet):
+    """What emulate has of calendars: the list, events made, listed and deleted,
+    and busy times. It has no events.get, which comes before every deletion: the
+    relay makes one of emulate's own list, and passes on everything else."""
+    upstream = int(daysheet.env["DAYSHEET_GMAIL_URL"].rsplit(":", 1)[1])
+    seen = []
+
+    def relayed(method, target, headers, body):
+        seen.append(f"{method} {target.split('?')[0]}")
+        one = re.fullmatch(r"(/calendar/v3/calendars/[^/]+/events)/([^/?]+)(\?.*)?", target)
+        if method != "GET" or not one:
+            return relay.send(upstream, method, target, headers, body)
+        listed = relay.send(upstream, "GET", one[1], headers)
+        events = json.loads(listed[2])["items"]
+        found = [event for event in events if event["id"] == one[2]]
+        if not found:
+            error = {"error": {"code": 404, "message": "Not Found", "status": "NOT_FOUND"}}
+            return 404, {"Content-Type": "application/json"}, json.dumps(error).encode()
+        return 200, {"Content-Type": "application/json"}, json.dumps(found[0]).encode()
+
+    url = f"http://127.0.0.1:{relay.serve(relayed)}/calendar/v3/"
+    daysheet.env["DAYSHEET_GOOGLE_CALENDAR_URL"] = url
+    rows = daysheet.document("lookup", {"kind": "calendars"})["calendars"]
+    checks.same("the calendars", project(rows, "name", "access", "main"), [[EMAIL, "owner", True]])
+    week = {"from": "2027-02-01", "to": "2027-02-07"}
+    want = [["Wed 2027-02-03 10h00", "11h30", "Offsite", "Elbe"],
+            ["Thu 2027-02-04", "2027-02-05", "Holiday", None]]
+    made = daysheet.document("calendar_save", {"events": [
+        {"title": "Offsite", "start": "2027-02-03 10h00", "duration": "90m", "where": "Elbe"},
+        {"title": "Holiday", "start": "2027-02-04", "end": "2027-02-05", "show": "free"},
+    ]})["events"]
+    columns = ("start", "end", "title", "where")
+    checks.same("what was made", project(made, *columns), want)
+    rows = daysheet.document("calendar_search", week)["events"]
+    checks.same("what is listed", project(rows, *columns), want)
+    busy = daysheet.document("calendar_free", week)["busy"]
+    checks.same("when she is busy", project(busy, "who", "start", "end"),
+                [[EMAIL, "Wed 2027-02-03 10h00", "11h30"]])
+    daysheet.document("calendar_delete", {"id": rows[0]["id"]})
+    rows = daysheet.document("calendar_search", week)["events"]
+    checks.same("what is left", project(rows, *columns), want[1:])
+    for call in ("GET /calendar/v3/users/me/calendarList", "POST /calendar/v3/freeBusy"):
+        checks.that(f"emulate was asked: {call}", call in seen, seen)
+    for method in ("GET", "POST", "DELETE"):
+        asked = [call for call in seen
+                 if call.startswith(f"{method} /calendar/v3/calendars/") and "/events" in call]
+        checks.that(f"emulate was asked: {method} events", asked, seen)
+
+
 def sign_out(daysheet):
     done = daysheet.run("account", "remove", EMAIL)
     checks.that("account remove ends well", done.returncode == 0, done.stdout + done.stderr)
@@ -220,7 +271,7 @@ def main():
     with checks.section("the part"):
         base = google_emulate.start()
         daysheet = interop.Daysheet(sys.argv[1], **google_emulate.settings(base))
-        for step in (sign_in, search, folders, read, sign_out, paste):
+        for step in (sign_in, search, folders, read, calendar, sign_out, paste):
             with checks.section(step.__name__):
                 step(daysheet)
     checks.close()

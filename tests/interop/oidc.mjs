@@ -26,6 +26,7 @@ const GOOGLE = { client_id: "interop.apps.googleusercontent.com", client_secret:
 const SCOPES = [
   "openid", "profile", "email", "offline_access",
   "User.Read", "Mail.Read", "Mail.Read.Shared", "MailboxSettings.Read", "Contacts.Read", "People.Read",
+  "Calendars.ReadWrite", "Calendars.ReadWrite.Shared",
   "https://www.googleapis.com/auth/gmail.readonly",
   "https://www.googleapis.com/auth/contacts.readonly",
   "https://www.googleapis.com/auth/contacts.other.readonly",

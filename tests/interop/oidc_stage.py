@@ -25,7 +25,10 @@ import interop
 import relay
 
 EMAIL = "mira@example.com"
-MICROSOFT_SCOPE = "User.Read Mail.Read MailboxSettings.Read Contacts.Read People.Read offline_access"
+MICROSOFT_SCOPE = (
+    "User.Read Mail.Read MailboxSettings.Read Contacts.Read People.Read Calendars.ReadWrite "
+    "offline_access"
+)
 GMAIL_SCOPE = "https://www.googleapis.com/auth/gmail.readonly"
 
 # Seconds after which a token that was fresh has expired: the two of oidc.mjs, and

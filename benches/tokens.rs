@@ -4,7 +4,9 @@
 //! for the newest ten messages of the sample mailbox in the default table, and
 //! sets the answer beside three others of the same messages: compact JSON of
 //! the same columns with the provider's ids, compact JSON of the API's own
-//! values for the same six columns, and the API's whole JSON.
+//! values for the same six columns, and the API's whole JSON. Then it asks for
+//! eleven events of the sample calendars, most of them meetings, and sets them
+//! beside compact JSON of the same columns with the provider's ids.
 
 #![allow(
     clippy::print_stdout,
@@ -26,6 +28,8 @@ use serde_json::{Value, json};
 const SIGN_INS: &[(&str, &str)] = &[
     ("google", "mira@example.com"),
     ("microsoft", "mira@example.com"),
+    ("google", "mira@lindqvist-lamps.example"),
+    ("microsoft", "mira@lindqvist-lamps.example"),
 ];
 
 /// What a provider's answer may cost: its name, the tokens at most, and the
@@ -100,7 +104,53 @@ async fn main() {
             let wanted = wanted.map_or_else(String::new, |most| format!("at most {most} %"));
             line(what, theirs, &share, &wanted);
         }
+        for address in ["mira@example.com", "mira@lindqvist-lamps.example"] {
+            events(&mut client, &format!("{provider}:{address}")).await;
+        }
     }
+}
+
+/// What eleven events with all eight default columns may cost, and their share
+/// of compact JSON of the same columns, in percent.
+const EVENTS: (usize, usize) = (520, 60);
+
+/// Eleven events of a week, in the default table, with who is asked.
+async fn events(client: &mut Client, account: &str) {
+    let arguments = json!({
+        "account": account, "from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11,
+        "fields": ["id", "start", "end", "title", "where", "organizer", "people", "flags"],
+    });
+    let table = client
+        .call("calendar_search", arguments.clone())
+        .await
+        .unwrap();
+    let mut arguments = arguments;
+    arguments["format"] = "json".into();
+    let same = client.call("calendar_search", arguments).await.unwrap();
+    let document: Value = serde_json::from_str(&same.blocks[0]).unwrap();
+    let mut rows = document["events"].as_array().unwrap().clone();
+    let met = rows.iter().filter(|row| !row["people"].is_null()).count();
+    for row in &mut rows {
+        // The handle is ours; the same columns elsewhere have the id.
+        row["id"] = row["provider_id"].take();
+        row.as_object_mut().unwrap().remove("provider_id");
+    }
+    let ours = tokens(&table.blocks[0]);
+    let theirs = tokens(&json!({"events": rows}).to_string());
+    let share = format!("ours is {:.1} %", ours as f64 * 100.0 / theirs as f64);
+    let (most, percent) = EVENTS;
+    line(
+        &format!("{} events, {met} of them meetings", rows.len()),
+        ours,
+        "",
+        &format!("at most {most}"),
+    );
+    line(
+        "compact JSON of the same columns, provider ids",
+        theirs,
+        &share,
+        &format!("at most {percent} %"),
+    );
 }
 
 fn line(what: &str, count: usize, share: &str, wanted: &str) {

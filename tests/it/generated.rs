@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use daysheet::budget::count::{Tokenizer, vocabulary};
 use daysheet::schemas::TABLES;
 use daysheet::{describe, server, tools};
 use serde_json::Value;
@@ -12,9 +13,9 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Rewrites a stale file and says so.
-fn stale(name: &str, expected: &str) -> Option<String> {
-    let file = path(name);
-    if fs::read_to_string(&file).ok().as_deref() == Some(expected) {
+fn stale(name: &str, expected: impl AsRef<[u8]>) -> Option<String> {
+    let (file, expected) = (path(name), expected.as_ref());
+    if fs::read(&file).ok().as_deref() == Some(expected) {
         return None;
     }
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -55,7 +56,7 @@ fn schemas_are_current_and_compatible() {
                 "{broken:?}: raise the version of the table, or keep the column"
             );
         }
-        problems.extend(stale(&name, &format!("{schema:#}\n")));
+        problems.extend(stale(&name, format!("{schema:#}\n")));
     }
     assert!(problems.is_empty(), "{problems:#?}");
 }
@@ -80,14 +81,31 @@ fn a_column_that_goes_is_noticed() {
 #[test]
 fn pages_are_current() {
     let problems: Vec<_> = [
-        stale("docs/tables.md", &describe::tables_page()),
-        stale("docs/tools.md", &tools::page()),
-        stale("README.md", &readme()),
-        stale("tests/fixtures/tools_list.json", &tool_list()),
+        stale("docs/tables.md", describe::tables_page()),
+        stale("docs/tools.md", tools::page()),
+        stale("README.md", readme()),
+        stale("tests/fixtures/tools_list.json", tool_list()),
     ]
     .into_iter()
     .flatten()
     .collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// The vocabularies are those that the reference implementation has.
+#[test]
+fn vocabularies_are_current() {
+    let problems: Vec<_> = Tokenizer::ALL
+        .into_iter()
+        .filter_map(|tokenizer| {
+            let reference = crate::count::reference(tokenizer);
+            let tokens: Vec<_> = (0..)
+                .map_while(|rank| reference.decode_bytes(&[rank]).ok())
+                .collect();
+            let file = vocabulary::file(&tokens).unwrap();
+            stale(&format!("assets/{}.vocab", tokenizer.name()), file)
+        })
+        .collect();
     assert!(problems.is_empty(), "{problems:#?}");
 }
 

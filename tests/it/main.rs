@@ -17,6 +17,7 @@ mod both;
 #[cfg(feature = "google")]
 mod cli;
 mod config;
+mod count;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod desk;
 mod encode;

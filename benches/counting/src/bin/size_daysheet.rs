@@ -1,0 +1,7 @@
+//! A program that contains our tokenizer.
+
+fn main() -> std::io::Result<()> {
+    let text = std::io::read_to_string(std::io::stdin())?;
+    println!("{}", daysheet::budget::count::tokens(&text));
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! A text in pieces: what may become one token, and what never does.
+//!
+//! The tokenizers publish a regular expression each; a piece is what it matches
+//! next. Here are scanners that find the same pieces, in one pass and without
+//! going back further than one piece. They differ in four points: only
+//! `o200k_base` parts words where a capital follows a small letter, takes marks
+//! for letters, keeps `'s` with its word, and slashes with the punctuation
+//! before them.
+//!
+//! General categories are those of the Unicode version of `icu_properties`,
+//! which may be newer than another implementation's.
+
+use icu_properties::CodePointMapData;
+use icu_properties::props::GeneralCategory;
+
+use super::Tokenizer;
+
+/// How many digits a piece has at most.
+const DIGITS: usize = 3;
+
+/// What a character is to the patterns. Every character is one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// A capital or title letter: `Lu`, `Lt`.
+    Upper,
+    /// A small letter: `Ll`.
+    Lower,
+    /// A letter that is neither, and stands for both: `Lm`, `Lo`.
+    Letter,
+    /// A combining mark: `M`.
+    Mark,
+    /// A digit or another number: `N`.
+    Number,
+    /// CR or LF.
+    Newline,
+    /// White space otherwise.
+    Space,
+    /// Punctuation, symbols, control and format characters, and what is not
+    /// assigned.
+    Other,
+}
+
+use Class::{Letter, Lower, Mark, Newline, Number, Other, Space, Upper};
+
+impl Class {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' => Lower,
+            'A'..='Z' => Upper,
+            '0'..='9' => Number,
+            '\r' | '\n' => Newline,
+            '\0'..='\x7f' if !c.is_ascii_whitespace() && c != '\x0b' => Other,
+            _ if c.is_whitespace() => Space,
+            // A small letter until Unicode 17, and so in the tokenizers.
+            'ʕ' => Lower,
+            _ => Self::of_category(CodePointMapData::<GeneralCategory>::new().get(c)),
+        }
+    }
+
+    fn of_category(category: GeneralCategory) -> Self {
+        use GeneralCategory as Is;
+        match category {
+            Is::UppercaseLetter | Is::TitlecaseLetter => Upper,
+            Is::LowercaseLetter => Lower,
+            Is::ModifierLetter | Is::OtherLetter => Letter,
+            Is::NonspacingMark | Is::SpacingMark | Is::EnclosingMark => Mark,
+            Is::DecimalNumber | Is::LetterNumber | Is::OtherNumber => Number,
+            _ => Other,
+        }
+    }
+
+    /// Whether a word of `o200k_base` may have it before its small letters.
+    fn leads(self) -> bool {
+        matches!(self, Upper | Letter | Mark)
+    }
+
+    /// Whether it may be among the small letters of such a word.
+    fn follows(self) -> bool {
+        matches!(self, Lower | Letter | Mark)
+    }
+
+    /// Whether it is a letter: `\p{L}`, which marks are not.
+    fn is_letter(self) -> bool {
+        matches!(self, Upper | Lower | Letter)
+    }
+
+    fn is_blank(self) -> bool {
+        matches!(self, Newline | Space)
+    }
+
+    /// What is neither blank nor a letter or number: `[^\s\p{L}\p{N}]`.
+    fn is_sign(self) -> bool {
+        matches!(self, Other | Mark)
+    }
+}
+
+/// The pieces of a text, in order; together they are the text.
+#[derive(Clone, Debug)]
+pub struct Pieces<'a> {
+    rest: &'a str,
+    tokenizer: Tokenizer,
+    steps: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// The pieces of `text` as that tokenizer parts it.
+    pub fn new(text: &'a str, tokenizer: Tokenizer) -> Self {
+        Self {
+            rest: text,
+            tokenizer,
+            steps: 0,
+        }
+    }
+
+    /// How many characters were looked at so far, some of them more than once.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// The class of a character that is looked at.
+    fn class(&mut self, c: char) -> Class {
+        self.steps += 1;
+        Class::of(c)
+    }
+
+    /// How many bytes at the beginning of `text` hold only such characters.
+    fn run(&mut self, text: &str, held: impl Fn(Class) -> bool) -> usize {
+        let other = text.find(|c| !held(self.class(c)));
+        other.unwrap_or(text.len())
+    }
+
+    /// A word of `cl100k_base` and one character before it, or a contraction.
+    fn plain_word(&mut self, text: &str) -> Option<usize> {
+        let ended = contraction(text);
+        if ended > 0 {
+            return Some(ended);
+        }
+        let lead = self.lead(text)?;
+        let letters = self.run(after(text, lead), Class::is_letter);
+        (letters > 0).then_some(lead + letters)
+    }
+
+    /// A word of `o200k_base`, one character before it, and a contraction after.
+    ///
+    /// The pattern asks first for any leading letters and then one small one or
+    /// more, or else for leading ones alone. Letters without case are of both
+    /// kinds, so when capitals come last the word ends after the last letter
+    /// that could be a small one.
+    fn cased_word(&mut self, text: &str) -> Option<usize> {
+        let lead = self.lead(text)?;
+        let word = after(text, lead);
+        let (mut leading, mut both) = (0, None);
+        for c in word.chars() {
+            let class = self.class(c);
+            if !class.leads() {
+                break;
+            }
+            leading += c.len_utf8();
+            if class.follows() {
+                both = Some(leading);
+            }
+        }
+        let small = self.run(after(word, leading), Class::follows);
+        let end = if small > 0 {
+            lead + leading + small
+        } else if let Some(both) = both {
+            lead + both
+        } else if self.starts_with_mark(text) {
+            // It was taken for the character before a word, and is one itself.
+            lead
+        } else if leading > 0 {
+            lead + leading
+        } else {
+            return None;
+        };
+        Some(end + contraction(after(text, end)))
+    }
+
+    /// How many bytes stand before the letters of a word: none, or those of one
+    /// character that is no letter, number or line break. None if the text
+    /// begins with one of the latter two.
+    fn lead(&mut self, text: &str) -> Option<usize> {
+        let first = text.chars().next()?;
+        match self.class(first) {
+            Newline | Number => None,
+            Upper | Lower | Letter => Some(0),
+            Mark | Space | Other => Some(first.len_utf8()),
+        }
+    }
+
+    fn starts_with_mark(&mut self, text: &str) -> bool {
+        text.chars()
+            .next()
+            .is_some_and(|first| self.class(first) == Mark)
+    }
+
+    /// One to three digits.
+    fn number(&mut self, text: &str) -> Option<usize> {
+        let mut end = 0;
+        for c in text.chars().take(DIGITS) {
+            if self.class(c) != Number {
+                break;
+            }
+            end += c.len_utf8();
+        }
+        (end > 0).then_some(end)
+    }
+
+    /// Signs, one space before them, and what of `tail` comes after.
+    fn signs(&mut self, text: &str, tail: &[char]) -> Option<usize> {
+        let lead = usize::from(text.starts_with(' '));
+        let signs = self.run(after(text, lead), Class::is_sign);
+        if signs == 0 {
+            return None;
+        }
+        let end = lead + signs;
+        let rest = after(text, end);
+        let tail = rest.len() - rest.trim_start_matches(tail).len();
+        self.steps += tail;
+        Some(end + tail)
+    }
+
+    /// White space: up to the last line break in it; without one, all but the
+    /// last character if something follows, which that belongs to.
+    fn blank(&mut self, text: &str) -> usize {
+        let (mut end, mut last, mut broken) = (0, 0, 0);
+        for c in text.chars() {
+            let class = self.class(c);
+            if !class.is_blank() {
+                break;
+            }
+            last = end;
+            end += c.len_utf8();
+            if class == Newline {
+                broken = end;
+            }
+        }
+        let closes = end == text.len();
+        // At the end of the text one of the patterns takes all, breaks or not.
+        if closes && self.tokenizer == Tokenizer::Cl100k {
+            end
+        } else if broken > 0 {
+            broken
+        } else if closes || last == 0 {
+            end
+        } else {
+            last
+        }
+    }
+
+    /// How many bytes the piece at the beginning of `text` has.
+    fn piece(&mut self, text: &str) -> usize {
+        let (word, tail): (_, &[char]) = match self.tokenizer {
+            Tokenizer::O200k => (self.cased_word(text), &['\r', '\n', '/']),
+            Tokenizer::Cl100k => (self.plain_word(text), &['\r', '\n']),
+        };
+        word.or_else(|| self.number(text))
+            .or_else(|| self.signs(text, tail))
+            .unwrap_or_else(|| self.blank(text))
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let first = self.rest.chars().next()?;
+        // No piece is empty; if one were, the text would never end.
+        let end = self.piece(self.rest).max(first.len_utf8());
+        let (piece, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        Some(piece)
+    }
+}
+
+/// How many bytes at the beginning of `text` are a contraction such as `'s`, in
+/// small letters or capitals, the long s (`ſ`) among them.
+fn contraction(text: &str) -> usize {
+    let Some(word) = text.strip_prefix('\'') else {
+        return 0;
+    };
+    let mut letters = word.chars().map(|c| match c {
+        'ſ' => 's',
+        _ => c.to_ascii_lowercase(),
+    });
+    let length = match (letters.next(), letters.next()) {
+        (Some('s' | 't' | 'm' | 'd'), _) => word.chars().next().map_or(0, char::len_utf8),
+        (Some('r' | 'v'), Some('e')) | (Some('l'), Some('l')) => 2,
+        _ => return 0,
+    };
+    1 + length
+}
+
+/// `text` without so many bytes at its beginning.
+fn after(text: &str, bytes: usize) -> &str {
+    text.get(bytes..).unwrap_or_default()
+}

@@ -1,5 +1,10 @@
-//! What an answer costs a model.
+//! What an answer costs a model, and what to show for that.
 //!
-//! Today this is counting alone; nothing is fitted to a budget yet.
+//! [`count`] counts real tokens; [`value`] says what an item is worth;
+//! [`plan`] is the one allocator, which chooses what is shown, how fully, and
+//! what is left over; [`window`] chooses the lines of a long text.
 
 pub mod count;
+pub mod plan;
+pub mod value;
+pub mod window;

@@ -14,6 +14,7 @@
 mod agenda;
 #[cfg(all(feature = "google", feature = "microsoft"))]
 mod both;
+mod budget;
 #[cfg(feature = "google")]
 mod cli;
 mod config;

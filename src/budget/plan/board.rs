@@ -1,0 +1,168 @@
+//! Which rendering of each block is chosen, and what that costs.
+//!
+//! The one place that adds up tokens: headings are paid by the first user and
+//! given back by the last. Sums are exact, whatever the sizes.
+
+use super::{Block, Rendering};
+
+/// A value above this counts as this much, so that sums stay finite.
+const MOST_VALUE: f64 = 1e9;
+
+/// The choices made so far.
+pub(super) struct Board<'a> {
+    blocks: &'a [Block],
+    headings: &'a [usize],
+    /// How many chosen renderings need each heading.
+    users: Vec<usize>,
+    chosen: Vec<Option<usize>>,
+    tokens: u128,
+}
+
+impl<'a> Board<'a> {
+    pub(super) fn new(blocks: &'a [Block], headings: &'a [usize]) -> Self {
+        Self {
+            blocks,
+            headings,
+            users: vec![0; headings.len()],
+            chosen: vec![None; blocks.len()],
+            tokens: 0,
+        }
+    }
+
+    /// The sum of what is chosen.
+    pub(super) const fn tokens(&self) -> u128 {
+        self.tokens
+    }
+
+    pub(super) fn chosen(&self, block: usize) -> Option<usize> {
+        self.chosen.get(block).copied().flatten()
+    }
+
+    pub(super) fn into_chosen(self) -> Vec<Option<usize>> {
+        self.chosen
+    }
+
+    pub(super) fn renderings(&self, block: usize) -> &'a [Rendering] {
+        self.blocks
+            .get(block)
+            .map_or(&[], |block| block.renderings.as_slice())
+    }
+
+    fn rendering(&self, block: usize, at: Option<usize>) -> Option<&'a Rendering> {
+        self.renderings(block).get(at?)
+    }
+
+    /// The headings of a rendering that exist.
+    pub(super) fn headings_of(
+        &self,
+        block: usize,
+        at: Option<usize>,
+    ) -> impl Iterator<Item = usize> + use<'_, 'a> {
+        let headings = self.rendering(block, at).map_or(&[][..], |r| &r.headings);
+        let most = self.headings.len();
+        headings.iter().copied().filter(move |each| *each < most)
+    }
+
+    /// How many chosen renderings need this heading.
+    pub(super) fn users(&self, heading: usize) -> usize {
+        self.users.get(heading).copied().unwrap_or(0)
+    }
+
+    /// What a rendering is worth: never negative, never odd.
+    pub(super) fn value(&self, block: usize, at: Option<usize>) -> f64 {
+        let value = self.rendering(block, at).map_or(0.0, |r| r.value);
+        if value > 0.0 {
+            value.min(MOST_VALUE)
+        } else {
+            0.0
+        }
+    }
+
+    /// The rendering with the fewest tokens of its own.
+    pub(super) fn smallest(&self, block: usize) -> Option<usize> {
+        let renderings = self.renderings(block).iter().enumerate();
+        renderings.min_by_key(|(_, r)| r.tokens).map(|(at, _)| at)
+    }
+
+    /// The rendering that adds least to what is chosen now, headings included.
+    pub(super) fn cheapest(&self, block: usize) -> Option<usize> {
+        (0..self.renderings(block).len()).min_by_key(|at| self.total(block, *at))
+    }
+
+    /// The sum if this rendering were chosen.
+    pub(super) fn total(&self, block: usize, at: usize) -> u128 {
+        let old = self.rendering(block, self.chosen(block));
+        let (old_tokens, old) = old.map_or((0, &[][..]), |r| (r.tokens, &r.headings));
+        let Some(new) = self.rendering(block, Some(at)) else {
+            return self.tokens.saturating_sub(wide(old_tokens));
+        };
+        let (mut more, mut less) = (wide(new.tokens), wide(old_tokens));
+        // A heading named twice is paid once.
+        for (rank, heading) in new.headings.iter().enumerate() {
+            if self.users(*heading) == uses(old, *heading)
+                && !new.headings.iter().take(rank).any(|each| each == heading)
+            {
+                more += self.cost(*heading);
+            }
+        }
+        for (rank, heading) in old.iter().enumerate() {
+            if self.users(*heading) == uses(old, *heading)
+                && !old.iter().take(rank).any(|each| each == heading)
+            {
+                less += self.cost(*heading);
+            }
+        }
+        (self.tokens + more).saturating_sub(less)
+    }
+
+    /// What a heading costs; one that does not exist costs nothing.
+    fn cost(&self, heading: usize) -> u128 {
+        self.headings.get(heading).copied().map_or(0, wide)
+    }
+
+    /// Chooses, and gives back what was chosen before.
+    pub(super) fn set(&mut self, block: usize, to: Option<usize>) -> Option<usize> {
+        let before = self.chosen(block);
+        if let Some(old) = self.rendering(block, before) {
+            self.tokens = self.tokens.saturating_sub(wide(old.tokens));
+            for heading in &old.headings {
+                if let Some(users) = self.users.get_mut(*heading) {
+                    *users = users.saturating_sub(1);
+                    if *users == 0 {
+                        self.tokens = self.tokens.saturating_sub(self.cost(*heading));
+                    }
+                }
+            }
+        }
+        if let Some(new) = self.rendering(block, to) {
+            self.tokens += wide(new.tokens);
+            for heading in &new.headings {
+                if let Some(users) = self.users.get_mut(*heading) {
+                    *users += 1;
+                    if *users == 1 {
+                        self.tokens += self.cost(*heading);
+                    }
+                }
+            }
+        }
+        if let Some(slot) = self.chosen.get_mut(block) {
+            *slot = to;
+        }
+        before
+    }
+}
+
+/// How often a rendering names a heading.
+fn uses(headings: &[usize], heading: usize) -> usize {
+    headings.iter().filter(|each| **each == heading).count()
+}
+
+/// Sums of counts are kept in 128 bits, where they cannot run over.
+pub(super) const fn wide(tokens: usize) -> u128 {
+    tokens as u128
+}
+
+/// A sum as a count again; one beyond a count is the largest.
+pub(super) fn narrow(tokens: u128) -> usize {
+    usize::try_from(tokens).unwrap_or(usize::MAX)
+}

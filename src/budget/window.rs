@@ -1,0 +1,216 @@
+//! Which lines of a long text are shown.
+//!
+//! [`window`] keeps the beginning, the end, and lines of the middle that tell
+//! something: a date, an amount, a question, a deadline. It chooses line
+//! numbers; the text, its markers for gaps and where the whole can be read are
+//! the caller's. A line is kept or not, never cut: a text with long lines is
+//! wrapped first, or one of them stops its end of the window.
+
+mod tells;
+
+use std::ops::Range;
+
+/// Which end of a text says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lean {
+    /// Bodies of letters: 70 % from the beginning, 30 % from the end.
+    Head,
+    /// Raw texts and logs: 30 % from the beginning, 70 % from the end.
+    Tail,
+}
+
+impl Lean {
+    /// The shares of the beginning and of the end.
+    const fn shares(self) -> (u128, u128) {
+        match self {
+            Self::Head => (7, 3),
+            Self::Tail => (3, 7),
+        }
+    }
+}
+
+/// Telling lines of the middle may cost one part in so many.
+const TELLING: u128 = 5;
+
+/// What is kept of a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Ranges of line numbers from 0, rising, with a gap between any two.
+    pub kept: Vec<Range<usize>>,
+}
+
+impl Window {
+    /// How many lines are kept.
+    pub fn lines(&self) -> usize {
+        self.kept.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    /// The ranges that are missing of a text of `total` lines: each is one marker.
+    pub fn gaps(&self, total: usize) -> Vec<Range<usize>> {
+        let mut gaps = Vec::new();
+        let mut at = 0;
+        for range in &self.kept {
+            if range.start > at {
+                gaps.push(at..range.start);
+            }
+            at = range.end;
+        }
+        if at < total {
+            gaps.push(at..total);
+        }
+        gaps
+    }
+}
+
+/// The lines of a text that fit into `budget`. `costs` are the tokens of each
+/// line with its line break (a missing one is 0), `marker` those of the marker
+/// that stands for a gap.
+///
+/// Lines have one order in which they are taken, whatever the budget: from both
+/// ends by their shares, and a telling line of the middle whenever those cost
+/// no more than a fifth in sum. The window is the longest beginning of this
+/// order that fits; a larger budget adds lines and takes none away. With room
+/// for one line but not for the first of the order, one that fits is kept; with
+/// no room for any, nothing is.
+pub fn window(lines: &[&str], costs: &[usize], marker: usize, budget: usize, lean: Lean) -> Window {
+    Windows::new(lines, costs, marker, lean).of(budget)
+}
+
+/// The windows of one text, of any size: what they have in common is found once.
+#[derive(Debug, Clone)]
+pub struct Windows {
+    /// All lines in the order in which they are taken, each with its cost.
+    order: Vec<(usize, u128)>,
+    /// What the first lines of the order cost with their gaps: one, two, …
+    spent: Vec<u128>,
+    all: u128,
+    marker: u128,
+}
+
+impl Windows {
+    /// Of some lines, as [`window`] takes them.
+    pub fn new(lines: &[&str], costs: &[usize], marker: usize, lean: Lean) -> Self {
+        let cost = |at: usize| costs.get(at).copied().unwrap_or(0) as u128;
+        let marker = marker as u128;
+        let order = order(lines, &cost, marker, lean);
+        let mut kept = vec![false; lines.len()];
+        let mut gaps = 1;
+        let mut sum = 0;
+        let mut spent = Vec::with_capacity(order.len());
+        for at in &order {
+            let open = |next: Option<usize>| {
+                let next = next.and_then(|next| kept.get(next));
+                usize::from(next.is_some_and(|kept| !kept))
+            };
+            gaps = gaps + open(at.checked_sub(1)) + open(at.checked_add(1)) - 1;
+            sum += cost(*at);
+            if let Some(kept) = kept.get_mut(*at) {
+                *kept = true;
+            }
+            spent.push(sum + gaps as u128 * marker);
+        }
+        Self {
+            all: sum,
+            order: order.into_iter().map(|at| (at, cost(at))).collect(),
+            spent,
+            marker,
+        }
+    }
+
+    /// The window that fits into `budget`.
+    pub fn of(&self, budget: usize) -> Window {
+        let budget = budget as u128;
+        let count = self.order.len();
+        if self.all <= budget {
+            return Window {
+                kept: ranges(0..count),
+            };
+        }
+        let most = self.spent.iter().rposition(|spent| *spent <= budget);
+        let most = most.map_or(0, |rank| rank + 1);
+        let mut taken: Vec<usize> = self.order.iter().take(most).map(|(at, _)| *at).collect();
+        if taken.is_empty() {
+            let last = count.saturating_sub(1);
+            let alone = |(at, cost): &&(usize, u128)| {
+                let gaps = u128::from(*at > 0) + u128::from(*at < last);
+                cost + gaps * self.marker <= budget
+            };
+            taken.extend(self.order.iter().find(alone).map(|(at, _)| *at));
+        }
+        taken.sort_unstable();
+        Window {
+            kept: ranges(taken),
+        }
+    }
+}
+
+/// Rising line numbers as ranges.
+fn ranges(lines: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for at in lines {
+        match ranges.last_mut() {
+            Some(last) if last.end == at => last.end += 1,
+            _ => ranges.push(at..at + 1),
+        }
+    }
+    ranges
+}
+
+/// All lines in the order in which they are taken.
+fn order(lines: &[&str], cost: &impl Fn(usize) -> u128, marker: u128, lean: Lean) -> Vec<usize> {
+    let tells: Vec<usize> = lines.iter().map(|line| tells::tells(line)).collect();
+    // What most lines have, as in a log, tells nothing.
+    let reach = |least: usize| tells.iter().filter(|each| **each >= least).count();
+    let usual = (1..=tells::MOST).rfind(|least| 2 * reach(*least) > lines.len());
+    let mut telling: Vec<(usize, usize)> = (0..)
+        .zip(&tells)
+        .filter(|(_, tells)| **tells > usual.unwrap_or(0))
+        .map(|(at, tells)| (*tells, at))
+        .collect();
+    telling.sort_by_key(|(tells, at)| (std::cmp::Reverse(*tells), *at));
+    let mut telling = telling.into_iter().map(|(_, at)| at).peekable();
+
+    let (head_share, tail_share) = lean.shares();
+    let mut taken = vec![false; lines.len()];
+    let mut order = Vec::with_capacity(lines.len());
+    // The lines between the two ends, and what each source has used.
+    let mut middle = 0..lines.len();
+    let (mut head, mut tail, mut told) = (0_u128, 0_u128, 0_u128);
+    while !middle.is_empty() {
+        let is_taken = |at: usize| taken.get(at).copied().unwrap_or(true);
+        if is_taken(middle.start) {
+            middle.start += 1;
+            continue;
+        }
+        let last = middle.end - 1;
+        if is_taken(last) {
+            middle.end = last;
+            continue;
+        }
+        while telling.next_if(|at| is_taken(*at)).is_some() {}
+        let lone = telling.peek().map(|at| (*at, cost(*at) + marker));
+        let at = match lone {
+            Some((at, more)) if TELLING * (told + more) <= head + tail + told + more => {
+                told += more;
+                at
+            }
+            _ => {
+                let first = middle.start;
+                // Whoever would have used less of its share goes on.
+                let ahead = (head + cost(first)) * tail_share;
+                if ahead <= (tail + cost(last)) * head_share {
+                    head += cost(first);
+                    first
+                } else {
+                    tail += cost(last);
+                    last
+                }
+            }
+        };
+        if let Some(taken) = taken.get_mut(at) {
+            *taken = true;
+        }
+        order.push(at);
+    }
+    order
+}

@@ -1,0 +1,267 @@
+//! Lines that say something a reader asks for: when, how much, by when, what.
+//!
+//! Signs are counted, not understood: a line with several is the better guess.
+//! The words are those of English, German, French, Spanish and Italian mail.
+
+use crate::text::words::each_word;
+
+/// Words that speak of a deadline or an obligation by themselves.
+const DEADLINES: &[&str] = &[
+    "due",
+    "deadline",
+    "deadlines",
+    "overdue",
+    "expires",
+    "expire",
+    "asap",
+    "eod",
+    "rsvp",
+    "urgent",
+    "frist",
+    "fällig",
+    "spätestens",
+    "dringend",
+    "stichtag",
+    "échéance",
+    "délai",
+    "délais",
+    "urgente",
+    "plazo",
+    "vencimiento",
+    "vence",
+    "scadenza",
+    "entro",
+];
+/// Words that do before a day or a number.
+const UNTIL: &[&str] = &[
+    "by", "until", "till", "before", "bis", "vor", "avant", "jusqu", "hasta", "antes", "prima",
+];
+/// Words for days, and names of months that mean nothing else.
+const DAYS: &[&str] = &[
+    "today",
+    "tomorrow",
+    "tonight",
+    "noon",
+    "midnight",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "heute",
+    "mittag",
+    "montag",
+    "dienstag",
+    "mittwoch",
+    "donnerstag",
+    "freitag",
+    "samstag",
+    "sonntag",
+    "demain",
+    "lundi",
+    "mardi",
+    "mercredi",
+    "jeudi",
+    "vendredi",
+    "samedi",
+    "dimanche",
+    "mañana",
+    "lunes",
+    "martes",
+    "miércoles",
+    "jueves",
+    "viernes",
+    "sábado",
+    "domani",
+    "lunedì",
+    "martedì",
+    "mercoledì",
+    "giovedì",
+    "venerdì",
+    "january",
+    "february",
+    "april",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "januar",
+    "februar",
+    "märz",
+    "juni",
+    "juli",
+    "oktober",
+    "dezember",
+    "janvier",
+    "février",
+    "avril",
+    "juin",
+    "juillet",
+    "août",
+    "septembre",
+    "octobre",
+    "novembre",
+    "décembre",
+    "enero",
+    "febrero",
+    "abril",
+    "junio",
+    "julio",
+    "agosto",
+    "septiembre",
+    "octubre",
+    "noviembre",
+    "diciembre",
+    "gennaio",
+    "febbraio",
+    "aprile",
+    "giugno",
+    "luglio",
+    "settembre",
+    "ottobre",
+    "dicembre",
+];
+/// Words that mean a day or a month beside a number or after "until".
+const MAYBE_DAYS: &[&str] = &[
+    "jan", "feb", "mar", "march", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
+    "dec", "mai", "mär", "okt", "dez", "mars", "mayo", "marzo", "maggio", "morgen", "end", "ende",
+    "fin", "next", "mon", "tue", "wed", "thu", "fri", "sat", "sun",
+];
+/// Words that make a number a time.
+const CLOCK: &[&str] = &["am", "pm", "uhr", "o", "h"];
+/// Words that make a number an amount of money.
+const MONEY: &[&str] = &[
+    "eur", "euro", "euros", "usd", "dollar", "dollars", "gbp", "chf", "franken", "jpy", "yen",
+];
+/// Signs that do.
+const CURRENCIES: &[char] = &['€', '$', '£', '¥', '₹', '₩', '₺', '₽'];
+
+/// How many kinds of signs there are.
+pub(super) const MOST: usize = 5;
+
+/// How many kinds of signs a line has, up to [`MOST`]: a deadline, a day or a date, a
+/// time, a sum of money or a percentage, a question.
+pub(super) fn tells(line: &str) -> usize {
+    let mut found = numbers(line);
+    let asks = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'»”)*_".contains(c));
+    found.question = asks.ends_with(['?', '？', '؟']);
+    words(line, &mut found);
+    [
+        found.deadline,
+        found.day,
+        found.time,
+        found.amount,
+        found.question,
+    ]
+    .into_iter()
+    .filter(|sign| *sign)
+    .count()
+}
+
+#[derive(Default)]
+struct Found {
+    deadline: bool,
+    day: bool,
+    time: bool,
+    amount: bool,
+    question: bool,
+}
+
+/// What words tell, each with the one before it.
+fn words(line: &str, found: &mut Found) {
+    let mut before = String::new();
+    each_word(line, |word| {
+        let after_until = UNTIL.contains(&before.as_str());
+        let after_number = is_number(&before);
+        let number = word.starts_with(|c: char| c.is_ascii_digit());
+        let maybe = MAYBE_DAYS.contains(&word);
+        let day = DAYS.contains(&word)
+            || maybe && (after_number || after_until)
+            || number && MAYBE_DAYS.contains(&before.as_str());
+        found.day |= day;
+        found.deadline |= DEADLINES.contains(&word) || after_until && (number || day);
+        found.time |= after_number && CLOCK.contains(&word) || joined(word, &["am", "pm", "h"]);
+        found.amount |=
+            after_number && MONEY.contains(&word) || number && MONEY.contains(&before.as_str());
+        before.clear();
+        before.push_str(word);
+    });
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `5pm`, `18h`, `18h05`: a number of one or two digits, the ending, and at
+/// most two digits more.
+fn joined(word: &str, endings: &[&str]) -> bool {
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest_digits = rest.trim_end_matches(|c: char| c.is_ascii_digit());
+    (1..3).contains(&(word.len() - rest.len()))
+        && rest.len() - rest_digits.len() < 3
+        && endings.contains(&rest_digits)
+}
+
+/// What the signs around numbers tell.
+fn numbers(line: &str) -> Found {
+    let mut found = Found::default();
+    let mut before: Option<char> = None;
+    let mut rest = line;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (lead, number) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        before = lead.trim_end().chars().next_back().or(before);
+        let apart = lead.is_empty() || !lead.ends_with(char::is_alphanumeric);
+        let end = number
+            .find(|c: char| !c.is_ascii_digit() && !".,:/-'’".contains(c))
+            .unwrap_or(number.len());
+        let (number, after) = number.split_at_checked(end).unwrap_or((number, ""));
+        let next = after.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+        if apart {
+            let number = number.trim_end_matches([',', ':', '-', '/', '\'', '’']);
+            let sign = |c: Option<char>| c.is_some_and(|c| CURRENCIES.contains(&c));
+            found.amount |= sign(before) || sign(next.chars().next()) || next.starts_with('%');
+            found.time |= is_time(number);
+            found.day |= is_date(number);
+        }
+        before = None;
+        rest = after;
+    }
+    found
+}
+
+/// The lengths of the numbers between these signs; none if anything else is
+/// among them.
+fn lengths(number: &str, sign: char) -> Option<Vec<usize>> {
+    let parts = number.split(sign);
+    parts
+        .map(|part| {
+            part.bytes()
+                .all(|b| b.is_ascii_digit())
+                .then_some(part.len())
+        })
+        .collect()
+}
+
+/// `18:05`, `9:30:00`.
+fn is_time(number: &str) -> bool {
+    let lengths = lengths(number, ':');
+    matches!(lengths.as_deref(), Some([1 | 2, 2] | [1 | 2, 2, 2]))
+}
+
+/// `2026-02-03`, `3.2.2026`, `03.02.`, `3/2/26`.
+fn is_date(number: &str) -> bool {
+    let dashes = lengths(number, '-');
+    let dots = lengths(number, '.');
+    let slashes = lengths(number, '/');
+    matches!(dashes.as_deref(), Some([4, 2, 2] | [1 | 2, 1 | 2, 2 | 4]))
+        || matches!(dots.as_deref(), Some([1 | 2, 1 | 2, 0 | 2 | 4]))
+        || matches!(
+            slashes.as_deref(),
+            Some([1 | 2, 1 | 2, 2 | 4] | [4, 1 | 2, 1 | 2])
+        )
+}

@@ -6,7 +6,8 @@
 //! the same columns with the provider's ids, compact JSON of the API's own
 //! values for the same six columns, and the API's whole JSON. Then it asks for
 //! eleven events of the sample calendars, most of them meetings, and sets them
-//! beside compact JSON of the same columns with the provider's ids.
+//! beside compact JSON of the same columns with the provider's ids. Last it
+//! sets the three notations side by side, each with the same rows and columns.
 
 #![allow(
     clippy::print_stdout,
@@ -19,6 +20,8 @@ use daysheet::budget::count::{TOKENIZER, tokens};
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::Client;
 use daysheet::config::Config;
+use daysheet::encode::stc;
+use daysheet::encode::stc::value::Json;
 use daysheet::providers::sandbox::Faults;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -107,6 +110,58 @@ async fn main() {
         for address in ["mira@example.com", "mira@lindqvist-lamps.example"] {
             events(&mut client, &format!("{provider}:{address}")).await;
         }
+    }
+    println!("the notations, of the same rows and columns");
+    let account = "google:mira@example.com";
+    for (what, tool, arguments) in [
+        (
+            "ten messages",
+            "mail_search",
+            json!({"account": account, "limit": 10}),
+        ),
+        (
+            "eleven events",
+            "calendar_search",
+            json!({"from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11}),
+        ),
+        (
+            "a mailbox's folders",
+            "lookup",
+            json!({"kind": "folders", "account": account}),
+        ),
+    ] {
+        notations(&mut client, what, tool, arguments).await;
+    }
+}
+
+/// One answer as TOON, STC and JSON without the provider's ids, which TOON
+/// does not have.
+async fn notations(client: &mut Client, what: &str, tool: &str, mut arguments: Value) {
+    let toon = client.call(tool, arguments.clone()).await.unwrap();
+    arguments["format"] = "json".into();
+    let json = client.call(tool, arguments).await.unwrap();
+    let mut document = Json::parse(&json.blocks[0]).unwrap();
+    without_ids(&mut document);
+    let stc = stc::write::write(&document);
+    assert_eq!(stc::parse::parse(&stc).as_ref(), Ok(&document));
+    println!("{what}");
+    for (notation, text) in [
+        ("TOON", &toon.blocks[0]),
+        ("STC", &stc),
+        ("compact JSON", &document.to_json()),
+    ] {
+        line(notation, tokens(text), &format!("{} bytes", text.len()), "");
+    }
+}
+
+fn without_ids(value: &mut Json) {
+    match value {
+        Json::List(items) => items.iter_mut().for_each(without_ids),
+        Json::Object(members) => {
+            members.retain(|(key, _)| key != "provider_id");
+            members.iter_mut().for_each(|(_, one)| without_ids(one));
+        }
+        _ => {}
     }
 }
 

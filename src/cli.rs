@@ -70,7 +70,7 @@ Environment:
                                    domain of a directory
   DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
   DAYSHEET_ACCESS                  checked, and kept for the tools that write
-  DAYSHEET_FORMAT                  toon (default) or json
+  DAYSHEET_FORMAT                  toon (default), json or stc
   DAYSHEET_DELIMITER               tab (default), comma or pipe
   DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
@@ -105,7 +105,7 @@ enum Command {
         tool: String,
         /// Arguments as key=value, or one JSON object.
         arguments: Vec<String>,
-        /// The format of the answer: toon or json.
+        /// The format of the answer: toon, json or stc.
         #[arg(long)]
         format: Option<String>,
         #[command(flatten)]
@@ -122,8 +122,14 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Check that a file is strict TOON with the columns of the registry.
+    /// Check that a file is strict TOON (or STC) with the columns of the registry.
     Check {
+        /// The file is STC.
+        #[arg(long)]
+        stc: bool,
+        /// Print any STC as JSON, and leave the registry aside.
+        #[arg(long, requires = "stc")]
+        json: bool,
         /// The file; - is stdin.
         file: PathBuf,
     },
@@ -234,7 +240,14 @@ fn run(command: Command) -> Result<ExitCode> {
     match command {
         // What needs no settings works even when they are broken.
         Command::Schema { table, json } => return schema::run(table.as_deref(), json),
-        Command::Check { file } => return check::run(&file),
+        Command::Check { file, stc, json } => {
+            let what = match (stc, json) {
+                (false, _) => check::As::Toon,
+                (true, false) => check::As::Stc,
+                (true, true) => check::As::StcToJson,
+            };
+            return check::run(&file, what);
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "daysheet", &mut script);

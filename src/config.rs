@@ -189,18 +189,19 @@ impl Config {
                 &[("keychain", KeyStore::Keychain), ("file", KeyStore::File)],
             )?,
             format: {
-                let json = [("toon", false), ("json", true)];
+                let formats = [
+                    ("toon", None),
+                    ("json", Some(Format::Json)),
+                    ("stc", Some(Format::Stc)),
+                ];
                 let delimiters = [
                     ("tab", Delimiter::Tab),
                     ("comma", Delimiter::Comma),
                     ("pipe", Delimiter::Pipe),
                 ];
                 let delimiter = settings.choice("delimiter", &delimiters)?;
-                if settings.choice("format", &json)? {
-                    Format::Json
-                } else {
-                    Format::Toon(delimiter)
-                }
+                let format = settings.choice("format", &formats)?;
+                format.unwrap_or(Format::Toon(delimiter))
             },
             browser: !settings.choice("browser", &[("open", false), ("print", true)])?,
             zone: zone(&settings, system_zone)?,

@@ -12,7 +12,7 @@ pub fn uri(table: &Table) -> String {
     format!("daysheet://schema/{}", table.name)
 }
 
-/// The JSON Schema (2020-12) of one row of `table` as `format: json` writes it.
+/// The JSON Schema (2020-12) of one row of `table` as `format: json` writes it, and `stc`.
 ///
 /// Every column is there by name; the first is in every row, the others when
 /// they were asked for.
@@ -24,13 +24,13 @@ pub fn json_schema(table: &Table) -> Value {
     if has_provider_id(table) {
         properties.insert(
             "provider_id".to_owned(),
-            json!({"type": "string", "description": "The provider's own id; only in JSON."}),
+            json!({"type": "string", "description": "The provider's own id; only in JSON and STC."}),
         );
     }
     if table.name == BODY.name {
         properties.insert(
             "text".to_owned(),
-            json!({"type": "string", "description": "The text itself; only in JSON.", "x-untrusted": true}),
+            json!({"type": "string", "description": "The text itself; only in JSON and STC.", "x-untrusted": true}),
         );
     }
     json!({

@@ -5,6 +5,7 @@
 //! nothing of providers, and cannot fail.
 
 pub mod json;
+pub mod stc;
 pub mod toon;
 
 use crate::row::{Cell, RowTable};
@@ -26,6 +27,16 @@ pub enum Format {
     /// Compact JSON: the same keys and columns in the same order, plus the
     /// provider's ids and long texts.
     Json,
+    /// STC, one line with what JSON has: `docs/stc.md`.
+    Stc,
+}
+
+impl Format {
+    /// True when long texts are fields of rows; in the others they are blocks
+    /// behind the document.
+    pub const fn has_text_fields(self) -> bool {
+        matches!(self, Self::Json | Self::Stc)
+    }
 }
 
 /// What stands between the cells of a TOON row.
@@ -57,6 +68,7 @@ impl Document {
         match format {
             Format::Toon(delimiter) => toon::encode(self, delimiter),
             Format::Json => json::encode(self),
+            Format::Stc => stc::encode(self),
         }
     }
 }

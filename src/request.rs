@@ -237,9 +237,10 @@ pub fn read(
     let args = Args::new(tool, arguments.unwrap_or_default())?;
     let format = match args.choice("format")? {
         Some("json") => Format::Json,
+        Some("stc") => Format::Stc,
         Some(_) => match format {
-            Format::Json => Format::Toon(Delimiter::default()),
-            toon => toon,
+            Format::Toon(delimiter) => Format::Toon(delimiter),
+            Format::Json | Format::Stc => Format::Toon(Delimiter::default()),
         },
         None => format,
     };

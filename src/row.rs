@@ -32,7 +32,7 @@ pub struct RowTable {
     extras: Vec<Extra>,
 }
 
-/// What a row carries besides its cells; only JSON shows it.
+/// What a row carries besides its cells; only JSON and STC show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extra {
     /// The provider's own id of the thing the row is about.

@@ -349,7 +349,7 @@ const TIMES: &str = "2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d";
 const TZ: Arg = arg("tz", ArgKind::Text, "IANA zone");
 const ACCOUNT: Arg = arg("account", ArgKind::Text, "Address");
 const ANY_ACCOUNT: Arg = arg("account", ArgKind::Text, "Address; all when left out");
-const FORMAT: Arg = arg("format", ArgKind::Choice(&["toon", "json"]), "");
+const FORMAT: Arg = arg("format", ArgKind::Choice(&["toon", "json", "stc"]), "");
 
 const fn arg(name: &'static str, kind: ArgKind, doc: &'static str) -> Arg {
     Arg {

@@ -1,8 +1,11 @@
 //! `daysheet check`: is a file strict TOON, and are its tables the registry's?
+//! The same of STC is in `check/stc.rs`.
 //!
-//! Decoding is the `toon-format` crate's work. What is added is the registry:
+//! Decoding TOON is the `toon-format` crate's work. What is added is the registry:
 //! known tables, known columns, values of the declared kinds; and the line and
 //! column of what is wrong.
+
+mod stc;
 
 use std::io::Read;
 use std::path::Path;
@@ -26,13 +29,29 @@ struct Problem {
     message: String,
 }
 
+/// What a file is checked to be, and what is printed when it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum As {
+    /// TOON; what it holds.
+    Toon,
+    /// STC; what it holds.
+    Stc,
+    /// STC with any tables; the same as JSON.
+    StcToJson,
+}
+
 /// Checks `file` (`-` is stdin) and prints what is wrong, one line each.
-pub(super) fn run(file: &Path) -> Result<ExitCode> {
+pub(super) fn run(file: &Path, what: As) -> Result<ExitCode> {
     let text = read(file)?;
     let name = file.display();
-    match check(&text) {
-        Ok(summary) => {
-            say!("{name}: ok: {summary}");
+    let found = match what {
+        As::Toon => check(&text).map(|summary| format!("{name}: ok: {summary}")),
+        As::Stc => stc::check(&text).map(|summary| format!("{name}: ok: {summary}")),
+        As::StcToJson => stc::to_json(&text),
+    };
+    match found {
+        Ok(said) => {
+            say!("{said}");
             Ok(ExitCode::SUCCESS)
         }
         Err(problems) => {

@@ -228,7 +228,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The table of bodies, and the texts: as blocks, or as fields in JSON.
+    /// The table of bodies, and the texts: as blocks, or as fields in JSON and STC.
     ///
     /// Answers with the letters whose text goes on.
     async fn bodies(
@@ -277,7 +277,7 @@ impl Pipeline {
                 draft.notes.push(line);
             }
             if let Some(block) = &block
-                && format != Format::Json
+                && !format.has_text_fields()
             {
                 let mut text = body::fence(block, shown, &secret);
                 if end < *length || start > 0 {
@@ -308,7 +308,7 @@ impl Pipeline {
             self.hand_out(&mut some, &account).await?;
             rows.append(some);
         }
-        if format == Format::Json {
+        if format.has_text_fields() {
             for (at, text) in texts.into_iter().enumerate() {
                 rows.attach_text(at, text);
             }

@@ -280,6 +280,60 @@ fn a_check_says_where() {
             (expected.0, expected.1, "")
         );
     }
+    for (flags, text, expected) in [
+        (
+            &["--stc"][..],
+            "zone: UTC, messages[2]{id,subject,provider_id}: m1,hello,18c2 / m2,\"a / b\",18c3\n",
+            (0, "-: ok: 2 messages\n"),
+        ),
+        (
+            &["--stc"],
+            "colour: red, messages[2]{id,date,weight}: m1,2026-02-03 18h05,3 /\nm2,Tuesday,4",
+            (
+                1,
+                "-:1:1: `colour` is not a scalar of a document\n\
+                 -:1:63: the table of messages has no column `weight`\n\
+                 -:2:4: `date` is not a time such as 2026-02-03 18h05\n\
+                 -:2:12: the table of messages has no column `weight`\n",
+            ),
+        ),
+        (
+            &["--stc"],
+            "messages[3]{id}: m1 / m2",
+            (1, "-:1:25: 2 of 3 rows\n"),
+        ),
+        (
+            &["--stc"],
+            "letters: [{id: 1e400}], messages: [3, {id: t1}]",
+            (
+                1,
+                "-:1:1: no table of the registry is called `letters`\n\
+                 -:1:36: a row of `messages` is not an object\n\
+                 -:1:44: `id` is not a handle such as m12\n",
+            ),
+        ),
+        (
+            &["--stc", "--json"],
+            "rows[2]{a,a}: 1e400,-0 / null,\"1.0\", \"b c\": {}",
+            (
+                0,
+                "{\"rows\":[{\"a\":1e400,\"a\":-0},{\"a\":null,\"a\":\"1.0\"}],\"b c\":{}}\n",
+            ),
+        ),
+        (
+            &["--stc", "--json"],
+            "a: {b: 1",
+            (1, "-:1:9: expected `, ` or `}`\n"),
+        ),
+    ] {
+        let arguments: Vec<_> = ["check", "-"].iter().chain(flags).copied().collect();
+        let (code, out, err) = run(&home, &arguments, &[], text);
+        assert_eq!(
+            (code, out.as_str(), err.as_str()),
+            (expected.0, expected.1, ""),
+            "{text}"
+        );
+    }
     let (code, out, _) = run(&home, &["check", "-"], &[], "messages[2\t]{id}:\n  m1");
     assert_eq!(code, 1);
     assert!(out.starts_with("-:"), "{out}");

@@ -69,6 +69,9 @@ fn the_environment_wins_over_the_file() {
     ];
     let config = settings(&vars, Some(file)).unwrap();
     assert_eq!(config.format, Format::Toon(Delimiter::Pipe));
+    let config_of = |format| settings(&[("DAYSHEET_FORMAT", format)], Some(file)).unwrap();
+    assert_eq!(config_of("stc").format, Format::Stc);
+    assert_eq!(config_of("").format, Format::Json);
     assert_eq!(config.zone.iana_name(), Some("Europe/Berlin"));
     assert_eq!(config.log.as_deref(), Some("debug"));
     assert_eq!(config.google.id.as_ref().unwrap().as_str(), "from-env");

@@ -99,7 +99,7 @@ fn delimiter(delimiter: Delimiter) -> toon_format::Delimiter {
     }
 }
 
-fn cell() -> impl Strategy<Value = Cell> {
+pub(crate) fn cell() -> impl Strategy<Value = Cell> {
     prop_oneof![
         1 => Just(Cell::Null),
         1 => any::<bool>().prop_map(Cell::Flag),

@@ -60,6 +60,7 @@ mod save;
 #[cfg(feature = "google")]
 mod server;
 mod sign_in;
+mod stc;
 mod store;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 #[cfg_attr(

@@ -80,7 +80,7 @@ fn what_is_not_understood_is_refused() {
         (
             "mail_search",
             json!({"format": "xml"}),
-            "`format` is xml: give one of: toon, json",
+            "`format` is xml: give one of: toon, json, stc",
         ),
         (
             "mail_search",
@@ -179,5 +179,7 @@ fn the_format_of_a_call_wins() {
     assert_eq!(format(json!({}), pipe), pipe);
     assert_eq!(format(json!({"format": "toon"}), pipe), pipe);
     assert_eq!(format(json!({"format": "JSON"}), pipe), Format::Json);
+    assert_eq!(format(json!({"format": "stc"}), pipe), Format::Stc);
     assert_eq!(format(json!({"format": "toon"}), Format::Json), TOON);
+    assert_eq!(format(json!({"format": "toon"}), Format::Stc), TOON);
 }

@@ -1,0 +1,319 @@
+//! What both parsers share: a place in a text, strings and numbers as JSON
+//! writes them, the limit on nesting, and errors with line and column.
+//!
+//! It knows neither JSON's grammar nor STC's.
+
+use std::fmt;
+
+/// How deep lists and objects may nest. A table is two levels, a list of
+/// objects. What is deeper is refused, so that no text can exhaust the stack.
+pub const MAX_DEPTH: usize = 256;
+
+/// Why a text is not what it should be, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The character in the line, counted from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub wrong: Wrong,
+}
+
+/// What can be wrong with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// Something else has to stand here.
+    Expected(&'static str),
+    /// The text goes on after its end.
+    Trailing,
+    /// Lists and objects nest deeper than [`MAX_DEPTH`].
+    TooDeep,
+    /// A control character in a string, which has to be an escape.
+    Control,
+    /// A string does not end.
+    OpenString,
+    /// An escape that JSON does not have.
+    Escape,
+    /// Half of a surrogate pair, which is no character.
+    Surrogate,
+    /// Not a number of JSON's, and too like one to be text without quotes.
+    NotANumber,
+    /// Text that does not read back as itself without quotes.
+    Unquoted,
+    /// A count that is not written as one.
+    Count,
+    /// Fewer items, rows or cells (`what`) than were declared.
+    TooFew {
+        /// What was counted.
+        what: &'static str,
+        /// How many there have to be.
+        declared: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// More items, rows or cells (`what`) than were declared.
+    TooMany {
+        /// What was counted.
+        what: &'static str,
+        /// How many there have to be.
+        declared: usize,
+    },
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expected(what) => write!(f, "expected {what}"),
+            Self::Trailing => f.write_str("expected the end of the text"),
+            Self::TooDeep => write!(f, "nested deeper than {MAX_DEPTH} levels"),
+            Self::Control => f.write_str("a control character in a string: write an escape"),
+            Self::OpenString => f.write_str("the string has no closing quote"),
+            Self::Escape => f.write_str("no escape of JSON"),
+            Self::Surrogate => f.write_str("half of a surrogate pair is no character"),
+            Self::NotANumber => f.write_str("not a number of JSON: put it in quotes if it is text"),
+            Self::Unquoted => f.write_str("such text stands in quotes"),
+            Self::Count => f.write_str("not a count"),
+            Self::TooFew {
+                what,
+                declared,
+                found,
+            } => write!(f, "{found} of {declared} {what}"),
+            Self::TooMany { what, declared } => write!(f, "more than {declared} {what}"),
+        }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.wrong)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// The line and the character, both from 1, of a byte of the text.
+pub fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before.get(start..).unwrap_or_default().chars().count() + 1;
+    (line, column)
+}
+
+/// A place in a text, and how deep it is.
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    /// The byte that comes next, always the first of a character.
+    pub(super) at: usize,
+    depth: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            depth: 0,
+        }
+    }
+
+    /// The text from here on.
+    pub(super) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let there = self.peek() == Some(byte);
+        self.at += usize::from(there);
+        there
+    }
+
+    pub(super) fn need(&mut self, byte: u8, what: &'static str) -> Result<(), ParseError> {
+        match self.eat(byte) {
+            true => Ok(()),
+            false => self.fail(Wrong::Expected(what)),
+        }
+    }
+
+    pub(super) fn end(&self) -> Result<(), ParseError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.fail(Wrong::Trailing),
+        }
+    }
+
+    /// Passes what JSON takes for blank; false where there is none.
+    pub(super) fn blank(&mut self) -> bool {
+        let rest = self.rest();
+        let left = rest.trim_start_matches([' ', '\t', '\n', '\r']);
+        self.at += rest.len() - left.len();
+        left.len() < rest.len()
+    }
+
+    pub(super) fn fail<T>(&self, wrong: Wrong) -> Result<T, ParseError> {
+        self.fail_at(self.at, wrong)
+    }
+
+    pub(super) fn fail_at<T>(&self, at: usize, wrong: Wrong) -> Result<T, ParseError> {
+        let (line, column) = position(self.text, at);
+        Err(ParseError {
+            line,
+            column,
+            wrong,
+        })
+    }
+
+    /// Enters a list or an object.
+    pub(super) fn enter(&mut self) -> Result<(), ParseError> {
+        if self.depth == MAX_DEPTH {
+            return self.fail(Wrong::TooDeep);
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// A string, from its opening quote.
+    pub(super) fn string(&mut self) -> Result<String, ParseError> {
+        let start = self.at;
+        self.need(b'"', "a string")?;
+        let mut out = String::new();
+        loop {
+            let rest = self.rest();
+            let Some(stop) = rest
+                .bytes()
+                .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
+            else {
+                return self.fail_at(start, Wrong::OpenString);
+            };
+            out.push_str(rest.get(..stop).unwrap_or_default());
+            self.at += stop;
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => out.push(self.escape()?),
+                _ => return self.fail(Wrong::Control),
+            }
+        }
+    }
+
+    /// The character of an escape, from its backslash.
+    fn escape(&mut self) -> Result<char, ParseError> {
+        let start = self.at;
+        let (length, found) = match self.rest().as_bytes() {
+            [_, b'"', ..] => (2, '"'),
+            [_, b'\\', ..] => (2, '\\'),
+            [_, b'/', ..] => (2, '/'),
+            [_, b'b', ..] => (2, '\u{8}'),
+            [_, b'f', ..] => (2, '\u{c}'),
+            [_, b'n', ..] => (2, '\n'),
+            [_, b'r', ..] => (2, '\r'),
+            [_, b't', ..] => (2, '\t'),
+            [_, b'u', ..] => {
+                let first = self.unit(start)?;
+                let pair = match first {
+                    0xd800..=0xdbff if self.rest().starts_with("\\u") => {
+                        let second = self.unit(start)?;
+                        let low = second.wrapping_sub(0xdc00);
+                        match low < 0x400 {
+                            true => 0x1_0000 + ((first - 0xd800) << 10) + low,
+                            false => first,
+                        }
+                    }
+                    other => other,
+                };
+                return match char::from_u32(pair) {
+                    Some(found) => Ok(found),
+                    None => self.fail_at(start, Wrong::Surrogate),
+                };
+            }
+            _ => return self.fail_at(start, Wrong::Escape),
+        };
+        self.at += length;
+        Ok(found)
+    }
+
+    /// The four digits of `\uXXXX`, from its backslash.
+    fn unit(&mut self, start: usize) -> Result<u32, ParseError> {
+        let digits = self.rest().get(2..6).unwrap_or_default();
+        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return self.fail_at(start, Wrong::Escape);
+        }
+        match u32::from_str_radix(digits, 16) {
+            Ok(unit) => {
+                self.at += 6;
+                Ok(unit)
+            }
+            Err(_) => self.fail_at(start, Wrong::Escape),
+        }
+    }
+}
+
+/// How many bytes at the beginning are a number of JSON's.
+pub(super) fn number(bytes: &[u8]) -> Option<usize> {
+    let whole = match bytes {
+        [b'-', rest @ ..] => rest,
+        _ => bytes,
+    };
+    let mut left = match whole {
+        [b'0', rest @ ..] => rest,
+        _ => digits(whole)?,
+    };
+    if let [b'.', rest @ ..] = left
+        && let Some(rest) = digits(rest)
+    {
+        left = rest;
+    }
+    if let [b'e' | b'E', rest @ ..] = left
+        && let Some(rest) = digits(sign(rest))
+    {
+        left = rest;
+    }
+    Some(bytes.len() - left.len())
+}
+
+/// True for what a reader may take for a number: JSON's numbers, and such as
+/// `+1`, `007`, `1.` and `.5`.
+pub(super) fn looks_like_number(text: &str) -> bool {
+    let bytes = sign(text.as_bytes());
+    let left = match (digits(bytes), bytes) {
+        (Some([b'.', rest @ ..]), _) => digits(rest).unwrap_or(rest),
+        (Some(rest), _) => rest,
+        (None, [b'.', rest @ ..]) => match digits(rest) {
+            Some(rest) => rest,
+            None => return false,
+        },
+        (None, _) => return false,
+    };
+    match left {
+        [] => true,
+        [b'e' | b'E', rest @ ..] => digits(sign(rest)).is_some_and(<[u8]>::is_empty),
+        _ => false,
+    }
+}
+
+fn sign(bytes: &[u8]) -> &[u8] {
+    match bytes {
+        [b'+' | b'-', rest @ ..] => rest,
+        _ => bytes,
+    }
+}
+
+/// What follows at least one digit.
+fn digits(bytes: &[u8]) -> Option<&[u8]> {
+    let count = bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if count == 0 { None } else { bytes.get(count..) }
+}

@@ -4,7 +4,7 @@
 //! of its own, or is the field `text` of the row in JSON.
 
 use super::Kind::{Count, Handle, Text};
-use super::Level::{Key, More};
+use super::Level::Key;
 use super::Source::Path;
 use super::{Field, Table, field, table};
 
@@ -12,7 +12,7 @@ use super::{Field, Table, field, table};
 pub const BODY: Table = table(
     "body",
     "bodies",
-    1,
+    2,
     "The text of one message: which block holds it, and how much of it is shown.",
     FIELDS,
 );
@@ -36,13 +36,10 @@ const FIELDS: &[Field] = &[
     )
     .ours()
     .local(Path("type")),
-    field("chars", Count, "How many characters the whole text has.").local(Path("chars")),
-    field("shown", Count, "How many of them stand in the block.").local(Path("shown")),
-    field(
-        "start",
-        Count,
-        "Where in the text the block begins, in characters.",
-    )
-    .level(More)
-    .local(Path("start")),
+    field("chars", Count, "How many characters the whole text has.")
+        .level(Key)
+        .local(Path("chars")),
+    field("shown", Count, "How many of them are shown.")
+        .level(Key)
+        .local(Path("shown")),
 ];

@@ -3,9 +3,10 @@
 use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Addresses, EpochMs, Escaped, First, Flags, Has, Header, HeaderAddresses, Is,
-    Join, Names, Not, Path, Rfc3339,
+    Account, Address, Addresses, Either, EpochMs, Escaped, First, Flags, Has, Header,
+    HeaderAddresses, Heading, Is, Join, Names, Not, Path, Rfc3339,
 };
+use super::wire::{GRAPH_HEADERS, HEADERS};
 use super::{Field, Source, Table, field, table};
 
 /// One row per message.
@@ -115,6 +116,15 @@ const FIELDS: &[Field] = &[
     .untrusted(200)
     .gmail(Header("Message-ID"))
     .outlook(Path("internetMessageId")),
+    field(
+        "bulk",
+        Words,
+        "Signs that it was sent to many or by a machine, which apply of: list, bulk, auto, aside \
+         (Gmail's promotions, social, updates and forums; Outlook's Other).",
+    )
+    .level(More)
+    .gmail(Flags(GMAIL_BULK))
+    .outlook(Flags(OUTLOOK_BULK)),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
@@ -150,4 +160,46 @@ const GMAIL_FOLDERS: &[(&str, Source)] = &[
     ("drafts", Has("labelIds", "DRAFT")),
     ("inbox", Has("labelIds", "INBOX")),
     ("sent", Has("labelIds", "SENT")),
+];
+
+/// Values of Precedence that mailing programs set.
+const PRECEDENCE: &[&str] = &["bulk", "list", "junk"];
+/// Values of Auto-Submitted for what no person sent (RFC 3834, RFC 5436).
+const AUTO_SUBMITTED: &[&str] = &["auto-generated", "auto-replied", "auto-notified"];
+
+const GMAIL_BULK: &[(&str, Source)] = &[
+    (
+        "list",
+        Either(&[
+            Heading(HEADERS, "List-Unsubscribe", &[]),
+            Heading(HEADERS, "List-Id", &[]),
+        ]),
+    ),
+    ("bulk", Heading(HEADERS, "Precedence", PRECEDENCE)),
+    ("auto", Heading(HEADERS, "Auto-Submitted", AUTO_SUBMITTED)),
+    (
+        "aside",
+        Either(&[
+            Has("labelIds", "CATEGORY_PROMOTIONS"),
+            Has("labelIds", "CATEGORY_SOCIAL"),
+            Has("labelIds", "CATEGORY_UPDATES"),
+            Has("labelIds", "CATEGORY_FORUMS"),
+        ]),
+    ),
+];
+
+const OUTLOOK_BULK: &[(&str, Source)] = &[
+    (
+        "list",
+        Either(&[
+            Heading(GRAPH_HEADERS, "List-Unsubscribe", &[]),
+            Heading(GRAPH_HEADERS, "List-Id", &[]),
+        ]),
+    ),
+    ("bulk", Heading(GRAPH_HEADERS, "Precedence", PRECEDENCE)),
+    (
+        "auto",
+        Heading(GRAPH_HEADERS, "Auto-Submitted", AUTO_SUBMITTED),
+    ),
+    ("aside", Is("inferenceClassification", "other")),
 ];

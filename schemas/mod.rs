@@ -16,6 +16,7 @@ mod busy;
 mod calendar;
 mod category;
 mod change;
+mod clash;
 mod contact;
 mod event;
 mod folder;
@@ -35,6 +36,7 @@ pub use busy::BUSY;
 pub use calendar::CALENDAR;
 pub use category::CATEGORY;
 pub use change::CHANGE;
+pub use clash::CLASH;
 pub use contact::CONTACT;
 pub use event::EVENT;
 pub use folder::FOLDER;
@@ -61,6 +63,7 @@ pub const TABLES: &[&Table] = &[
     &CALENDAR,
     &BUSY,
     &SLOT,
+    &CLASH,
     &INVITATION,
     &CHANGE,
     &ACCOUNT,
@@ -74,6 +77,27 @@ pub fn find(name: &str) -> Option<&'static Table> {
         .iter()
         .copied()
         .find(|table| table.name == name || table.plural == name)
+}
+
+/// The names under which documents have tables besides their plurals: those of
+/// a brief.
+pub const SECTIONS: &[(&str, &Table)] = &[
+    ("today", &EVENT),
+    ("tomorrow", &EVENT),
+    ("needs_me", &MESSAGE),
+    ("unread", &MESSAGE),
+];
+
+/// The table whose rows stand under `name` in a document, which may be lowered
+/// to fewer columns than others of it.
+pub fn find_in_document(name: &str) -> Option<&'static Table> {
+    let lowered = [Level::Key, Level::Core]
+        .into_iter()
+        .find_map(|level| name.strip_suffix(level.detail())?.strip_suffix('_'));
+    let name = lowered.unwrap_or(name);
+    let section = SECTIONS.iter().find(|(section, _)| *section == name);
+    let plural = TABLES.iter().copied().find(|table| table.plural == name);
+    plural.or(section.map(|(_, table)| *table))
 }
 
 /// Whose JSON a row is made from.
@@ -108,6 +132,15 @@ impl Level {
             Self::Key => "key",
             Self::Core => "core",
             Self::More => "more",
+        }
+    }
+
+    /// The word that a call asks for it by.
+    pub const fn detail(self) -> &'static str {
+        match self {
+            Self::Key => "minimal",
+            Self::Core => "standard",
+            Self::More => "full",
         }
     }
 }
@@ -175,6 +208,9 @@ pub enum Source {
     Rfc3339(&'static str),
     /// The first header of this name, as text (Gmail).
     Header(&'static str),
+    /// True when the list of mail headers at a path has one of this name; where
+    /// words are given, one whose value is one of them, parameters aside.
+    Heading(&'static str, &'static str, &'static [&'static str]),
     /// The addresses in the first header of this name (Gmail).
     HeaderAddresses(&'static str),
     /// The one recipient at a path (Graph).
@@ -257,6 +293,9 @@ pub mod wire {
     pub const HEADERS: &str = "payload/headers";
     /// Gmail: a header's name, and its value.
     pub const HEADER: (&str, &str) = ("name", "value");
+    /// Graph: the same list, which comes only when it is asked for; name and
+    /// value are called alike.
+    pub const GRAPH_HEADERS: &str = "internetMessageHeaders";
     /// Graph: the object inside a recipient.
     pub const RECIPIENT: &str = "emailAddress";
     /// Graph: a recipient's display name, and its address.
@@ -314,6 +353,15 @@ pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
 }
 
 impl Field {
+    /// The least level of rows that have the column when it was chosen. The
+    /// account is there at any: a call chooses it when rows are of several.
+    pub const fn least(&self) -> Level {
+        match self.gmail {
+            Source::Account => Level::Key,
+            _ => self.level,
+        }
+    }
+
     /// Sets the level.
     pub const fn level(mut self, level: Level) -> Self {
         self.level = level;

@@ -24,13 +24,13 @@ pub fn json_schema(table: &Table) -> Value {
     if has_provider_id(table) {
         properties.insert(
             "provider_id".to_owned(),
-            json!({"type": "string", "description": "The provider's own id; only in JSON and STC."}),
+            json!({"type": "string", "description": "The provider's own id; only in JSON."}),
         );
     }
     if table.name == BODY.name {
         properties.insert(
             "text".to_owned(),
-            json!({"type": "string", "description": "The text itself; only in JSON and STC.", "x-untrusted": true}),
+            json!({"type": "string", "description": "The text itself; only in JSON.", "x-untrusted": true}),
         );
     }
     json!({
@@ -155,6 +155,8 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::Is(path, word) => format!("{} = {word}", at(path)),
         Source::Has(path, word) => format!("{word} in {}", at(path)),
         Source::Header(name) | Source::HeaderAddresses(name) => format!("{base}header {name}"),
+        Source::Heading(_, name, []) => format!("{base}header {name} is there"),
+        Source::Heading(_, name, words) => format!("{base}header {name} = {}", words.join("|")),
         Source::Names(path) => format!("names of {}", at(path)),
         Source::Length(path) => format!("length of {}", at(path)),
         Source::Flags(words) => conditions(words, base)?,

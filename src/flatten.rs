@@ -221,6 +221,9 @@ impl Reader<'_> {
                 Some(value) => Read::Text(text::header(value).into_owned()),
                 None => Read::Nothing,
             },
+            Source::Heading(path, name, words) => {
+                Read::Flag(headers(object, path, name).any(|value| is_one_of(value, words)))
+            }
             Source::HeaderAddresses(name) => match header(object, name) {
                 Some(value) => Read::List(
                     text::address_list(value)
@@ -617,16 +620,29 @@ fn list<'v>(object: &'v Value, path: &str) -> &'v [Value] {
 
 /// The first header of this name, without regard to case.
 fn header<'v>(object: &'v Value, name: &str) -> Option<&'v str> {
+    headers(object, wire::HEADERS, name).next()
+}
+
+/// The values of the headers of this name in the list at a path.
+fn headers<'v>(object: &'v Value, path: &str, name: &str) -> impl Iterator<Item = &'v str> {
     let (key, value) = wire::HEADER;
-    list(object, wire::HEADERS)
+    list(object, path)
         .iter()
-        .find(|header| {
+        .filter(move |header| {
             header
                 .get(key)
                 .and_then(Value::as_str)
                 .is_some_and(|found| found.eq_ignore_ascii_case(name))
         })
-        .and_then(|header| header.get(value).and_then(Value::as_str))
+        .filter_map(move |header| header.get(value).and_then(Value::as_str))
+}
+
+/// True when a header's value, up to its parameters or comment, is one of the
+/// words; of any value when there are none.
+fn is_one_of(value: &str, words: &[&str]) -> bool {
+    let ends = |c: char| c.is_whitespace() || matches!(c, ';' | '(');
+    let own = value.trim_start().split(ends).next().unwrap_or_default();
+    words.is_empty() || words.iter().any(|word| own.eq_ignore_ascii_case(word))
 }
 
 /// A Graph recipient as `Name <address>`.

@@ -100,6 +100,13 @@ impl Projection {
                     self.headers.push(name);
                 }
             }
+            Source::Heading(path, name, _) => {
+                self.path(base, path);
+                // Only Gmail is told which headers are wanted.
+                if path == wire::HEADERS && !self.headers.contains(&name) {
+                    self.headers.push(name);
+                }
+            }
             Source::Flags(words) | Source::First(words, _) => {
                 for (_, condition) in words {
                     self.read(base, *condition);

@@ -284,6 +284,7 @@ fn a_message_reads_like_this() {
             Cell::Count(48211),
             Cell::Flag(true),
             text("<proof-1@studio.example>"),
+            text("aside"),
             text("mira@example.com"),
         ]
     );
@@ -297,7 +298,10 @@ fn odd_values_are_null_and_told() {
     })];
     let (rows, report) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), &objects);
     let odd: Vec<_> = report.odd.iter().map(|(name, _)| *name).collect();
-    assert_eq!(odd, ["id", "date", "snippet", "flags", "folder", "size"]);
+    assert_eq!(
+        odd,
+        ["id", "date", "snippet", "flags", "folder", "size", "bulk"]
+    );
     assert!(
         rows.rows()
             .next()

@@ -61,7 +61,8 @@ async fn main() {
     let mut seen = HashSet::new();
     let mut rows = 0;
     let mut dates = String::from("9999");
-    let mut arguments = json!({"limit": PAGE, "format": "json", "fields": ["subject", "date"]});
+    let mut arguments =
+        json!({"limit": PAGE, "format": "json", "budget": 100_000, "fields": ["subject", "date"]});
     loop {
         let begin = Instant::now();
         let page = server.search(&arguments);
@@ -74,7 +75,7 @@ async fn main() {
             date.clone_into(&mut dates);
         }
         match page["next"].as_str() {
-            Some(next) => arguments = json!({"cursor": next, "format": "json"}),
+            Some(next) => arguments = json!({"cursor": next, "format": "json", "budget": 100_000}),
             None => break,
         }
     }

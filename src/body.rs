@@ -1,12 +1,9 @@
-//! A letter's text made readable, cut into windows, and fenced.
+//! A letter's text made readable.
 //!
 //! The richer alternative wins; quoted history is marked or folded with a line
-//! that says so; a window never drops anything without saying how much.
-//! Everything is pure: the words for "how to get the rest" come from the
-//! caller. How strangers' HTML and characters are cleaned stands in `text`.
-
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+//! that says so. Everything is pure. How strangers' HTML and characters are
+//! cleaned, and how their text is fenced, stands in `text`; what of a long text
+//! is shown is decided in `budget`.
 
 use crate::provider::{Letter, PlainText, TextPart};
 use crate::text;
@@ -190,79 +187,3 @@ fn fold(text: &str, quoted: bool) -> String {
     }
     out
 }
-
-/// Divides `allowance` characters fairly: short texts get all they need, and
-/// what they leave goes to the long ones in equal parts.
-pub fn shares(sizes: &[usize], allowance: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by_key(|at| sizes.get(*at).copied().unwrap_or(0));
-    let mut left = allowance;
-    let mut shares = vec![0; sizes.len()];
-    for (done, at) in order.iter().enumerate() {
-        let fair = left / (sizes.len() - done);
-        let size = sizes.get(*at).copied().unwrap_or(0);
-        if let Some(share) = shares.get_mut(*at) {
-            *share = size.min(fair);
-            left -= *share;
-        }
-    }
-    shares
-}
-
-/// At most `most` characters of `text` from character `start` on, cut after a
-/// line or a word where one ends in the last quarter; and where it ends.
-pub fn window(text: &str, start: usize, most: usize) -> (&str, usize) {
-    let from = offset(text, start);
-    let rest = text.get(from..).unwrap_or_default();
-    let end = offset(rest, most);
-    if end == rest.len() {
-        return (rest, start + rest.chars().count());
-    }
-    let whole = rest.get(..end).unwrap_or_default();
-    let early = offset(whole, most - most / 4);
-    let at = whole
-        .rfind('\n')
-        .filter(|at| *at >= early)
-        .or_else(|| whole.rfind(' ').filter(|at| *at >= early))
-        .map_or(end, |at| at + 1);
-    let shown = whole.get(..at).unwrap_or(whole);
-    (shown, start + shown.chars().count())
-}
-
-/// The byte offset of a character, or the end.
-fn offset(text: &str, char: usize) -> usize {
-    text.char_indices()
-        .nth(char)
-        .map_or(text.len(), |(at, _)| at)
-}
-
-/// A block that holds strangers' text between fences no stranger can forge.
-///
-/// The fence word depends on `secret` and on the text, so it is unguessable to
-/// a sender and the same for the same text.
-pub fn fence(name: &str, text: &str, secret: &[u8; 32]) -> String {
-    let word = fence_word(text, secret);
-    format!("<<<{name} {word}\n{text}\n{word}>>>")
-}
-
-fn fence_word(text: &str, secret: &[u8; 32]) -> String {
-    // HMAC takes keys of any length.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else {
-        return String::new();
-    };
-    mac.update(text.as_bytes());
-    mac.finalize()
-        .into_bytes()
-        .iter()
-        .take(8)
-        .filter_map(|byte| {
-            ALPHABET
-                .get(usize::from(byte & 31))
-                .copied()
-                .map(char::from)
-        })
-        .collect()
-}
-
-/// 32 letters and digits that are hard to confuse.
-const ALPHABET: &[u8] = b"abcdefghijkmnpqrstuvwxyz23456789";

@@ -17,6 +17,8 @@ use jiff::tz::TimeZone;
 use oauth2::{ClientId, ClientSecret};
 use url::Url;
 
+use crate::budget::count::Tokenizer;
+use crate::budget::value::Strategy;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Kind, Result};
 
@@ -54,6 +56,14 @@ pub struct Config {
     pub key_store: KeyStore,
     /// How results are written when a call does not say.
     pub format: Format,
+    /// The most tokens of an answer when a call does not say.
+    pub budget: usize,
+    /// What tokens are counted in.
+    pub tokenizer: Tokenizer,
+    /// Where answers that were shortened are kept whole.
+    pub outputs: Outputs,
+    /// The value functions that were set, by tool.
+    pub values: Vec<(String, Strategy)>,
     /// False where sign-in pages are to be printed and not opened.
     pub browser: bool,
     /// The zone dates are shown in. It always has an IANA name; the system's
@@ -105,6 +115,16 @@ pub enum KeyStore {
     Keychain,
     /// A file in the state folder that only its owner can read.
     File,
+}
+
+/// Where answers that were shortened are kept whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Outputs {
+    /// In the memory of the process.
+    #[default]
+    Memory,
+    /// In the database besides, encrypted.
+    Disk,
 }
 
 impl Config {
@@ -203,6 +223,16 @@ impl Config {
                 let format = settings.choice("format", &formats)?;
                 format.unwrap_or(Format::Toon(delimiter))
             },
+            budget: settings.number("budget", 100..=100_000, 8_000)?,
+            tokenizer: settings.choice(
+                "tokenizer",
+                &[("o200k", Tokenizer::O200k), ("cl100k", Tokenizer::Cl100k)],
+            )?,
+            outputs: settings.choice(
+                "outputs",
+                &[("memory", Outputs::Memory), ("disk", Outputs::Disk)],
+            )?,
+            values: values(&settings)?,
             browser: !settings.choice("browser", &[("open", false), ("print", true)])?,
             zone: zone(&settings, system_zone)?,
             access: settings
@@ -333,6 +363,28 @@ fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
             .filter(|zone| zone.iana_name().is_some())
             .unwrap_or(TimeZone::UTC)),
     }
+}
+
+/// Value functions by tool, written `mail_search=query_match, lookup=uniform`.
+fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
+    let Some(found) = settings.get("values") else {
+        return Ok(Vec::new());
+    };
+    let pairs = found.value.split(',').map(str::trim);
+    pairs
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (tool, word) = pair.split_once('=').unwrap_or((pair, ""));
+            let strategy = Strategy::find(word.trim()).ok_or_else(|| {
+                let known: Vec<&str> = Strategy::ALL.iter().map(|one| one.word()).collect();
+                found.wrong("names no value function").next(format!(
+                    "write tool=function with one of {}",
+                    known.join(", ")
+                ))
+            })?;
+            Ok((tool.trim().to_owned(), strategy))
+        })
+        .collect()
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -62,6 +62,24 @@ impl Delimiter {
     }
 }
 
+impl Default for Format {
+    fn default() -> Self {
+        Self::Toon(Delimiter::default())
+    }
+}
+
+impl Format {
+    /// What a table is written of: its heading and each of its rows, with what
+    /// stands between them.
+    pub fn pieces(self, table: &RowTable) -> (String, Vec<String>) {
+        match self {
+            Self::Toon(delimiter) => toon::pieces(table, delimiter),
+            Self::Json => json::pieces(table),
+            Self::Stc => stc::pieces(table),
+        }
+    }
+}
+
 impl Document {
     /// The document as text.
     pub fn encode(&self, format: Format) -> String {

@@ -38,6 +38,8 @@ pub enum Kind {
     Config,
     /// The state folder or its database cannot be used.
     Store,
+    /// The smallest answer is larger than the budget.
+    BudgetTooSmall,
     /// A bug of ours.
     Internal,
 }

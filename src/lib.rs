@@ -36,6 +36,7 @@ pub mod config;
 pub mod ical;
 pub mod net;
 pub mod oauth;
+pub mod outputs;
 pub mod provider;
 pub mod store;
 

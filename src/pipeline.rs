@@ -1,11 +1,13 @@
 //! Request → projection → page → rows → text: what every answer shares.
 //!
-//! Every answer is made by the same steps, in [`search`], [`lookup`] and [`read`]:
+//! Every answer is made by the same steps, 1 to 3 in [`search`], [`lookup`],
+//! [`read`] and their like, 4 and 5 in [`fit`]:
 //! 1. `project` turns the chosen columns into what to ask the API for;
 //! 2. the provider answers with a page of its own objects, the only I/O to an API;
-//! 3. `flatten` makes rows of them, and ids become handles;
-//! 4. the rows become a document, which `encode` writes;
-//! 5. long texts follow in blocks of their own, and notes say what is not there.
+//! 3. `flatten` makes rows of them, and ids become handles: the whole answer;
+//! 4. `budget` chooses what of it fits;
+//! 5. `encode` writes the document; long texts follow in blocks of their own,
+//!    and notes say what is not there.
 //!
 //! It names the port (`provider.rs`) and never a provider. Signing in stands in
 //! [`sign_in`].
@@ -13,11 +15,13 @@
 mod agenda;
 mod changes;
 mod cursor;
+mod fit;
 mod free;
 mod gather;
 mod ics;
 mod lookup;
 mod outcome;
+mod output;
 mod outward;
 mod read;
 mod save;
@@ -34,44 +38,24 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::accounts::{Account, Accounts};
+use crate::budget::Draft;
 use crate::config::Config;
-use crate::encode::Document;
+use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Report, Room};
+use crate::outputs::Outputs;
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
-use crate::request::{Action, Request};
+use crate::request::Action;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Source, Table};
 use crate::store::{HandleKind, Store};
 
+pub use fit::{Answer, Stats};
 pub use sign_in::{Begun, Finished, finish};
 
 /// How long one account of several may take.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// What a tool call answers with, before it is MCP.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answer {
-    /// Block 1: the document, in the format asked for.
-    pub document: String,
-    /// Fenced long texts.
-    pub texts: Vec<String>,
-    /// What the reader should know besides, a line each.
-    pub notes: Vec<String>,
-}
-
-impl Answer {
-    /// The text blocks in their order; notes are the last block, when there are any.
-    pub fn blocks(self) -> Vec<String> {
-        let mut blocks = vec![self.document];
-        blocks.extend(self.texts);
-        if !self.notes.is_empty() {
-            blocks.push(self.notes.join("\n"));
-        }
-        blocks
-    }
-}
 
 /// Everything a call needs.
 pub struct Pipeline {
@@ -82,14 +66,13 @@ pub struct Pipeline {
     sign_ins: Arc<sign_in::SignIns>,
     /// Calendars that were listed lately.
     lists: agenda::calendars::Lists,
+    /// Answers that were told in chunks lately.
+    snapshots: fit::Snapshots,
+    /// Answers that were shortened.
+    outputs: Outputs,
     patience: Duration,
-}
-
-/// An answer in the making.
-struct Draft {
-    document: Document,
-    texts: Vec<String>,
-    notes: Vec<String>,
+    /// What is taken for now, if it is not the clock's.
+    now: Option<Timestamp>,
 }
 
 impl Pipeline {
@@ -101,14 +84,25 @@ impl Pipeline {
         connect: Arc<dyn Connect>,
     ) -> Self {
         Self {
+            outputs: Outputs::new(&config, store.clone(), accounts.clone()),
             config,
             store,
             accounts,
             connect,
             sign_ins: Arc::default(),
             lists: agenda::calendars::Lists::default(),
+            snapshots: fit::Snapshots::default(),
             patience: PATIENCE,
+            now: None,
         }
+    }
+
+    /// Sets what is taken for now in times and queries; the clock's time unless
+    /// set.
+    #[must_use]
+    pub fn at(mut self, now: Timestamp) -> Self {
+        self.now = Some(now);
+        self
     }
 
     /// Sets how long one account of several may take before the others are
@@ -131,12 +125,12 @@ impl Pipeline {
             })
     }
 
-    /// Carries out a request.
-    pub async fn run(&self, request: Request) -> Result<Answer> {
-        let draft = match request.action {
+    /// What a request asks for, whole.
+    async fn draft(&self, action: Action, format: Format) -> Result<Draft> {
+        match action {
             Action::Search(search) => self.search(search).await,
             Action::Lookup(lookup) => self.lookup(lookup).await,
-            Action::Read(read) => self.read(read, request.format).await,
+            Action::Read(read) => self.read(read).await,
             Action::Accounts(op) => self.accounts(op).await,
             Action::Agenda(agenda) => self.agenda(agenda).await,
             Action::Free(free) => self.free(free).await,
@@ -145,24 +139,14 @@ impl Pipeline {
             Action::Respond(respond) => self.respond(respond).await,
             Action::Manage(manage) => self.manage(manage).await,
             Action::Changes(changes) => self.changes(changes).await,
-        }?;
-        let mut texts = draft.texts;
-        // A text that was asked for instead of rows is the document.
-        let document = match draft.document == Document::default() && !texts.is_empty() {
-            true => texts.remove(0),
-            false => draft.document.encode(request.format),
-        };
-        Ok(Answer {
-            document,
-            texts,
-            notes: draft.notes,
-        })
+            Action::Output(output) => self.output(output, format.has_text_fields()).await,
+        }
     }
 
     /// Now, in the user's zone.
     fn clock(&self) -> Clock {
         Clock {
-            now: Timestamp::now(),
+            now: self.now.unwrap_or_else(Timestamp::now),
             zone: self.config.zone.clone(),
         }
     }
@@ -257,10 +241,29 @@ impl Flattening<'_> {
         names: &HashMap<String, String>,
         notes: &mut Vec<String>,
     ) -> RowTable {
-        let (rows, report) = flatten::flatten(table, columns, objects, &self.context(names));
+        let (mut rows, report) = flatten::flatten(table, columns, objects, &self.context(names));
+        rows.made_from(objects.iter().map(json_bytes).sum());
         notes.extend(report_lines(&report));
         rows
     }
+}
+
+/// How many bytes an object has as compact JSON, which is not written for it.
+fn json_bytes(object: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Values always serialise, and counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, object);
+    count.0
 }
 
 /// The scalar that says which zone times are told in, when any are told.

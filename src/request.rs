@@ -9,13 +9,16 @@ pub mod agenda;
 mod args;
 pub mod changes;
 pub mod free;
+pub mod output;
 pub mod outward;
 pub mod save;
+pub mod view;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use self::args::Args;
+pub use self::view::{Call, View};
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Result};
 use crate::schemas::{Field, Level, MESSAGE, THREAD, Table};
@@ -32,6 +35,10 @@ pub struct Request {
     pub action: Action,
     /// How to write the answer.
     pub format: Format,
+    /// How much of it to show.
+    pub view: View,
+    /// What was asked, to ask it again.
+    pub call: Call,
 }
 
 /// What to do.
@@ -59,6 +66,8 @@ pub enum Action {
     Manage(outward::Manage),
     /// `changes`.
     Changes(changes::ChangesOf),
+    /// `output_read`.
+    Output(output::OutputRead),
 }
 
 /// A search as asked for; what is not said is `None`, because a cursor may say it.
@@ -256,6 +265,7 @@ pub fn read(
         "calendar_respond" => Action::Respond(outward::respond(&args)?),
         "manage" => Action::Manage(outward::manage(&args)?),
         "changes" => Action::Changes(changes::read(&args)?),
+        "output_read" => Action::Output(output::read(&args)?),
         other => {
             return Err(Error::new(
                 crate::error::Kind::Internal,
@@ -263,7 +273,12 @@ pub fn read(
             ));
         }
     };
-    Ok(Request { action, format })
+    Ok(Request {
+        action,
+        format,
+        view: View::read(&args)?,
+        call: Call::of(tool, &args),
+    })
 }
 
 fn search(args: &Args) -> Result<Search> {

@@ -4,7 +4,9 @@
 //! and cells that are ready to be written: dates are text, provider ids are
 //! waiting to become handles. It knows no provider, no format and no JSON.
 
-use crate::schemas::{Field, Kind, Table};
+use std::borrow::Cow;
+
+use crate::schemas::{Field, Kind, Level, Table};
 
 /// One value of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +29,15 @@ pub enum Cell {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowTable {
     table: &'static Table,
+    /// What the document calls it; the table's plural if none.
+    section: Option<&'static str>,
+    /// The level that rows were lowered to, when the document has others of
+    /// the same name.
+    lowered: Option<Level>,
     columns: Vec<&'static Field>,
     cells: Vec<Cell>,
     extras: Vec<Extra>,
+    source_bytes: usize,
 }
 
 /// What a row carries besides its cells; only JSON and STC show it.
@@ -46,10 +54,84 @@ impl RowTable {
     pub fn new(table: &'static Table, columns: Vec<&'static Field>) -> Self {
         Self {
             table,
+            section: None,
+            lowered: None,
             columns,
             cells: Vec::new(),
             extras: Vec::new(),
+            source_bytes: 0,
         }
+    }
+
+    /// Gives the table another name than its plural, for a document that has
+    /// several of its kind.
+    #[must_use]
+    pub fn section(mut self, name: &'static str) -> Self {
+        self.section = Some(name);
+        self
+    }
+
+    /// What the document calls the table: `messages`, or `messages_minimal` for
+    /// those of its rows that were lowered to fewer columns than others.
+    pub fn name(&self) -> Cow<'static, str> {
+        let name = self.section.unwrap_or(self.table.plural);
+        match self.lowered {
+            None => Cow::Borrowed(name),
+            Some(level) => Cow::Owned(format!("{name}_{}", level.detail())),
+        }
+    }
+
+    /// Some of the rows, in that order, with the columns up to `level`; named
+    /// after it when `lowered`.
+    #[must_use]
+    pub fn part(&self, rows: &[usize], level: Level, lowered: bool) -> Self {
+        let keep: Vec<bool> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(at, field)| at == 0 || field.least() <= level)
+            .collect();
+        let kept = self.columns.iter().zip(&keep);
+        let columns = kept.filter(|(_, keep)| **keep).map(|(field, _)| *field);
+        let mut part = Self::new(self.table, columns.collect());
+        part.section = self.section;
+        part.lowered = lowered.then_some(level);
+        for (row, extra) in rows.iter().filter_map(|at| self.row(*at)) {
+            let cells = row.iter().zip(&keep).filter(|(_, keep)| **keep);
+            part.cells.extend(cells.map(|(cell, _)| cell.clone()));
+            part.extras.push(extra.clone());
+        }
+        part
+    }
+
+    /// One row, and what it carries besides.
+    pub fn row(&self, at: usize) -> Option<(&[Cell], &Extra)> {
+        let width = self.columns.len().max(1);
+        let cells = self.cells.get(at * width..(at + 1) * width)?;
+        Some((cells, self.extras.get(at)?))
+    }
+
+    /// The cell of the column called `name` in the row at `at`.
+    pub fn cell_mut(&mut self, at: usize, name: &str) -> Option<&mut Cell> {
+        let width = self.columns.len().max(1);
+        let column = self.columns.iter().position(|field| field.name == name)?;
+        self.cells.get_mut(at * width + column)
+    }
+
+    /// The cell of the column called `name` in the row at `at`.
+    pub fn cell(&self, at: usize, name: &str) -> Option<&Cell> {
+        let column = self.columns.iter().position(|field| field.name == name)?;
+        self.row(at)?.0.get(column)
+    }
+
+    /// How many bytes the JSON has that the rows were made from.
+    pub fn source_bytes(&self) -> usize {
+        self.source_bytes
+    }
+
+    /// Says how many bytes the JSON has that the rows were made from.
+    pub fn made_from(&mut self, bytes: usize) {
+        self.source_bytes = bytes;
     }
 
     /// Adds a row; cells beyond the columns are dropped and missing ones are null.
@@ -78,11 +160,17 @@ impl RowTable {
     pub fn append(&mut self, mut other: Self) {
         self.cells.append(&mut other.cells);
         self.extras.append(&mut other.extras);
+        self.source_bytes += other.source_bytes;
     }
 
     /// Keeps the rows that `keep` says yes to.
     pub fn retain(&mut self, mut keep: impl FnMut(&[Cell]) -> bool) {
-        let mut kept = Self::new(self.table, std::mem::take(&mut self.columns));
+        let mut kept = Self {
+            section: self.section,
+            lowered: self.lowered,
+            source_bytes: self.source_bytes,
+            ..Self::new(self.table, std::mem::take(&mut self.columns))
+        };
         let width = kept.columns.len().max(1);
         let mut cells = std::mem::take(&mut self.cells).into_iter();
         for extra in std::mem::take(&mut self.extras) {
@@ -99,7 +187,11 @@ impl RowTable {
     /// taken to have the same columns.
     pub fn interleave(tables: Vec<Self>, order: impl IntoIterator<Item = usize>) -> Option<Self> {
         let first = tables.first()?;
-        let mut merged = Self::new(first.table, first.columns.clone());
+        let mut merged = Self {
+            section: first.section,
+            source_bytes: tables.iter().map(|table| table.source_bytes).sum(),
+            ..Self::new(first.table, first.columns.clone())
+        };
         let width = merged.columns.len().max(1);
         let mut sources: Vec<_> = tables
             .into_iter()

@@ -1,6 +1,6 @@
-//! What must survive a restart: handles, cursors, what was shown of events,
-//! accounts with their encrypted tokens, and a few small settings of the state
-//! folder itself.
+//! What must survive a restart: handles, cursors, what was shown of events, how
+//! long answers were asked for, accounts with their encrypted tokens, and a few
+//! small settings of the state folder itself.
 //!
 //! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet
 //! process of the user (a client starts one per window). [`Store`] is a cheap
@@ -33,12 +33,14 @@ mod files;
 pub mod handles;
 mod keychain;
 mod keys;
+mod outputs;
 mod schema;
 mod secrets;
 mod seen;
 
 pub use accounts::{AccountRow, Status};
 pub use handles::HandleKind;
+pub use outputs::Output;
 
 /// The user whose rows these are, as long as there is one user per store.
 pub(crate) const OWNER: &str = "local";

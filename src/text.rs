@@ -3,19 +3,22 @@
 //! Everything a sender wrote passes through here before a model reads it:
 //! subjects, names and snippets become one clean line ([`cell`], [`clip`]),
 //! bodies become plain lines ([`lines`], [`html`](html::html)), quoted replies
-//! are told apart from new text ([`quote`]), bytes in any charset become a
-//! string ([`charset`]), and a text can be asked for its words ([`words`]).
+//! are told apart from new text ([`quote`]) and fenced ([`fence`]), bytes in any
+//! charset become a string ([`charset`]), a text can be asked for its words
+//! ([`words`]), and has lines that can be numbered ([`wrapped`]).
 //! All of it is total: odd or hostile input gives odd text, never an error, a
 //! panic or a long wait. Nothing here does I/O, knows a provider, or decides
 //! how much text an answer can afford; that is the budget's work.
 
 pub mod address;
 pub mod charset;
+pub mod fence;
 pub mod flowed;
 pub mod html;
 pub mod invisible;
 pub mod quote;
 pub mod words;
+mod wrap;
 
 use std::borrow::Cow;
 
@@ -25,6 +28,7 @@ use unicode_width::UnicodeWidthStr;
 
 pub use address::{Address, address_list};
 pub use invisible::is_invisible;
+pub use wrap::{LINE, wrapped};
 
 /// Headers longer than this are not searched for encoded words: the search
 /// may look at the rest of the text for each of them, and no honest header

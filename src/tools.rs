@@ -47,6 +47,11 @@ pub enum ArgKind {
     Columns,
     /// A whole number: least, most, default.
     Number(u32, u32, u32),
+    /// The same, of an argument that many tools take: its limits are told in
+    /// the docs and by errors, not in every list of tools.
+    Common(u32, u32, u32),
+    /// One of these words, of such an argument.
+    CommonChoice(&'static [&'static str]),
     /// True or false; false by default.
     Switch,
     /// Columns of events.
@@ -94,6 +99,9 @@ pub const TOOLS: &[Tool] = &[
             ),
             arg("limit", ArgKind::Number(1, 100, 20), ""),
             arg("cursor", ArgKind::Text, "`next` of the last page"),
+            BUDGET,
+            CHUNK,
+            KNOWN,
             FORMAT,
         ],
     },
@@ -113,6 +121,9 @@ pub const TOOLS: &[Tool] = &[
             arg("links", ArgKind::Switch, "List link targets"),
             arg("cursor", ArgKind::Text, "`next`, alone, to continue"),
             ACCOUNT,
+            BUDGET,
+            CHUNK,
+            KNOWN,
             FORMAT,
         ],
     },
@@ -142,6 +153,9 @@ pub const TOOLS: &[Tool] = &[
             ANY_ACCOUNT,
             arg("limit", ArgKind::Number(1, 500, 100), ""),
             arg("cursor", ArgKind::Text, ""),
+            BUDGET,
+            CHUNK,
+            KNOWN,
             FORMAT,
         ],
     },
@@ -168,6 +182,9 @@ pub const TOOLS: &[Tool] = &[
             arg("as", ArgKind::Choice(&["rows", "ics"]), ""),
             arg("limit", ArgKind::Number(1, 500, 50), ""),
             arg("cursor", ArgKind::Text, ""),
+            BUDGET,
+            CHUNK,
+            KNOWN,
             FORMAT,
         ],
     },
@@ -285,6 +302,21 @@ pub const TOOLS: &[Tool] = &[
             arg("kinds", ArgKind::List, "mail, events; both when left out"),
             ANY_ACCOUNT,
             arg("limit", ArgKind::Number(1, 500, 100), ""),
+            BUDGET,
+            CHUNK,
+            FORMAT,
+        ],
+    },
+    Tool {
+        name: "output_read",
+        doc: "Read on in an answer that was shortened, by the id its notes give.",
+        effect: Effect::Read,
+        args: &[
+            needed("id", ArgKind::Text, ""),
+            arg("offset", ArgKind::Common(1, 10_000_000, 1), "First line"),
+            arg("limit", ArgKind::Number(1, 5_000, 200), ""),
+            arg("grep", ArgKind::Text, "Regular expression"),
+            BUDGET,
             FORMAT,
         ],
     },
@@ -349,7 +381,15 @@ const TIMES: &str = "2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d";
 const TZ: Arg = arg("tz", ArgKind::Text, "IANA zone");
 const ACCOUNT: Arg = arg("account", ArgKind::Text, "Address");
 const ANY_ACCOUNT: Arg = arg("account", ArgKind::Text, "Address; all when left out");
-const FORMAT: Arg = arg("format", ArgKind::Choice(&["toon", "json", "stc"]), "");
+/// What these mean is told once, in the instructions of the server.
+const BUDGET: Arg = arg("budget", ArgKind::Common(100, 100_000, 8_000), "");
+const CHUNK: Arg = arg("chunk", ArgKind::Common(1, 10_000, 1), "");
+const KNOWN: Arg = arg("known", ArgKind::Text, "");
+const FORMAT: Arg = arg(
+    "format",
+    ArgKind::CommonChoice(&["toon", "json", "stc"]),
+    "",
+);
 
 const fn arg(name: &'static str, kind: ArgKind, doc: &'static str) -> Arg {
     Arg {
@@ -401,9 +441,11 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
             ArgKind::EventColumns => {
                 json!({"type": "array", "items": {"type": "string", "enum": event_columns()}})
             }
-            ArgKind::Number(least, most, default) => {
-                json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
+            ArgKind::Number(_, most, default) => {
+                json!({"type": "integer", "maximum": most, "default": default})
             }
+            ArgKind::Common(..) => json!({"type": "integer"}),
+            ArgKind::CommonChoice(_) => json!({"type": "string"}),
             ArgKind::Switch => json!({"type": "boolean"}),
             ArgKind::Objects(members) => {
                 json!({"type": "array", "items": object_schema(members)})
@@ -465,12 +507,14 @@ pub fn page() -> String {
 fn line(arg: &Arg, within: &str) -> String {
     let takes = match arg.kind {
         ArgKind::Text => "text".to_owned(),
-        ArgKind::Choice(words) => words.join(" · "),
+        ArgKind::Choice(words) | ArgKind::CommonChoice(words) => words.join(" · "),
         ArgKind::List => "list of texts".to_owned(),
         ArgKind::Columns | ArgKind::EventColumns => {
             "list of column names, see [tables](tables.md)".to_owned()
         }
-        ArgKind::Number(least, most, default) => format!("{least} to {most}, default {default}"),
+        ArgKind::Number(least, most, default) | ArgKind::Common(least, most, default) => {
+            format!("{least} to {most}, default {default}")
+        }
         ArgKind::Switch => "true · false".to_owned(),
         ArgKind::Objects(_) => "list of objects".to_owned(),
     };

@@ -106,8 +106,8 @@ fn check(text: &str) -> std::result::Result<String, Vec<Problem>> {
     let mut summary = Vec::new();
     for (name, value) in root {
         let line = header_line(text, name);
-        match (schemas::find(name), value) {
-            (Some(table), Value::Array(rows)) if table.plural == name => {
+        match (schemas::find_in_document(name), value) {
+            (Some(table), Value::Array(rows)) => {
                 summary.push(format!("{} {name}", rows.len()));
                 check_rows(text, line, table, rows, &mut problems);
             }

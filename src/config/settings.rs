@@ -40,6 +40,10 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("key_store", "DAYSHEET_KEY_STORE"),
     ("format", "DAYSHEET_FORMAT"),
     ("delimiter", "DAYSHEET_DELIMITER"),
+    ("budget", "DAYSHEET_BUDGET"),
+    ("tokenizer", "DAYSHEET_TOKENIZER"),
+    ("outputs", "DAYSHEET_OUTPUTS"),
+    ("values", "DAYSHEET_VALUES"),
     ("zone", "DAYSHEET_ZONE"),
     ("browser", "DAYSHEET_BROWSER"),
     ("access", "DAYSHEET_ACCESS"),
@@ -74,7 +78,8 @@ impl Found {
     /// a secret or hold one.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
         let shown = match self.key {
-            "key_store" | "format" | "delimiter" | "zone" | "access" => {
+            "key_store" | "format" | "delimiter" | "zone" | "access" | "budget" | "tokenizer"
+            | "outputs" | "values" => {
                 format!(" `{}`", self.value)
             }
             _ => String::new(),
@@ -136,6 +141,28 @@ impl Settings {
             .ok_or_else(|| {
                 let words: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
                 found.wrong(format!("is none of {}", words.join(", ")))
+            })
+    }
+
+    /// A whole number within `range`; `default` if it is not set.
+    pub(super) fn number(
+        &self,
+        key: &str,
+        range: std::ops::RangeInclusive<usize>,
+        default: usize,
+    ) -> Result<usize> {
+        let Some(found) = self.get(key) else {
+            return Ok(default);
+        };
+        let number = found.value.parse().ok();
+        number
+            .filter(|number| range.contains(number))
+            .ok_or_else(|| {
+                found.wrong(format!(
+                    "is no whole number from {} to {}",
+                    range.start(),
+                    range.end()
+                ))
             })
     }
 

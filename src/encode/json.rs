@@ -16,6 +16,20 @@ pub fn encode(document: &Document) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }
 
+/// What stands around the rows of a table, and each of its rows with the comma
+/// behind it.
+pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
+    let rows = table.rows().zip(table.extras()).map(|(cells, extra)| {
+        let row = Row {
+            columns: table.columns(),
+            cells,
+            extra,
+        };
+        serde_json::to_string(&row).unwrap_or_default() + ","
+    });
+    (format!(",\"{}\":[]", table.name()), rows.collect())
+}
+
 impl Serialize for Document {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -23,7 +37,7 @@ impl Serialize for Document {
             map.serialize_entry(name, value)?;
         }
         for table in &self.tables {
-            map.serialize_entry(table.table().plural, &Rows(table))?;
+            map.serialize_entry(&table.name(), &Rows(table))?;
         }
         map.end()
     }

@@ -36,55 +36,88 @@ pub fn encode(document: &Document) -> String {
     out
 }
 
-fn table(out: &mut String, table: &RowTable) {
-    key(out, table.table().plural);
+/// What stands around the rows of a table, and each of its rows with what
+/// stands between them.
+pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
     let rows: Vec<_> = table.rows().zip(table.extras()).collect();
+    let uniform = is_uniform(&rows);
+    let mut heading = String::from(", ");
+    head(&mut heading, table, &rows, uniform);
+    let rows = rows.into_iter().map(|(cells, extra)| {
+        let mut out = String::from(if uniform { ROW } else { ", " });
+        row(&mut out, table, cells, extra, uniform);
+        out
+    });
+    (heading, rows.collect())
+}
+
+fn table(out: &mut String, table: &RowTable) {
+    let rows: Vec<_> = table.rows().zip(table.extras()).collect();
+    let uniform = is_uniform(&rows);
+    head(out, table, &rows, uniform);
+    let mut before = if uniform { " " } else { "" };
+    let empty = rows.is_empty();
+    for (cells, extra) in rows {
+        out.push_str(std::mem::replace(
+            &mut before,
+            if uniform { ROW } else { ", " },
+        ));
+        row(out, table, cells, extra, uniform);
+    }
+    if !uniform && !empty {
+        out.push(']');
+    }
+}
+
+/// True when all rows have the same besides their cells.
+fn is_uniform(rows: &[(&[Cell], &Extra)]) -> bool {
     let shape = |extra: &Extra| (extra.provider_id.is_some(), extra.text.is_some());
-    let Some((_, first)) = rows.first() else {
-        out.push_str("[0]:");
-        return;
-    };
+    let mut shapes = rows.iter().map(|(_, extra)| shape(extra));
+    let first = shapes.next();
+    shapes.all(|other| Some(other) == first)
+}
+
+/// The table's name, and what comes before its first row.
+fn head(out: &mut String, table: &RowTable, rows: &[(&[Cell], &Extra)], uniform: bool) {
+    key(out, &table.name());
     let columns = table.columns().iter().map(|field| field.name);
-    let uniform = rows.iter().all(|(_, extra)| shape(extra) == shape(first));
-    if uniform {
-        header(
+    match rows.first() {
+        None => out.push_str("[0]:"),
+        Some((_, first)) if uniform => header(
             out,
             rows.len(),
             columns.chain(extras(first).map(|(name, _)| name)),
-        );
-        let mut before = " ";
-        for (cells, extra) in rows {
-            out.push_str(std::mem::replace(&mut before, ROW));
-            let mut comma = "";
-            for value in cells {
-                out.push_str(std::mem::replace(&mut comma, ","));
-                cell(out, value);
-            }
-            for (_, value) in extras(extra) {
-                out.push_str(std::mem::replace(&mut comma, ","));
-                text(out, value);
-            }
+        ),
+        Some(_) => out.push_str(": ["),
+    }
+}
+
+/// One row: its values, or an object where rows differ in what they have.
+fn row(out: &mut String, table: &RowTable, cells: &[Cell], extra: &Extra, uniform: bool) {
+    let mut comma = "";
+    if uniform {
+        for value in cells {
+            out.push_str(std::mem::replace(&mut comma, ","));
+            cell(out, value);
+        }
+        for (_, value) in extras(extra) {
+            out.push_str(std::mem::replace(&mut comma, ","));
+            text(out, value);
         }
         return;
     }
-    out.push_str(": [");
-    let mut before = "{";
-    for (cells, extra) in rows {
-        out.push_str(std::mem::replace(&mut before, ", {"));
-        let mut comma = "";
-        for (name, value) in columns.clone().zip(cells) {
-            out.push_str(std::mem::replace(&mut comma, ", "));
-            member(out, name, value);
-        }
-        for (name, value) in extras(extra) {
-            out.push_str(std::mem::replace(&mut comma, ", "));
-            key(out, name);
-            out.push_str(": ");
-            text(out, value);
-        }
-        out.push('}');
+    out.push('{');
+    for (field, value) in table.columns().iter().zip(cells) {
+        out.push_str(std::mem::replace(&mut comma, ", "));
+        member(out, field.name, value);
     }
-    out.push(']');
+    for (name, value) in extras(extra) {
+        out.push_str(std::mem::replace(&mut comma, ", "));
+        key(out, name);
+        out.push_str(": ");
+        text(out, value);
+    }
+    out.push('}');
 }
 
 /// What a row has besides its cells, by name.

@@ -36,8 +36,27 @@ pub fn encode(document: &Document, delimiter: Delimiter) -> String {
     out
 }
 
+/// The heading of a table, and each of its rows with its line break.
+pub(super) fn pieces(rows: &RowTable, delimiter: Delimiter) -> (String, Vec<String>) {
+    let mut heading = String::new();
+    head(&mut heading, rows, delimiter);
+    let rows = rows.rows().map(|cells| {
+        let mut out = String::new();
+        row(&mut out, cells, delimiter);
+        out
+    });
+    (heading, rows.collect())
+}
+
 fn table(out: &mut String, rows: &RowTable, delimiter: Delimiter) {
-    out.push_str(rows.table().plural);
+    head(out, rows, delimiter);
+    for cells in rows.rows() {
+        row(out, cells, delimiter);
+    }
+}
+
+fn head(out: &mut String, rows: &RowTable, delimiter: Delimiter) {
+    out.push_str(&rows.name());
     if rows.is_empty() {
         out.push_str(": []");
         return;
@@ -55,14 +74,15 @@ fn table(out: &mut String, rows: &RowTable, delimiter: Delimiter) {
         out.push_str(field.name);
     }
     out.push_str("}:");
-    for row in rows.rows() {
-        out.push_str("\n  ");
-        for (at, value) in row.iter().enumerate() {
-            if at > 0 {
-                out.push(delimiter.char());
-            }
-            cell(out, value, delimiter);
+}
+
+fn row(out: &mut String, cells: &[Cell], delimiter: Delimiter) {
+    out.push_str("\n  ");
+    for (at, value) in cells.iter().enumerate() {
+        if at > 0 {
+            out.push(delimiter.char());
         }
+        cell(out, value, delimiter);
     }
 }
 

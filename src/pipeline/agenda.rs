@@ -31,6 +31,7 @@ use super::cursor::{Cursor, other_use};
 use super::whose::Labels;
 use super::{Draft, Flattening, Missing, Pipeline, missing_line};
 use crate::accounts::Account;
+use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
@@ -106,7 +107,8 @@ impl Pipeline {
         let next = plan.after(&merged, &parts, &missing);
         let (mut document, mut texts) = (Document::default(), Vec::new());
         if plan.ics {
-            texts.push(self.shown_ics(&parts, &merged, &zone, &mut notes).await?);
+            let ics = self.shown_ics(&parts, &merged, &zone, &mut notes).await?;
+            texts.push(LongText::document(ics));
         } else {
             let columns = plan.columns(&merged.shown, &parts)?;
             let rows = self
@@ -132,6 +134,7 @@ impl Pipeline {
             document,
             texts,
             notes,
+            ..Draft::default()
         })
     }
 

@@ -107,7 +107,7 @@ impl Pipeline {
 
         let first_time = plan.places.iter().all(|place| place.mark.is_none());
         let mut objects = Vec::new();
-        let mut waiting = 0;
+        let (mut waiting, mut bytes) = (0, 0);
         for (place, answer) in plan.places.iter_mut().zip(answers) {
             let label = labels.of(&place.account);
             let told = match answer {
@@ -140,7 +140,7 @@ impl Pipeline {
             if let Some(last) = told.pages.last() {
                 place.mark = Some(last.cursor.clone());
             }
-            self.changed(&told, &labels, several, &mut objects).await?;
+            bytes += self.changed(&told, &labels, several, &mut objects).await?;
         }
 
         let columns: Vec<_> = CHANGE
@@ -149,9 +149,10 @@ impl Pipeline {
             .filter(|field| several || field.name != "account")
             .collect();
         let none = std::collections::HashMap::new();
-        let rows = self
+        let mut rows = self
             .local()
             .rows(&CHANGE, &columns, &objects, &none, &mut notes);
+        rows.made_from(bytes);
         let cursor = self.save(&Cursor::Changes(plan)).await?;
         let mut scalars = Vec::new();
         if !rows.is_empty() {
@@ -171,8 +172,8 @@ impl Pipeline {
                 scalars,
                 tables: vec![rows],
             },
-            texts: Vec::new(),
             notes,
+            ..Draft::default()
         })
     }
 
@@ -283,14 +284,16 @@ impl Pipeline {
         })
     }
 
-    /// Rows of changes out of what a source has told, as objects of ours.
+    /// Rows of changes out of what a source has told, as objects of ours; and
+    /// how many bytes it told.
     async fn changed(
         &self,
         told: &Told,
         labels: &Labels,
         several: bool,
         into: &mut Vec<Value>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
+        let mut bytes = 0;
         let label = labels.of(&told.account.id);
         let columns = told.of.columns();
         let flattening = Flattening {
@@ -310,6 +313,7 @@ impl Pipeline {
                     &page.names,
                     &mut Vec::new(),
                 );
+                bytes += rows.source_bytes();
                 self.hand_out(&mut rows, &told.account).await?;
                 into.extend(rows.rows().map(|row| object(row, change, &label, several)));
             }
@@ -320,7 +324,7 @@ impl Pipeline {
             self.hand_out(&mut gone, &told.account).await?;
             into.extend(gone.rows().map(|row| object(row, "gone", &label, several)));
         }
-        Ok(())
+        Ok(bytes)
     }
 }
 

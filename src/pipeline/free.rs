@@ -94,8 +94,8 @@ impl Pipeline {
         notes.insert(0, count);
         Ok(Draft {
             document,
-            texts: Vec::new(),
             notes,
+            ..Draft::default()
         })
     }
 

@@ -142,8 +142,8 @@ impl Pipeline {
         notes.extend(document.tables.first().and_then(|rows| plan.unknown(rows)));
         Ok(Draft {
             document,
-            texts: Vec::new(),
             notes,
+            ..Draft::default()
         })
     }
 

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::target::Owner;
 use super::{Draft, Pipeline};
-use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::row::RowTable;
 use crate::schemas::{Level, OUTCOME};
@@ -69,11 +68,7 @@ pub(super) struct Told {
 impl Pipeline {
     /// The answer of a call that writes.
     pub(super) async fn tell(&self, told: Told) -> Result<Draft> {
-        let mut draft = Draft {
-            document: Document::default(),
-            texts: Vec::new(),
-            notes: Vec::new(),
-        };
+        let mut draft = Draft::default();
         self.held_rows(&told.events, &mut draft.document, &mut draft.notes)
             .await?;
         let rows = self.outcomes(&told.outcomes);

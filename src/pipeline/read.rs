@@ -1,10 +1,11 @@
-//! Reading letters: rows about them, then their texts in windows.
+//! Reading letters: rows about them, then their texts.
 //!
-//! One answer shows at most [`ALLOWANCE`] characters of text, shared fairly
-//! among the letters, and at most [`MOST`] letters; the rest is one cursor
-//! away, and the notes say how much it is. Nothing is dropped.
+//! One answer has at most [`MOST`] letters; further ones are one cursor away.
+//! Texts are told whole here: what of them is shown is decided where an answer
+//! is made to fit. Nothing is dropped.
 
 mod invitations;
+mod items;
 mod targets;
 
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use serde_json::json;
 use super::cursor::{Cursor, other_use};
 use super::{Draft, Flattening, Pipeline, failed_line, zone_line};
 use crate::body::{self, Form, Readable};
-use crate::encode::{Document, Format};
+use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
 use crate::project::project;
@@ -26,8 +27,6 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
 
-/// Characters of text in one answer.
-const ALLOWANCE: usize = 24_000;
 /// Letters in one answer.
 const MOST: usize = 25;
 /// The columns of a message that is read.
@@ -42,12 +41,11 @@ pub(super) struct Rest {
     links: bool,
 }
 
-/// A letter, and where in its text to go on.
+/// A letter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Target {
     account: String,
     id: String,
-    start: usize,
 }
 
 /// A letter that was fetched.
@@ -58,7 +56,7 @@ struct Fetched {
 }
 
 impl Pipeline {
-    pub(super) async fn read(&self, read: Read, format: Format) -> Result<Draft> {
+    pub(super) async fn read(&self, read: Read) -> Result<Draft> {
         let (rest, failed_targets) = match &read.cursor {
             Some(said) => match self.cursor(said).await? {
                 Cursor::Read(rest) => (rest, Vec::new()),
@@ -67,31 +65,31 @@ impl Pipeline {
             None => self.targets(&read).await?,
         };
         let form = form(&rest.body);
-        let (now, mut later) = split(rest.letters.clone());
+        let (now, later) = split(rest.letters.clone());
         let (fetched, mut failed) = self.fetch(now, form, &rest).await?;
         failed.extend(failed_targets);
 
-        let mut draft = Draft {
-            document: Document::default(),
-            texts: Vec::new(),
-            notes: Vec::new(),
-        };
+        let mut draft = Draft::default();
         self.rows(&fetched, &mut draft).await?;
         self.invitations(&fetched, &mut draft).await?;
-        let mut continued = Vec::new();
         if form != Body::None {
-            continued = self.bodies(&fetched, format, &mut draft).await?;
+            self.bodies(&fetched, form, &mut draft).await?;
         }
+        let mut owners = Vec::new();
+        for letters in by_account(&fetched) {
+            for one in letters {
+                owners.push(self.accounts.by_id(&one.target.account).await?.email);
+            }
+        }
+        draft.items = Some(items::items(&draft, &owners));
         zone_line(&mut draft.document, &self.config.zone);
 
-        let unread = later.len();
-        continued.append(&mut later);
         let mut count = format!("messages: {}", fetched.len());
-        if !continued.is_empty() {
-            let texts = continued.len() - unread;
+        if !later.is_empty() {
+            let further = later.len();
             let cursor = self
                 .save(&Cursor::Read(Rest {
-                    letters: continued,
+                    letters: later,
                     ..rest
                 }))
                 .await?;
@@ -99,14 +97,8 @@ impl Pipeline {
                 .document
                 .scalars
                 .push(("next", Cell::Handle('p', cursor)));
-            let parts: Vec<_> = [(texts, "shortened texts"), (unread, "further messages")]
-                .iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, what)| format!("{count} {what}"))
-                .collect();
             count.push_str(&format!(
-                "; {} continue with cursor=p{cursor}",
-                parts.join(" and ")
+                "; {further} further messages continue with cursor=p{cursor}"
             ));
         }
         draft.notes.insert(0, count);
@@ -228,69 +220,38 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The table of bodies, and the texts: as blocks, or as fields in JSON and STC.
-    ///
-    /// Answers with the letters whose text goes on.
-    async fn bodies(
-        &self,
-        fetched: &[Fetched],
-        format: Format,
-        draft: &mut Draft,
-    ) -> Result<Vec<Target>> {
-        let secret = self.store.fence_secret().await?;
-        let lengths: Vec<usize> = fetched
-            .iter()
-            .map(|one| one.readable.text.chars().count())
-            .collect();
-        let left: Vec<usize> = fetched
-            .iter()
-            .zip(&lengths)
-            .map(|(one, length)| length.saturating_sub(one.target.start))
-            .collect();
-        let shares = body::shares(&left, ALLOWANCE);
+    /// The table of bodies, behind that of the messages, and the texts.
+    async fn bodies(&self, fetched: &[Fetched], form: Body, draft: &mut Draft) -> Result<()> {
+        let table = 1.min(draft.document.tables.len());
         let mut objects = Vec::new();
-        let mut texts: Vec<Option<String>> = Vec::new();
-        let mut continued = Vec::new();
-        for ((one, share), length) in fetched.iter().zip(shares).zip(&lengths) {
-            let start = one.target.start.min(*length);
-            let (shown, end) = body::window(&one.readable.text, start, share);
-            let block = (!shown.is_empty()).then(|| format!("b{}", texts.len() + 1));
+        for (at, one) in fetched.iter().enumerate() {
+            let text = &one.readable.text;
+            let block = (!text.is_empty()).then(|| format!("b{}", draft.texts.len() + 1));
+            let chars = text.chars().count();
             objects.push(json!({
                 "message": one.target.id,
                 "block": block,
                 "type": one.readable.kind,
-                "chars": length,
-                "shown": end - start,
-                "start": start,
+                "chars": chars,
+                "shown": chars,
             }));
-            if end < *length {
-                continued.push(Target {
-                    start: end,
-                    ..one.target.clone()
-                });
-            }
             for note in one.letter.notes.iter().chain(&one.readable.notes) {
-                let line = match &block {
+                draft.notes.push(match &block {
                     Some(block) => format!("{block}: {note}"),
                     None => note.clone(),
-                };
-                draft.notes.push(line);
+                });
             }
-            if let Some(block) = &block
-                && !format.has_text_fields()
-            {
-                let mut text = body::fence(block, shown, &secret);
-                if end < *length || start > 0 {
-                    text.push_str(&format!("\n[characters {start} to {end} of {length}]"));
-                }
-                draft.texts.push(text);
+            if let Some(name) = block {
+                draft.texts.push(LongText {
+                    name,
+                    text: text.clone(),
+                    row: Some((table, at)),
+                    tail: form == Body::Raw,
+                    ..LongText::default()
+                });
             }
-            texts.push(block.map(|_| shown.to_owned()));
         }
-        let mut columns = BODY.up_to(Level::Core);
-        if fetched.iter().any(|one| one.target.start > 0) {
-            columns = BODY.up_to(Level::More);
-        }
+        let columns = BODY.up_to(Level::Core);
         let mut rows = RowTable::new(&BODY, columns.clone());
         let mut objects = objects.as_slice();
         for letters in by_account(fetched) {
@@ -308,14 +269,8 @@ impl Pipeline {
             self.hand_out(&mut some, &account).await?;
             rows.append(some);
         }
-        if format.has_text_fields() {
-            for (at, text) in texts.into_iter().enumerate() {
-                rows.attach_text(at, text);
-            }
-        }
-        let behind_messages = 1.min(draft.document.tables.len());
-        draft.document.tables.insert(behind_messages, rows);
-        Ok(continued)
+        draft.document.tables.insert(table, rows);
+        Ok(())
     }
 }
 

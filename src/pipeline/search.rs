@@ -166,8 +166,9 @@ impl Pipeline {
         }
         Ok(Draft {
             document,
-            texts: Vec::new(),
             notes,
+            words: asked.query.as_ref().map(words).unwrap_or_default(),
+            ..Draft::default()
         })
     }
 
@@ -436,6 +437,15 @@ fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static 
         }
     }
     columns
+}
+
+/// The words that a query looks for, in small letters.
+fn words(query: &Query) -> Vec<String> {
+    let words = query.terms().into_iter().filter_map(|term| match term {
+        Term::Text(text) | Term::In(_, text) => Some(text.to_lowercase()),
+        _ => None,
+    });
+    words.collect()
 }
 
 fn is_folder_handle(said: &str) -> bool {

@@ -214,7 +214,12 @@ impl Pipeline {
                 .await
             }
             AccountsOp::Remove { account } => {
+                let known = self.accounts.find(Some(&account)).await;
                 let detail = self.accounts.remove(&account).await?.to_string();
+                if let Ok(known) = known {
+                    self.outputs.purge(&known.id).await?;
+                    self.snapshots.clear();
+                }
                 Ok(self.outcome(&account, "remove", "done", &detail))
             }
         }
@@ -281,8 +286,8 @@ impl Pipeline {
                 scalars: Vec::new(),
                 tables: vec![rows],
             },
-            texts: Vec::new(),
             notes,
+            ..Draft::default()
         })
     }
 
@@ -361,8 +366,8 @@ impl Pipeline {
                 scalars: Vec::new(),
                 tables: vec![rows],
             },
-            texts: Vec::new(),
             notes,
+            ..Draft::default()
         }
     }
 }

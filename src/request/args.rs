@@ -61,6 +61,11 @@ impl Args {
         Ok(Self { args, given })
     }
 
+    /// What was said, by the declared names.
+    pub(super) fn given(&self) -> &Map<String, Value> {
+        &self.given
+    }
+
     pub(super) fn arg(&self, name: &str) -> Option<(&'static Arg, &Value)> {
         let arg = self.args.iter().find(|arg| arg.name == name)?;
         Some((arg, self.given.get(name)?))
@@ -119,7 +124,7 @@ impl Args {
         let Some((arg, value)) = self.arg(name) else {
             return Ok(None);
         };
-        let ArgKind::Choice(words) = arg.kind else {
+        let (ArgKind::Choice(words) | ArgKind::CommonChoice(words)) = arg.kind else {
             return Ok(None);
         };
         value
@@ -137,7 +142,7 @@ impl Args {
         let Some((arg, value)) = self.arg(name) else {
             return Ok(None);
         };
-        let ArgKind::Number(least, most, _) = arg.kind else {
+        let (ArgKind::Number(least, most, _) | ArgKind::Common(least, most, _)) = arg.kind else {
             return Ok(None);
         };
         let said = match value {

@@ -272,18 +272,23 @@ impl Store {
         .map(|_changed| ())
     }
 
-    /// Deletes an account and its tokens. Its handles stay: their numbers must
-    /// not come to mean anything else. False if there was none.
+    /// Deletes an account with its tokens and the outputs that tell of it. Its
+    /// handles stay: their numbers must not come to mean anything else. False if
+    /// there was none.
     ///
     /// # Errors
     /// [`Kind::Store`].
     pub async fn delete_account(&self, id: &str) -> Result<bool> {
-        self.changes_one(
-            sqlx::query("DELETE FROM accounts WHERE owner = $1 AND id = $2")
-                .bind(OWNER)
-                .bind(id),
-        )
-        .await
+        let mut tx = self.writing().await?;
+        let done = sqlx::query("DELETE FROM accounts WHERE owner = $1 AND id = $2")
+            .bind(OWNER)
+            .bind(id)
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        self.delete_outputs(&mut tx, id).await?;
+        self.commit(tx).await?;
+        Ok(done.rows_affected() > 0)
     }
 
     /// True if some tokens were sealed with a key that is marked so.

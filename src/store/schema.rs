@@ -5,8 +5,8 @@
 //! released is never edited, because databases in the field have run it. There
 //! is no way back: an older Daysheet refuses a newer database.
 //!
-//! Column types are `TEXT` and `BIGINT` only, times are seconds since 1970 and
-//! bytes are Base64 text, so that the same statements create the tables on
+//! Column types are `TEXT` and `BIGINT` only, times are seconds since 1970 (of
+//! outputs microseconds, which order what is used at once) and bytes are Base64 text, so that the same statements create the tables on
 //! PostgreSQL.
 
 use sqlx::SqlitePool;
@@ -77,6 +77,17 @@ const MIGRATIONS: &[&[&str]] = &[
         digest TEXT NOT NULL,
         saved BIGINT NOT NULL,
         PRIMARY KEY (owner, number)
+    )"],
+    // Long answers: how each was asked for, and if so set, its sealed text.
+    &["CREATE TABLE outputs (
+        owner TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        recipe TEXT NOT NULL,
+        body TEXT,
+        accounts TEXT NOT NULL,
+        saved BIGINT NOT NULL,
+        size BIGINT NOT NULL,
+        PRIMARY KEY (owner, hash)
     )"],
 ];
 

@@ -25,6 +25,7 @@ async fn all(
 ) -> Result<Vec<Value>, String> {
     arguments["format"] = "json".into();
     arguments["limit"] = 100.into();
+    arguments["budget"] = 100_000.into();
     let mut rows = Vec::new();
     loop {
         let answer = session.call("mail_search", arguments).await;
@@ -34,7 +35,7 @@ async fn all(
         let page: Value = serde_json::from_str(&answer.blocks[0]).unwrap();
         rows.extend(page[table].as_array().unwrap().iter().cloned());
         match page["next"].as_str() {
-            Some(next) => arguments = json!({"cursor": next, "format": "json"}),
+            Some(next) => arguments = json!({"cursor": next, "format": "json", "budget": 100_000}),
             None => return Ok(rows),
         }
     }

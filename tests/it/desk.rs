@@ -790,7 +790,7 @@ impl Office {
         let tool = tools::find(tool).unwrap();
         let format = Format::Toon(Delimiter::Pipe);
         let request = request::read(tool, arguments.as_object().cloned(), format)?;
-        Ok(self.pipeline.run(request).await?.blocks())
+        Ok(self.pipeline.run(request).await?.blocks)
     }
 
     /// Calls a tool that is to succeed; its blocks as one text.

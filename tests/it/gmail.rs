@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use base64::Engine;
+use daysheet::budget::count;
 use daysheet::providers::sandbox::Faults;
 use serde_json::json;
 use tempfile::TempDir;
@@ -407,8 +408,10 @@ async fn every_letter_of_the_sample_reads() {
     }
 }
 
+/// A letter of 200 KB is shown as a window; what it leaves out is read by the
+/// offsets that the window gives, and nothing is missing.
 #[tokio::test]
-async fn a_long_body_comes_in_windows_that_lose_nothing() {
+async fn a_long_body_comes_as_a_window_that_loses_nothing() {
     let mail = TempDir::new().unwrap();
     let mut long = String::new();
     for line in 0..4000 {
@@ -426,37 +429,123 @@ async fn a_long_body_comes_in_windows_that_lose_nothing() {
     let mut session = Session::over(Some(mail.path())).await;
     let found = session.json("mail_search", json!({})).await;
     let ids = column(&found, "messages", "id");
-    let mut texts = std::collections::BTreeMap::<String, String>::new();
-    let mut arguments = json!({"ids": ids});
-    let mut pages = 0;
-    loop {
-        let blocks = session.ok("mail_read", arguments.clone()).await;
-        assert!(blocks.iter().map(String::len).sum::<usize>() < 64 * 1024);
-        let page = session.json("mail_read", arguments).await;
-        for (id, text) in column(&page, "bodies", "id")
-            .into_iter()
-            .zip(column(&page, "bodies", "text"))
-        {
-            texts.entry(id).or_default().push_str(&text);
-        }
-        pages += 1;
-        let Some(next) = page["next"].as_str() else {
-            break;
+    let blocks = session
+        .ok("mail_read", json!({"ids": ids, "budget": 2000}))
+        .await;
+    let tokens: usize = blocks.iter().map(|block| count::tokens(block)).sum();
+    assert!((1_800..=2_000).contains(&tokens), "{tokens}");
+    assert!(blocks.iter().any(|block| block.contains("\nJust this.\n")));
+    let notes = blocks.last().unwrap();
+    let (_, id) = notes.split_once("whole: output_read id=").unwrap();
+
+    let block = blocks
+        .iter()
+        .find(|block| block.contains("line number 0 of"))
+        .unwrap();
+    let lines: Vec<&str> = block.lines().collect();
+    let word = lines[0].split(' ').nth(1).unwrap();
+    let mut text = Vec::new();
+    for line in &lines[1..lines.len() - 1] {
+        let Some(marker) = line.strip_prefix(&format!("…{word} ")) else {
+            text.push((*line).to_owned());
+            continue;
         };
-        assert!(
-            blocks
-                .last()
-                .unwrap()
-                .contains("1 shortened texts continue with cursor="),
-            "{blocks:?}"
-        );
-        arguments = json!({"cursor": next});
+        let (many, offset) = marker.split_once(" lines left out, offset=").unwrap();
+        let (mut many, mut offset): (usize, usize) =
+            (many.parse().unwrap(), offset.parse().unwrap());
+        while many > 0 {
+            let asked = json!({"id": id, "offset": offset, "limit": many.min(5_000)});
+            let page = session.ok("output_read", asked).await;
+            let shown: Vec<&str> = page[1].lines().collect();
+            let shown = &shown[1..shown.len() - 1];
+            text.extend(shown.iter().map(|line| (*line).to_owned()));
+            many -= shown.len();
+            offset += shown.len();
+        }
     }
-    assert!(pages > 5);
-    let mut texts: Vec<_> = texts.into_values().collect();
-    texts.sort_by_key(String::len);
-    assert_eq!(texts[0], "Just this.");
-    assert_eq!(texts[1], long.trim_end());
+    assert!(text.join("\n") == long.trim_end(), "{} lines", text.len());
+}
+
+/// What a window leaves out can be had by a process that has never seen it: it
+/// asks again, and gets the same.
+#[tokio::test]
+async fn another_process_reads_on() {
+    let mut session = Session::sample().await;
+    let arguments = json!({"detail": "full", "limit": 60, "budget": 1500});
+    let blocks = session.ok("mail_search", arguments.clone()).await;
+    let (_, id) = blocks[1].split_once("whole: output_read id=").unwrap();
+    let id = id.lines().next().unwrap().to_owned();
+    let here = session
+        .ok("output_read", json!({"id": id, "limit": 9}))
+        .await;
+    let mut other = Session::in_home(session.home, None).await;
+    let there = other.ok("output_read", json!({"id": id, "limit": 9})).await;
+    assert_eq!(here, there);
+    // The same question gives the same answer, chunk by chunk.
+    assert_eq!(other.ok("mail_search", arguments.clone()).await, blocks);
+    let mut seen = Vec::new();
+    for chunk in 1..100 {
+        let mut arguments = arguments.clone();
+        arguments["chunk"] = chunk.into();
+        let answer = other.call("mail_search", arguments).await;
+        if answer.is_error {
+            assert!(chunk > 2, "{:?}", answer.blocks);
+            break;
+        }
+        let tokens: usize = answer.blocks.iter().map(|block| count::tokens(block)).sum();
+        assert!(tokens <= 1_500, "{tokens}");
+        let rows = answer.blocks[0]
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "));
+        seen.extend(rows.map(|row| row.split('\t').next().unwrap().to_owned()));
+    }
+    let all = other
+        .json("mail_search", json!({"fields": ["id"], "limit": 60}))
+        .await;
+    // The table of each level has its own rows: the fullest come first.
+    let sorted = |mut ids: Vec<String>| {
+        ids.sort();
+        ids
+    };
+    assert_eq!(sorted(seen), sorted(column(&all, "messages", "id")));
+}
+
+/// Mail that comes between two chunks moves nothing.
+#[tokio::test]
+async fn chunks_are_of_one_snapshot() {
+    let mut session = Session::sample().await;
+    let arguments = json!({"limit": 40, "budget": 700});
+    let first = session.ok("mail_search", arguments.clone()).await;
+    let mut next = arguments.clone();
+    next["chunk"] = 2.into();
+    let second = session.ok("mail_search", next.clone()).await;
+    let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
+    assert!(session.sandbox.deliver(ME, new).unwrap());
+    assert_eq!(session.ok("mail_search", next.clone()).await, second);
+    let fresh = session.ok("mail_search", arguments).await;
+    assert_ne!(fresh, first);
+    assert_ne!(session.ok("mail_search", next).await, second);
+}
+
+#[tokio::test]
+async fn who_knows_the_answer_is_told_so() {
+    let mut session = Session::sample().await;
+    let first = session
+        .ok("mail_search", json!({"limit": 3, "known": "?"}))
+        .await;
+    let (_, hash) = first[1].split_once("\nhash: ").unwrap();
+    let again = session
+        .ok("mail_search", json!({"limit": 3, "known": hash}))
+        .await;
+    assert_eq!(again, [format!("unchanged: {hash}")]);
+    assert!(count::tokens(&again[0]) < 20);
+    let other = session
+        .ok("mail_search", json!({"limit": 2, "known": hash}))
+        .await;
+    assert!(
+        other[1].contains("\nhash: ") && !other[1].contains(hash),
+        "{other:?}"
+    );
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ mod count;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod desk;
 mod encode;
+mod fit;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod free;
 mod generated;
@@ -40,6 +41,7 @@ mod outlook;
 #[cfg(feature = "microsoft")]
 mod outlook_calendar;
 mod outlook_recurrence;
+mod outputs;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod outward;
 #[cfg(feature = "google")]

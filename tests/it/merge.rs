@@ -248,7 +248,7 @@ impl Bench {
         let tool = tools::find(tool).unwrap();
         let format = Format::Toon(Delimiter::Tab);
         let request = request::read(tool, arguments.as_object().cloned(), format)?;
-        Ok(self.pipeline.run(request).await?.blocks())
+        Ok(self.pipeline.run(request).await?.blocks)
     }
 
     async fn search(&self, mut arguments: Value) -> Value {

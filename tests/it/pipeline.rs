@@ -133,7 +133,7 @@ async fn call(pipeline: &Pipeline, tool: &str, arguments: Value) -> Result<Vec<S
     let tool = tools::find(tool).unwrap();
     let format = Format::Toon(Delimiter::Tab);
     let request = request::read(tool, arguments.as_object().cloned(), format)?;
-    Ok(pipeline.run(request).await?.blocks())
+    Ok(pipeline.run(request).await?.blocks)
 }
 
 #[tokio::test]

@@ -105,7 +105,7 @@ fn what_is_not_understood_is_refused() {
         (
             "mail_search",
             json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, account",
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, account",
         ),
         (
             "mail_search",
@@ -115,7 +115,7 @@ fn what_is_not_understood_is_refused() {
         (
             "mail_search",
             json!({"query": "x"}),
-            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, cursor, format",
+            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, cursor, budget, chunk, known, format",
         ),
         (
             "mail_read",

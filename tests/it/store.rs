@@ -387,6 +387,7 @@ async fn an_older_database_gets_the_table_of_events() {
     let home = tempfile::tempdir().unwrap();
     store(home.path()).open().await.unwrap();
     run(home.path(), "DROP TABLE seen_events").await;
+    run(home.path(), "DROP TABLE outputs").await;
     run(home.path(), "UPDATE schema_version SET version = 3").await;
     let newer = store(home.path());
     newer.remember_events(&[(7, [7; 8])]).await.unwrap();

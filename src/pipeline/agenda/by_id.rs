@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{calendars, zone_name};
 use crate::accounts::Account;
+use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
@@ -51,9 +52,9 @@ impl Pipeline {
             let text = self.ics(&whole, &zone, &mut notes).await;
             notes.insert(0, format!("events: {}, as iCalendar", whole.events.len()));
             return Ok(Draft {
-                document: Document::default(),
-                texts: vec![text],
+                texts: vec![LongText::document(text)],
                 notes,
+                ..Draft::default()
             });
         }
         let several = whole
@@ -72,8 +73,8 @@ impl Pipeline {
                 scalars: vec![("zone", Cell::Text(zone_name(&zone)))],
                 tables: vec![rows],
             },
-            texts: Vec::new(),
             notes,
+            ..Draft::default()
         })
     }
 

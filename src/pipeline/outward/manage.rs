@@ -8,7 +8,6 @@ use super::super::agenda::calendars::Listed;
 use super::super::outcome::{Outcome, Told, is_open};
 use super::super::target::{Owner, short};
 use super::super::{Draft, Flattening, Pipeline, columns_of};
-use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::provider::calendar::CalendarOp;
@@ -145,11 +144,7 @@ impl Pipeline {
     async fn calendar_row(&self, owner: &Owner, calendar: Value) -> Result<Draft> {
         let several = self.accounts.list().await?.len() > 1;
         let columns = columns_of(&CALENDAR, Level::Core, several);
-        let mut draft = Draft {
-            document: Document::default(),
-            texts: Vec::new(),
-            notes: Vec::new(),
-        };
+        let mut draft = Draft::default();
         let flattening = Flattening {
             api: owner.port.api(),
             zone: &self.config.zone,

@@ -53,7 +53,6 @@ impl Pipeline {
         let target = |account: &str, id: String| Target {
             account: account.to_owned(),
             id,
-            start: 0,
         };
         if let Some((owner, id)) = self.handle(HandleKind::Message, said).await? {
             self.owner_named(&owner, account).await?;

@@ -208,8 +208,8 @@ async fn call(pipeline: &Pipeline, arguments: Value) -> Value {
     let tool = tools::find("accounts").unwrap();
     let request = request::read(tool, arguments.as_object().cloned(), Format::Json).unwrap();
     let answer = pipeline.run(request).await.unwrap();
-    let mut document: Value = serde_json::from_str(&answer.document).unwrap();
-    document["notes"] = json!(answer.notes);
+    let mut document: Value = serde_json::from_str(&answer.blocks[0]).unwrap();
+    document["notes"] = json!(answer.blocks[1..].join("\n").lines().collect::<Vec<_>>());
     document
 }
 

@@ -1,0 +1,405 @@
+//! Items as blocks: how each can be shown, what that costs and is worth.
+//!
+//! A row can have its columns up to each level of its table; a long text can be
+//! shown in windows of growing size. An item's renderings rise in both.
+
+use super::view::{self, Chosen};
+use super::{Shortened, Sizes, lines};
+use crate::budget::draft::{Draft, Item, LongText};
+use crate::budget::plan::{Block, Rendering};
+use crate::budget::value::{self, Hint, Strategy};
+use crate::budget::window::{self, Lean};
+use crate::row::{Cell, RowTable};
+use crate::schemas::Level;
+use crate::text::fence::Fence;
+
+/// Tokens of the smallest window on a text.
+const SMALLEST: usize = 40;
+/// Tokens of a line that tells what is missing.
+pub(super) const MARKER: usize = 22;
+/// Tokens of a fence.
+const FENCE: usize = 24;
+/// How much of an item's value its long text has.
+const TEXT: f64 = 0.6;
+
+/// The levels, from the least.
+const LEVELS: [Level; 3] = [Level::Key, Level::Core, Level::More];
+
+/// Everything that can be shown, and how.
+pub(super) struct Pieces {
+    pub(super) items: Vec<Item>,
+    /// The same as the allocator takes them.
+    pub(super) blocks: Vec<Block>,
+    /// What the heading of each table at each level costs.
+    pub(super) headings: Vec<usize>,
+    /// How each item looks in each of its renderings.
+    pub(super) looks: Vec<Vec<Look>>,
+    pub(super) texts: Vec<Text>,
+    /// Where what is missing can be read.
+    pub(super) id: String,
+}
+
+/// How an item is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Look {
+    /// Its rows' columns.
+    pub(super) level: Level,
+    /// The part of its long text; all of it if none.
+    pub(super) window: Option<Window>,
+}
+
+/// What of a long text is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Window {
+    /// Lines.
+    pub(super) kept: window::Window,
+    /// Where no line is: so many characters of the first.
+    pub(super) chars: usize,
+}
+
+/// What surrounds a long text.
+pub(super) struct Text {
+    pub(super) fence: Fence,
+    /// The number of its first line in the whole output.
+    pub(super) start: usize,
+}
+
+impl Pieces {
+    /// Everything shown in full.
+    pub(super) fn whole(&self) -> Chosen {
+        self.looks
+            .iter()
+            .map(|looks| looks.len().checked_sub(1))
+            .collect()
+    }
+
+    /// Says where what is missing can be read.
+    pub(super) fn pointer(&mut self, id: &str, starts: &[usize]) {
+        id.clone_into(&mut self.id);
+        for (text, start) in self.texts.iter_mut().zip(starts) {
+            text.start = *start;
+        }
+    }
+
+    /// How the item at `at` is shown.
+    pub(super) fn look(&self, chosen: &Chosen, at: usize) -> Option<&Look> {
+        let number = (*chosen.get(at)?)?;
+        self.looks.get(at)?.get(number)
+    }
+
+    /// What of the items is shown how.
+    pub(super) fn shortened(&self, chosen: &Chosen) -> Shortened {
+        let mut all = Shortened {
+            of: self.items.len(),
+            ..Shortened::default()
+        };
+        for (at, looks) in self.looks.iter().enumerate() {
+            if let Some(look) = self.look(chosen, at) {
+                let most = looks.iter().map(|look| look.level).max();
+                all.shown += 1;
+                if let Some(count) = all.levels.get_mut(look.level as usize) {
+                    *count += 1;
+                }
+                all.lowered += usize::from(Some(look.level) < most);
+                all.windows += usize::from(look.window.is_some());
+            }
+        }
+        all
+    }
+}
+
+/// Everything that can be shown. Without a tokenizer in `sizes` each item has
+/// its fullest form alone.
+pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces {
+    let tables = &draft.document.tables;
+    let costs: Vec<Costs> = tables.iter().map(|table| Costs::of(table, sizes)).collect();
+    let mut pieces = Pieces {
+        items: items(draft),
+        blocks: Vec::new(),
+        headings: costs.iter().flat_map(|cost| cost.headings).collect(),
+        looks: Vec::new(),
+        texts: draft
+            .texts
+            .iter()
+            .map(|text| Text {
+                fence: Fence::new(&text.text, secret),
+                start: 1,
+            })
+            .collect(),
+        id: String::new(),
+    };
+    for item in &pieces.items {
+        let mut block = Block {
+            tier: item.tier,
+            pinned: item.pinned,
+            ..Block::default()
+        };
+        let mut looks = Vec::new();
+        let mut levels: Vec<Level> = LEVELS
+            .into_iter()
+            .filter(|level| {
+                let mut own = item.rows.iter().filter_map(|(table, _)| tables.get(*table));
+                own.any(|table| has_level(table, *level))
+            })
+            .collect();
+        if levels.is_empty() {
+            levels.push(Level::Key);
+        }
+        if sizes.tokenizer.is_none() {
+            levels.drain(..levels.len() - 1);
+        }
+        let windows = item
+            .text
+            .and_then(|text| draft.texts.get(text))
+            .map(|text| windows(text, sizes));
+        let mut add = |level: Level, window: Option<Window>, (tokens, part): (usize, f64)| {
+            let rows = item.rows.iter();
+            let own: usize = rows
+                .clone()
+                .filter_map(|(table, row)| costs.get(*table)?.row(*row, level))
+                .sum();
+            let headings = rows.filter_map(|(table, _)| {
+                let level = shown_level(tables.get(*table)?, level);
+                Some(table * LEVELS.len() + level as usize)
+            });
+            let mut headings: Vec<usize> = headings.collect();
+            headings.dedup();
+            block.renderings.push(Rendering {
+                tokens: own + tokens,
+                value: match item.text {
+                    Some(_) => (1.0 - TEXT) * value::share(level) + TEXT * part,
+                    None => value::share(level),
+                },
+                headings,
+            });
+            looks.push(Look { level, window });
+        };
+        match windows {
+            None => {
+                for level in levels {
+                    add(level, None, (0, 0.0));
+                }
+            }
+            // Columns are cheap beside a text: they come after its first look.
+            Some(windows) => {
+                let mut levels = levels.into_iter();
+                let mut level = levels.next().unwrap_or(Level::Key);
+                let mut windows = windows.into_iter();
+                let mut window = windows.next().unwrap_or((None, (0, 1.0)));
+                add(level, window.0.clone(), window.1);
+                for next in levels {
+                    level = next;
+                    add(level, window.0.clone(), window.1);
+                }
+                for next in windows {
+                    window = next;
+                    add(level, window.0.clone(), window.1);
+                }
+            }
+        }
+        pieces.blocks.push(block);
+        pieces.looks.push(looks);
+    }
+    pieces
+}
+
+impl Pieces {
+    /// Gives items what they are worth.
+    pub(super) fn value(&mut self, draft: &Draft, strategy: Strategy) {
+        let given = draft.items.is_some();
+        let count = self.items.len();
+        for (at, (item, block)) in self.items.iter().zip(&mut self.blocks).enumerate() {
+            let hint = match given {
+                true => item.hint,
+                false => Hint {
+                    position: at,
+                    of: count,
+                    age: at,
+                    mentions: mentions(draft, item),
+                    ..item.hint
+                },
+            };
+            let worth = value::value(strategy, &hint);
+            for rendering in &mut block.renderings {
+                rendering.value *= worth;
+            }
+            block.pinned |= given && count > 2 && value::pinned(strategy, &hint);
+        }
+    }
+}
+
+/// The share of the words searched for that stand in an item's rows.
+fn mentions(draft: &Draft, item: &Item) -> f64 {
+    let cells = item.rows.iter().filter_map(|(table, row)| {
+        let (cells, _) = draft.document.tables.get(*table)?.row(*row)?;
+        Some(cells)
+    });
+    let text: Vec<String> = cells
+        .flatten()
+        .filter_map(|cell| match cell {
+            Cell::Text(text) => Some(text.to_lowercase()),
+            _ => None,
+        })
+        .collect();
+    let found = |word: &&String| text.iter().any(|text| text.contains(word.as_str()));
+    match draft.words.len() {
+        0 => 1.0,
+        all => draft.words.iter().filter(found).count() as f64 / all as f64,
+    }
+}
+
+/// The draft's items, and one more for each row or text that is in none.
+fn items(draft: &Draft) -> Vec<Item> {
+    let mut items = draft.items.clone().unwrap_or_default();
+    let told: std::collections::HashSet<(usize, usize)> =
+        items.iter().flat_map(|item| item.rows.clone()).collect();
+    for (number, table) in draft.document.tables.iter().enumerate() {
+        let rows = (0..table.len()).map(|row| (number, row));
+        items.extend(rows.filter(|row| !told.contains(row)).map(|row| Item {
+            rows: vec![row],
+            ..Item::default()
+        }));
+    }
+    for at in 0..draft.texts.len() {
+        if items.iter().any(|item| item.text == Some(at)) {
+            continue;
+        }
+        let row = draft.texts.get(at).and_then(|text| text.row);
+        let owner = items
+            .iter_mut()
+            .find(|item| row.is_some_and(|row| item.rows.contains(&row)) && item.text.is_none());
+        match owner {
+            Some(item) => item.text = Some(at),
+            None => items.push(Item {
+                text: Some(at),
+                pinned: true,
+                ..Item::default()
+            }),
+        }
+    }
+    items
+}
+
+fn has_level(table: &RowTable, level: Level) -> bool {
+    let mut levels = table
+        .columns()
+        .iter()
+        .enumerate()
+        .map(|(at, field)| match at {
+            0 => Level::Key,
+            _ => field.least(),
+        });
+    levels.any(|own| own == level)
+}
+
+/// The level at which a table's rows really stand when they are shown at
+/// `level`: the highest up to it that has columns.
+pub(super) fn shown_level(table: &RowTable, level: Level) -> Level {
+    let mut below = LEVELS.into_iter().rev().filter(|one| *one <= level);
+    below
+        .find(|one| has_level(table, *one))
+        .unwrap_or(Level::Key)
+}
+
+/// What the rows of one table cost at each level.
+struct Costs {
+    headings: [usize; 3],
+    rows: [Vec<usize>; 3],
+}
+
+impl Costs {
+    fn of(table: &RowTable, sizes: &Sizes) -> Self {
+        let mut costs = Self {
+            headings: [0; 3],
+            rows: [Vec::new(), Vec::new(), Vec::new()],
+        };
+        if sizes.tokenizer.is_none() || table.is_empty() {
+            return costs;
+        }
+        let all: Vec<usize> = (0..table.len()).collect();
+        let slots = costs.headings.iter_mut().zip(&mut costs.rows);
+        for (level, (heading, rows)) in LEVELS.into_iter().zip(slots) {
+            if shown_level(table, level) != level {
+                continue;
+            }
+            let (head, lines) = sizes.format.pieces(&table.part(&all, level, true));
+            // A line break of its own.
+            *heading = sizes.count(&head) + 1;
+            *rows = lines.iter().map(|line| sizes.count(line)).collect();
+        }
+        // A level without columns of its own costs what the one below does.
+        for at in 1..LEVELS.len() {
+            if let (true, Some(below)) = (
+                costs.rows.get(at).is_some_and(Vec::is_empty),
+                costs.rows.get(at - 1).cloned(),
+            ) && let Some(rows) = costs.rows.get_mut(at)
+            {
+                *rows = below;
+            }
+        }
+        costs
+    }
+
+    fn row(&self, at: usize, level: Level) -> Option<usize> {
+        self.rows.get(level as usize)?.get(at).copied()
+    }
+}
+
+/// The windows on a text, from the smallest, each with its tokens and its share
+/// of the text's value; the last is all of it.
+fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))> {
+    if sizes.tokenizer.is_none() {
+        return vec![(None, (0, 1.0))];
+    }
+    let lines = lines(&text.text);
+    let fields = sizes.format.has_text_fields();
+    let costs: Vec<usize> = lines
+        .iter()
+        .map(|line| match fields {
+            true => sizes.count(&view::in_json(line)),
+            false => sizes.count(line),
+        })
+        .collect();
+    let all: usize = costs.iter().sum();
+    let lengths: Vec<usize> = lines.iter().map(|line| line.chars().count()).collect();
+    let count: usize = lengths.iter().sum();
+    let lean = match text.tail {
+        true => Lean::Tail,
+        false => Lean::Head,
+    };
+    let sizes_of = window::Windows::new(&lines, &costs, MARKER, lean);
+    let mut windows = Vec::new();
+    let mut size = SMALLEST;
+    while !text.page && size < all.min(sizes.most) {
+        let mut window = Window {
+            kept: sizes_of.of(size),
+            chars: 0,
+        };
+        let kept = || window.kept.kept.iter().cloned().flatten();
+        let mut shown: usize = kept().filter_map(|at| lengths.get(at)).sum();
+        let mut tokens: usize = kept().filter_map(|at| costs.get(at)).sum();
+        let gaps = window.kept.gaps(lines.len()).len();
+        if window.kept.lines() == 0 {
+            let cost = costs.first().copied().unwrap_or(1).max(1);
+            let first = lengths.first().copied().unwrap_or(0);
+            // In proportion, and on the safe side of it.
+            window.chars = first * size.saturating_sub(MARKER) / cost / 2;
+            shown = window.chars;
+            tokens = size.saturating_sub(MARKER);
+        }
+        let step = (
+            Some(window),
+            (tokens + gaps * MARKER + FENCE, value::part(shown, count)),
+        );
+        if windows.last() != Some(&step) {
+            windows.push(step);
+        }
+        // A fifth more each: what is left unused is less than that.
+        size += size / 5;
+    }
+    windows.push((None, (all + FENCE, 1.0)));
+    // A window that costs about what all of it does is none.
+    let most = all + FENCE;
+    windows.retain(|(window, (tokens, _))| window.is_none() || tokens + MARKER < most);
+    windows
+}

@@ -1,0 +1,198 @@
+//! What was chosen, written: the document, and the long texts behind it.
+//!
+//! Rows of one table that are shown at several levels make one table per level,
+//! the fullest first, which keeps the name. Nothing is decided here.
+
+use std::ops::Range;
+
+use super::lines;
+use super::pieces::{Look, Pieces, shown_level};
+use crate::budget::draft::{Draft, LongText};
+use crate::encode::{Document, Format};
+use crate::row::{Cell, RowTable};
+use crate::schemas::Level;
+use crate::text::fence::Fence;
+
+/// The rendering that is shown of each item; none of what is left over.
+pub(super) type Chosen = Vec<Option<usize>>;
+
+/// What was written.
+pub(super) struct View {
+    pub(super) blocks: Vec<String>,
+    /// Where the long texts stand.
+    pub(super) texts: Vec<Placed>,
+}
+
+/// Where a long text stands.
+pub(super) struct Placed {
+    pub(super) text: usize,
+    pub(super) block: usize,
+    pub(super) fenced: bool,
+}
+
+/// Writes what was chosen.
+pub(super) fn view(draft: &Draft, pieces: &Pieces, chosen: &Chosen, format: Format) -> View {
+    let mut document = draft.document.clone();
+    let mut view = View {
+        blocks: Vec::new(),
+        texts: Vec::new(),
+    };
+    let mut levels: Vec<Vec<Option<Level>>> = document
+        .tables
+        .iter()
+        .map(|table| vec![None; table.len()])
+        .collect();
+    for (at, item) in pieces.items.iter().enumerate() {
+        let Some(look) = pieces.look(chosen, at) else {
+            continue;
+        };
+        for (table, row) in &item.rows {
+            let slot = levels.get_mut(*table).and_then(|rows| rows.get_mut(*row));
+            let own = document.tables.get(*table);
+            if let (Some(slot), Some(own)) = (slot, own) {
+                *slot = Some(shown_level(own, look.level));
+            }
+        }
+        if let Some(number) = item.text
+            && let Some(text) = draft.texts.get(number)
+        {
+            let shown = Shown::of(text, number, look, pieces);
+            shown.place(text, number, &mut document, &mut view, format);
+        }
+    }
+    document.tables = document
+        .tables
+        .iter()
+        .zip(&levels)
+        .flat_map(|(table, levels)| by_level(table, levels))
+        .collect();
+    if document != Document::default() {
+        view.blocks.insert(0, document.encode(format));
+        for text in &mut view.texts {
+            text.block += 1;
+        }
+    }
+    view
+}
+
+/// A table as one per level that is in use, the fullest first.
+fn by_level(table: &RowTable, levels: &[Option<Level>]) -> Vec<RowTable> {
+    if table.is_empty() {
+        return vec![table.clone()];
+    }
+    let mut tables = Vec::new();
+    for level in [Level::More, Level::Core, Level::Key] {
+        let rows = levels.iter().enumerate();
+        let rows: Vec<usize> = rows
+            .filter(|(_, own)| **own == Some(level))
+            .map(|(row, _)| row)
+            .collect();
+        if !rows.is_empty() {
+            tables.push(table.part(&rows, level, !tables.is_empty()));
+        }
+    }
+    tables
+}
+
+/// What of a long text is shown.
+struct Shown<'a> {
+    text: String,
+    chars: usize,
+    /// None of a text that stands in place of the document.
+    fence: Option<&'a Fence>,
+}
+
+impl<'a> Shown<'a> {
+    fn of(text: &LongText, number: usize, look: &Look, pieces: &'a Pieces) -> Self {
+        let own = pieces.texts.get(number);
+        let fence = own.map(|own| &own.fence).filter(|_| !text.name.is_empty());
+        let Some(window) = &look.window else {
+            return Self {
+                text: text.text.clone(),
+                chars: text.text.chars().count(),
+                fence,
+            };
+        };
+        let start = own.map_or(1, |own| own.start);
+        let lines = lines(&text.text);
+        let mut shown = Self {
+            text: String::new(),
+            chars: 0,
+            fence,
+        };
+        // Within fences only what begins with the fence's word is ours.
+        let marker = |gap: &Range<usize>| {
+            let word = fence.map_or_else(String::new, |fence| format!("{} ", fence.word()));
+            let (count, offset) = (gap.len(), start + gap.start);
+            format!("…{word}{count} lines left out, offset={offset}\n")
+        };
+        if window.kept.lines() == 0 {
+            let first = lines.first().copied().unwrap_or_default();
+            let part: String = first.chars().take(window.chars).collect();
+            shown.chars = part.chars().count();
+            shown.text = format!("{}\n", part.trim_end_matches('\n'));
+        }
+        let mut kept = window.kept.kept.iter().peekable();
+        let mut gaps = window.kept.gaps(lines.len()).into_iter().peekable();
+        // Both rise, and no two begin at the same line.
+        loop {
+            let first = kept.peek().map_or(usize::MAX, |range| range.start);
+            if let Some(gap) = gaps.next_if(|gap| gap.start < first) {
+                shown.text.push_str(&marker(&gap));
+                continue;
+            }
+            let Some(range) = kept.next() else {
+                break;
+            };
+            for line in lines.get(range.clone()).unwrap_or_default() {
+                shown.chars += line.chars().count();
+                shown.text.push_str(line);
+            }
+            if !shown.text.ends_with('\n') {
+                shown.text.push('\n');
+            }
+        }
+        shown.text.truncate(shown.text.trim_end_matches('\n').len());
+        shown
+    }
+
+    /// Puts the text into its row, or into a block of its own.
+    fn place(
+        self,
+        text: &LongText,
+        number: usize,
+        document: &mut Document,
+        view: &mut View,
+        format: Format,
+    ) {
+        if let Some((table, row)) = text.row
+            && let Some(table) = document.tables.get_mut(table)
+        {
+            if let Some(cell @ Cell::Count(_)) = table.cell_mut(row, "shown") {
+                *cell = Cell::Count(i64::try_from(self.chars).unwrap_or(i64::MAX));
+            }
+            if format.has_text_fields() {
+                table.attach_text(row, Some(self.text));
+                return;
+            }
+        } else if format.has_text_fields() && !text.name.is_empty() {
+            document.scalars.push(("text", Cell::Text(self.text)));
+            return;
+        }
+        view.texts.push(Placed {
+            text: number,
+            block: view.blocks.len(),
+            fenced: self.fence.is_some(),
+        });
+        view.blocks.push(match self.fence {
+            Some(fence) => fence.around(&text.name, &self.text),
+            None => self.text,
+        });
+    }
+}
+
+/// A text as it stands in a JSON string.
+pub(super) fn in_json(text: &str) -> String {
+    // Strings always serialise.
+    serde_json::to_string(text).unwrap_or_default()
+}

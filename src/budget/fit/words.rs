@@ -1,0 +1,302 @@
+//! The notes of an answer that does not fit: how much is shown, where the rest
+//! is, and what the other chunks hold.
+
+use super::Shortened;
+use super::pieces::Pieces;
+use super::view::Chosen;
+use crate::budget::draft::Draft;
+use crate::row::{Cell, RowTable};
+use crate::schemas::Kind;
+
+/// Characters of the draft's own notes that are shown beside what is shortened.
+const OWN: usize = 1_600;
+/// Names in the summary of a chunk.
+const NAMES: usize = 3;
+/// Characters of such a name.
+const NAME: usize = 24;
+
+/// What there is to say.
+pub(super) struct Said<'a> {
+    pub(super) budget: usize,
+    /// Which chunk, of how many.
+    pub(super) chunk: (usize, usize),
+    pub(super) shortened: Shortened,
+    /// The id of the whole output.
+    pub(super) id: &'a str,
+}
+
+/// The block of notes; none without any.
+pub(super) fn block(notes: impl Iterator<Item = String>) -> Option<String> {
+    let notes: Vec<String> = notes.collect();
+    (!notes.is_empty()).then(|| notes.join("\n"))
+}
+
+/// The draft's notes, as far as they are no answer of their own: all that are
+/// short, and of the long ones those there is room for.
+pub(super) fn own(draft: &Draft) -> Vec<String> {
+    let mut chars = 0;
+    let mut notes: Vec<String> = Vec::new();
+    for note in &draft.notes {
+        let length = note.chars().count();
+        if chars + length <= OWN {
+            chars += length;
+            notes.push(note.clone());
+        }
+    }
+    match draft.notes.len() - notes.len() {
+        0 => {}
+        more => notes.push(format!("{more} more notes stand in the whole answer")),
+    }
+    notes
+}
+
+/// The notes of one chunk.
+pub(super) fn notes(
+    draft: &Draft,
+    pieces: &Pieces,
+    chosen: &Chosen,
+    said: &Said<'_>,
+) -> Vec<String> {
+    let Shortened {
+        shown,
+        of,
+        lowered,
+        windows,
+        ..
+    } = said.shortened;
+    let (chunk, count) = said.chunk;
+    let mut notes = match chunk {
+        1 => own(draft),
+        _ => draft.notes.first().cloned().into_iter().collect(),
+    };
+    notes.extend(draft.legend.iter().cloned());
+    let mut parts = Vec::new();
+    if count > 1 {
+        let items: Vec<usize> = (0..chosen.len())
+            .filter(|at| pieces.look(chosen, *at).is_some())
+            .collect();
+        parts.push(format!(
+            "chunk {chunk} of {count}: {} of {of}",
+            ranges(&items)
+        ));
+    } else if shown < of {
+        parts.push(format!("{shown} of {of}"));
+    }
+    if lowered > 0 {
+        parts.push(format!("{lowered} with fewer columns"));
+    }
+    if windows > 0 {
+        parts.push(match windows {
+            1 => "1 text cut".to_owned(),
+            windows => format!("{windows} texts cut"),
+        });
+    }
+    if parts.is_empty() {
+        parts.push("notes cut".to_owned());
+    }
+    notes.push(format!(
+        "to fit budget={}: {}; whole: output_read id={}",
+        said.budget,
+        parts.join(", "),
+        said.id
+    ));
+    if chunk == 1 {
+        notes.extend(draft.calls.iter().filter_map(|(table, call)| {
+            let rows = draft.document.tables.get(*table)?;
+            Some(told(rows, *table, call, pieces, chosen))
+        }));
+    }
+    notes
+}
+
+/// The notes of a chunk as they may be: what is kept free for them before it is
+/// known what is shown. What they are in the end is counted.
+pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool) -> Vec<String> {
+    let of = pieces.items.len();
+    let chosen: Chosen = vec![Some(0); of];
+    let said = Said {
+        budget,
+        chunk: (if first { 1 } else { of.max(2) }, of.max(2)),
+        shortened: Shortened {
+            shown: of,
+            of,
+            lowered: of.max(1),
+            windows: draft.texts.len(),
+            ..Shortened::default()
+        },
+        id: &pieces.id,
+    };
+    notes(draft, pieces, &chosen, &said)
+}
+
+/// How much of a table is shown, and the call that fetches all of it.
+fn told(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Chosen) -> String {
+    let (mut shown, mut lowered, mut of) = (0, 0, 0);
+    for (at, item) in pieces.items.iter().enumerate() {
+        if !item.rows.iter().any(|(own, _)| *own == table) {
+            continue;
+        }
+        of += 1;
+        if let Some(look) = pieces.look(chosen, at) {
+            shown += 1;
+            let most = pieces.looks.get(at).into_iter().flatten();
+            let most = most.map(|look| look.level).max();
+            lowered += usize::from(Some(look.level) < most);
+        }
+    }
+    let name = rows.name();
+    match (shown, lowered) {
+        (0, _) if of > 0 => format!("{name}: dropped here, {of}; {call}"),
+        (_, 0) if shown == of => format!("{name}: full"),
+        (_, 0) => format!("{name}: shortened, {shown} of {of}; all: {call}"),
+        _ => {
+            format!("{name}: shortened, {shown} of {of}, {lowered} with fewer columns; all: {call}")
+        }
+    }
+}
+
+/// Adds a line for each chunk but the first, as many as `fits` says yes to; the
+/// last line stands for those that have none of their own.
+pub(super) fn index(
+    draft: &Draft,
+    pieces: &Pieces,
+    chunks: &[Vec<usize>],
+    notes: &mut Vec<String>,
+    fits: impl Fn(&str) -> bool,
+) {
+    let line = |number: usize, items: &[usize]| {
+        let mut line = format!("chunk={}: {}", number + 1, ranges(items));
+        for part in summary(draft, pieces, items) {
+            line.push_str(", ");
+            line.push_str(&part);
+        }
+        line
+    };
+    let rest = |from: usize| -> Option<String> {
+        let items: Vec<usize> = chunks.get(from..)?.iter().flatten().copied().collect();
+        let (first, last) = (from + 1, chunks.len());
+        match chunks.len() - from {
+            0 => None,
+            1 => Some(format!("chunk={first}: {}", span(&items))),
+            _ => Some(format!("chunk={first} to {last}: {}", span(&items))),
+        }
+    };
+    let base = notes.clone();
+    // The shortest is said in any case: room was kept for it.
+    let mut best = base.clone();
+    best.extend(rest(1));
+    for lines in 0..chunks.len() {
+        let mut tried = base.clone();
+        let own = chunks.iter().enumerate().skip(1).take(lines);
+        tried.extend(own.map(|(number, items)| line(number, items)));
+        tried.extend(rest(lines + 1));
+        if !fits(&tried.join("\n")) {
+            break;
+        }
+        best = tried;
+    }
+    *notes = best;
+}
+
+/// `1-20, 23`: places counted from 1.
+fn ranges(items: &[usize]) -> String {
+    let mut sorted = items.to_vec();
+    sorted.sort_unstable();
+    let runs = sorted.chunk_by(|one, other| one + 1 == *other);
+    let parts: Vec<String> = runs
+        .filter_map(|run| match (run.first()?, run.last()?) {
+            (one, other) if one == other => Some((one + 1).to_string()),
+            (first, last) => Some(format!("{}-{}", first + 1, last + 1)),
+        })
+        .collect();
+    match parts.len() {
+        0..=4 => parts.join(", "),
+        _ => format!("{} places within {}", items.len(), span(items)),
+    }
+}
+
+/// From the first place to the last.
+fn span(items: &[usize]) -> String {
+    match (items.iter().min(), items.iter().max()) {
+        (Some(first), Some(last)) => format!("{}-{}", first + 1, last + 1),
+        _ => String::new(),
+    }
+}
+
+/// What some items are, in words: from when to when, how many unread, of whom.
+fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
+    let rows: Vec<(&RowTable, usize)> = items
+        .iter()
+        .filter_map(|at| {
+            let (table, row) = pieces.items.get(*at)?.rows.first()?;
+            Some((draft.document.tables.get(*table)?, *row))
+        })
+        .collect();
+    let mut parts = Vec::new();
+    let days: Vec<&str> = rows
+        .iter()
+        .filter_map(|(table, row)| day(table, *row))
+        .collect();
+    if let (Some(first), Some(last)) = (days.iter().min(), days.iter().max()) {
+        parts.push(match first == last {
+            true => (*first).to_owned(),
+            false => format!("{first} to {last}"),
+        });
+    }
+    let unread = rows.iter().filter(|(table, row)| {
+        let flags = text(table, *row, "flags").unwrap_or_default();
+        flags.split(' ').any(|flag| flag == "unread")
+    });
+    match unread.count() {
+        0 => {}
+        count => parts.push(format!("{count} unread")),
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (table, row) in &rows {
+        let name = text(table, *row, "from").unwrap_or_default();
+        let name = quoted(name.split(" <").next().unwrap_or(name));
+        if name.len() > 2 && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if !names.is_empty() {
+        let shown: Vec<&str> = names.iter().take(NAMES).map(String::as_str).collect();
+        let mut line = format!("from {}", shown.join(", "));
+        if names.len() > NAMES {
+            line.push_str(&format!(" +{}", names.len() - NAMES));
+        }
+        parts.push(line);
+    }
+    parts
+}
+
+/// A stranger's name, so that it cannot pass for a note of ours.
+fn quoted(name: &str) -> String {
+    let name: String = name
+        .chars()
+        .filter(|char| *char != '"')
+        .take(NAME)
+        .collect();
+    format!("\"{}\"", name.trim())
+}
+
+fn text<'a>(table: &'a RowTable, row: usize, column: &str) -> Option<&'a str> {
+    match table.cell(row, column)? {
+        Cell::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// The day of a row's first time.
+fn day(table: &RowTable, row: usize) -> Option<&str> {
+    let (cells, _) = table.row(row)?;
+    let timed = |kind: Kind| matches!(kind, Kind::Time | Kind::Start);
+    let mut times = table.columns().iter().zip(cells);
+    let (_, cell) = times.find(|(field, _)| timed(field.kind))?;
+    let Cell::Text(text) = cell else {
+        return None;
+    };
+    // A weekday may stand before the date.
+    text.split(' ')
+        .find(|word| word.len() == 10 && word.contains('-'))
+}

@@ -1,0 +1,262 @@
+//! Long answers, kept whole to be read on in after they were shortened.
+//!
+//! A process keeps the latest in its memory. What memory has let go, or another
+//! process has made, is asked for again by its recipe, or is in the database
+//! where the settings want that. What tells of an account is gone when the
+//! account is signed out, in whichever process that happens.
+//!
+//! How pages of them are read is in `outputs/page.rs` and `outputs/grep.rs`.
+//! It stops at texts and recipes: who asks again, and what an answer is, is the
+//! pipeline's.
+
+pub mod grep;
+pub mod page;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::accounts::Accounts;
+use crate::config::{self, Config};
+use crate::error::Result;
+use crate::store::{Output, Store};
+use crate::text::fence::ALPHABET;
+use crate::text::{LINE, wrapped};
+
+/// What the URI of an output begins with; its hash follows.
+pub const URI: &str = "daysheet://output/";
+
+/// The characters of a hash.
+const HASH: usize = 10;
+/// What is kept of one output, in bytes.
+const MOST: usize = 1 << 20;
+/// What is kept in memory of all, in bytes.
+const ALL: usize = 32 << 20;
+/// Room for the line that tells of what is not kept, in bytes.
+const TELLING: usize = 256;
+
+/// The name of an output: the same text has the same.
+pub fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .take(HASH)
+        .filter_map(|byte| ALPHABET.get(usize::from(byte & 31)))
+        .map(|letter| char::from(*letter))
+        .collect()
+}
+
+/// The hash that is meant by an id, which may be the output's URI; nothing if it
+/// cannot be one.
+pub fn meant(id: &str) -> Option<&str> {
+    let id = id.trim();
+    let id = id.strip_prefix(URI).unwrap_or(id);
+    let is_hash = id.len() == HASH && id.bytes().all(|letter| ALPHABET.contains(&letter));
+    is_hash.then_some(id)
+}
+
+/// The outputs of one store, and of this process.
+pub struct Outputs {
+    store: Store,
+    accounts: Arc<Accounts>,
+    disk: bool,
+    memory: Mutex<Memory>,
+}
+
+/// What there is of an output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// All of it.
+    Text(Arc<str>),
+    /// How to ask for it again.
+    Recipe {
+        /// As it was kept.
+        recipe: String,
+        /// The ids of the accounts that it tells of.
+        accounts: Vec<String>,
+    },
+}
+
+impl Outputs {
+    /// The outputs in `store`, kept as `config` says. Nothing is read yet.
+    pub fn new(config: &Config, store: Store, accounts: Arc<Accounts>) -> Self {
+        Self {
+            store,
+            accounts,
+            disk: config.outputs == config::Outputs::Disk,
+            memory: Mutex::default(),
+        }
+    }
+
+    /// Keeps a text that tells of these accounts, by their ids, with the recipe
+    /// to make it again; its hash.
+    ///
+    /// A text of more than 1 MiB loses its end, and says so. A store that cannot
+    /// be written to is no error: the process has the text.
+    pub async fn keep(&self, recipe: &str, text: &str, accounts: &[String]) -> String {
+        let hash = hash(text);
+        let text = bounded(text);
+        let output = Output {
+            recipe: recipe.to_owned(),
+            accounts: accounts.to_vec(),
+            text: self.disk.then(|| text.to_string()),
+        };
+        if let Err(error) = self.store.save_output(&hash, &output).await {
+            tracing::debug!(%error, "an output is kept in memory only");
+        }
+        self.memory().put(&hash, text, accounts.to_vec());
+        // An account may have been signed out while its answer was made.
+        if let Ok(Some(gone)) = self.signed_out(accounts, None).await
+            && let Err(error) = self.purge(&gone).await
+        {
+            tracing::debug!(%error, "an output of an account that is gone stays");
+        }
+        hash
+    }
+
+    /// What there is of the output with this hash, if there is anything.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn get(&self, hash: &str) -> Result<Option<Found>> {
+        let kept = self.memory().get(hash);
+        if let Some(kept) = kept {
+            match self.signed_out(&kept.accounts, Some(kept.since)).await? {
+                None => return Ok(Some(Found::Text(kept.text))),
+                Some(account) => self.memory().purge(&account),
+            }
+        }
+        let Some(output) = self.store.output(hash, self.disk).await? else {
+            return Ok(None);
+        };
+        if let Some(account) = self.signed_out(&output.accounts, None).await? {
+            self.purge(&account).await?;
+            return Ok(None);
+        }
+        Ok(Some(match output.text {
+            Some(text) => {
+                let text: Arc<str> = text.into();
+                self.memory().put(hash, text.clone(), output.accounts);
+                Found::Text(text)
+            }
+            None => Found::Recipe {
+                recipe: output.recipe,
+                accounts: output.accounts,
+            },
+        }))
+    }
+
+    /// Forgets what tells of the account with this id, here and in the store.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn purge(&self, account: &str) -> Result<()> {
+        self.memory().purge(account);
+        self.store.forget_outputs(account).await
+    }
+
+    /// One of these accounts that is not signed in, or was signed in anew after
+    /// `since`, in seconds since 1970.
+    async fn signed_out(&self, accounts: &[String], since: Option<i64>) -> Result<Option<String>> {
+        if accounts.is_empty() {
+            return Ok(None);
+        }
+        let there = self.accounts.list().await?;
+        let is_there = |id: &&String| {
+            there.iter().any(|account| {
+                account.id == **id && since.is_none_or(|since| account.added.as_second() <= since)
+            })
+        };
+        Ok(accounts.iter().find(|id| !is_there(id)).cloned())
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The latest outputs of this process.
+#[derive(Default)]
+struct Memory {
+    kept: HashMap<String, Kept>,
+    bytes: usize,
+    /// How often something was used, to know what was not.
+    uses: u64,
+}
+
+/// One of them.
+#[derive(Clone)]
+struct Kept {
+    text: Arc<str>,
+    accounts: Vec<String>,
+    /// When it was kept, in seconds since 1970.
+    since: i64,
+    used: u64,
+}
+
+impl Memory {
+    fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>) {
+        self.uses += 1;
+        self.bytes += text.len();
+        let kept = Kept {
+            text,
+            accounts,
+            since: Timestamp::now().as_second(),
+            used: self.uses,
+        };
+        if let Some(before) = self.kept.insert(hash.to_owned(), kept) {
+            self.bytes -= before.text.len();
+        }
+        while self.bytes > ALL {
+            let oldest = self.kept.iter().min_by_key(|(_, kept)| kept.used);
+            let Some(oldest) = oldest.map(|(hash, _)| hash.clone()) else {
+                break;
+            };
+            if let Some(gone) = self.kept.remove(&oldest) {
+                self.bytes -= gone.text.len();
+            }
+        }
+    }
+
+    fn get(&mut self, hash: &str) -> Option<Kept> {
+        self.uses += 1;
+        let kept = self.kept.get_mut(hash)?;
+        kept.used = self.uses;
+        Some(kept.clone())
+    }
+
+    fn purge(&mut self, account: &str) {
+        self.kept
+            .retain(|_, kept| !kept.accounts.iter().any(|id| id == account));
+        self.bytes = self.kept.values().map(|kept| kept.text.len()).sum();
+    }
+}
+
+/// The text, or as many of its first lines as may be kept and one that tells of
+/// the others.
+fn bounded(text: &str) -> Arc<str> {
+    if text.len() <= MOST {
+        return text.into();
+    }
+    let lines = wrapped(text, LINE);
+    let (mut end, mut shown) = (0, 0);
+    for line in &lines {
+        if end + line.len() > MOST - TELLING {
+            break;
+        }
+        end += line.len();
+        shown += 1;
+    }
+    let head = text.get(..end).unwrap_or_default();
+    let between = if head.ends_with('\n') { "" } else { "\n" };
+    format!(
+        "{head}{between}[the last {} of {} lines are not kept, {} of {} bytes: ask for less at \
+         once to read them, by limit, fewer ids or a shorter time]",
+        lines.len() - shown,
+        lines.len(),
+        text.len() - end,
+        text.len()
+    )
+    .into()
+}

@@ -1,0 +1,168 @@
+//! The lines of an output that match a regular expression, with those around.
+//!
+//! A line that was too long is searched whole, and matches where a match begins;
+//! so no match is lost between two of its pieces. Which lines are shown does not
+//! depend on where one begins to read, so pages together are all of them. Pure.
+
+use regex::{Regex, RegexBuilder};
+
+use super::page::{Ask, LONG_LINES, Page, Room, check, goes_on};
+use crate::error::{Error, Result};
+use crate::text::{LINE, wrapped};
+
+/// How many lines are shown around one that matches.
+const AROUND: usize = 2;
+
+/// The lines of `text` that match `pattern`, as `12: text`, and those around
+/// them, as `11- text`, with `--` between lines that are not neighbours.
+///
+/// Capital letters are told from small ones if the pattern has one.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) if there is no such line, or
+/// the pattern is no regular expression.
+pub fn grep(text: &str, pattern: &str, ask: Ask) -> Result<Page> {
+    let regex = compiled(pattern)?;
+    let lines = wrapped(text, LINE);
+    check(&lines, ask.offset)?;
+    let matching = matching(text, &lines, &regex);
+    let wanted = around(&matching);
+    let total = lines.len();
+
+    let mut room = Room::new(ask);
+    let mut page = Page {
+        lines: total,
+        ..Page::default()
+    };
+    let mut long = false;
+    let from = ask.offset.saturating_sub(1);
+    let rows = lines.iter().zip(matching.iter().zip(&wanted)).enumerate();
+    for (at, (line, (matches, wanted))) in rows.skip(from) {
+        if !wanted {
+            continue;
+        }
+        let number = at + 1;
+        let mark = if *matches { ':' } else { '-' };
+        let whole = line.strip_suffix('\n').unwrap_or(line);
+        let gap = match page.shown {
+            None => "",
+            Some((_, last)) if last + 1 == number => "\n",
+            Some(_) => "\n--\n",
+        };
+        let row = format!("{gap}{number}{mark} {whole}");
+        if !room.takes(&row) {
+            page.next = Some(number);
+            break;
+        }
+        page.text.push_str(&row);
+        page.shown = Some((page.shown.map_or(number, |(first, _)| first), number));
+        let before = at.checked_sub(1).and_then(|at| lines.get(at));
+        long |=
+            goes_on(line, at, total) || before.is_some_and(|before| goes_on(before, at - 1, total));
+    }
+
+    let found = matching.iter().filter(|matches| **matches).count();
+    let mut count = format!("matches: {found} of {total} lines");
+    match (page.next, page.shown) {
+        (Some(next), _) => count.push_str(&format!("; offset={next} has more")),
+        (None, None) if found > 0 => {
+            count.push_str(&format!(", none from line {} on", ask.offset));
+        }
+        (None, _) => {}
+    }
+    page.notes.push(count);
+    if long {
+        page.notes.push(LONG_LINES.to_owned());
+    }
+    Ok(page)
+}
+
+/// Which of the lines match.
+fn matching(text: &str, lines: &[&str], regex: &Regex) -> Vec<bool> {
+    let mut matching = Vec::with_capacity(lines.len());
+    let mut start = 0;
+    for pieces in lines.chunk_by(|line, _| !line.ends_with('\n')) {
+        let end = start + pieces.iter().map(|piece| piece.len()).sum::<usize>();
+        let line = text.get(start..end).unwrap_or_default();
+        start = end;
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let mut begin = 0;
+        // Where the next match begins: looked for again only behind the piece
+        // that it is in, so that a line costs as many searches as it has pieces.
+        let mut next = regex.find(line).map(|found| found.start());
+        for (at, piece) in pieces.iter().enumerate() {
+            let begins = begin;
+            begin += piece.len();
+            if next.is_some_and(|next| next < begins) {
+                next = regex.find_at(line, begins).map(|found| found.start());
+            }
+            let is_last = at + 1 == pieces.len();
+            matching.push(next.is_some_and(|next| next < begin || is_last));
+        }
+    }
+    matching
+}
+
+/// The lines that match, and those around them.
+fn around(matching: &[bool]) -> Vec<bool> {
+    let mut wanted = vec![false; matching.len()];
+    for (at, _) in matching.iter().enumerate().filter(|(_, matches)| **matches) {
+        let (first, end) = (at.saturating_sub(AROUND), at + AROUND + 1);
+        if let Some(some) = wanted.get_mut(first..end.min(matching.len())) {
+            some.fill(true);
+        }
+    }
+    wanted
+}
+
+fn compiled(pattern: &str) -> Result<Regex> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(!has_capital(pattern))
+        .build()
+        .map_err(|error| refused(pattern, &error))
+}
+
+/// True when a capital letter is meant: not those of `\S`, `\p{Lu}` or
+/// `(?P<name>`.
+fn has_capital(pattern: &str) -> bool {
+    let mut chars = pattern.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '\\' => {
+                let class = matches!(chars.next(), Some('p' | 'P' | 'x' | 'u' | 'U'));
+                if class && chars.peek() == Some(&'{') {
+                    chars.by_ref().find(|char| *char == '}');
+                } else if class {
+                    chars.next();
+                }
+            }
+            '(' if chars.peek() == Some(&'?') => {
+                chars.by_ref().find(|char| matches!(char, ')' | ':' | '>'));
+            }
+            char if char.is_uppercase() => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Why a pattern is refused, and where it is wrong.
+fn refused(pattern: &str, error: &regex::Error) -> Error {
+    let regex::Error::Syntax(said) = error else {
+        return Error::argument("`grep` is too large a regular expression")
+            .next("make it shorter, or repeat less in it");
+    };
+    let why = said
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("error: "));
+    let why = why.unwrap_or("it cannot be read");
+    // The library shows the pattern, indented by four, and a mark below.
+    let mark = said
+        .lines()
+        .find(|line| line.trim_start().starts_with('^') && !pattern.contains('\n'))
+        .and_then(|line| line.find('^')?.checked_sub(3));
+    let at = mark.map_or_else(String::new, |at| format!(" at character {at}"));
+    Error::argument(format!("`grep` is no regular expression{at}: {why}"))
+        .next("correct it; a \\ before a sign such as ( [ * + ? . means the sign itself")
+}

@@ -1,0 +1,155 @@
+//! Some lines of an output: as many as were asked for and fit.
+//!
+//! Reading is paging: what is not shown is the next page, and pages together are
+//! the text. Pure; lines are those of [`wrapped`].
+
+use std::borrow::Cow;
+
+use crate::budget::count::Tokenizer;
+use crate::budget::fit::CEILING;
+use crate::error::{Error, Result};
+use crate::text::{LINE, wrapped};
+
+/// Which lines are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ask {
+    /// The first line, from 1.
+    pub offset: usize,
+    /// The most lines.
+    pub limit: usize,
+    /// The most tokens of the lines; one line is shown whatever it has.
+    pub tokens: usize,
+    /// What tokens are counted in.
+    pub tokenizer: Tokenizer,
+    /// True when the lines are written as a field of JSON, with its escapes.
+    pub fields: bool,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// How many lines there are.
+    pub lines: usize,
+    /// The first and the last that is shown, if any is.
+    pub shown: Option<(usize, usize)>,
+    /// The line to go on at, if there is more.
+    pub next: Option<usize>,
+    /// The lines, without the line end of the last.
+    pub text: String,
+    /// What to know about them, a line each.
+    pub notes: Vec<String>,
+}
+
+/// The lines of `text` that are asked for, as they stand in it.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) if there is no such line.
+pub fn page(text: &str, ask: Ask) -> Result<Page> {
+    let lines = wrapped(text, LINE);
+    check(&lines, ask.offset)?;
+    let before = ask.offset.saturating_sub(1);
+    let mut room = Room::new(ask);
+    let mut out = String::new();
+    let mut shown = 0;
+    for line in lines.iter().skip(before) {
+        if !room.takes(line) {
+            break;
+        }
+        out.push_str(line);
+        shown += 1;
+    }
+    let (total, last) = (lines.len(), before + shown);
+    if shown == 0 {
+        return Ok(Page {
+            notes: vec!["the output is empty".to_owned()],
+            ..Page::default()
+        });
+    }
+    let next = (last < total).then_some(last + 1);
+    let mut count = format!("lines {} to {last} of {total}", ask.offset);
+    if let Some(next) = next {
+        count.push_str(&format!("; offset={next} has more"));
+    }
+    let mut notes = vec![count];
+    let is_open = |at: usize| lines.get(at).is_some_and(|line| goes_on(line, at, total));
+    let first_is_rest = before > 0 && is_open(before - 1);
+    if first_is_rest || (before..last).any(is_open) {
+        let mut note = LONG_LINES.to_owned();
+        if first_is_rest {
+            note.push_str("; the first one here goes on from before");
+        }
+        if next.is_some() && is_open(last - 1) {
+            note.push_str("; the last one here goes on");
+        }
+        notes.push(note);
+    }
+    if out.ends_with('\n') {
+        out.pop();
+    }
+    Ok(Page {
+        lines: total,
+        shown: Some((ask.offset, last)),
+        next,
+        text: out,
+        notes,
+    })
+}
+
+/// What a reader has to know where a line was too long.
+pub(super) const LONG_LINES: &str = "a line of more than 500 characters counts as several";
+
+/// True when the line at `at` is continued by the next.
+pub(super) fn goes_on(line: &str, at: usize, total: usize) -> bool {
+    at + 1 < total && !line.ends_with('\n')
+}
+
+/// Refuses an offset behind the last line.
+pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
+    let total = lines.len().max(1);
+    match offset <= total {
+        true => Ok(()),
+        false => Err(Error::argument(format!(
+            "the output has {total} lines, and `offset` is {offset}"
+        ))
+        .next(format!("give an offset from 1 to {total}"))),
+    }
+}
+
+/// What is left of the lines and tokens that may be shown.
+pub(super) struct Room {
+    ask: Ask,
+    lines: usize,
+    tokens: usize,
+    bytes: usize,
+}
+
+/// The most bytes of a page: what an answer may have, and some for what is
+/// around the lines.
+const MOST_BYTES: usize = CEILING - 4 * 1024;
+
+impl Room {
+    pub(super) fn new(ask: Ask) -> Self {
+        Self {
+            ask,
+            lines: 0,
+            tokens: 0,
+            bytes: 0,
+        }
+    }
+
+    /// True when a line still fits; then it is counted. The first one does.
+    pub(super) fn takes(&mut self, line: &str) -> bool {
+        if self.lines > 0 && self.lines >= self.ask.limit {
+            return false;
+        }
+        let written = match self.ask.fields {
+            true => Cow::Owned(serde_json::Value::from(line).to_string()),
+            false => Cow::Borrowed(line),
+        };
+        self.tokens += self.ask.tokenizer.count(&written);
+        self.bytes += written.len();
+        let fits = self.lines == 0 || self.tokens <= self.ask.tokens && self.bytes <= MOST_BYTES;
+        self.lines += usize::from(fits);
+        fits
+    }
+}

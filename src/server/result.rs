@@ -1,0 +1,75 @@
+//! Answers and errors as MCP has them: text blocks, a link to the whole, and
+//! what an answer costs for those who count.
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
+use serde_json::json;
+
+use crate::error::Error;
+use crate::outputs;
+use crate::pipeline::Answer;
+
+/// The media type of outputs.
+pub(super) const TEXT_TYPE: &str = "text/plain";
+
+/// The most bytes of what an error tells.
+const DIAGNOSTICS: usize = 8 * 1024;
+
+/// What an error tells: all of it, unless somebody answered with a book.
+pub(super) fn diagnostics(error: &Error) -> String {
+    let mut text = error.to_string();
+    if text.len() > DIAGNOSTICS {
+        let mut end = DIAGNOSTICS;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let rest = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("… ({rest} bytes more)"));
+    }
+    text
+}
+
+/// An answer as MCP has it: text blocks, a link to the whole when it is a part,
+/// and what it costs for those who count.
+pub(super) fn result(answer: Answer) -> CallToolResult {
+    let Answer {
+        blocks,
+        stats,
+        output,
+    } = answer;
+    let mut content: Vec<_> = blocks.into_iter().map(ContentBlock::text).collect();
+    if let Some(id) = output {
+        let mut link = Resource::new(format!("{}{id}", outputs::URI), "whole answer");
+        link.mime_type = Some(TEXT_TYPE.to_owned());
+        content.push(ContentBlock::resource_link(link));
+    }
+    let mut result = CallToolResult::success(content);
+    let (chunk, chunks) = stats.chunk;
+    let mut meta = json!({
+        "tokens": stats.tokens,
+        "tokenizer": stats.tokenizer,
+        "bytes": stats.bytes,
+        "baseline": "provider JSON of the whole answer's rows",
+        "baseline_bytes": stats.source_bytes,
+        "ratio": (stats.source_bytes > 0)
+            .then(|| (100 * stats.bytes / stats.source_bytes) as f64 / 100.0),
+        "truncated": stats.shortened.is_some(),
+        "chunk": chunk,
+        "chunks": chunks,
+        "hash": stats.hash,
+    });
+    if let (Some(shortened), Some(meta)) = (stats.shortened, meta.as_object_mut()) {
+        let [minimal, standard, full] = shortened.levels;
+        meta.insert("planned".to_owned(), stats.planned.into());
+        meta.insert("shown".to_owned(), shortened.shown.into());
+        meta.insert("of".to_owned(), shortened.of.into());
+        meta.insert("windows".to_owned(), shortened.windows.into());
+        let levels = json!({"minimal": minimal, "standard": standard, "full": full});
+        meta.insert("levels".to_owned(), levels);
+    }
+    result.meta = Some(MetaObject(JsonObject::from_iter([(
+        "daysheet".to_owned(),
+        meta,
+    )])));
+    result
+}

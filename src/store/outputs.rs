@@ -1,0 +1,227 @@
+//! Outputs: long answers by their hash, so that they can be read on in after
+//! they were shortened.
+//!
+//! A row says how the answer was asked for, which is enough to make it again:
+//! no mail is on disk for it. Where the settings want that, the row holds the
+//! text besides, sealed. Rows are kept for thirty days after the answer was last
+//! given out, and go when an account that they tell of is signed out. Texts have
+//! 32 MiB in all; those that were not used for the longest time go first, and
+//! leave their rows.
+//!
+//! It stops at rows; what a recipe says is up to whoever keeps it.
+
+use sqlx::SqliteConnection;
+
+use super::{OWNER, Store};
+use crate::error::{Error, Kind, Result};
+
+/// One day, in microseconds.
+const DAY: i64 = 24 * 60 * 60 * 1_000_000;
+/// How long a row is kept after it was last used, in microseconds.
+const KEPT: i64 = 30 * DAY;
+/// How much of texts is kept in all, in bytes as they are sealed.
+const TEXTS: i64 = 32 << 20;
+
+/// An output as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// How it was asked for.
+    pub recipe: String,
+    /// The ids of the accounts that it tells of.
+    pub accounts: Vec<String>,
+    /// All of it, where it is kept.
+    pub text: Option<String>,
+}
+
+impl Store {
+    /// Keeps an output under its hash. One without a text says that texts are
+    /// not to be kept: those that are there go.
+    ///
+    /// # Errors
+    /// [`Kind::Store`]. A text that cannot be sealed is none: the rest is kept.
+    pub async fn save_output(&self, hash: &str, output: &Output) -> Result<()> {
+        let now = now();
+        let accounts = joined(&output.accounts);
+        let known: Option<i64> = sqlx::query_scalar(
+            "SELECT size FROM outputs \
+             WHERE owner = $1 AND hash = $2 AND recipe = $3 AND accounts = $4 AND saved > $5",
+        )
+        .bind(OWNER)
+        .bind(hash)
+        .bind(&output.recipe)
+        .bind(&accounts)
+        .bind(now - DAY)
+        .fetch_optional(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        let text = match (known, &output.text) {
+            (Some(1..), Some(_)) => return self.use_output(hash).await,
+            // Noted within the last day is noted well enough, so that a repeated
+            // question writes nothing.
+            (Some(0), None) => return Ok(()),
+            (_, Some(text)) => match self.seal(&identity(hash), text.as_bytes()).await {
+                Ok(sealed) => Some(sealed),
+                Err(error) => {
+                    tracing::debug!(%error, "an output is kept without its text");
+                    None
+                }
+            },
+            (_, None) => None,
+        };
+        let size = text.as_ref().map_or(0, String::len);
+        let broken = |error: sqlx::Error| self.broken(&error);
+        let mut tx = self.writing().await?;
+        sqlx::query("DELETE FROM outputs WHERE owner = $1 AND saved <= $2")
+            .bind(OWNER)
+            .bind(now - KEPT)
+            .execute(&mut *tx)
+            .await
+            .map_err(broken)?;
+        sqlx::query(
+            "INSERT INTO outputs (owner, hash, recipe, body, accounts, saved, size) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7) \
+             ON CONFLICT (owner, hash) DO UPDATE SET \
+                 recipe = excluded.recipe, body = excluded.body, accounts = excluded.accounts, \
+                 saved = excluded.saved, size = excluded.size",
+        )
+        .bind(OWNER)
+        .bind(hash)
+        .bind(&output.recipe)
+        .bind(&text)
+        .bind(&accounts)
+        .bind(now)
+        .bind(i64::try_from(size).unwrap_or(i64::MAX))
+        .execute(&mut *tx)
+        .await
+        .map_err(broken)?;
+        // The newest has the sum of its own size, and stays.
+        sqlx::query(
+            "UPDATE outputs SET body = NULL, size = 0 \
+             WHERE owner = $1 AND size > 0 AND hash IN ( \
+                 SELECT hash FROM ( \
+                     SELECT hash, SUM(size) OVER (ORDER BY saved DESC, hash) AS until_here \
+                     FROM outputs WHERE owner = $1 AND size > 0 \
+                 ) AS sums WHERE until_here > $2)",
+        )
+        .bind(OWNER)
+        .bind(if output.text.is_some() { TEXTS } else { 0 })
+        .execute(&mut *tx)
+        .await
+        .map_err(broken)?;
+        self.commit(tx).await
+    }
+
+    /// The output with this hash, with its text if `text` is wanted and there is
+    /// one; nothing if there is no such output, or no longer. A text that cannot
+    /// be opened is none.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn output(&self, hash: &str, text: bool) -> Result<Option<Output>> {
+        let row: Option<(String, Option<String>, String)> = sqlx::query_as(
+            "SELECT recipe, body, accounts FROM outputs \
+             WHERE owner = $1 AND hash = $2 AND saved > $3",
+        )
+        .bind(OWNER)
+        .bind(hash)
+        .bind(now() - KEPT)
+        .fetch_optional(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        let Some((recipe, sealed, accounts)) = row else {
+            return Ok(None);
+        };
+        let text = match sealed.filter(|_| text) {
+            None => None,
+            Some(sealed) => match self.opened(hash, &sealed).await {
+                Ok(text) => {
+                    self.use_output(hash).await?;
+                    Some(text)
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "the text of an output cannot be opened");
+                    None
+                }
+            },
+        };
+        Ok(Some(Output {
+            recipe,
+            accounts: split(&accounts),
+            text,
+        }))
+    }
+
+    /// Deletes the outputs that tell of the account with this id.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn forget_outputs(&self, account: &str) -> Result<()> {
+        let mut tx = self.writing().await?;
+        self.delete_outputs(&mut tx, account).await?;
+        self.commit(tx).await
+    }
+
+    /// The same, within a transaction.
+    pub(super) async fn delete_outputs(
+        &self,
+        tx: &mut SqliteConnection,
+        account: &str,
+    ) -> Result<()> {
+        let mut pattern = String::new();
+        for char in joined(&[account.to_owned()]).chars() {
+            if matches!(char, '!' | '%' | '_') {
+                pattern.push('!');
+            }
+            pattern.push(char);
+        }
+        sqlx::query("DELETE FROM outputs WHERE owner = $1 AND accounts LIKE $2 ESCAPE '!'")
+            .bind(OWNER)
+            .bind(format!("%{pattern}%"))
+            .execute(tx)
+            .await
+            .map(|_done| ())
+            .map_err(|error| self.broken(&error))
+    }
+
+    /// Notes that an output was used now.
+    async fn use_output(&self, hash: &str) -> Result<()> {
+        sqlx::query("UPDATE outputs SET saved = $3 WHERE owner = $1 AND hash = $2")
+            .bind(OWNER)
+            .bind(hash)
+            .bind(now())
+            .execute(self.pool().await?)
+            .await
+            .map(|_done| ())
+            .map_err(|error| self.broken(&error))
+    }
+
+    async fn opened(&self, hash: &str, sealed: &str) -> Result<String> {
+        let bytes = self.unseal(&identity(hash), sealed).await?;
+        String::from_utf8(bytes)
+            .map_err(|_bad| Error::new(Kind::Internal, "what was sealed is no text"))
+    }
+}
+
+/// Which row a sealed text is bound to.
+fn identity(hash: &str) -> String {
+    format!("output {hash}")
+}
+
+/// Account ids as a row has them, each between line ends, so that a whole one
+/// can be found. No id has a line end in it.
+fn joined(accounts: &[String]) -> String {
+    match accounts {
+        [] => String::new(),
+        some => format!("\n{}\n", some.join("\n")),
+    }
+}
+
+fn split(accounts: &str) -> Vec<String> {
+    let ids = accounts.split('\n').filter(|id| !id.is_empty());
+    ids.map(str::to_owned).collect()
+}
+
+/// Now, in microseconds since 1970.
+fn now() -> i64 {
+    jiff::Timestamp::now().as_microsecond()
+}

@@ -1,0 +1,46 @@
+//! A text in lines of a bounded length, so that every part of it has a number.
+//!
+//! Pure and stable: what a text begins with has the same lines whatever follows
+//! it, so that a number means the same line in a text and in its beginning.
+
+/// The most characters of a line of an output.
+pub const LINE: usize = 500;
+
+/// The lines of `text`, numbered from 1 by whoever counts them.
+///
+/// They are slices that put together are the text again, each with the `\n` that
+/// ends it. A line of more than `most` characters (the `\n` is none of them) is
+/// several slices: a slice without a `\n` is continued by the next one, or ends
+/// the text. It is cut behind the last blank in the second half of what fits, or
+/// where it is full. The empty text has no lines.
+pub fn wrapped(text: &str, most: usize) -> Vec<&str> {
+    let most = most.max(1);
+    let mut lines = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some((piece, left)) = cut(rest, most) {
+            lines.push(piece);
+            rest = left;
+        }
+        lines.push(rest);
+    }
+    lines
+}
+
+/// The first piece of a line that is too long for one, and the rest.
+fn cut(line: &str, most: usize) -> Option<(&str, &str)> {
+    let inner = line.strip_suffix('\n').unwrap_or(line);
+    // No line has more characters than bytes.
+    if inner.len() <= most {
+        return None;
+    }
+    let (full, _) = inner.char_indices().nth(most)?;
+    let fitting = inner.get(..full)?;
+    let blank = fitting
+        .char_indices()
+        .rev()
+        .take(most / 2)
+        .find(|(_, char)| char.is_whitespace());
+    let end = blank.map_or(full, |(at, char)| at + char.len_utf8());
+    line.split_at_checked(end)
+}

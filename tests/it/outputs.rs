@@ -1,0 +1,458 @@
+//! Long answers: kept where and as long as they should be, gone with their
+//! accounts, and read on in without a loss.
+#![cfg(test)]
+
+mod program;
+mod reading;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use daysheet::accounts::Accounts;
+use daysheet::config::Config;
+use daysheet::oauth::Tokens;
+use daysheet::outputs::{Found, Outputs, hash, meant};
+use daysheet::store::Store;
+use daysheet::text::{LINE, wrapped};
+use jiff::tz::TimeZone;
+use oauth2::{AccessToken, RefreshToken};
+use proptest::prelude::*;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
+use tempfile::TempDir;
+
+const MIRA: &str = "google:mira@example.com";
+const RECIPE: &str = r#"{"tool":"mail_search","arguments":{"q":"lamp"}}"#;
+
+/// A process of the user: what it has in memory is its own.
+struct Process {
+    outputs: Outputs,
+    accounts: Arc<Accounts>,
+}
+
+fn config(home: &Path, outputs: &str) -> Config {
+    let var = |name: &str| {
+        Some(match name {
+            "DAYSHEET_HOME" => home.to_str().unwrap().to_owned(),
+            "DAYSHEET_KEY_STORE" => "file".to_owned(),
+            "DAYSHEET_OUTPUTS" => outputs.to_owned(),
+            // Nobody answers there.
+            "DAYSHEET_GOOGLE_REVOKE_URL" => "http://127.0.0.1:9/".to_owned(),
+            _ => return None,
+        })
+    };
+    Config::from(var, None, Some(TimeZone::UTC)).unwrap()
+}
+
+fn process(home: &Path, outputs: &str) -> Process {
+    let config = Arc::new(config(home, outputs));
+    let store = Store::new(&config);
+    let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
+    Process {
+        outputs: Outputs::new(&config, store, accounts.clone()),
+        accounts,
+    }
+}
+
+impl Process {
+    async fn sign_in(&self, email: &str) -> String {
+        let tokens = Tokens {
+            provider: "google",
+            tenant: None,
+            access: AccessToken::new("x".to_owned()),
+            refresh: Some(RefreshToken::new("y".to_owned())),
+            expires: i64::MAX / 2,
+            scopes: Vec::new(),
+        };
+        self.accounts.add(tokens, email).await.unwrap().id
+    }
+
+    async fn keep(&self, text: &str, accounts: &[&str]) -> String {
+        let accounts: Vec<String> = accounts.iter().map(|id| (*id).to_owned()).collect();
+        self.outputs.keep(RECIPE, text, &accounts).await
+    }
+
+    /// What there is of an output: `text`, `recipe` or nothing.
+    async fn has(&self, hash: &str) -> &'static str {
+        match self.outputs.get(hash).await.unwrap() {
+            Some(Found::Text(_)) => "text",
+            Some(Found::Recipe { .. }) => "recipe",
+            None => "nothing",
+        }
+    }
+
+    async fn text(&self, hash: &str) -> String {
+        match self.outputs.get(hash).await.unwrap() {
+            Some(Found::Text(text)) => text.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A connection past everything the store does.
+async fn raw(home: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(home.join("daysheet.db"));
+    SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+async fn run(home: &Path, sql: impl Into<String>) {
+    sqlx::query(AssertSqlSafe(sql.into()))
+        .execute(&mut raw(home).await)
+        .await
+        .unwrap();
+}
+
+/// The hashes that have rows.
+async fn rows(home: &Path) -> Vec<String> {
+    sqlx::query_scalar("SELECT hash FROM outputs ORDER BY hash")
+        .fetch_all(&mut raw(home).await)
+        .await
+        .unwrap()
+}
+
+/// Everything in the files of a state folder.
+fn bytes(home: &Path) -> Vec<u8> {
+    std::fs::read_dir(home)
+        .unwrap()
+        .flat_map(|file| std::fs::read(file.unwrap().path()).unwrap())
+        .collect()
+}
+
+fn holds(home: &Path, words: &str) -> bool {
+    let bytes = bytes(home);
+    bytes
+        .windows(words.len())
+        .any(|window| window == words.as_bytes())
+}
+
+#[test]
+fn a_hash_is_the_texts() {
+    assert_eq!(hash(""), "dsec266w45");
+    assert_eq!(hash("messages: []"), "7u44bacz85");
+    let some = hash("messages: []");
+    for (said, expected) in [
+        (some.as_str(), Some(some.as_str())),
+        (&format!("daysheet://output/{some}"), Some(&some)),
+        (&format!(" {some} "), Some(&some)),
+        ("", None),
+        ("m12", None),
+        ("daysheet://output/", None),
+        ("daysheet://schema/message", None),
+        ("hash0hash0", None),
+        ("aaaaaaaaaaa", None),
+        ("aaaaaaaaä", None),
+    ] {
+        assert_eq!(meant(said), expected, "{said}");
+    }
+}
+
+#[test]
+fn lines_are_cut_where_they_end() {
+    let cases: &[(&str, usize, &[&str])] = &[
+        ("", 5, &[]),
+        ("\n", 5, &["\n"]),
+        ("a\n\nb", 5, &["a\n", "\n", "b"]),
+        ("a\r\nb\n", 5, &["a\r\n", "b\n"]),
+        // The line end is no character of the line.
+        ("abcde\nabcde", 5, &["abcde\n", "abcde"]),
+        ("abcdef\n", 5, &["abcde", "f\n"]),
+        // Behind the last blank of the second half, which may be a tab.
+        ("ab cd ef gh", 8, &["ab cd ", "ef gh"]),
+        ("ab\tcd\tef\tgh\n", 8, &["ab\tcd\t", "ef\tgh\n"]),
+        ("ab cdefghijkl", 8, &["ab cdefg", "hijkl"]),
+        ("ååååååå", 3, &["ååå", "ååå", "å"]),
+        ("日本語テキスト", 4, &["日本語テ", "キスト"]),
+        ("abc", 0, &["a", "b", "c"]),
+    ];
+    for (text, most, expected) in cases {
+        assert_eq!(wrapped(text, *most), *expected, "{text:?}");
+    }
+}
+
+/// Texts of lines short and long, in several scripts.
+fn texts() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[a-e ]{0,12}",
+        "[a-zé日\t ]{0,1600}",
+        "[a-z]{400,1400}",
+        Just(String::new()),
+    ];
+    (proptest::collection::vec(line, 0..12), any::<bool>()).prop_map(|(lines, end)| {
+        let end = if end { "\n" } else { "" };
+        format!("{}{end}", lines.join("\n"))
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_byte_is_lost_between_lines(text in texts(), most in 1_usize..600) {
+        let lines = wrapped(&text, most);
+        prop_assert_eq!(lines.concat(), text.as_str());
+        for line in &lines {
+            let inner = line.strip_suffix('\n').unwrap_or(line);
+            prop_assert!(!line.is_empty() && inner.chars().count() <= most);
+            prop_assert!(!inner.contains('\n'));
+        }
+        // What a text begins with has the same lines.
+        for end in 0..lines.len() {
+            let beginning = lines[..end].concat();
+            prop_assert_eq!(&wrapped(&beginning, most), &lines[..end]);
+        }
+    }
+}
+
+/// What memory lets go can be asked for again.
+#[tokio::test]
+async fn memory_keeps_what_was_used_last() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "memory");
+    let mut hashes = Vec::new();
+    for number in 0..33 {
+        let text = format!("{number} {}", "x".repeat(1_000_000));
+        hashes.push(one.keep(&text, &[]).await);
+    }
+    // All 33 fit, and the first is used once more.
+    assert_eq!(one.has(&hashes[0]).await, "text");
+    for number in 33..36 {
+        let text = format!("{number} {}", "x".repeat(1_000_000));
+        hashes.push(one.keep(&text, &[]).await);
+    }
+    let gone: Vec<bool> = {
+        let mut gone = Vec::new();
+        for hash in &hashes {
+            gone.push(one.has(hash).await == "recipe");
+        }
+        gone
+    };
+    let expected: Vec<bool> = (0..36).map(|number| (1..4).contains(&number)).collect();
+    assert_eq!(gone, expected);
+    assert_eq!(
+        one.outputs.get(&hashes[1]).await.unwrap(),
+        Some(Found::Recipe {
+            recipe: RECIPE.to_owned(),
+            accounts: Vec::new()
+        })
+    );
+    // The same text once more takes no more room.
+    for _ in 0..3 {
+        one.keep(&format!("35 {}", "x".repeat(1_000_000)), &[])
+            .await;
+    }
+    assert_eq!(one.has(&hashes[4]).await, "text");
+}
+
+#[tokio::test]
+async fn of_a_text_too_long_the_end_is_missing() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "memory");
+    let full = "x".repeat(1 << 20);
+    let lines: String = (0..40_000).map(|n| format!("line {n:<30}\n")).collect();
+    let long = format!("a\n{}", "words of one line ".repeat(80_000));
+    for (text, told) in [
+        (full.as_str(), ""),
+        (
+            &lines,
+            "[the last 10880 of 40000 lines are not kept, 391680 of 1440000 bytes: ask for less at \
+             once to read them, by limit, fewer ids or a shorter time]",
+        ),
+        (
+            &long,
+            "[the last 787 of 2893 lines are not kept, 391707 of 1440002 bytes: ask for less at \
+             once to read them, by limit, fewer ids or a shorter time]",
+        ),
+    ] {
+        let kept = one.text(&one.keep(text, &[]).await).await;
+        assert!(kept.len() <= 1 << 20);
+        if told.is_empty() {
+            assert_eq!(kept, text);
+            continue;
+        }
+        let (head, last) = kept.rsplit_once('\n').unwrap();
+        assert_eq!(last, told);
+        assert!(text.starts_with(head));
+        // What is kept has the numbers that it has in the whole text.
+        let (all, mut some) = (wrapped(text, LINE), wrapped(&kept, LINE));
+        some.pop();
+        let end = some.len() - 1;
+        assert_eq!(some[..end], all[..end]);
+        assert_eq!(
+            some[end].trim_end_matches('\n'),
+            all[end].trim_end_matches('\n')
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_tells_of_an_account_goes_with_it() {
+    for outputs in ["memory", "disk"] {
+        let home = TempDir::new().unwrap();
+        let one = process(home.path(), outputs);
+        let other = process(home.path(), outputs);
+        let mira = one.sign_in("mira_l@example.com").await;
+        // A name that the other's would match as a pattern.
+        let other_mira = one.sign_in("mira-l@example.com").await;
+        let of_mira = one.keep("of mira", &[&mira]).await;
+        let of_both = one.keep("of both", &[&other_mira, &mira]).await;
+        let of_other = one.keep("of the other", &[&other_mira]).await;
+        let of_nobody = one.keep("of nobody", &[]).await;
+        let all = [&of_mira, &of_both, &of_other, &of_nobody];
+        // The other process has them in its memory, too.
+        for (hash, text) in all.iter().zip(["of mira", "of both", "of the other"]) {
+            let known: &[&str] = match text {
+                "of mira" => &[&mira],
+                "of both" => &[&other_mira, &mira],
+                _ => &[&other_mira],
+            };
+            assert_eq!(other.keep(text, known).await, **hash);
+            assert_eq!(other.has(hash).await, "text");
+        }
+        one.accounts.forget(&mira).await.unwrap();
+        for process in [&one, &other] {
+            let mut left = Vec::new();
+            for hash in all {
+                left.push(process.has(hash).await);
+            }
+            let nobodys = if outputs == "disk" || std::ptr::eq(process, &one) {
+                "text"
+            } else {
+                "recipe"
+            };
+            assert_eq!(left, ["nothing", "nothing", "text", nobodys], "{outputs}");
+        }
+        let mut left = vec![of_other, of_nobody];
+        left.sort();
+        assert_eq!(rows(home.path()).await, left);
+    }
+}
+
+/// Signed out elsewhere and signed in again: what was kept before is not served.
+#[tokio::test]
+async fn a_new_sign_in_brings_nothing_back() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "disk");
+    let other = process(home.path(), "disk");
+    one.sign_in("mira@example.com").await;
+    let hash = one.keep("of mira", &[MIRA]).await;
+    other.accounts.forget(MIRA).await.unwrap();
+    other.sign_in("mira@example.com").await;
+    run(home.path(), "UPDATE accounts SET added = added + 10").await;
+    assert_eq!(one.has(&hash).await, "nothing");
+}
+
+/// An answer that comes when its account is gone is not kept.
+#[tokio::test]
+async fn an_answer_too_late_is_not_kept() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "disk");
+    let hash = one.keep("of mira", &[MIRA]).await;
+    assert_eq!(one.has(&hash).await, "nothing");
+    assert_eq!(rows(home.path()).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn on_disk_is_no_text_or_a_sealed_one() {
+    let home = TempDir::new().unwrap();
+    let text = "The lamps of Anselm are blue";
+    let one = process(home.path(), "memory");
+    let hash = one.keep(text, &[]).await;
+    assert!(holds(home.path(), &hash) && !holds(home.path(), "Anselm"));
+    // Another process has how to ask again.
+    assert_eq!(process(home.path(), "memory").has(&hash).await, "recipe");
+
+    let one = process(home.path(), "disk");
+    assert_eq!(one.has(&hash).await, "recipe");
+    assert_eq!(one.keep(text, &[]).await, hash);
+    assert!(!holds(home.path(), "Anselm"));
+    let again = process(home.path(), "disk");
+    assert_eq!(again.text(&hash).await, text);
+    // What opens a row opens no other.
+    let moved = hash_of_row(&hash);
+    run(
+        home.path(),
+        format!("UPDATE outputs SET hash = '{moved}' WHERE hash = '{hash}'"),
+    )
+    .await;
+    assert_eq!(process(home.path(), "disk").has(&moved).await, "recipe");
+    // Without the key there is no text, and no error either.
+    let hash = one.keep("another text", &[]).await;
+    std::fs::remove_file(home.path().join("key")).unwrap();
+    assert_eq!(process(home.path(), "disk").has(&hash).await, "recipe");
+}
+
+/// Another hash.
+fn hash_of_row(hash: &str) -> String {
+    hash.chars().rev().collect::<String>().replace('a', "b")
+}
+
+/// Whoever does not want texts on disk any more has none there with the next.
+#[tokio::test]
+async fn texts_go_when_they_are_not_wanted() {
+    let home = TempDir::new().unwrap();
+    let disk = process(home.path(), "disk");
+    let hash = disk.keep("kept on disk", &[]).await;
+    let memory = process(home.path(), "memory");
+    assert_eq!(memory.has(&hash).await, "recipe");
+    memory.keep("kept in memory", &[]).await;
+    assert_eq!(process(home.path(), "disk").has(&hash).await, "recipe");
+}
+
+#[tokio::test]
+async fn the_disk_keeps_what_was_used_last() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "disk");
+    let mut hashes = Vec::new();
+    for text in ["one", "two", "three"] {
+        hashes.push(one.keep(text, &[]).await);
+    }
+    // As if each were of 12 MiB; two of them fit.
+    run(home.path(), "UPDATE outputs SET size = 12582912").await;
+    assert_eq!(process(home.path(), "disk").has(&hashes[0]).await, "text");
+    hashes.push(one.keep("four", &[]).await);
+    let again = process(home.path(), "disk");
+    let mut left = Vec::new();
+    for hash in &hashes {
+        left.push(again.has(hash).await);
+    }
+    assert_eq!(left, ["text", "recipe", "text", "text"]);
+    // Asked again, it is there again.
+    one.keep("two", &[]).await;
+    assert_eq!(process(home.path(), "disk").has(&hashes[1]).await, "text");
+}
+
+#[tokio::test]
+async fn outputs_are_kept_for_thirty_days() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "disk");
+    let (old, older) = (one.keep("old", &[]).await, one.keep("older", &[]).await);
+    let day = 86_400_000_000_i64;
+    for (hash, days) in [(&old, 29), (&older, 31)] {
+        let sql = format!(
+            "UPDATE outputs SET saved = saved - {} WHERE hash = '{hash}'",
+            days * day
+        );
+        run(home.path(), sql).await;
+    }
+    let again = process(home.path(), "disk");
+    assert_eq!(again.has(&older).await, "nothing");
+    assert_eq!(again.has(&old).await, "text");
+    assert_eq!(rows(home.path()).await.len(), 2);
+    // The next one takes along what is too old. The other has been used.
+    run(
+        home.path(),
+        format!("UPDATE outputs SET saved = saved - {day}"),
+    )
+    .await;
+    let new = again.keep("new", &[]).await;
+    let mut left = vec![new, old];
+    left.sort();
+    assert_eq!(rows(home.path()).await, left);
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_written_is_no_error() {
+    let home = TempDir::new().unwrap();
+    std::fs::write(home.path().join("daysheet.db"), vec![7; 8192]).unwrap();
+    let one = process(home.path(), "disk");
+    let hash = one.keep("some text", &[]).await;
+    assert_eq!(one.text(&hash).await, "some text");
+}

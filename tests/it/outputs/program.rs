@@ -1,0 +1,192 @@
+//! Outputs as a client has them: the tool, the resource, and signing out.
+
+use std::path::Path;
+
+use daysheet::cli::app::App;
+use daysheet::cli::client::Client;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{MIRA, config, process, rows};
+
+/// The whole program over a state folder in which outputs were kept.
+async fn client(home: &Path, outputs: &str) -> (App, Client) {
+    let app = App::new(config(home, outputs));
+    let client = Client::start(app.server()).await.unwrap();
+    (app, client)
+}
+
+async fn call(client: &mut Client, arguments: Value) -> Vec<String> {
+    let answer = client.call("output_read", arguments).await.unwrap();
+    assert!(!answer.is_error, "{answer:?}");
+    answer.blocks
+}
+
+#[tokio::test]
+async fn outputs_are_read_on_in() {
+    let home = TempDir::new().unwrap();
+    let text: String = (1..=10).map(|n| format!("line {n}\n")).collect();
+    let hash = process(home.path(), "disk").keep(&text, &[]).await;
+    let (_app, mut client) = client(home.path(), "disk").await;
+    let uri = format!("daysheet://output/{hash}");
+    for (arguments, document, shown, notes) in [
+        (
+            json!({"id": hash}),
+            format!("output: {hash}\nlines: 10\nfrom: 1\nto: 10"),
+            text.trim_end(),
+            "lines 1 to 10 of 10",
+        ),
+        (
+            json!({"id": uri, "offset": 4, "limit": 2}),
+            format!("output: {hash}\nlines: 10\nfrom: 4\nto: 5\nnext: 6"),
+            "line 4\nline 5",
+            "lines 4 to 5 of 10; offset=6 has more",
+        ),
+        (
+            json!({"id": hash, "grep": "LINE 1$", "limit": 2, "format": "json"}),
+            format!(r#"{{"output":"{hash}","lines":10}}"#),
+            "",
+            "matches: 0 of 10 lines",
+        ),
+        (
+            json!({"id": hash, "grep": "line 1$", "limit": 2, "format": "json"}),
+            format!(
+                r#"{{"output":"{hash}","lines":10,"from":1,"to":2,"next":3,"text":"1: line 1\n2- line 2"}}"#
+            ),
+            "",
+            "matches: 1 of 10 lines; offset=3 has more",
+        ),
+    ] {
+        let blocks = call(&mut client, arguments).await;
+        assert_eq!(blocks[0], document);
+        match shown {
+            "" => assert_eq!(blocks.len(), 2),
+            shown => assert!(blocks[1].contains(shown), "{}", blocks[1]),
+        }
+        assert_eq!(blocks.last().unwrap(), notes);
+    }
+    // 120 tokens are for what is around the lines.
+    let blocks = call(&mut client, json!({"id": hash, "budget": 136})).await;
+    assert_eq!(
+        *blocks.last().unwrap(),
+        "lines 1 to 4 of 10; offset=5 has more"
+    );
+    for (arguments, expected) in [
+        (
+            json!({"id": "m12"}),
+            "there is no output `m12`, or no longer: use the id that the notes of a shortened \
+             answer give"
+                .to_owned(),
+        ),
+        (
+            json!({"id": "daysheet://output/aaaaaaaaaa"}),
+            "there is no output `aaaaaaaaaa`, or no longer: use the id that the notes of a \
+             shortened answer give"
+                .to_owned(),
+        ),
+        (
+            json!({"id": hash, "offset": 11}),
+            "the output has 10 lines, and `offset` is 11: give an offset from 1 to 10".to_owned(),
+        ),
+        (
+            json!({"id": hash, "grep": "a(b"}),
+            "`grep` is no regular expression at character 2: unclosed group: correct it; a \\ \
+             before a sign such as ( [ * + ? . means the sign itself"
+                .to_owned(),
+        ),
+    ] {
+        let answer = client.call("output_read", arguments).await.unwrap();
+        assert!(answer.is_error);
+        assert_eq!(answer.blocks, [expected]);
+    }
+}
+
+/// What a call did is not done again to be read.
+#[tokio::test]
+async fn only_reads_are_asked_again() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "memory");
+    let recipe = r#"{"tool":"calendar_save","arguments":null}"#;
+    let hash = one.outputs.keep(recipe, "saved", &[]).await;
+    let forged = r#"{"tool":"calendar_delete","arguments":{"id":"e1"}}"#;
+    let other = one.outputs.keep(forged, "deleted", &[]).await;
+    let unknown = r#"{"tool":"mail_find","arguments":{}}"#;
+    let third = one.outputs.keep(unknown, "found", &[]).await;
+    let (_app, mut client) = client(home.path(), "memory").await;
+    for (hash, expected) in [
+        (
+            &hash,
+            format!(
+                "what calendar_save answered as `{hash}` is no longer kept: search for what it \
+                 changed; it is not done again to be read"
+            ),
+        ),
+        (
+            &other,
+            format!(
+                "what calendar_delete answered as `{other}` is no longer kept: search for what \
+                 it changed; it is not done again to be read"
+            ),
+        ),
+        (
+            &third,
+            format!(
+                "there is no output `{third}`, or no longer: use the id that the notes of a \
+                 shortened answer give"
+            ),
+        ),
+    ] {
+        let answer = client.call("output_read", json!({"id": hash})).await;
+        assert_eq!(answer.unwrap().blocks, [expected]);
+    }
+}
+
+#[tokio::test]
+async fn outputs_are_resources() {
+    let home = TempDir::new().unwrap();
+    let hash = process(home.path(), "disk").keep("a\nb\n", &[]).await;
+    let (_app, mut client) = client(home.path(), "disk").await;
+    let listed = client.request("resources/templates/list", json!({})).await;
+    assert_eq!(
+        listed.unwrap()["resourceTemplates"],
+        json!([{
+            "uriTemplate": "daysheet://output/{hash}",
+            "name": "output",
+            "description": "An answer that was shortened, whole; its notes give the hash",
+            "mimeType": "text/plain",
+        }])
+    );
+    let uri = format!("daysheet://output/{hash}");
+    let read = client.request("resources/read", json!({"uri": uri})).await;
+    assert_eq!(
+        read.unwrap()["contents"],
+        json!([{"uri": uri, "mimeType": "text/plain", "text": "a\nb\n"}])
+    );
+    let unknown = json!({"uri": "daysheet://output/aaaaaaaaaa"});
+    assert_eq!(
+        client
+            .request("resources/read", unknown)
+            .await
+            .unwrap_err()
+            .message(),
+        "there is no output `aaaaaaaaaa`, or no longer: use the id that the notes of a shortened \
+         answer give"
+    );
+}
+
+/// Signing out by the tool takes outputs along at once.
+#[tokio::test]
+async fn signing_out_forgets_outputs() {
+    let home = TempDir::new().unwrap();
+    let one = process(home.path(), "disk");
+    one.sign_in("mira@example.com").await;
+    let hash = one.keep("of mira", &[MIRA]).await;
+    let (_app, mut client) = client(home.path(), "disk").await;
+    call(&mut client, json!({"id": hash})).await;
+    let arguments = json!({"op": "remove", "account": "mira@example.com"});
+    let removed = client.call("accounts", arguments).await.unwrap();
+    assert!(!removed.is_error, "{removed:?}");
+    let answer = client.call("output_read", json!({"id": hash})).await;
+    assert!(answer.unwrap().is_error);
+    assert_eq!(rows(home.path()).await, Vec::<String>::new());
+}

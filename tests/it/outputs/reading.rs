@@ -1,0 +1,373 @@
+//! Pages of outputs, and what matches in them.
+
+use daysheet::budget::count::Tokenizer;
+use daysheet::outputs::grep::grep;
+use daysheet::outputs::page::{Ask, Page, page};
+use daysheet::text::{LINE, wrapped};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::texts;
+
+fn ask(offset: usize, limit: usize) -> Ask {
+    Ask {
+        offset,
+        limit,
+        tokens: 100_000,
+        tokenizer: Tokenizer::O200k,
+        fields: false,
+    }
+}
+
+#[test]
+fn pages_are_told_whole() {
+    let long = format!("{}\nend", "x".repeat(1_200));
+    let x = |many: usize| "x".repeat(many);
+    for (text, ask, expected) in [
+        (
+            "a\nb\n\nc",
+            ask(2, 2),
+            Page {
+                lines: 4,
+                shown: Some((2, 3)),
+                next: Some(4),
+                text: "b\n".to_owned(),
+                notes: vec!["lines 2 to 3 of 4; offset=4 has more".to_owned()],
+            },
+        ),
+        (
+            "a\nb\n",
+            ask(2, 200),
+            Page {
+                lines: 2,
+                shown: Some((2, 2)),
+                next: None,
+                text: "b".to_owned(),
+                notes: vec!["lines 2 to 2 of 2".to_owned()],
+            },
+        ),
+        (
+            &long,
+            ask(1, 2),
+            Page {
+                lines: 4,
+                shown: Some((1, 2)),
+                next: Some(3),
+                text: x(1_000),
+                notes: vec![
+                    "lines 1 to 2 of 4; offset=3 has more".to_owned(),
+                    "a line of more than 500 characters counts as several; the last one here \
+                     goes on"
+                        .to_owned(),
+                ],
+            },
+        ),
+        (
+            &long,
+            ask(2, 1),
+            Page {
+                lines: 4,
+                shown: Some((2, 2)),
+                next: Some(3),
+                text: x(500),
+                notes: vec![
+                    "lines 2 to 2 of 4; offset=3 has more".to_owned(),
+                    "a line of more than 500 characters counts as several; the first one here \
+                     goes on from before; the last one here goes on"
+                        .to_owned(),
+                ],
+            },
+        ),
+        (
+            &long,
+            ask(3, 9),
+            Page {
+                lines: 4,
+                shown: Some((3, 4)),
+                next: None,
+                text: format!("{}\nend", x(200)),
+                notes: vec![
+                    "lines 3 to 4 of 4".to_owned(),
+                    "a line of more than 500 characters counts as several; the first one here \
+                     goes on from before"
+                        .to_owned(),
+                ],
+            },
+        ),
+        (
+            "",
+            ask(1, 9),
+            Page {
+                notes: vec!["the output is empty".to_owned()],
+                ..Page::default()
+            },
+        ),
+    ] {
+        assert_eq!(page(text, ask).unwrap(), expected);
+    }
+    // One line is shown whatever it costs.
+    let costly = Ask {
+        tokens: 0,
+        ..ask(1, 9)
+    };
+    assert_eq!(page("a b c d\ne", costly).unwrap().text, "a b c d");
+    assert_eq!(grep("a b c d\ne", "b", costly).unwrap().text, "1: a b c d");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn pages_together_are_the_text(text in texts(), limit in 1_usize..9, tokens in 0_usize..900) {
+        let total = wrapped(&text, LINE).len();
+        let mut read = String::new();
+        let mut offset = 1;
+        let mut last = 0;
+        loop {
+            let one = page(&text, Ask { tokens, ..ask(offset, limit) }).unwrap();
+            let Some((from, to)) = one.shown else {
+                prop_assert!(text.is_empty());
+                break;
+            };
+            prop_assert_eq!((from, one.lines), (last + 1, total));
+            prop_assert!(to >= from && to - from < limit);
+            let cost = Tokenizer::O200k.count(&one.text);
+            prop_assert!(to == from || cost <= tokens, "{} of {}", cost, tokens);
+            read.push_str(&one.text);
+            if !one.notes.concat().contains("the last one here goes on") {
+                read.push('\n');
+            }
+            last = to;
+            match one.next {
+                Some(next) => offset = next,
+                None => break,
+            }
+        }
+        prop_assert_eq!(last, total);
+        // The line end of a page's last line is not told.
+        prop_assert_eq!(read.trim_end_matches('\n'), text.trim_end_matches('\n'));
+        prop_assert!(read.len().abs_diff(text.len()) <= 1);
+    }
+
+    #[test]
+    fn pages_of_matches_are_all_matches(
+        text in texts(), pattern in select(&["b", "a b", "^$", "e$", "zz", "."]), limit in 1_usize..9, tokens in 0_usize..900,
+    ) {
+        let all = grep(&text, pattern, ask(1, usize::MAX)).unwrap();
+        let mut rows = Vec::new();
+        let mut offset = 1;
+        loop {
+            let one = grep(&text, pattern, Ask { tokens, ..ask(offset, limit) }).unwrap();
+            rows.extend(rows_of(&one.text));
+            match one.next {
+                Some(next) => offset = next,
+                None => break,
+            }
+        }
+        prop_assert_eq!(rows, rows_of(&all.text));
+    }
+
+    /// What matches is what a search of the lines one by one finds.
+    #[test]
+    fn matches_are_those_of_each_line(
+        lines in proptest::collection::vec("[a-c]{0,3}", 1..30),
+        pattern in select(&["b", "ab", "^a", "c$", "^$", "[ab]+c", "b?", "a|^$"]),
+    ) {
+        let found = grep(&lines.join("\n"), pattern, ask(1, usize::MAX)).unwrap();
+        let regex = regex::Regex::new(pattern).unwrap();
+        let expected: Vec<String> = lines
+            .iter()
+            .enumerate()
+            // An empty line at the end is none.
+            .filter(|(at, line)| at + 1 < lines.len() || !line.is_empty())
+            .filter(|(_, line)| regex.is_match(line))
+            .map(|(at, line)| format!("{}: {line}", at + 1))
+            .collect();
+        let matches: Vec<String> = rows_of(&found.text)
+            .into_iter()
+            .filter(|row| row.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(':'))
+            .collect();
+        prop_assert_eq!(matches, expected);
+    }
+}
+
+/// The rows of a page of matches, without what stands between them.
+fn rows_of(text: &str) -> Vec<String> {
+    text.split('\n')
+        .filter(|row| !row.is_empty() && *row != "--")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn matches_are_told_whole() {
+    let text = "Alpha\nbeta\ngamma\n\ndelta\nepsilon\nzeta\neta\ntheta\niota (x)\n";
+    let cases: &[(&str, usize, usize, &str, &str)] = &[
+        (
+            "gamma",
+            1,
+            200,
+            "1- Alpha\n2- beta\n3: gamma\n4- \n5- delta",
+            "matches: 1 of 10 lines",
+        ),
+        ("^alpha|IOTA", 1, 200, "", "matches: 0 of 10 lines"),
+        (
+            "^alpha|iota",
+            1,
+            200,
+            "1: Alpha\n2- beta\n3- gamma\n--\n8- eta\n9- theta\n10: iota (x)",
+            "matches: 2 of 10 lines",
+        ),
+        // A capital letter is meant; that of a class is not one.
+        (
+            "Alpha",
+            1,
+            1,
+            "1: Alpha",
+            "matches: 1 of 10 lines; offset=2 has more",
+        ),
+        (
+            r"\Slpha",
+            1,
+            1,
+            "1: Alpha",
+            "matches: 1 of 10 lines; offset=2 has more",
+        ),
+        (r"\p{Lu}LPHA", 1, 1, "", "matches: 0 of 10 lines"),
+        (
+            r"^\p{L}lpha",
+            1,
+            1,
+            "1: Alpha",
+            "matches: 1 of 10 lines; offset=2 has more",
+        ),
+        (
+            r"(?P<A>alpha)",
+            1,
+            1,
+            "1: Alpha",
+            "matches: 1 of 10 lines; offset=2 has more",
+        ),
+        (r"(?-i)alpha", 1, 1, "", "matches: 0 of 10 lines"),
+        // A page goes on with the rows that were to come.
+        (
+            "Alpha",
+            2,
+            200,
+            "2- beta\n3- gamma",
+            "matches: 1 of 10 lines",
+        ),
+        (
+            "gamma|zeta",
+            2,
+            4,
+            "2- beta\n3: gamma\n4- \n5- delta",
+            "matches: 2 of 10 lines; offset=6 has more",
+        ),
+        (
+            "gamma",
+            8,
+            9,
+            "",
+            "matches: 1 of 10 lines, none from line 8 on",
+        ),
+        (
+            "^$",
+            1,
+            9,
+            "2- beta\n3- gamma\n4: \n5- delta\n6- epsilon",
+            "matches: 1 of 10 lines",
+        ),
+        (
+            r"\(x\)$",
+            9,
+            9,
+            "9- theta\n10: iota (x)",
+            "matches: 1 of 10 lines",
+        ),
+    ];
+    for (pattern, offset, limit, shown, notes) in cases {
+        let found = grep(text, pattern, ask(*offset, *limit)).unwrap();
+        assert_eq!(found.text, *shown, "{pattern}");
+        assert_eq!(found.notes, [*notes], "{pattern}");
+        assert_eq!(found.lines, 10);
+    }
+}
+
+/// A match over two pieces of a line is found, in the piece where it begins.
+#[test]
+fn long_lines_are_searched_whole() {
+    let line = format!("{}needle {}needle", "x".repeat(497), "y".repeat(600));
+    let text = format!("first\n{line}\nlast");
+    let lines = wrapped(&text, LINE);
+    let marks = |pattern: &str| {
+        let found = grep(&text, pattern, ask(1, 200)).unwrap();
+        let marks: Vec<String> = rows_of(&found.text)
+            .iter()
+            .filter_map(|row| row.split_once(": ").map(|(number, _)| number.to_owned()))
+            .filter(|number| number.len() < 3)
+            .collect();
+        (marks.join(" "), found.notes)
+    };
+    assert_eq!(lines.len(), 5);
+    let long = "a line of more than 500 characters counts as several".to_owned();
+    for (pattern, expected) in [
+        ("needle", "2 4"),
+        ("needle y", "2"),
+        ("^x.*needle$", "2"),
+        ("needle$", "4"),
+        ("$", "1 4 5"),
+        ("y", "3 4"),
+        ("x|last", "2 5"),
+    ] {
+        let count = expected.split(' ').count();
+        let notes = vec![format!("matches: {count} of 5 lines"), long.clone()];
+        assert_eq!(marks(pattern), (expected.to_owned(), notes), "{pattern}");
+    }
+}
+
+#[test]
+fn odd_patterns_are_refused() {
+    let refused = |pattern: &str| grep("text", pattern, ask(1, 9)).unwrap_err().to_string();
+    let next = "correct it; a \\ before a sign such as ( [ * + ? . means the sign itself";
+    for (pattern, expected) in [
+        ("a(b", "at character 2: unclosed group"),
+        (
+            "*",
+            "at character 1: repetition operator missing expression",
+        ),
+        ("ä[z", "at character 2: unclosed character class"),
+        (
+            "a(?=b)",
+            "at character 2: look-around, including look-ahead and look-behind, is not supported",
+        ),
+        (r"(a)\1", "at character 4: backreferences are not supported"),
+        (r"\p{Nothing}", "at character 1: Unicode property not found"),
+        ("a\n(", ": unclosed group"),
+    ] {
+        let glue = if expected.starts_with(':') { "" } else { " " };
+        assert_eq!(
+            refused(pattern),
+            format!("`grep` is no regular expression{glue}{expected}: {next}")
+        );
+    }
+    assert_eq!(
+        refused(r"(\w{500}){500}"),
+        "`grep` is too large a regular expression: make it shorter, or repeat less in it"
+    );
+    assert_eq!(
+        page("a\nb", ask(3, 1)).unwrap_err().to_string(),
+        "the output has 2 lines, and `offset` is 3: give an offset from 1 to 2"
+    );
+}
+
+/// A pattern made to be slow on a line made for it: as many searches as pieces.
+#[test]
+fn a_hostile_pattern_ends() {
+    let text = "A".repeat(1 << 17);
+    let found = grep(&text, "(?-i).*[^A-Z]|[A-Z]", ask(1, 3)).unwrap();
+    assert_eq!(
+        found.notes[0],
+        "matches: 263 of 263 lines; offset=4 has more"
+    );
+}

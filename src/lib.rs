@@ -40,6 +40,7 @@ pub mod outputs;
 pub mod provider;
 pub mod store;
 
+pub mod prompts;
 pub mod request;
 pub mod tools;
 

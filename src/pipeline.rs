@@ -13,6 +13,7 @@
 //! [`sign_in`].
 
 mod agenda;
+mod brief;
 mod changes;
 mod cursor;
 mod fit;
@@ -139,6 +140,7 @@ impl Pipeline {
             Action::Respond(respond) => self.respond(respond).await,
             Action::Manage(manage) => self.manage(manage).await,
             Action::Changes(changes) => self.changes(changes).await,
+            Action::Brief(brief) => self.brief(brief).await,
             Action::Output(output) => self.output(output, format.has_text_fields()).await,
         }
     }

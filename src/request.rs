@@ -7,6 +7,7 @@
 
 pub mod agenda;
 mod args;
+pub mod brief;
 pub mod changes;
 pub mod free;
 pub mod output;
@@ -66,6 +67,8 @@ pub enum Action {
     Manage(outward::Manage),
     /// `changes`.
     Changes(changes::ChangesOf),
+    /// `brief`.
+    Brief(brief::Brief),
     /// `output_read`.
     Output(output::OutputRead),
 }
@@ -265,6 +268,7 @@ pub fn read(
         "calendar_respond" => Action::Respond(outward::respond(&args)?),
         "manage" => Action::Manage(outward::manage(&args)?),
         "changes" => Action::Changes(changes::read(&args)?),
+        "brief" => Action::Brief(brief::read(&args)?),
         "output_read" => Action::Output(output::read(&args)?),
         other => {
             return Err(Error::new(

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
+    ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -26,6 +27,7 @@ use crate::encode::Format;
 use crate::error::{Error, Kind, Result};
 use crate::outputs;
 use crate::pipeline::{Answer, Pipeline};
+use crate::prompts;
 use crate::request;
 use crate::schemas;
 use crate::tools::{self, Effect};
@@ -101,6 +103,7 @@ impl ServerHandler for Server {
         ServerConfig::new(
             ServerCapabilities::builder()
                 .enable_tools()
+                .enable_prompts()
                 .enable_resources()
                 .build(),
         )
@@ -136,6 +139,36 @@ impl ServerHandler for Server {
             }
         };
         Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListPromptsResult, ErrorData> {
+        let prompts = prompts::PROMPTS.iter().map(prompt).collect();
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<GetPromptResponse, ErrorData> {
+        let found = prompts::find(&params.name).map_err(refused)?;
+        let call = found
+            .call(&params.arguments.unwrap_or_default())
+            .map_err(refused)?;
+        let call = CallToolRequestParams::new(prompts::TOOL).with_arguments(call);
+        let server = self.clone();
+        let answer = guarded(&context, async move { server.call(call).await }).await?;
+        let blocks = answer.map_err(refused)?.blocks;
+        let text = std::iter::once(found.instructions.to_owned()).chain(blocks);
+        let text: Vec<String> = text.collect();
+        let message = PromptMessage::new_text(Role::User, text.join("\n\n"));
+        Ok(GetPromptResult::new(vec![message])
+            .with_description(found.doc)
+            .into())
     }
 
     async fn list_resources(
@@ -239,6 +272,26 @@ async fn guarded<T: Send + 'static>(
             ))
         }
     }
+}
+
+/// A prompt that cannot be made as it was asked for.
+fn refused(error: Error) -> ErrorData {
+    tracing::debug!(kind = ?error.kind(), "a prompt was refused");
+    match error.kind() {
+        Kind::Argument | Kind::NotFound | Kind::NoAccount | Kind::BudgetTooSmall => {
+            ErrorData::invalid_params(error.to_string(), None)
+        }
+        _ => ErrorData::internal_error(error.to_string(), None),
+    }
+}
+
+fn prompt(prompt: &prompts::Prompt) -> Prompt {
+    let args = prompt.args.iter().map(|arg| {
+        PromptArgument::new(arg.name)
+            .with_description(arg.doc)
+            .with_required(false)
+    });
+    Prompt::new(prompt.name, Some(prompt.doc), Some(args.collect())).with_title(prompt.title)
 }
 
 const SCHEMA_TYPE: &str = "application/schema+json";

@@ -308,6 +308,26 @@ pub const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        name: "brief",
+        doc: "The day, or any range, in one answer: what is on, what clashes, mail that needs you, \
+              then the rest.",
+        effect: Effect::Read,
+        args: &[
+            arg("from", ArgKind::Text, "Today when left out"),
+            arg("to", ArgKind::Text, ""),
+            ANY_ACCOUNT,
+            BUDGET,
+            arg(
+                "reserve",
+                ArgKind::Common(0, 100_000, 0),
+                "Tokens of it left for your answer",
+            ),
+            CHUNK,
+            KNOWN,
+            FORMAT,
+        ],
+    },
+    Tool {
         name: "output_read",
         doc: "Read on in an answer that was shortened, by the id its notes give.",
         effect: Effect::Read,

@@ -12,6 +12,7 @@ mod merge;
 mod place;
 mod plan;
 pub(super) mod range;
+mod ranged;
 pub(super) mod seen;
 mod words;
 
@@ -25,8 +26,9 @@ use jiff::tz::TimeZone;
 use self::calendars::{Wanted, chosen, unknown_calendar};
 use self::gather::{Asked, Gathered, Row, gather};
 use self::merge::{Merged, merge};
-use self::place::{Marks, Place, Position};
+use self::place::Place;
 pub(super) use self::plan::Plan;
+pub(super) use self::ranged::Ranged;
 use super::cursor::{Cursor, other_use};
 use super::whose::Labels;
 use super::{Draft, Flattening, Missing, Pipeline, missing_line};
@@ -70,27 +72,7 @@ impl Pipeline {
             seen: &seen,
             wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
         };
-        let labels = self.labels().await?;
-        let outcomes = join_all(
-            plan.places
-                .iter()
-                .map(|place| self.agenda_part(place, &plan, &wanted, &asked, &labels)),
-        )
-        .await;
-        let (mut parts, mut missing) = (Vec::new(), Vec::new());
-        for outcome in outcomes {
-            match outcome {
-                Ok(part) => parts.push(part),
-                Err(why) => missing.push(why),
-            }
-        }
-        for part in &parts {
-            let gone = |error: &Error| error.kind() == Kind::NotFound;
-            let mut sheets = part.gathered.sheets.iter();
-            if sheets.any(|sheet| sheet.error.as_ref().is_some_and(gone)) {
-                self.forget_calendars(&part.account.id);
-            }
-        }
+        let (mut parts, missing) = self.agenda_parts(&plan, &wanted, &asked).await?;
         if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
             return Err(match missing.len() {
                 1 => error.clone(),
@@ -176,6 +158,37 @@ impl Pipeline {
             return Ok(self.config.zone.clone());
         };
         times::zone(name).map_err(|error| error.context("`tz`"))
+    }
+
+    /// Asks all accounts of a plan: the parts, and why some are missing.
+    async fn agenda_parts(
+        &self,
+        plan: &Plan,
+        wanted: &[Wanted],
+        asked: &Asked<'_>,
+    ) -> Result<(Vec<Part>, Vec<Missing<Place>>)> {
+        let labels = self.labels().await?;
+        let outcomes = join_all(
+            plan.places
+                .iter()
+                .map(|place| self.agenda_part(place, plan, wanted, asked, &labels)),
+        )
+        .await;
+        let (mut parts, mut missing) = (Vec::new(), Vec::new());
+        for outcome in outcomes {
+            match outcome {
+                Ok(part) => parts.push(part),
+                Err(why) => missing.push(why),
+            }
+        }
+        for part in &parts {
+            let gone = |error: &Error| error.kind() == Kind::NotFound;
+            let mut sheets = part.gathered.sheets.iter();
+            if sheets.any(|sheet| sheet.error.as_ref().is_some_and(gone)) {
+                self.forget_calendars(&part.account.id);
+            }
+        }
+        Ok((parts, missing))
     }
 
     /// Asks one account for its part.
@@ -374,23 +387,12 @@ impl Pipeline {
             }
         }
         let plan = Plan {
-            range,
             q: asked.q,
             calendars: asked.calendars,
             series: asked.series,
             tz: asked.tz,
             ics: asked.ics,
-            level: None,
-            fields: None,
-            limit: asked.limit.unwrap_or(50),
-            shown: 0,
-            merged: accounts.len() > 1,
-            places: accounts
-                .into_iter()
-                .map(|one| Place::first(one.id))
-                .collect(),
-            reached: Position::FIRST,
-            seen: Marks::default(),
+            ..Plan::of(range, accounts, asked.limit.unwrap_or(50))
         };
         Ok((plan.with(asked.columns), notes))
     }

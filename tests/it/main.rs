@@ -14,6 +14,8 @@
 mod agenda;
 #[cfg(all(feature = "google", feature = "microsoft"))]
 mod both;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod brief;
 mod budget;
 #[cfg(feature = "google")]
 mod cli;

@@ -47,6 +47,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// One row to be.
+#[derive(Clone)]
 pub(super) struct Row {
     pub(super) item: Value,
     pub(super) facts: Facts,

@@ -8,6 +8,7 @@ use super::merge::Merged;
 use super::place::{Marks, Place, Position};
 use super::range::Range;
 use super::{Part, words};
+use crate::accounts::Account;
 use crate::error::Result;
 use crate::pipeline::{Missing, missing_line};
 use crate::query::{Clock, Query};
@@ -44,6 +45,30 @@ pub(in crate::pipeline) struct Plan {
 }
 
 impl Plan {
+    /// The first page of a range over some accounts, with the columns of a search
+    /// that names none.
+    pub(super) fn of(range: Range, accounts: Vec<Account>, limit: u32) -> Self {
+        Self {
+            range,
+            q: None,
+            calendars: Vec::new(),
+            series: false,
+            tz: None,
+            ics: false,
+            level: None,
+            fields: None,
+            limit,
+            shown: 0,
+            merged: accounts.len() > 1,
+            places: accounts
+                .into_iter()
+                .map(|one| Place::first(one.id))
+                .collect(),
+            reached: Position::FIRST,
+            seen: Marks::default(),
+        }
+    }
+
     pub(super) fn with(mut self, columns: Option<Columns>) -> Self {
         match columns {
             None => {}
@@ -239,15 +264,9 @@ impl Plan {
                 true => format!("{}: {note}", part.label),
                 false => note,
             };
-            for sheet in &part.gathered.sheets {
-                if let Some(error) = &sheet.error {
-                    let mut error = error.clone().context(&sheet.calendar.name);
-                    if self.merged {
-                        error = error.context(&part.label);
-                    }
-                    let again = error.is_passing().then_some(());
-                    notes.push(missing_line((error, again)));
-                }
+            for error in part.failures(self) {
+                let again = error.is_passing().then_some(());
+                notes.push(missing_line((error, again)));
             }
             if part.gathered.odd > 0 {
                 notes.push(named(format!(

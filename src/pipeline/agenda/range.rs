@@ -24,7 +24,8 @@ pub(in crate::pipeline) struct Range {
 }
 
 impl Range {
-    fn new(from: Timestamp, to: Timestamp) -> Self {
+    /// From one instant to another.
+    pub(in crate::pipeline) fn new(from: Timestamp, to: Timestamp) -> Self {
         Self {
             from: from.as_microsecond(),
             to: to.as_microsecond(),
@@ -44,6 +45,13 @@ impl Range {
     /// True for what takes place in it.
     pub(in crate::pipeline) fn has(self, start: Timestamp, end: Timestamp) -> bool {
         start < self.to() && (end > self.from() || start >= self.from())
+    }
+
+    /// Its days, the last being the last that is in it.
+    pub(in crate::pipeline) fn dates(self, zone: &TimeZone) -> (Date, Date) {
+        let last = self.to().checked_sub(1.microsecond()).unwrap_or(self.to());
+        let date = |at: Timestamp| zone.to_datetime(at).date();
+        (date(self.from()), date(last))
     }
 
     /// The range in words, its last day being the last that is in it:
@@ -115,6 +123,25 @@ pub(in crate::pipeline) fn ahead(
     let from = from.unwrap_or_else(|| minute(here.now));
     let to = to.unwrap_or_else(|| {
         let day = last(here.zone.to_datetime(from).date());
+        Said::Day(day).over(&here.zone)
+    });
+    checked(Range::new(from, to), here)
+}
+
+/// Reads a range of days: today when neither end is said, the day of `from`
+/// when only that is.
+pub(in crate::pipeline) fn days(
+    from: Option<&str>,
+    to: Option<&str>,
+    here: &Here,
+) -> Result<Range> {
+    let (from, to) = (first(from, here)?, over(to, here)?);
+    let from = from.unwrap_or_else(|| {
+        let today = here.zone.to_datetime(here.now).date();
+        When::Day(today).instant(&here.zone)
+    });
+    let to = to.unwrap_or_else(|| {
+        let day = here.zone.to_datetime(from).date();
         Said::Day(day).over(&here.zone)
     });
     checked(Range::new(from, to), here)

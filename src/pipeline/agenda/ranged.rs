@@ -1,0 +1,124 @@
+//! All events of a range, for those who decide on them before they are rows.
+//!
+//! The same search as `calendar_search`, in one page. What of it is shown, and
+//! why, the caller says.
+
+use jiff::tz::TimeZone;
+
+use super::gather::{Asked, Row};
+use super::merge::merge;
+use super::{Part, Plan, range::Range};
+use crate::accounts::Account;
+use crate::error::{Error, Result};
+use crate::pipeline::Pipeline;
+use crate::provider::calendar::Facts;
+use crate::row::RowTable;
+
+/// How many events are looked at.
+const MOST: u32 = 500;
+
+/// The events of a range, each once, by their start.
+pub(in crate::pipeline) struct Ranged {
+    plan: Plan,
+    parts: Vec<Part>,
+    rows: Vec<(usize, Row)>,
+    /// Why calendars of some accounts are missing; each names the account.
+    pub(in crate::pipeline) missing: Vec<Error>,
+    /// What else is not there, in words.
+    pub(in crate::pipeline) notes: Vec<String>,
+}
+
+impl Ranged {
+    /// True when no calendar could be read.
+    pub(in crate::pipeline) fn is_unknown(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The events in order: what is known of each, and whether it stands in a
+    /// calendar that the account may write to.
+    pub(in crate::pipeline) fn events(&self) -> impl Iterator<Item = (&Facts, bool)> {
+        self.rows.iter().map(|(part, row)| {
+            let sheets = self.parts.get(*part).map(|part| &part.gathered.sheets);
+            let sheet = sheets.and_then(|sheets| sheets.get(row.calendar));
+            let own = sheet.is_some_and(|sheet| sheet.calendar.is_writable());
+            (&row.facts, own)
+        })
+    }
+}
+
+impl Part {
+    /// Why some of its calendars could not be read.
+    pub(super) fn failures(&self, plan: &Plan) -> impl Iterator<Item = Error> {
+        self.gathered.sheets.iter().filter_map(|sheet| {
+            let error = sheet.error.clone()?.context(&sheet.calendar.name);
+            Some(match plan.merged {
+                true => error.context(&self.label),
+                false => error,
+            })
+        })
+    }
+}
+
+impl Pipeline {
+    /// The events of a range over some accounts. An account that fails is told
+    /// in the answer.
+    pub(in crate::pipeline) async fn ranged_agenda(
+        &self,
+        range: Range,
+        accounts: &[Account],
+        zone: &TimeZone,
+    ) -> Result<Ranged> {
+        let mut plan = Plan::of(range, accounts.to_vec(), MOST);
+        // One account that fails is no error here either, and is named.
+        plan.merged = true;
+        let seen = plan.seen.set();
+        let asked = Asked {
+            range,
+            series: false,
+            query: None,
+            zone,
+            seen: &seen,
+            wanted: usize::try_from(MOST).unwrap_or(usize::MAX),
+        };
+        let (mut parts, missing) = self.agenda_parts(&plan, &[], &asked).await?;
+        plan.merged = accounts.len() > 1;
+        let merged = merge(&mut parts, asked.wanted);
+        let mut notes = Vec::new();
+        if merged.end.is_some() {
+            notes.push(format!(
+                "only the first {} events were looked at: ask for a shorter range",
+                merged.shown.len()
+            ));
+        }
+        for part in &parts {
+            notes.extend(
+                part.failures(&plan)
+                    .map(|error| format!("left out: {error}")),
+            );
+            let more = part.gathered.notes.iter();
+            notes.extend(more.map(|note| format!("{}: {note}", part.label)));
+        }
+        Ok(Ranged {
+            plan,
+            parts,
+            rows: merged.shown,
+            missing: missing.into_iter().map(|(error, _)| error).collect(),
+            notes,
+        })
+    }
+
+    /// Rows of some of the events, by their places, as a search shows them.
+    pub(in crate::pipeline) async fn ranged_rows(
+        &self,
+        ranged: &Ranged,
+        keep: &[usize],
+        zone: &TimeZone,
+        notes: &mut Vec<String>,
+    ) -> Result<RowTable> {
+        let rows = keep.iter().filter_map(|at| ranged.rows.get(*at));
+        let rows: Vec<_> = rows.cloned().collect();
+        let columns = ranged.plan.columns(&rows, &ranged.parts)?;
+        self.event_rows(&ranged.parts, &rows, &columns, zone, &ranged.plan, notes)
+            .await
+    }
+}

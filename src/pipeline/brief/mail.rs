@@ -1,0 +1,391 @@
+//! The mail of a brief: what the rules look at, fetched from each account.
+//!
+//! An account costs three lists, all at once: the inbox of the window, in pages
+//! of 100 up to 200 letters; the sent mail, likewise, because it tells who is
+//! written to, in which conversations, and what has been answered; and the
+//! addresses that are the reader's. Graph answers each page in one request.
+//! Gmail's lists have ids alone, so there each letter is one more request; none
+//! brings a text. What the letters mean is decided in `rules.rs`.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use futures_util::future::{join_all, join3};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::rules::{Letter, Own};
+use crate::accounts::Account;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::{self, Context, Room};
+use crate::pipeline::{Flattening, Pipeline, columns_of};
+use crate::project::project;
+use crate::provider::{Ask, Lookup, Mailbox};
+use crate::query::Query;
+use crate::row::RowTable;
+use crate::schemas::{ALIAS, Api, Field, Level, MESSAGE, Table};
+
+/// Letters of a page.
+const PAGE: usize = 100;
+/// Letters of one list after which no further page is asked for.
+const ENOUGH: usize = 200;
+/// Pages of one list at most.
+const PAGES: usize = 4;
+/// What the rules read of a letter, besides the columns that are shown.
+const INBOX: &[&str] = &["id", "date", "from", "to", "thread", "flags", "bulk"];
+/// What they read of one that the reader sent.
+const SENT: &[&str] = &["id", "date", "to", "cc", "thread"];
+
+/// Which letters are looked at.
+pub(super) struct Window {
+    /// Letters that came.
+    pub(super) inbox: Query,
+    /// Letters that were sent.
+    pub(super) sent: Query,
+}
+
+/// One account's inbox.
+pub(super) struct Inbox {
+    account: Account,
+    label: String,
+    mailbox: Arc<dyn Mailbox>,
+    items: Vec<Value>,
+}
+
+/// The mail of all accounts.
+#[derive(Default)]
+pub(super) struct Mail {
+    pub(super) inboxes: Vec<Inbox>,
+    /// The letters of all inboxes, with the place of the inbox and in it.
+    pub(super) letters: Vec<Letter>,
+    places: Vec<(usize, usize)>,
+    pub(super) own: Own,
+    /// Why the mail of some accounts is missing; each names the account.
+    pub(super) missing: Vec<Error>,
+    /// What else is not there, in words.
+    pub(super) notes: Vec<String>,
+}
+
+/// A list of letters, as far as it was read.
+struct Listed {
+    items: Vec<Value>,
+    notes: Vec<String>,
+    failed: Vec<Error>,
+    /// True when there are more.
+    cut: bool,
+}
+
+impl Pipeline {
+    /// The mail of the window, of all these accounts. One that fails is told in
+    /// the answer.
+    pub(super) async fn brief_mail(&self, accounts: &[Account], window: &Window) -> Result<Mail> {
+        let labels = self.labels().await?;
+        let asked = accounts.iter().map(|account| {
+            let label = labels.of(&account.id);
+            async move {
+                let asked = self.account_mail(account, &label, window);
+                let answer = self.patiently(asked).await;
+                (answer.map_err(|error| error.context(&label)), label)
+            }
+        });
+        let mut mail = Mail::default();
+        // A sign-in may be under another address than the one written to.
+        mail.own.addresses = accounts
+            .iter()
+            .map(|one| one.email.to_lowercase())
+            .collect();
+        for (answer, label) in join_all(asked).await {
+            match answer {
+                Ok(found) => mail.add(found, &label),
+                Err(error) => mail.missing.push(error),
+            }
+        }
+        let me = &mail.own.addresses;
+        mail.own.people.retain(|address| !me.contains(address));
+        Ok(mail)
+    }
+
+    async fn account_mail(
+        &self,
+        account: &Account,
+        label: &str,
+        window: &Window,
+    ) -> Result<(Inbox, Listed, Listed, Result<Vec<String>>)> {
+        let mailbox = self.connect.mailbox(account)?;
+        let mut columns = columns_of(&MESSAGE, Level::Core, false);
+        for field in fields(&MESSAGE, INBOX) {
+            if !columns.contains(&field) {
+                columns.push(field);
+            }
+        }
+        let sent = fields(&MESSAGE, SENT);
+        let (inbox, sent, aliases) = join3(
+            listed(&*mailbox, &window.inbox, &columns),
+            listed(&*mailbox, &window.sent, &sent),
+            aliases(&*mailbox),
+        )
+        .await;
+        let mut inbox = inbox?;
+        let items = std::mem::take(&mut inbox.items);
+        let own = Inbox {
+            account: account.clone(),
+            label: label.to_owned(),
+            mailbox,
+            items,
+        };
+        Ok((own, inbox, sent?, aliases))
+    }
+
+    /// Rows of some of the letters, by their places, as a search shows them.
+    pub(super) async fn letter_rows(
+        &self,
+        mail: &Mail,
+        keep: &[usize],
+        several: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<RowTable> {
+        let columns = columns_of(&MESSAGE, Level::Core, several);
+        let places = keep.iter().filter_map(|at| mail.places.get(*at));
+        let places: Vec<(usize, usize)> = places.copied().collect();
+        let mut tables = Vec::new();
+        for (number, inbox) in mail.inboxes.iter().enumerate() {
+            let mine = places.iter().filter(|(owner, _)| *owner == number);
+            let items: Vec<Value> = mine
+                .filter_map(|(_, at)| inbox.items.get(*at).cloned())
+                .collect();
+            let flattening = Flattening {
+                api: inbox.mailbox.api(),
+                zone: &self.config.zone,
+                account: &inbox.label,
+                address: &inbox.account.email,
+                room: Room::List,
+            };
+            let names = HashMap::new();
+            let mut own = Vec::new();
+            let mut rows = flattening.rows(&MESSAGE, &columns, &items, &names, &mut own);
+            self.hand_out(&mut rows, &inbox.account).await?;
+            notes.extend(own.into_iter().map(|note| match several {
+                true => format!("{}: {note}", inbox.label),
+                false => note,
+            }));
+            tables.push(rows);
+        }
+        let order = places.iter().map(|(owner, _)| *owner);
+        Ok(RowTable::interleave(tables, order).unwrap_or_else(|| RowTable::new(&MESSAGE, columns)))
+    }
+}
+
+impl Mail {
+    fn add(
+        &mut self,
+        (inbox, listed, sent, aliases): (Inbox, Listed, Listed, Result<Vec<String>>),
+        label: &str,
+    ) {
+        let number = self.inboxes.len();
+        let bare = Bare::of(inbox.mailbox.api());
+        let context = &bare.context();
+        for (at, item) in inbox.items.iter().enumerate() {
+            self.letters.push(Reader { item, context }.letter(number));
+            self.places.push((number, at));
+        }
+        for item in &sent.items {
+            let item = Reader { item, context };
+            let wrote = self.own.wrote.entry((number, item.text("thread")));
+            let last = wrote.or_default();
+            *last = (*last).max(item.date());
+            let people = item.addresses("to").into_iter().chain(item.addresses("cc"));
+            self.own.people.extend(people.map(|one| one.to_lowercase()));
+        }
+        match aliases {
+            Ok(aliases) => self.own.addresses.extend(aliases),
+            // A shared mailbox has no addresses that could be asked for.
+            Err(error) if error.kind() == Kind::Argument => {}
+            Err(error) => self.notes.push(format!(
+                "{label}: other addresses of yours are not known: {error}"
+            )),
+        }
+        for (what, list) in [("the inbox", listed), ("sent mail", sent)] {
+            if list.cut {
+                self.notes.push(format!(
+                    "{label}: of {what} only the newest {ENOUGH} letters of that time were looked at"
+                ));
+            }
+            if let Some(error) = list.failed.first() {
+                self.notes.push(format!(
+                    "{label}: {} letters of {what} could not be fetched: {error}",
+                    list.failed.len()
+                ));
+            }
+            let notes = list
+                .notes
+                .into_iter()
+                .map(|note| format!("{label}: {note}"));
+            self.notes.extend(notes);
+        }
+        self.inboxes.push(inbox);
+    }
+}
+
+fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static Field> {
+    names.iter().filter_map(|name| table.field(name)).collect()
+}
+
+/// The newest letters that a query finds.
+async fn listed(
+    mailbox: &dyn Mailbox,
+    query: &Query,
+    columns: &[&'static Field],
+) -> Result<Listed> {
+    let mut listed = Listed {
+        items: Vec::new(),
+        notes: Vec::new(),
+        failed: Vec::new(),
+        cut: false,
+    };
+    let mut ask = Ask {
+        query: Some(query.clone()),
+        folder: None,
+        projection: project(mailbox.api(), columns),
+        limit: PAGE,
+        cursor: None,
+    };
+    let bare = Bare::of(mailbox.api());
+    let context = bare.context();
+    let mut seen = HashSet::new();
+    for page in 1.. {
+        let found = mailbox.messages(&ask).await?;
+        for item in found.items {
+            // Pages may repeat what stood on the one before.
+            if flatten::key(&MESSAGE, &item, &context).is_some_and(|id| seen.insert(id)) {
+                listed.items.push(item);
+            }
+        }
+        listed
+            .failed
+            .extend(found.failed.into_iter().map(|one| one.error));
+        for note in found.notes {
+            if !listed.notes.contains(&note) {
+                listed.notes.push(note);
+            }
+        }
+        let more = found.next.is_some() && found.next != ask.cursor;
+        ask.cursor = found.next;
+        listed.cut = more && (listed.items.len() >= ENOUGH || page == PAGES);
+        if !more || listed.cut {
+            break;
+        }
+    }
+    listed.cut |= listed.items.len() > ENOUGH;
+    listed.items.truncate(ENOUGH);
+    Ok(listed)
+}
+
+/// The reader's addresses in an account, in lower case.
+async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
+    let columns = fields(&ALIAS, &["email"]);
+    let projection = project(mailbox.api(), &columns);
+    let page = mailbox.lookup(&Lookup::Aliases, &projection).await?;
+    let bare = Bare::of(mailbox.api());
+    let context = bare.context();
+    let items = page.items.iter();
+    let found = items.flat_map(|item| {
+        let texts = columns
+            .iter()
+            .map(|field| flatten::texts(field, item, &context));
+        texts.flatten().collect::<Vec<_>>()
+    });
+    Ok(found.map(|address| address.to_lowercase()).collect())
+}
+
+/// What objects are read with where nothing of it is shown.
+struct Bare {
+    api: Api,
+    zone: TimeZone,
+    names: HashMap<String, String>,
+}
+
+impl Bare {
+    fn of(api: Api) -> Self {
+        Self {
+            api,
+            zone: TimeZone::UTC,
+            names: HashMap::new(),
+        }
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context {
+            api: self.api,
+            zone: &self.zone,
+            account: "",
+            address: "",
+            names: &self.names,
+            room: Room::List,
+        }
+    }
+}
+
+/// Reads of an object what the registry says it has.
+struct Reader<'a> {
+    item: &'a Value,
+    context: &'a Context<'a>,
+}
+
+impl Reader<'_> {
+    fn letter(&self, inbox: usize) -> Letter {
+        let flags = self.texts("flags");
+        let has = |word: &str| flags.iter().any(|flag| flag == word);
+        Letter {
+            // A letter in no conversation is one by itself.
+            thread: (
+                inbox,
+                [self.text("thread"), self.text("id")]
+                    .into_iter()
+                    .find(|id| !id.is_empty())
+                    .unwrap_or_default(),
+            ),
+            date: self.date(),
+            from: self
+                .addresses("from")
+                .into_iter()
+                .next()
+                .unwrap_or_default(),
+            to: self.addresses("to"),
+            unread: has("unread"),
+            draft: has("draft"),
+            bulk: self.texts("bulk"),
+        }
+    }
+
+    fn texts(&self, name: &str) -> Vec<String> {
+        let field = MESSAGE.field(name);
+        field.map_or_else(Vec::new, |field| {
+            flatten::texts(field, self.item, self.context)
+        })
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.texts(name).into_iter().next().unwrap_or_default()
+    }
+
+    fn date(&self) -> Option<Timestamp> {
+        flatten::instant(MESSAGE.field("date")?, self.item, self.context)
+    }
+
+    /// The addresses of a column of people, without their names.
+    fn addresses(&self, name: &str) -> Vec<String> {
+        let people = self.texts(name).into_iter();
+        people.filter_map(|person| address(&person)).collect()
+    }
+}
+
+/// The address of a person who is told as `Name <address>`, or by it alone.
+fn address(person: &str) -> Option<String> {
+    let address = match person.rsplit_once('<') {
+        Some((_, rest)) => rest.split('>').next().unwrap_or_default(),
+        None => person,
+    };
+    let address = address.trim();
+    address.contains('@').then(|| address.to_owned())
+}

@@ -1,0 +1,159 @@
+//! Which letters need the reader, which are only unread, and which are
+//! newsletters. Plain data in, places out; no I/O.
+//!
+//! The rules are told to the reader in `docs/brief.md`. They look at headers,
+//! states and addresses alone: what a letter says decides nothing, so nobody
+//! can write a letter that asks to be shown first.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+
+/// A letter in the inbox, as far as the rules look at it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Letter {
+    /// The account, by its place, and the conversation in it.
+    pub(super) thread: (usize, String),
+    pub(super) date: Option<Timestamp>,
+    /// The sender's address.
+    pub(super) from: String,
+    /// The addresses it is to, copies not among them.
+    pub(super) to: Vec<String>,
+    pub(super) unread: bool,
+    pub(super) draft: bool,
+    /// The words of the column `bulk`.
+    pub(super) bulk: Vec<String>,
+}
+
+/// What is known of the reader's own mail; addresses in lower case.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Own {
+    /// The reader's addresses.
+    pub(super) addresses: HashSet<String>,
+    /// When the reader last wrote in a conversation.
+    pub(super) wrote: HashMap<(usize, String), Option<Timestamp>>,
+    /// Whom the reader writes to.
+    pub(super) people: HashSet<String>,
+}
+
+/// Why a letter needs the reader, in the order of the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Why {
+    ToMe,
+    MyThread,
+    IWriteTo,
+}
+
+impl Why {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::ToMe => "to_me",
+            Self::MyThread => "my_thread",
+            Self::IWriteTo => "i_write_to",
+        }
+    }
+}
+
+/// Letters by section, the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sorted {
+    /// Places of letters that need the reader, and why.
+    pub(super) needs_me: Vec<(usize, Vec<Why>)>,
+    /// Places of other unread letters.
+    pub(super) unread: Vec<usize>,
+    /// How many unread newsletters there are.
+    pub(super) newsletters: usize,
+}
+
+impl Own {
+    /// Puts in what the reader's letters in the inbox tell: mail to oneself, or
+    /// from another account of one's own.
+    fn with(&self, letters: &[Letter]) -> HashMap<(usize, String), Option<Timestamp>> {
+        let mut wrote = self.wrote.clone();
+        for letter in letters.iter().filter(|letter| self.is_from(letter)) {
+            let last = wrote.entry(letter.thread.clone()).or_default();
+            *last = (*last).max(letter.date);
+        }
+        wrote
+    }
+
+    fn is_from(&self, letter: &Letter) -> bool {
+        self.addresses.contains(&letter.from.to_lowercase())
+    }
+
+    fn why(&self, letter: &Letter, wrote: bool) -> Vec<Why> {
+        let to_me = letter
+            .to
+            .iter()
+            .any(|address| self.addresses.contains(&address.to_lowercase()));
+        let known = self.people.contains(&letter.from.to_lowercase());
+        let all = [
+            (Why::ToMe, to_me),
+            (Why::MyThread, wrote),
+            (Why::IWriteTo, known),
+        ];
+        all.into_iter()
+            .filter_map(|(why, holds)| holds.then_some(why))
+            .collect()
+    }
+}
+
+/// True for what is sent to a list of people who asked for it.
+fn is_newsletter(letter: &Letter) -> bool {
+    letter
+        .bulk
+        .iter()
+        .any(|word| word == "list" || word == "bulk")
+}
+
+/// True for what no person wrote, or what the service keeps apart.
+fn is_automatic(letter: &Letter) -> bool {
+    let local = letter.from.split('@').next().unwrap_or_default();
+    let plain: String = local
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    let machine = plain.contains("noreply")
+        || plain.contains("donotreply")
+        || matches!(plain.as_str(), "mailerdaemon" | "postmaster");
+    machine
+        || letter
+            .bulk
+            .iter()
+            .any(|word| word == "auto" || word == "aside")
+}
+
+/// Sorts the letters of inboxes.
+pub(super) fn sort(letters: &[Letter], own: &Own) -> Sorted {
+    let wrote = own.with(letters);
+    let mut order: Vec<usize> = (0..letters.len()).collect();
+    // Of the same second the first account's comes first, as it was listed.
+    order.sort_by_key(|at| std::cmp::Reverse(letters.get(*at).and_then(|one| one.date)));
+    let theirs = order.iter().filter_map(|at| Some((*at, letters.get(*at)?)));
+    let theirs: Vec<_> = theirs
+        .filter(|(_, letter)| !letter.draft && !own.is_from(letter))
+        .collect();
+
+    let mut sorted = Sorted::default();
+    let mut shown: HashSet<&(usize, String)> = HashSet::new();
+    for (at, letter) in &theirs {
+        let last = wrote.get(&letter.thread).copied();
+        let answered = last.is_some_and(|last| last >= letter.date);
+        if answered || is_newsletter(letter) || is_automatic(letter) {
+            continue;
+        }
+        let why = own.why(letter, last.is_some());
+        if !why.is_empty() && shown.insert(&letter.thread) {
+            sorted.needs_me.push((*at, why));
+        }
+    }
+    for (at, letter) in theirs.iter().filter(|(_, letter)| letter.unread) {
+        if is_newsletter(letter) {
+            sorted.newsletters += 1;
+        } else if shown.insert(&letter.thread) {
+            sorted.unread.push(*at);
+        }
+    }
+    sorted
+}

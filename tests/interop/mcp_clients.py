@@ -26,6 +26,17 @@ checks = interop.Checks("mcp")
 TOOLS = {"accounts", "lookup", "mail_read", "mail_search"}
 READ_ONLY = {"lookup", "mail_read", "mail_search"}
 SCHEMA = "daysheet://schema/message"
+OUTPUT = "daysheet://output/"
+# Each prompt with a value for its one argument, and a word of what it must bring.
+PROMPTS = {
+    "brief_my_day": ({"date": "2026-11-13"}, "brief of Fri 2026-11-13"),
+    "triage_inbox": ({"account": "mira@example.com"}, ", 1 account: "),
+}
+# What `_meta.daysheet` tells of every answer.
+META = {
+    "tokens": int, "tokenizer": str, "bytes": int, "baseline": str, "baseline_bytes": int,
+    "ratio": float, "truncated": bool, "chunk": int, "chunks": int, "hash": str,
+}
 TABLE = re.compile(r"^messages\[3\t\]\{id\t", re.M)
 # How long a server may live after its stdin ended, in seconds. The SDK kills
 # after two.
@@ -78,6 +89,83 @@ def check_schema(client, text):
     columns = (schema or {}).get("properties", {})
     checks.that(f"{client}: the schema names the columns",
                 {"id", "date", "from", "subject"} <= columns.keys(), text)
+
+
+def check_meta(client, result, truncated):
+    """Checks what `_meta` tells of a search."""
+    meta = (result.get("_meta") or {}).get("daysheet") or {}
+    wrong = [name for name, kind in META.items() if type(meta.get(name)) is not kind]
+    checks.that(f"{client}: _meta tells what the answer costs", not wrong, f"{wrong}: {meta}")
+    texts = [block["text"] for block in result["content"] if block["type"] == "text"]
+    size = sum(len(text.encode()) for text in texts)
+    checks.same(f"{client}: _meta tells its bytes", meta.get("bytes"), size)
+    ratio = meta.get("ratio", 0) * meta.get("baseline_bytes", 0)
+    checks.that(f"{client}: the ratio is that of the bytes",
+                abs(size - ratio) <= 0.01 * meta.get("baseline_bytes", 0), meta)
+    checks.same(f"{client}: _meta tells whether it is all", meta.get("truncated"), truncated)
+    checks.that(f"{client}: _meta tells the chunk",
+                meta.get("chunk") == 1 and (meta.get("chunks", 0) > 1) == truncated, meta)
+
+
+async def check_prompts(client, session):
+    """Checks that both prompts are listed, and bring what they are for."""
+    listed = {prompt["name"]: prompt
+              for prompt in map(wire, (await session.list_prompts()).prompts)}
+    checks.same(f"{client}: the prompts are there", sorted(listed), sorted(PROMPTS))
+    for name, (arguments, word) in PROMPTS.items():
+        prompt = listed.get(name, {})
+        plain = prompt.get("title") and prompt.get("description")
+        checks.that(f"{client}: {name} has a title and says what it is for", plain, prompt)
+        named = {arg["name"]: arg.get("required", False) for arg in prompt.get("arguments", [])}
+        checks.same(f"{client}: {name} needs no argument", named, dict.fromkeys(arguments, False))
+        for given in ({}, arguments):
+            messages = wire(await session.get_prompt(name, given))["messages"]
+            roles = [message["role"] for message in messages]
+            checks.same(f"{client}: {name} {given} is the user's", roles, ["user"])
+            text = messages[0]["content"]["text"]
+            brief = re.search(r"^brief of .*$", text, re.M)
+            checks.that(f"{client}: {name} {given} brings a brief",
+                        brief and (not given or word in text), text)
+            checks.that(f"{client}: {name} {given} begins with instructions",
+                        text.split("\n\n")[0].endswith("before I say so."), text)
+    for name, given in (("no_such_prompt", {}), ("brief_my_day", {"planet": "Mars"})):
+        try:
+            said = await session.get_prompt(name, given)
+            refused = False
+        except mcp.MCPError as error:
+            said = str(error)
+            refused = name in said if not given else "planet" in said
+        checks.that(f"{client}: {name} {given} is an error", refused, said)
+
+
+async def check_output(client, session):
+    """Checks that the link of a shortened answer leads to all of it."""
+    templates = wire(await session.list_resource_templates())["resourceTemplates"]
+    checks.that(f"{client}: the template of outputs is listed",
+                OUTPUT + "{hash}" in [template["uriTemplate"] for template in templates],
+                templates)
+    result = wire(await session.call_tool("mail_search", {"limit": 20, "budget": 600}))
+    check_meta(client, result, truncated=True)
+    links = [block for block in result["content"] if block["type"] == "resource_link"]
+    checks.that(f"{client}: a shortened answer has one link, last",
+                len(links) == 1 and result["content"][-1] is links[0], result["content"])
+    uri = links[0]["uri"]
+    checks.that(f"{client}: which is an output's", uri.startswith(OUTPUT), links)
+    notes = result["content"][-2]["text"]
+    checks.that(f"{client}: and named in the notes", uri.removeprefix(OUTPUT) in notes, notes)
+    read = wire(await session.read_resource(uri))["contents"]
+    whole = wire(await session.call_tool("mail_search", {"limit": 20, "budget": 100_000}))
+    check_meta(client, whole, truncated=False)
+    texts = [block["text"] for block in whole["content"] if block["type"] == "text"]
+    checks.same(f"{client}: a whole answer has no link", len(texts), len(whole["content"]))
+    checks.same(f"{client}: the link leads to the whole answer",
+                [content["text"] for content in read], ["\n".join(texts)])
+    try:
+        said = await session.read_resource(OUTPUT + "2222222222")
+        refused = False
+    except mcp.MCPError as error:
+        said, refused = error, True
+    checks.that(f"{client}: an unknown output is an error", refused, said)
 
 
 # The Inspector ----------------------------------------------------------------
@@ -175,6 +263,8 @@ async def with_python(daysheet, mode):
             checks.that(f"{client}: an unknown resource is an error", False)
         except mcp.MCPError as error:
             checks.that(f"{client}: an unknown resource is an error", bool(str(error)))
+        await check_prompts(client, session)
+        await check_output(client, session)
 
 
 # Without a client -------------------------------------------------------------

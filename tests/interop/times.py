@@ -138,7 +138,7 @@ class Server:
 
     def rows(self, arguments):
         """The events of one search, all pages, as start and end."""
-        found, more = [], {**arguments, "format": "json"}
+        found, more = [], {**arguments, "format": "json", "budget": 100000}
         while True:
             answer = self.ask("tools/call", {"name": "calendar_search", "arguments": more})
             text = answer["content"][0]["text"]
@@ -148,7 +148,7 @@ class Server:
             found += [[row["start"], row["end"]] for row in page.get("events", [])]
             if "next" not in page:
                 return found
-            more = {"cursor": page["next"], "format": "json"}
+            more = {"cursor": page["next"], "format": "json", "budget": 100000}
 
 
 def run_cases(server, provider):

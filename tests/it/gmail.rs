@@ -522,6 +522,17 @@ async fn chunks_are_of_one_snapshot() {
     let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
     assert!(session.sandbox.deliver(ME, new).unwrap());
     assert_eq!(session.ok("mail_search", next.clone()).await, second);
+    // With another budget the chunks would be cut elsewhere; without one they
+    // are cut as the first was.
+    let mut other = next.clone();
+    other["budget"] = 900.into();
+    assert_eq!(
+        session.error("mail_search", other.clone()).await,
+        "chunk=2 is of an answer with budget=700 in another format or with another budget: give \
+         the same budget and format, or begin anew without chunk"
+    );
+    other.as_object_mut().unwrap().remove("budget");
+    assert_eq!(session.ok("mail_search", other).await, second);
     let fresh = session.ok("mail_search", arguments).await;
     assert_ne!(fresh, first);
     assert_ne!(session.ok("mail_search", next).await, second);

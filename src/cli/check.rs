@@ -19,7 +19,17 @@ use crate::error::{Error, Kind, Result};
 use crate::schemas::{self, Field, Table};
 
 /// Scalars that stand before the tables of a document.
-const SCALARS: &[&str] = &["zone", "next"];
+const SCALARS: &[&str] = &[
+    "zone",
+    "next",
+    "newsletters",
+    "unchanged",
+    "output",
+    "lines",
+    "from",
+    "to",
+    "text",
+];
 
 /// Something wrong, and where: line and column count from 1.
 #[derive(Debug, PartialEq, Eq)]
@@ -326,6 +336,14 @@ mod tests {
             (
                 "messages[1\t]{id}:\n  t1",
                 Err("2:3: `id` is not a handle such as m12"),
+            ),
+            (
+                "newsletters: 3\ntoday[1\t]{id}:\n  e1\ntoday_minimal[1\t]{id}:\n  e2",
+                Ok("1 today, 1 today_minimal"),
+            ),
+            (
+                "today_key[1\t]{id}:\n  e1",
+                Err("1:1: no table of the registry is called `today_key`"),
             ),
             (
                 "letters[1\t]{id}:\n  m1",

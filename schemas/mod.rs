@@ -24,6 +24,7 @@ mod invitation;
 mod message;
 mod outcome;
 mod schema;
+mod section;
 mod setting;
 mod slot;
 mod thread;
@@ -44,6 +45,7 @@ pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
 pub use schema::SCHEMA;
+pub use section::{NEEDS_ME, SECTIONS, TODAY, TOMORROW, UNREAD, find_in_document};
 pub use setting::SETTING;
 pub use slot::SLOT;
 pub use thread::THREAD;
@@ -77,27 +79,6 @@ pub fn find(name: &str) -> Option<&'static Table> {
         .iter()
         .copied()
         .find(|table| table.name == name || table.plural == name)
-}
-
-/// The names under which documents have tables besides their plurals: those of
-/// a brief.
-pub const SECTIONS: &[(&str, &Table)] = &[
-    ("today", &EVENT),
-    ("tomorrow", &EVENT),
-    ("needs_me", &MESSAGE),
-    ("unread", &MESSAGE),
-];
-
-/// The table whose rows stand under `name` in a document, which may be lowered
-/// to fewer columns than others of it.
-pub fn find_in_document(name: &str) -> Option<&'static Table> {
-    let lowered = [Level::Key, Level::Core]
-        .into_iter()
-        .find_map(|level| name.strip_suffix(level.detail())?.strip_suffix('_'));
-    let name = lowered.unwrap_or(name);
-    let section = SECTIONS.iter().find(|(section, _)| *section == name);
-    let plural = TABLES.iter().copied().find(|table| table.plural == name);
-    plural.or(section.map(|(_, table)| *table))
 }
 
 /// Whose JSON a row is made from.

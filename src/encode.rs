@@ -4,6 +4,7 @@
 //! The encoders write it straight into one `String`; they know rows and
 //! nothing of providers, and cannot fail.
 
+mod digits;
 pub mod json;
 pub mod stc;
 pub mod toon;

@@ -5,6 +5,7 @@
 //! it; quoting anything else is non-conforming.
 //! Decoding is not here: `daysheet check` uses the `toon-format` crate.
 
+use super::digits::{digits, ends, sign};
 use std::fmt::Write;
 
 use super::{Delimiter, Document};
@@ -189,25 +190,5 @@ fn is_numeric(bytes: &[u8]) -> bool {
         },
         _ => bytes,
     };
-    match bytes {
-        [] => true,
-        [b'e' | b'E', rest @ ..] => digits(sign(rest)).is_some_and(<[u8]>::is_empty),
-        _ => false,
-    }
-}
-
-fn sign(bytes: &[u8]) -> &[u8] {
-    match bytes {
-        [b'+' | b'-', rest @ ..] => rest,
-        _ => bytes,
-    }
-}
-
-/// What follows at least one digit.
-fn digits(bytes: &[u8]) -> Option<&[u8]> {
-    let count = bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    if count == 0 { None } else { bytes.get(count..) }
+    ends(bytes)
 }

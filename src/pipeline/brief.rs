@@ -35,7 +35,7 @@ use crate::provider::calendar::Facts;
 use crate::query::{self, Clock};
 use crate::request::brief::Brief;
 use crate::row::{Cell, RowTable};
-use crate::schemas::{CLASH, Level};
+use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
 use crate::times::Here;
 use crate::when::When;
 
@@ -111,7 +111,7 @@ impl Pipeline {
         if !agenda.is_unknown() && !days.tomorrow.is_empty() {
             let rows = self.ranged_rows(&agenda, &days.tomorrow, zone, &mut notes);
             let call = span.calendar_search(span.next_day());
-            sheet.push(rows.await?.section("tomorrow"), Tier::Medium, None, call);
+            sheet.push(rows.await?.section(TOMORROW), Tier::Medium, None, call);
         }
 
         let mut draft = sheet.draft;
@@ -171,7 +171,7 @@ impl Pipeline {
             Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
             _ => Tier::High,
         };
-        sheet.push(today.section("today"), tier, None, call.clone());
+        sheet.push(today.section(TODAY), tier, None, call.clone());
         if !clashing.is_empty() {
             sheet.push(clashing, tier, Some(true), call);
         }
@@ -241,12 +241,12 @@ impl Pipeline {
             sheet.draft.legend.push(whys(&rows, sorted));
         }
         let call = span.mail_search(&span.inbox);
-        sheet.push(rows.section("needs_me"), Tier::High, Some(true), call);
+        sheet.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
         let unread = format!("is:unread {}", span.inbox);
         if !sorted.unread.is_empty() {
             let rows = self.letter_rows(mail, &sorted.unread, several, notes);
             let call = span.mail_search(&unread);
-            sheet.push(rows.await?.section("unread"), Tier::Medium, None, call);
+            sheet.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
         }
         if sorted.newsletters > 0 {
             // No search finds them alone: it knows no headers.

@@ -64,11 +64,6 @@ impl Pipeline {
     /// was asked for again and the answer is another now; what asking can end
     /// with.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
-        self.whole_output(id).await
-    }
-
-    /// As [`Pipeline::output_text`].
-    pub(super) async fn whole_output(&self, id: &str) -> Result<Arc<str>> {
         let hash = outputs::meant(id).ok_or_else(|| unknown(id))?;
         let (recipe, accounts) = match self.outputs.get(hash).await? {
             None => return Err(unknown(hash)),
@@ -117,7 +112,7 @@ impl Pipeline {
     }
 
     pub(super) async fn output(&self, asked: OutputRead, fields: bool) -> Result<Draft> {
-        let text = self.whole_output(&asked.id).await?;
+        let text = self.output_text(&asked.id).await?;
         let budget = asked
             .budget
             .map_or(self.config.budget, |most| most as usize);

@@ -3,6 +3,7 @@
 //!
 //! It knows neither JSON's grammar nor STC's.
 
+use super::super::digits::{digits, ends, sign};
 use std::fmt;
 
 /// How deep lists and objects may nest. A table is two levels, a list of
@@ -295,25 +296,5 @@ pub(super) fn looks_like_number(text: &str) -> bool {
         },
         (None, _) => return false,
     };
-    match left {
-        [] => true,
-        [b'e' | b'E', rest @ ..] => digits(sign(rest)).is_some_and(<[u8]>::is_empty),
-        _ => false,
-    }
-}
-
-fn sign(bytes: &[u8]) -> &[u8] {
-    match bytes {
-        [b'+' | b'-', rest @ ..] => rest,
-        _ => bytes,
-    }
-}
-
-/// What follows at least one digit.
-fn digits(bytes: &[u8]) -> Option<&[u8]> {
-    let count = bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    if count == 0 { None } else { bytes.get(count..) }
+    ends(left)
 }

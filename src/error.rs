@@ -104,6 +104,11 @@ impl Error {
         )
     }
 
+    /// True when it leaves open whether something that was to be written was.
+    pub fn is_open(&self) -> bool {
+        matches!(self.kind, Kind::Network | Kind::Timeout)
+    }
+
     /// True for a bug of ours, which the caller cannot act on.
     pub fn is_bug(&self) -> bool {
         self.kind == Kind::Internal

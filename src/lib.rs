@@ -15,6 +15,7 @@
 #[path = "../schemas/mod.rs"]
 pub mod schemas;
 
+pub mod access;
 pub mod error;
 
 pub mod query;
@@ -32,6 +33,8 @@ pub mod project;
 
 pub mod accounts;
 pub mod body;
+pub mod caller;
+pub mod compose;
 pub mod config;
 pub mod ical;
 pub mod net;

@@ -6,6 +6,7 @@
 //! says what stands in them.
 
 pub mod calendar;
+pub mod mail;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -17,6 +17,7 @@ pub mod flowed;
 pub mod html;
 pub mod invisible;
 pub mod quote;
+pub mod verdict;
 pub mod words;
 mod wrap;
 
@@ -27,7 +28,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 pub use address::{Address, address_list};
-pub use invisible::is_invisible;
+pub use invisible::{is_invisible, visible};
 pub use wrap::{LINE, wrapped};
 
 /// Headers longer than this are not searched for encoded words: the search

@@ -34,7 +34,7 @@ pub fn is_invisible(c: char) -> bool {
 
 /// `s` without its invisible characters, but for those that shape a visible
 /// neighbour. A second pass changes nothing.
-pub(super) fn visible(s: &str) -> Cow<'_, str> {
+pub fn visible(s: &str) -> Cow<'_, str> {
     if !s.chars().any(is_invisible) {
         return Cow::Borrowed(s);
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[(&str, u8)] = &[
     ("schemas", 0),
     ("error", 0),
+    ("access", 0),
     ("row", 1),
     ("text", 1),
     ("query", 1),
@@ -27,6 +28,10 @@ const LAYERS: &[(&str, u8)] = &[
     ("body", 3),
     ("ical", 3),
     ("outputs", 3),
+    ("compose", 3),
+    ("files", 3),
+    ("caller", 3),
+    ("unsubscribe", 3),
     ("providers", 4),
     ("request", 4),
     ("tools", 4),

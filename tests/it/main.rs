@@ -19,6 +19,7 @@ mod brief;
 mod budget;
 #[cfg(feature = "google")]
 mod cli;
+mod compose;
 mod config;
 mod count;
 #[cfg(any(feature = "google", feature = "microsoft"))]

@@ -1,0 +1,63 @@
+//! Names of files, so that they are names and nothing else.
+
+use crate::text;
+
+/// The most bytes of a name; file systems have 255.
+const LONGEST: usize = 150;
+/// The most bytes of an ending that is kept when a name is shortened.
+const LONGEST_ENDING: usize = 12;
+/// Names that Windows has for devices, with any ending.
+const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+/// The name as a file can have it in any folder: no path, no control or
+/// invisible characters, no signs that a system reads, no dots in front, of
+/// bearable length. `attachment` if nothing is left.
+pub fn clean(said: &str) -> String {
+    let last = said.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name: String = text::visible(&text::cell(last))
+        .chars()
+        .map(|c| match c {
+            '<' | '>' | ':' | '"' | '|' | '?' | '*' => '_',
+            c => c,
+        })
+        .collect();
+    let name = name
+        .trim_start_matches(['.', ' ', '-', '~'])
+        .trim_end_matches(['.', ' ']);
+    let name = shortened(name);
+    if name.is_empty() {
+        return "attachment".to_owned();
+    }
+    let stem = name
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_lowercase();
+    let numbered = stem
+        .strip_prefix("com")
+        .or_else(|| stem.strip_prefix("lpt"))
+        .is_some_and(|rest| rest.chars().count() == 1 && !rest.chars().all(char::is_alphabetic));
+    match numbered || DEVICES.contains(&stem.as_str()) {
+        true => format!("_{name}"),
+        false => name,
+    }
+}
+
+/// A name of at most [`LONGEST`] bytes that keeps its ending.
+fn shortened(name: &str) -> String {
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let ending = name
+        .rfind('.')
+        .and_then(|at| name.get(at..))
+        .filter(|ending| ending.len() <= LONGEST_ENDING)
+        .unwrap_or_default();
+    let mut end = LONGEST - ending.len();
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let stem = name.get(..end).unwrap_or_default().trim_end();
+    format!("{stem}{ending}")
+}

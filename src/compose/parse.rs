@@ -1,0 +1,134 @@
+//! A letter's bytes read back, as far as letters of ours go.
+
+use mail_parser::{Address, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
+
+use super::text as texts;
+use crate::error::{Error, Result};
+use crate::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
+use crate::text;
+
+/// What a letter says, read back from its bytes; files with their bytes. A form
+/// of the text that is not there is made from the one that is.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) if it is no letter.
+pub fn read(raw: &[u8]) -> Result<Outgoing> {
+    let message = MessageParser::default()
+        .parse(raw)
+        .filter(|message| !message.headers().is_empty())
+        .ok_or_else(|| {
+            Error::argument("that is no letter").next("give a message as RFC 5322 has it")
+        })?;
+    let (mut plain, mut html) = (Vec::new(), Vec::new());
+    for part in message.text_bodies() {
+        if let PartType::Text(said) = &part.body {
+            plain.push(lines(said));
+        }
+    }
+    for part in message.html_bodies() {
+        if let PartType::Html(said) = &part.body {
+            html.push(lines(said));
+        }
+    }
+    let (mut plain, mut html) = (plain.join("\n"), html.join("\n"));
+    if plain.trim().is_empty() && !html.trim().is_empty() {
+        plain = texts::plain_of(&html);
+    } else if html.trim().is_empty() {
+        html = texts::html_of(&plain);
+    }
+    let header = |name: &str| {
+        message
+            .header_raw(name.to_owned())
+            .unwrap_or_default()
+            .trim()
+    };
+    let importance = match (header("Importance"), header("X-Priority")) {
+        (word, _) if word.eq_ignore_ascii_case("high") => Importance::High,
+        (word, _) if word.eq_ignore_ascii_case("low") => Importance::Low,
+        ("", number) if number.starts_with(['1', '2']) => Importance::High,
+        ("", number) if number.starts_with(['4', '5']) => Importance::Low,
+        _ => Importance::Normal,
+    };
+    let files = message
+        .attachments()
+        .enumerate()
+        .map(|(at, part)| file(at, part));
+    let from = people(message.from()).into_iter().next();
+    Ok(Outgoing {
+        message_id: message.message_id().unwrap_or_default().to_owned(),
+        from: from.unwrap_or(Person {
+            name: None,
+            address: String::new(),
+        }),
+        to: people(message.to()),
+        cc: people(message.cc()),
+        bcc: people(message.bcc()),
+        reply_to: people(message.reply_to()),
+        subject: text::cell(message.subject().unwrap_or_default()),
+        text: plain,
+        html,
+        importance,
+        in_reply_to: ids(message.in_reply_to()).pop(),
+        references: ids(message.references()),
+        files: files.collect(),
+    })
+}
+
+fn file(at: usize, part: &MessagePart<'_>) -> Enclosure {
+    let media = part.content_type().map_or_else(
+        || "application/octet-stream".to_owned(),
+        |kind| match kind.subtype() {
+            Some(subtype) => format!("{}/{subtype}", kind.ctype()).to_lowercase(),
+            None => kind.ctype().to_lowercase(),
+        },
+    );
+    let bytes: &[u8] = match &part.body {
+        PartType::Message(inner) => inner.raw_message(),
+        _ => part.contents(),
+    };
+    // A picture that the HTML shows has no business among what is attached.
+    let inline = part
+        .content_disposition()
+        .is_none_or(|how| !how.ctype().eq_ignore_ascii_case("attachment"));
+    let name = part.attachment_name().map(text::cell);
+    Enclosure {
+        name: name
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("file{}", at + 1)),
+        media,
+        cid: part.content_id().filter(|_| inline).map(bare),
+        content: Content::Bytes(bytes.into()),
+    }
+}
+
+fn people(list: Option<&Address<'_>>) -> Vec<Person> {
+    let list = list.map(|list| list.iter().collect::<Vec<_>>());
+    let one = |known: &mail_parser::Addr<'_>| {
+        let address = text::cell(known.address()?);
+        let name = known.name().map(text::cell);
+        (!address.is_empty()).then(|| Person {
+            name: name.filter(|name| !name.is_empty()),
+            address,
+        })
+    };
+    list.unwrap_or_default()
+        .into_iter()
+        .filter_map(one)
+        .collect()
+}
+
+fn ids(value: &HeaderValue<'_>) -> Vec<String> {
+    match value {
+        HeaderValue::Text(one) => vec![bare(one)],
+        HeaderValue::TextList(list) => list.iter().map(|one| bare(one)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn bare(id: &str) -> String {
+    id.trim().trim_matches(['<', '>']).to_owned()
+}
+
+fn lines(said: &str) -> String {
+    said.replace("\r\n", "\n").replace('\r', "\n")
+}

@@ -1,0 +1,340 @@
+//! Whom a letter goes to, read strictly.
+//!
+//! What a model says is sent to, so it is read otherwise than what strangers
+//! wrote into headers ([`crate::text::address_list`]): anything that could be
+//! read in two ways is refused, with the item and what to do, and nothing is
+//! guessed or dropped. What is valid and may still deceive becomes a warning.
+
+use icu_properties::CodePointMapData;
+use icu_properties::props::Script;
+
+use crate::error::{Error, Result};
+use crate::provider::mail::Person;
+use crate::text::{self, brief, is_invisible, visible};
+
+/// The longest local part (RFC 5321).
+const LONGEST_LOCAL: usize = 64;
+/// The longest address (RFC 5321, as its errata have it).
+const LONGEST: usize = 254;
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 200;
+/// The most recipients of one field.
+const MOST: usize = 500;
+
+/// People, and what the user should know before they are written to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Read {
+    /// The people, each address once, in order.
+    pub people: Vec<Person>,
+    /// What is odd about them, a line each.
+    pub warnings: Vec<String>,
+}
+
+/// The people that `items` name, each item one or several mailboxes (RFC 5322)
+/// with commas or semicolons between them. `field` is what the argument is
+/// called. Empty items say nothing.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument), which names the item and
+/// what to do.
+pub fn read(field: &str, items: &[String]) -> Result<Read> {
+    let mut found = Read::default();
+    for item in items {
+        let refused = |error: Error| {
+            Error::argument(format!("`{field}` {}: {}", brief(item), error.message())).next(
+                error
+                    .next_step()
+                    .unwrap_or("write `Name <name@example.com>`"),
+            )
+        };
+        clean(item).map_err(refused)?;
+        for one in mailboxes(item).map_err(refused)? {
+            let person = mailbox(one).map_err(refused)?;
+            found.warnings.extend(warning(&person));
+            if !holds(&found.people, &person.address) {
+                found.people.push(person);
+            }
+        }
+    }
+    match found.people.len() {
+        0..=MOST => Ok(found),
+        many => Err(
+            Error::argument(format!("`{field}` has {many} recipients, more than {MOST}"))
+                .next("write to fewer people at once"),
+        ),
+    }
+}
+
+/// True if the address is among these people.
+pub fn holds(people: &[Person], address: &str) -> bool {
+    people
+        .iter()
+        .any(|one| one.address.eq_ignore_ascii_case(address))
+}
+
+/// Somebody out of a stranger's letter, as they can be written to: `None` for
+/// an address that nobody can send to. A name that holds another address, or
+/// what cannot be seen, is left out and told of.
+pub fn known(person: &Person, warnings: &mut Vec<String>) -> Option<Person> {
+    let Ok(address) = ascii(&person.address) else {
+        warnings.push(format!(
+            "left out, because it is no address: {}",
+            brief(&person.address)
+        ));
+        return None;
+    };
+    let name = person.name.as_deref().map(text::cell);
+    let name = name.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(&address));
+    let name = match name {
+        Some(name) if name.contains('@') => {
+            warnings.push(format!(
+                "{address} calls itself {}: the name was left out",
+                brief(&name)
+            ));
+            None
+        }
+        name => name.map(|name| text::clip(name, LONGEST_NAME).0),
+    };
+    let person = Person { name, address };
+    warnings.extend(warning(&person));
+    Some(person)
+}
+
+/// The address as it is sent: the domain in ASCII and small letters.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) for what is no address, and
+/// for one that Gmail and Outlook cannot send to: with more than ASCII before
+/// the `@`, or a domain that mixes scripts.
+pub fn ascii(said: &str) -> Result<String> {
+    let wrong = |why: &str| Error::argument(format!("{} {why}", brief(said)));
+    let Some((local, domain)) = said.rsplit_once('@') else {
+        return Err(wrong("is no address").next("write it as name@example.com"));
+    };
+    if !local.is_ascii() {
+        return Err(wrong("has other letters than ASCII before the @")
+            .next("ask them for an address in ASCII"));
+    }
+    let sign = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&b);
+    if local.is_empty() || local.starts_with('.') || !local.bytes().all(sign) {
+        return Err(wrong("is no address").next("write it as name@example.com"));
+    }
+    let odd = |c: char| {
+        c.is_whitespace() || c.is_control() || is_invisible(c) || "%[]:/\\<>()\",;".contains(c)
+    };
+    if domain.contains(odd) || !domain.contains('.') {
+        return Err(wrong("has no domain such as example.com").next("correct it after the @"));
+    }
+    let Ok(url::Host::Domain(host)) = url::Host::parse(domain) else {
+        return Err(wrong("has no domain such as example.com").next("correct it after the @"));
+    };
+    let labels = host.split('.').all(|label| (1..=63).contains(&label.len()));
+    if !labels || !host.is_ascii() || !host.contains('.') {
+        return Err(wrong("has no domain such as example.com").next("correct it after the @"));
+    }
+    if local.len() > LONGEST_LOCAL || local.len() + 1 + host.len() > LONGEST {
+        return Err(wrong("is longer than an address can be").next("correct it"));
+    }
+    if seen(&host).split('.').any(is_mixed) {
+        return Err(Error::argument(format!(
+            "the domain of {} mixes scripts that look alike ({host})",
+            brief(said)
+        ))
+        .next("check the domain letter by letter, and type it anew"));
+    }
+    Ok(format!("{local}@{host}"))
+}
+
+/// A domain as people see it.
+fn seen(host: &str) -> String {
+    let (seen, _) = idna::domain_to_unicode(host);
+    seen
+}
+
+/// True for a word of letters that look alike and belong to different scripts.
+/// Those that Japanese, Chinese and Korean names put side by side do not.
+fn is_mixed(label: &str) -> bool {
+    let mut scripts: Vec<Script> = Vec::new();
+    for c in label.chars() {
+        let script = CodePointMapData::<Script>::new().get(c);
+        let script = match script {
+            Script::Common | Script::Inherited => continue,
+            Script::Han
+            | Script::Hiragana
+            | Script::Katakana
+            | Script::Bopomofo
+            | Script::Hangul => Script::Han,
+            script => script,
+        };
+        if !scripts.contains(&script) {
+            scripts.push(script);
+        }
+    }
+    !matches!(
+        scripts.as_slice(),
+        [] | [_] | [Script::Latin, Script::Han] | [Script::Han, Script::Latin]
+    )
+}
+
+/// What is odd about an address that can be sent to.
+fn warning(person: &Person) -> Option<String> {
+    let (_, host) = person.address.rsplit_once('@')?;
+    let seen = seen(host);
+    (seen != host).then(|| {
+        format!(
+            "{} is {host} in ASCII: check that it is no look-alike",
+            brief(&seen)
+        )
+    })
+}
+
+/// Refuses characters that hide or reorder what an item says. Joiners that shape
+/// a name's letters, or an emoji, are part of it.
+fn clean(item: &str) -> Result<()> {
+    let hidden = |c: &char| c.is_control() || is_invisible(*c);
+    let shaped = visible(item) == item && !item.chars().any(char::is_control);
+    match item.chars().find(hidden) {
+        None => Ok(()),
+        Some(_) if shaped => Ok(()),
+        Some(c) => Err(Error::argument(format!(
+            "it holds the invisible character U+{:04X}",
+            u32::from(c)
+        ))
+        .next("type the address anew")),
+    }
+}
+
+/// The mailboxes of an item: what stands between its commas and semicolons,
+/// but for those in quotes, brackets and parentheses.
+fn mailboxes(item: &str) -> Result<Vec<&str>> {
+    let (mut quoted, mut escaped, mut angle, mut depth) = (false, false, false, 0_usize);
+    let (mut from, mut found) = (0, Vec::new());
+    for (at, c) in item.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '<' if angle => return Err(Error::argument("it has a bracket within brackets")),
+            '<' => angle = true,
+            '>' if !angle => return Err(Error::argument("it has a bracket that nothing opens")),
+            '>' => angle = false,
+            _ if angle => {}
+            '(' => depth += 1,
+            ')' if depth == 0 => {
+                return Err(Error::argument("it has a parenthesis that nothing opens"));
+            }
+            ')' => depth -= 1,
+            '@' if depth > 0 => {
+                return Err(Error::argument("it has an address in parentheses")
+                    .next("leave out the parentheses and what is in them"));
+            }
+            ':' => {
+                return Err(Error::argument("it looks like a group").next(
+                    "leave out the group's name, its colon and its semicolon, and give the \
+                     addresses alone",
+                ));
+            }
+            ',' | ';' if depth == 0 => {
+                found.push(item.get(from..at).unwrap_or_default().trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if quoted || angle || depth > 0 {
+        return Err(Error::argument(
+            "it has a quote, bracket or parenthesis that nothing closes",
+        ));
+    }
+    found.push(item.get(from..).unwrap_or_default().trim());
+    found.retain(|one| !one.is_empty());
+    Ok(found)
+}
+
+/// One mailbox: an address, or a name with the address in brackets.
+fn mailbox(said: &str) -> Result<Person> {
+    let Some(opened) = outside_quotes(said, '<') else {
+        if !said.contains('@') {
+            return Err(
+                Error::argument(format!("{} is no address", brief(said))).next(
+                    "give an address; a name with a comma in it stands in quotes: \
+                 \"Lindqvist, Mira\" <mira@example.com>",
+                ),
+            );
+        }
+        return Ok(Person {
+            name: None,
+            address: ascii(said)?,
+        });
+    };
+    let (name, rest) = said.split_at(opened);
+    let inside = rest
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+        .filter(|inside| !inside.contains(['<', '>']));
+    let Some(inside) = inside else {
+        return Err(Error::argument("something follows the address")
+            .next("write `Name <name@example.com>` with a comma after it"));
+    };
+    if inside.trim_start().starts_with('@') {
+        return Err(Error::argument("it gives a route to the address")
+            .next("leave out what is before the last colon"));
+    }
+    let address = ascii(inside.trim())?;
+    let name = named(name)?.filter(|name| !name.eq_ignore_ascii_case(&address));
+    let deceives = |name: &String| name.contains(['@', '＠', '﹫']);
+    if let Some(name) = name.as_ref().filter(|name| deceives(name)) {
+        return Err(Error::argument(format!(
+            "the name says {} and the address is {address}",
+            brief(name)
+        ))
+        .next("leave out the name, or the address that stands in it"));
+    }
+    Ok(Person { name, address })
+}
+
+/// Where a character first stands outside quotes.
+fn outside_quotes(said: &str, sought: char) -> Option<usize> {
+    let (mut quoted, mut escaped) = (false, false);
+    for (at, c) in said.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            c if c == sought && !quoted => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A name without its quotes.
+fn named(said: &str) -> Result<Option<String>> {
+    let mut name = String::with_capacity(said.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in said.chars() {
+        match c {
+            c if escaped => {
+                name.push(c);
+                escaped = false;
+            }
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            c => name.push(c),
+        }
+    }
+    if name.contains("=?") {
+        return Err(
+            Error::argument("the name looks encoded").next("write the name as people read it")
+        );
+    }
+    let name = text::cell(&name);
+    if name.chars().count() > LONGEST_NAME {
+        return Err(
+            Error::argument(format!("the name is longer than {LONGEST_NAME} characters"))
+                .next("shorten it"),
+        );
+    }
+    Ok((!name.is_empty()).then_some(name))
+}

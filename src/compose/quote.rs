@@ -1,0 +1,188 @@
+//! What is answered or sent on, as it stands below the new text.
+//!
+//! The plain text is quoted from the plain text and the HTML from the HTML,
+//! cleaned; what only one of them has is made from the other.
+
+use html_escape::encode_text;
+use jiff::tz::TimeZone;
+
+use super::clean::cleaned;
+use super::text::{Both, html_of, plain_of};
+use crate::provider::mail::{Original, Person};
+use crate::text as clean;
+
+/// The line above what is sent on.
+const FORWARDED: &str = "---------- Forwarded message ----------";
+/// How a quote begins in HTML.
+const QUOTE: &str = "<blockquote type=\"cite\"";
+/// How it looks.
+const STYLE: &str = "margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex";
+
+/// What is answered, below the line that says whose it is; times in `zone`.
+pub fn answered(original: &Original, zone: &TimeZone) -> Both {
+    let line = attribution(original, zone);
+    let plain = plain(original);
+    let quoted: Vec<String> = plain
+        .lines()
+        .map(|line| match line {
+            "" => ">".to_owned(),
+            line if line.starts_with('>') => format!(">{line}"),
+            line => format!("> {line}"),
+        })
+        .collect();
+    Both {
+        text: format!("{line}\n{}", quoted.join("\n"))
+            .trim_end()
+            .to_owned(),
+        html: format!(
+            "<p>{}</p>\n{QUOTE} style=\"{STYLE}\">\n{}\n</blockquote>",
+            encode_text(&line),
+            without_parts(&html(original))
+        ),
+    }
+}
+
+/// What is sent on, below the lines that say whose it is.
+pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
+    let mut lines = vec![
+        FORWARDED.to_owned(),
+        format!("From: {}", list(&original.from)),
+    ];
+    if let Some(sent) = original.sent {
+        lines.push(format!("Date: {}", when(sent, zone)));
+    }
+    lines.push(format!("Subject: {}", clean::cell(&original.subject)));
+    for (name, people) in [("To", &original.to), ("Cc", &original.cc)] {
+        if !people.is_empty() {
+            lines.push(format!("{name}: {}", list(people)));
+        }
+    }
+    let escaped: Vec<_> = lines.iter().map(|line| encode_text(line)).collect();
+    Both {
+        text: format!("{}\n\n{}", lines.join("\n"), plain(original))
+            .trim_end()
+            .to_owned(),
+        html: format!(
+            "<p>{}</p>\n<div>\n{}\n</div>",
+            escaped.join("<br>\n"),
+            html(original)
+        ),
+    }
+}
+
+/// The quote at the end of a letter that we made; nothing if none is found in
+/// both of its forms.
+pub fn held(text: &str, html: &str) -> Option<Both> {
+    let lines: Vec<&str> = text.lines().collect();
+    let begins = |at: usize, line: &str| {
+        let next = lines.get(at + 1).copied().unwrap_or_default();
+        line == FORWARDED || (line.ends_with(" wrote:") && next.starts_with('>'))
+    };
+    let at = lines
+        .iter()
+        .enumerate()
+        .position(|(at, line)| begins(at, line))?;
+    let first = lines.get(at)?;
+    let text = lines.get(at..)?.join("\n");
+    let start = match *first == FORWARDED {
+        true => {
+            let mark = html.find(FORWARDED)?;
+            html.get(..mark)?.rfind("<p")?
+        }
+        false => {
+            let mark = html.find(QUOTE)?;
+            html.get(..mark)?.rfind("<p")?
+        }
+    };
+    Some(Both {
+        text: text.trim_end().to_owned(),
+        // Where a document was made of it, its end follows.
+        html: cleaned(html.get(start..)?)?,
+    })
+}
+
+/// New text, signature and quote as one, in that order; what is empty is not
+/// there.
+pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> Both {
+    let (mut text, mut html) = (Vec::new(), Vec::new());
+    if !body.text.trim().is_empty() || !body.html.trim().is_empty() {
+        text.push(body.text.trim_end().to_owned());
+        html.push(body.html.trim_end().to_owned());
+    }
+    if let Some(signature) = signature {
+        text.push(format!("-- \n{}", signature.text.trim_end()));
+        html.push(format!("<div>-- <br>\n{}</div>", signature.html.trim_end()));
+    }
+    if let Some(quote) = quote {
+        text.push(quote.text.clone());
+        html.push(quote.html.clone());
+    }
+    Both {
+        text: text.join("\n\n"),
+        html: html.join("\n"),
+    }
+}
+
+/// `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
+fn attribution(original: &Original, zone: &TimeZone) -> String {
+    let who = match original.from.is_empty() {
+        true => "somebody".to_owned(),
+        false => list(&original.from),
+    };
+    match original.sent {
+        Some(sent) => format!("On {}, {who} wrote:", when(sent, zone)),
+        None => format!("{who} wrote:"),
+    }
+}
+
+fn when(at: jiff::Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone())
+        .strftime("%a, %-d %b %Y at %H:%M")
+        .to_string()
+}
+
+fn list(people: &[Person]) -> String {
+    let one =
+        |person: &Person| clean::Address::new(person.name.as_deref(), &person.address).to_string();
+    people.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn plain(original: &Original) -> String {
+    let text = original
+        .text
+        .as_deref()
+        .filter(|text| !text.trim().is_empty());
+    let text = match (text, &original.html) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(html)) => plain_of(html),
+        (None, None) => String::new(),
+    };
+    let unified = text.replace("\r\n", "\n").replace(['\r', '\0'], "\n");
+    let lines: Vec<&str> = unified.lines().map(str::trim_end).collect();
+    lines.join("\n").trim_matches('\n').to_owned()
+}
+
+fn html(original: &Original) -> String {
+    let own = original.html.as_deref().and_then(cleaned);
+    own.filter(|html| !html.is_empty())
+        .unwrap_or_else(|| html_of(&plain(original)))
+}
+
+/// Cleaned HTML without pictures that are parts of another letter.
+fn without_parts(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(at) = rest.find("<img") {
+        let (before, tag) = rest.split_at(at);
+        out.push_str(before);
+        // Cleaned HTML has no `>` in attributes but as an entity.
+        let end = tag.find('>').map_or(tag.len(), |end| end + 1);
+        let (tag, after) = tag.split_at(end);
+        if !tag.to_ascii_lowercase().contains("src=\"cid:") {
+            out.push_str(tag);
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}

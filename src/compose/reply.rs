@@ -1,0 +1,156 @@
+//! What an answer takes over from the letter that it answers.
+
+use super::people::{self, holds};
+use super::write::is_id;
+use crate::provider::mail::{Original, Person};
+use crate::text;
+
+/// The most Message-IDs of a References field.
+const MOST_REFERENCES: usize = 30;
+/// The longest subject that is taken over, in columns.
+const LONGEST_SUBJECT: usize = 400;
+
+/// What programs write before the subject of an answer, in small letters.
+const ANSWERS: &[&str] = &[
+    "re", "aw", "antw", "antwort", "sv", "vs", "odp", "ynt", "res", "回复", "答复", "回覆", "返信",
+    "ref", "rif", "atb", "απ", "ha",
+];
+/// The same of what is sent on.
+const FORWARDS: &[&str] = &[
+    "fwd", "fw", "wg", "tr", "rv", "enc", "vl", "doorst", "i", "pd", "转发", "轉寄", "転送", "vb",
+];
+
+/// The subject of an answer: `Re: ` once, whatever stood there.
+pub fn subject(of: &str) -> String {
+    marked("Re: ", of, ANSWERS)
+}
+
+/// The subject of what is sent on: `Fwd: ` once, whatever stood there.
+pub fn forwarded(of: &str) -> String {
+    marked("Fwd: ", of, FORWARDS)
+}
+
+fn marked(mark: &str, of: &str, known: &[&str]) -> String {
+    let subject = text::cell(of);
+    let mut rest = subject.as_str();
+    while let Some(after) = without_mark(rest, known) {
+        rest = after;
+    }
+    let (rest, _) = text::clip(rest.to_owned(), LONGEST_SUBJECT);
+    format!("{mark}{rest}").trim_end().to_owned()
+}
+
+/// What follows one of these marks, as `Re:`, `RE[2]:`, `Aw (3) :`.
+fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
+    let (before, after) = subject.split_once([':', '：'])?;
+    let word = before.trim_end();
+    let word = ["[]", "()"]
+        .iter()
+        .find_map(|pair| {
+            let (open, close) = pair.split_at(1);
+            let (word, number) = word.strip_suffix(close)?.rsplit_once(open)?;
+            number
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+                .then_some(word)
+        })
+        .unwrap_or(word);
+    let word = word.trim_end().to_lowercase();
+    known.contains(&word.as_str()).then(|| after.trim_start())
+}
+
+/// Whom an answer goes to: the recipients, and the copied ones.
+///
+/// `own` are the user's addresses, which get no copy of what the user writes.
+/// What is odd about people is added to `warnings`.
+pub fn recipients(
+    original: &Original,
+    own: &[String],
+    all: bool,
+    warnings: &mut Vec<String>,
+) -> (Vec<Person>, Vec<Person>) {
+    let mine = |address: &str| own.iter().any(|one| one.eq_ignore_ascii_case(address));
+    let authors = match original.reply_to.is_empty() {
+        true => &original.from,
+        false => &original.reply_to,
+    };
+    let first = match original.own {
+        true => &original.to,
+        false => authors,
+    };
+    let first = reachable(first, warnings);
+    let mut to: Vec<Person> = Vec::new();
+    let add = |list: &mut Vec<Person>, others: &[Person], people: Vec<Person>| {
+        for person in people {
+            let known = holds(list, &person.address) || holds(others, &person.address);
+            if !known && !mine(&person.address) {
+                list.push(person);
+            }
+        }
+    };
+    add(&mut to, &[], first.clone());
+    let mut cc = Vec::new();
+    if all {
+        if !original.own {
+            add(&mut to, &[], reachable(&original.to, warnings));
+        }
+        add(&mut cc, &to, reachable(&original.cc, warnings));
+    }
+    // A note to oneself is answered to oneself.
+    if to.is_empty() && cc.is_empty() {
+        add_all(&mut to, first);
+    }
+    if !original.own {
+        elsewhere(original, warnings);
+    }
+    (to, cc)
+}
+
+fn add_all(list: &mut Vec<Person>, people: Vec<Person>) {
+    for person in people {
+        if !holds(list, &person.address) {
+            list.push(person);
+        }
+    }
+}
+
+fn reachable(list: &[Person], warnings: &mut Vec<String>) -> Vec<Person> {
+    list.iter()
+        .filter_map(|one| people::known(one, warnings))
+        .collect()
+}
+
+/// Warns where answers go to another domain than the letter came from.
+fn elsewhere(original: &Original, warnings: &mut Vec<String>) {
+    let domain = |person: &Person| {
+        let (_, domain) = person.address.rsplit_once('@')?;
+        Some(domain.to_lowercase())
+    };
+    let (Some(from), Some(reply)) = (original.from.first(), original.reply_to.first()) else {
+        return;
+    };
+    if domain(from) != domain(reply) {
+        warnings.push(format!(
+            "its Reply-To sends answers to {}, and it came from {}",
+            text::brief(&reply.address),
+            text::brief(&from.address)
+        ));
+    }
+}
+
+/// The Message-ID that an answer names, and those before it, the first first.
+/// Of very many, the first and the latest stay.
+pub fn references(original: &Original) -> (Option<String>, Vec<String>) {
+    let parent = Some(original.message_id.clone()).filter(|id| is_id(id));
+    let mut list: Vec<String> = Vec::new();
+    for id in original.references.iter().chain(&parent) {
+        if is_id(id) {
+            list.retain(|known| known != id);
+            list.push(id.clone());
+        }
+    }
+    if list.len() > MOST_REFERENCES {
+        list.drain(1..=list.len() - MOST_REFERENCES);
+    }
+    (parent, list)
+}

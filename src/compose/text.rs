@@ -1,0 +1,281 @@
+//! A text in its two forms: plain, and as the body of an HTML document.
+
+use html_escape::encode_text;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+
+use super::clean::cleaned;
+use crate::error::{Error, Result};
+use crate::text::html as read;
+
+/// A text in both forms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Both {
+    /// The plain text, lines ending in LF, none at the end.
+    pub text: String,
+    /// What stands in the body of an HTML document.
+    pub html: String,
+}
+
+/// The options of CommonMark that are on besides.
+fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH
+}
+
+/// A text that was written in Markdown. HTML in it is text like any other.
+pub fn markdown(said: &str) -> Both {
+    let said = unified(said);
+    let events = Parser::new_ext(&said, options()).map(|event| match event {
+        // A line that its writer broke stays broken: mail is no web page.
+        Event::SoftBreak => Event::HardBreak,
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        // What is between the tags of HTML in the text is a paragraph of it.
+        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        other => other,
+    });
+    let mut rendered = String::new();
+    html::push_html(&mut rendered, events);
+    let html = cleaned(&rendered).unwrap_or_else(|| html_of(&said));
+    Both {
+        text: plain(&said),
+        html,
+    }
+}
+
+/// A plain text.
+pub fn from_plain(said: &str) -> Both {
+    let text = unified(said);
+    Both {
+        html: html_of(&text),
+        text: text.trim_end().to_owned(),
+    }
+}
+
+/// A text that was written in HTML, without what runs.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large or too
+/// tangled to be cleaned.
+pub fn from_html(said: &str) -> Result<Both> {
+    let html = cleaned(said).ok_or_else(|| {
+        Error::argument("the HTML is too large or too tangled").next("send it as a file")
+    })?;
+    Ok(Both {
+        text: plain_of(&html),
+        html,
+    })
+}
+
+/// Plain text as HTML: paragraphs between blank lines, other line ends as they
+/// are. Links are left to whoever shows it.
+pub fn html_of(text: &str) -> String {
+    let text = unified(text);
+    let mut out = String::new();
+    for paragraph in text.split("\n\n").map(|one| one.trim_matches('\n')) {
+        if paragraph.trim().is_empty() {
+            continue;
+        }
+        let lines: Vec<String> = paragraph.split('\n').map(spaced).collect();
+        out.push_str("<p>");
+        out.push_str(&lines.join("<br>\n"));
+        out.push_str("</p>\n");
+    }
+    out.trim_end().to_owned()
+}
+
+/// A line whose runs of spaces stay as wide as they are.
+fn spaced(line: &str) -> String {
+    let escaped = encode_text(line).into_owned();
+    let indent = escaped.len() - escaped.trim_start_matches(' ').len();
+    let (spaces, rest) = escaped.split_at(indent);
+    format!(
+        "{}{}",
+        spaces.replace(' ', "&nbsp;"),
+        rest.replace("  ", " &nbsp;")
+    )
+}
+
+/// The plain text of HTML, with the addresses of links behind their texts.
+pub fn plain_of(html: &str) -> String {
+    let found = read::html(html, read::Style::Text, true);
+    let mut text = found.text;
+    let notes: Vec<String> = found
+        .links
+        .iter()
+        .enumerate()
+        .map(|(at, link)| format!("[{}] {}", at + 1, link.url))
+        .collect();
+    if !notes.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&notes.join("\n"));
+    }
+    text
+}
+
+/// Markdown as a reader of plain text likes it: as it was written, but for the
+/// signs that say nothing there.
+fn plain(said: &str) -> String {
+    let mut out = Plain::default();
+    for event in Parser::new_ext(said, options()) {
+        out.event(event);
+    }
+    let lines: Vec<&str> = out.text.split('\n').map(str::trim_end).collect();
+    lines.join("\n").trim_matches('\n').to_owned()
+}
+
+/// Plain text while it is written.
+#[derive(Default)]
+struct Plain {
+    text: String,
+    /// The lists that are open, with the number of their next item.
+    lists: Vec<Option<u64>>,
+    /// What every line begins with.
+    indent: Vec<&'static str>,
+    /// Where a link goes, and where its text begins.
+    link: Option<(String, usize)>,
+    /// True while a block has just begun, whose first line needs no break.
+    fresh: bool,
+    cells: usize,
+}
+
+impl Plain {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(said) | Event::Code(said) | Event::Html(said) | Event::InlineHtml(said) => {
+                self.say(&said);
+            }
+            Event::SoftBreak | Event::HardBreak => self.line(),
+            Event::Rule => {
+                self.block();
+                self.say("----");
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph
+            | Tag::Heading { .. }
+            | Tag::CodeBlock(_)
+            | Tag::Table(_)
+            | Tag::HtmlBlock => self.block(),
+            Tag::BlockQuote(_) => {
+                self.block();
+                self.indent.push("> ");
+                self.text.push_str("> ");
+                self.fresh = true;
+            }
+            Tag::List(number) => {
+                match self.lists.is_empty() {
+                    true => self.block(),
+                    false => self.line(),
+                }
+                self.lists.push(number);
+                self.fresh = true;
+            }
+            Tag::Item => {
+                if !self.fresh {
+                    self.line();
+                }
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        let mark = format!("{number}. ");
+                        *number += 1;
+                        mark
+                    }
+                    _ => "- ".to_owned(),
+                };
+                self.text.push_str(&mark);
+                self.indent.push("  ");
+                self.fresh = true;
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if !self.fresh {
+                    self.line();
+                }
+                self.cells = 0;
+            }
+            Tag::TableCell => {
+                if self.cells > 0 {
+                    self.text.push_str(" | ");
+                }
+                self.cells += 1;
+            }
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                self.link = Some((dest_url.into_string(), self.text.len()));
+            }
+            Tag::Emphasis => self.text.push('_'),
+            Tag::Strong => self.text.push('*'),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::BlockQuote(_) => {
+                self.indent.pop();
+                self.fresh = false;
+            }
+            TagEnd::Item => {
+                self.indent.pop();
+                self.fresh = false;
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.fresh = false;
+            }
+            TagEnd::TableHead | TagEnd::TableRow => self.fresh = false,
+            TagEnd::Link | TagEnd::Image => {
+                if let Some((url, from)) = self.link.take() {
+                    let said = self.text.get(from..).unwrap_or_default();
+                    let bare = url.strip_prefix("mailto:").unwrap_or(&url);
+                    if said != url && said != bare && !url.starts_with("cid:") {
+                        self.text.push_str(&format!(" <{bare}>"));
+                    }
+                }
+            }
+            TagEnd::Emphasis => self.text.push('_'),
+            TagEnd::Strong => self.text.push('*'),
+            _ => {}
+        }
+    }
+
+    /// Begins a block: behind a blank line, unless something has just begun.
+    fn block(&mut self) {
+        if std::mem::take(&mut self.fresh) || self.text.is_empty() {
+            return;
+        }
+        self.text.truncate(self.text.trim_end_matches('\n').len());
+        self.line();
+        self.line();
+    }
+
+    fn line(&mut self) {
+        self.text.push('\n');
+        self.text.extend(self.indent.iter().copied());
+        self.fresh = false;
+    }
+
+    fn say(&mut self, said: &str) {
+        self.fresh = false;
+        let mut lines = said.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            self.text.push_str(line);
+            match lines.peek() {
+                // The end of the last line is the block's business.
+                Some(&"") if said.ends_with('\n') => break,
+                Some(_) => self.line(),
+                None => {}
+            }
+        }
+    }
+}
+
+fn unified(said: &str) -> String {
+    let mut text = said.replace("\r\n", "\n").replace('\r', "\n");
+    text.retain(|c| c != '\0');
+    text
+}

@@ -1,0 +1,335 @@
+//! A letter as bytes.
+//!
+//! `mail-builder` writes headers and bodies. What it would carry along although
+//! a header cannot hold it is refused before, and the bytes of files are encoded
+//! here: it takes for text what calls itself so, and then keeps a lone CR or NUL.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use mail_builder::MessageBuilder;
+use mail_builder::headers::HeaderType;
+use mail_builder::headers::address::{Address, EmailAddress};
+use mail_builder::headers::content_type::ContentType;
+use mail_builder::headers::date::Date;
+use mail_builder::headers::message_id::MessageId;
+use mail_builder::headers::raw::Raw;
+use mail_builder::headers::text::Text;
+use mail_builder::mime::{BodyPart, MimePart};
+
+use super::people;
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
+use crate::text::brief;
+
+/// The most bytes of a Message-ID: a header line has 998 at most.
+const LONGEST_ID: usize = 900;
+/// The most bytes of a line of Base64, before its CRLF.
+const LINE: usize = 76;
+/// The bytes of text in one encoded word; with its frame it stays below 76.
+const WORD: usize = 36;
+
+/// A letter as it is transmitted: MIME, 7 bits, lines ending in CRLF, dated now.
+/// Bcc stands in it, because drafts keep it; who sends it takes it out.
+///
+/// # Errors
+/// [`Kind::Argument`] for CR, LF or NUL in any header field, and for an address
+/// or Message-ID that is none. [`Kind::Internal`] if a file's bytes are not
+/// there.
+pub fn mime(letter: &Outgoing) -> Result<Vec<u8>> {
+    mime_at(letter, Timestamp::now())
+}
+
+/// The same as [`mime`], dated as given.
+///
+/// # Errors
+/// As [`mime`].
+pub fn mime_at(letter: &Outgoing, date: Timestamp) -> Result<Vec<u8>> {
+    check(letter)?;
+    let mut message = MessageBuilder::new()
+        .header("Date", HeaderType::Date(Date::new(date.as_second())))
+        .header("Message-ID", ids([letter.message_id.as_str()]))
+        .header("From", addresses(std::slice::from_ref(&letter.from)));
+    let lists = [
+        ("Reply-To", &letter.reply_to),
+        ("To", &letter.to),
+        ("Cc", &letter.cc),
+        ("Bcc", &letter.bcc),
+    ];
+    for (name, people) in lists {
+        if !people.is_empty() {
+            message = message.header(name, addresses(people));
+        }
+    }
+    message = message.header("Subject", unstructured(&letter.subject));
+    if let Some(id) = &letter.in_reply_to {
+        message = message.header("In-Reply-To", ids([id.as_str()]));
+    }
+    if !letter.references.is_empty() {
+        let list = letter.references.iter().map(String::as_str);
+        message = message.header("References", ids(list));
+    }
+    let importance = match letter.importance {
+        Importance::Normal => None,
+        Importance::High => Some(("high", "1")),
+        Importance::Low => Some(("low", "5")),
+    };
+    if let Some((word, number)) = importance {
+        message = message
+            .header("Importance", HeaderType::Raw(Raw::new(word)))
+            .header("X-Priority", HeaderType::Raw(Raw::new(number)));
+    }
+    let bytes = message.body(body(letter)?).write_to_vec();
+    bytes.map_err(|error| Error::new(Kind::Internal, format!("a letter was not written: {error}")))
+}
+
+/// The tree of parts: what is attached beside the texts, pictures beside the
+/// HTML that shows them.
+fn body(letter: &Outgoing) -> Result<MimePart<'_>> {
+    let shown = |file: &&Enclosure| file.cid.is_some();
+    let mut html = text("text/html", &letter.html);
+    let pictures: Vec<&Enclosure> = letter.files.iter().filter(shown).collect();
+    if !pictures.is_empty() {
+        let mut parts = vec![html];
+        for picture in pictures {
+            parts.push(file(picture)?);
+        }
+        let kind = ContentType::new("multipart/related").attribute("type", "text/html");
+        html = MimePart::new(kind, parts);
+    }
+    let texts = MimePart::new(
+        "multipart/alternative",
+        vec![text("text/plain", &letter.text), html],
+    );
+    let mut parts = vec![texts];
+    for attached in letter.files.iter().filter(|file| !shown(file)) {
+        parts.push(file(attached)?);
+    }
+    match parts.len() {
+        1 => Ok(parts.remove(0)),
+        _ => Ok(MimePart::new("multipart/mixed", parts)),
+    }
+}
+
+/// A text with its line ends as MIME has them. NUL stands in no text.
+fn text<'a>(kind: &'static str, said: &str) -> MimePart<'a> {
+    let mut lines = said.replace("\r\n", "\n").replace('\r', "\n");
+    lines.retain(|c| c != '\0');
+    if !lines.is_empty() && !lines.ends_with('\n') {
+        lines.push('\n');
+    }
+    MimePart::new(kind, lines.replace('\n', "\r\n"))
+}
+
+fn file(enclosed: &Enclosure) -> Result<MimePart<'_>> {
+    let Content::Bytes(bytes) = &enclosed.content else {
+        return Err(Error::new(
+            Kind::Internal,
+            "a file was to be written that is not there",
+        ));
+    };
+    let media = essence(&enclosed.media);
+    // RFC 2046 has a message written as it is, or not at all as one.
+    let plain = media == "message/rfc822" && is_plain(bytes);
+    let media = match media.as_str() {
+        "message/rfc822" if !plain => "application/octet-stream".to_owned(),
+        _ => media,
+    };
+    let mut kind = ContentType::new(media);
+    if kind.is_text() && std::str::from_utf8(bytes).is_ok() {
+        kind = kind.attribute("charset", "utf-8");
+    }
+    let disposition = match enclosed.cid {
+        Some(_) => "inline",
+        None => "attachment",
+    };
+    let disposition = ContentType::new(disposition).attribute("filename", &enclosed.name);
+    let (encoding, contents) = match plain {
+        true => ("7bit", String::from_utf8_lossy(bytes).into_owned()),
+        false => ("base64", base64_lines(bytes)),
+    };
+    let mut part = MimePart::raw(BodyPart::Text(contents.into()))
+        .header("Content-Type", kind)
+        .header("Content-Disposition", disposition)
+        .header("Content-Transfer-Encoding", Raw::new(encoding));
+    if let Some(cid) = &enclosed.cid {
+        part = part.header("Content-ID", MessageId::new(cid.as_str()));
+    }
+    Ok(part)
+}
+
+/// True for what may stand in a letter byte by byte: 7 bits, lines that end in
+/// CRLF and are not too long.
+fn is_plain(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    text.is_ascii()
+        && !text.contains('\0')
+        && text
+            .split("\r\n")
+            .all(|line| line.len() <= 998 && !line.contains(['\r', '\n']))
+}
+
+fn base64_lines(bytes: &[u8]) -> String {
+    let mut lines = String::with_capacity(bytes.len() / 3 * 4 + bytes.len() / 28 + 8);
+    // Bytes of one line: Base64 makes four characters of three.
+    for chunk in bytes.chunks(LINE / 4 * 3) {
+        STANDARD.encode_string(chunk, &mut lines);
+        lines.push_str("\r\n");
+    }
+    lines
+}
+
+/// Type and subtype in small letters; bytes of no known type for what is no
+/// type, and for parts of parts, which a file is not.
+fn essence(media: &str) -> String {
+    let essence = media.split(';').next().unwrap_or_default().trim();
+    let token = |word: &str| {
+        !word.is_empty()
+            && word
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+    };
+    match essence.split_once('/') {
+        Some((kind, subtype))
+            if token(kind)
+                && token(subtype)
+                && essence.len() <= 127
+                && !kind.eq_ignore_ascii_case("multipart") =>
+        {
+            essence.to_ascii_lowercase()
+        }
+        _ => "application/octet-stream".to_owned(),
+    }
+}
+
+fn addresses(people: &[Person]) -> HeaderType<'_> {
+    let one = |person: &Person| {
+        Address::Address(EmailAddress {
+            name: None,
+            email: person.address.clone().into(),
+        })
+    };
+    // A name that looks encoded would be decoded by whoever reads it; encoded
+    // once more, it reads as it was meant.
+    let odd = |person: &Person| person.name.as_ref().is_some_and(|name| name.contains("=?"));
+    if people.iter().any(odd) {
+        let list: Vec<String> = people
+            .iter()
+            .map(|person| match &person.name {
+                Some(name) => format!("{} <{}>", encoded(name), person.address),
+                None => format!("<{}>", person.address),
+            })
+            .collect();
+        return HeaderType::Raw(Raw::new(list.join(", ")));
+    }
+    let list = people.iter().map(|person| match &person.name {
+        Some(name) if !name.trim().is_empty() => {
+            Address::new_address(Some(name.as_str()), person.address.as_str())
+        }
+        _ => one(person),
+    });
+    HeaderType::Address(Address::new_list(list.collect()))
+}
+
+/// A line of text as a header field's value. What looks encoded is encoded, to be
+/// read as it was written.
+pub fn unstructured(said: &str) -> HeaderType<'_> {
+    match said.contains("=?") {
+        true => HeaderType::Raw(Raw::new(encoded(said))),
+        false => HeaderType::Text(Text::new(said)),
+    }
+}
+
+/// Encoded words (RFC 2047), each of whole characters.
+fn encoded(said: &str) -> String {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for c in said.chars() {
+        if word.len() + c.len_utf8() > WORD {
+            words.push(std::mem::take(&mut word));
+        }
+        word.push(c);
+    }
+    words.push(word);
+    let frame = |word: &String| format!("=?utf-8?B?{}?=", STANDARD.encode(word));
+    words.iter().map(frame).collect::<Vec<_>>().join(" ")
+}
+
+fn ids<'a>(list: impl IntoIterator<Item = &'a str>) -> HeaderType<'a> {
+    HeaderType::MessageId(MessageId::new_list(list.into_iter()))
+}
+
+/// Refuses what no header can hold.
+fn check(letter: &Outgoing) -> Result<()> {
+    line("subject", &letter.subject)?;
+    let lists = [
+        ("from", std::slice::from_ref(&letter.from)),
+        ("reply_to", &letter.reply_to),
+        ("to", &letter.to),
+        ("cc", &letter.cc),
+        ("bcc", &letter.bcc),
+    ];
+    for (field, list) in lists {
+        for person in list {
+            line(field, person.name.as_deref().unwrap_or_default())?;
+            line(field, &person.address)?;
+            let ascii = people::ascii(&person.address).map_err(|error| error.context(field))?;
+            if !ascii.eq_ignore_ascii_case(&person.address) {
+                return Err(Error::argument(format!(
+                    "{field}: the domain of {} is not in ASCII",
+                    brief(&person.address)
+                ))
+                .next(format!("write {ascii}")));
+            }
+        }
+    }
+    id("message_id", &letter.message_id)?;
+    if let Some(known) = &letter.in_reply_to {
+        id("in_reply_to", known)?;
+    }
+    for known in &letter.references {
+        id("references", known)?;
+    }
+    for file in &letter.files {
+        line("file name", &file.name)?;
+        line("media type", &file.media)?;
+        if let Some(cid) = &file.cid {
+            id("cid", cid)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a value of a header field that would begin another one.
+pub(super) fn line(field: &str, value: &str) -> Result<()> {
+    match value.contains(['\r', '\n', '\0']) {
+        false => Ok(()),
+        true => Err(Error::argument(format!(
+            "{field} has a line break or NUL in it: {}",
+            brief(value)
+        ))
+        .next("write it on one line")),
+    }
+}
+
+fn id(field: &str, value: &str) -> Result<()> {
+    line(field, value)?;
+    match is_id(value) {
+        true => Ok(()),
+        false => Err(
+            Error::argument(format!("{field} is no message id: {}", brief(value)))
+                .next("leave it out"),
+        ),
+    }
+}
+
+/// True for what can stand between the brackets of a Message-ID.
+pub(super) fn is_id(value: &str) -> bool {
+    !value.is_empty()
+        && value.len() <= LONGEST_ID
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_graphic() && !matches!(b, b'<' | b'>'))
+}

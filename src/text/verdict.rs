@@ -1,0 +1,234 @@
+//! What speaks for and against the sender of a letter: what the receiving
+//! provider found out (Authentication-Results, RFC 8601), and what is odd about
+//! the names and domains themselves.
+//!
+//! Total on anything a sender writes. It knows no list of public suffixes: which
+//! domains belong together is guessed from their last labels, and nothing is
+//! blocked by it.
+
+mod results;
+mod script;
+
+use super::{Address, cell};
+
+pub use results::Results;
+
+/// The header fields of a letter that are looked at, as they stand there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Heads<'a> {
+    /// The first Authentication-Results: later ones a sender may have written.
+    pub results: Option<&'a str>,
+    /// From.
+    pub from: Option<&'a str>,
+    /// Reply-To.
+    pub reply_to: Option<&'a str>,
+}
+
+/// One thing that speaks against a letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// Its word in a column.
+    pub word: &'static str,
+    /// What it is, in words.
+    pub told: String,
+}
+
+/// The words of doubts.
+pub const WORDS: &str = "dmarc, spf, dkim, name, reply_to, script, lookalike, punycode";
+
+/// What speaks against a letter to the account `own`, most telling first.
+pub fn doubts(heads: &Heads, own: &str) -> Vec<Doubt> {
+    let mut found = Vec::new();
+    let from = super::address_list(heads.from.unwrap_or_default());
+    let Some(sender) = from.first() else {
+        return found;
+    };
+    let domain = domain(&sender.email);
+    if let Some(results) = heads.results.map(Results::read) {
+        found.extend(unproven(&results, &sender.email, domain));
+    }
+    found.extend(name(sender, domain));
+    found.extend(replies(heads.reply_to, domain));
+    found.extend(spelling(sender, domain, own));
+    found
+}
+
+/// What the checks of the receiving provider say against the sender.
+fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
+    let is = |found: &Option<String>, words: &[&str]| {
+        found.as_deref().is_some_and(|word| words.contains(&word))
+    };
+    let word = if is(&results.dmarc, &["fail"]) {
+        "dmarc"
+    } else if is(&results.dmarc, &["pass", "bestguesspass"]) || is(&results.dkim, &["pass"]) {
+        return None;
+    } else if is(&results.spf, &["fail", "softfail"]) {
+        "spf"
+    } else if is(&results.dkim, &["fail", "permerror"]) && !is(&results.spf, &["pass"]) {
+        "dkim"
+    } else {
+        return None;
+    };
+    let elsewhere = results
+        .came_from
+        .as_deref()
+        .filter(|other| !domain.is_empty() && !related(other, domain));
+    let told = match elsewhere {
+        Some(other) => format!(
+            "From says {} but it came from {}; {word} failed",
+            short(email),
+            short(other)
+        ),
+        None => format!("{word} failed for {}", short(email)),
+    };
+    Some(Doubt { word, told })
+}
+
+/// A name that looks like another address or domain than the sender's.
+fn name(sender: &Address, domain: &str) -> Option<Doubt> {
+    let name = sender.name.as_deref()?;
+    let claimed = claims(name).find(|claimed| !related(claimed, domain))?;
+    Some(Doubt {
+        word: "name",
+        told: format!(
+            "the sender's name says {} and the address is {}",
+            short(&claimed),
+            short(&sender.email)
+        ),
+    })
+}
+
+/// Answers that go to other people than the sender.
+fn replies(reply_to: Option<&str>, domain: &str) -> Option<Doubt> {
+    let answers = super::address_list(reply_to?);
+    let other = answers.iter().find(|one| {
+        let own = self::domain(&one.email);
+        !own.is_empty() && !domain.is_empty() && !related(own, domain)
+    })?;
+    Some(Doubt {
+        word: "reply_to",
+        told: format!("answers go to {}", short(&other.email)),
+    })
+}
+
+/// Letters that only look like others.
+fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
+    let mut found = Vec::new();
+    let plain = decoded(domain);
+    let both = match encoded(domain) {
+        Some(ascii) if ascii != plain => format!("{} ({})", short(&plain), short(&ascii)),
+        _ => short(&plain),
+    };
+    let mixed = |text: &str| text.split(['.', '-', ' ']).any(script::is_mixed);
+    if mixed(&plain) {
+        found.push(Doubt {
+            word: "script",
+            told: format!("the domain {both} mixes scripts"),
+        });
+    } else if let Some(name) = sender.name.as_deref().filter(|name| mixed(name)) {
+        found.push(Doubt {
+            word: "script",
+            told: format!("the sender's name {} mixes scripts", short(name)),
+        });
+    }
+    let own = decoded(self::domain(own));
+    let twin = |one: &str| one != plain && script::skeleton(one) == script::skeleton(&plain);
+    if twin(&own) {
+        found.push(Doubt {
+            word: "lookalike",
+            told: format!("the domain {both} looks like your own, {}", short(&own)),
+        });
+    } else if let Some(latin) = script::latin(&plain) {
+        found.push(Doubt {
+            word: "lookalike",
+            told: format!("the domain {both} looks like {}", short(&latin)),
+        });
+    } else if !plain.is_ascii() && !found.iter().any(|one| one.word == "script") {
+        found.push(Doubt {
+            word: "punycode",
+            told: format!("the domain is {both}"),
+        });
+    }
+    found
+}
+
+/// What follows the last @ of an address.
+fn domain(email: &str) -> &str {
+    email.rsplit_once('@').map_or("", |(_, domain)| domain)
+}
+
+/// Addresses' domains and bare domains that stand in a name.
+fn claims(name: &str) -> impl Iterator<Item = String> {
+    let ends = |c: char| c.is_whitespace() || ",;:()[]<>\"'|/".contains(c);
+    name.split(ends).filter_map(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let lower = word.to_lowercase();
+        match lower.rsplit_once('@') {
+            Some((local, domain)) if !local.is_empty() && domain.contains('.') => {
+                Some(domain.to_owned())
+            }
+            Some(_) => None,
+            None => {
+                let (before, last) = lower.rsplit_once('.')?;
+                let is_label = |label: &str| {
+                    !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+                };
+                let all = before.split('.').all(is_label);
+                (all && ENDINGS.contains(&last)).then_some(lower)
+            }
+        }
+    })
+}
+
+/// Last labels of domains that are taken for such where no @ stands before them.
+/// Those that are words as well, as in `node.js` or `Dr.No`, are not among them.
+const ENDINGS: &[&str] = &[
+    "com", "net", "org", "info", "biz", "edu", "gov", "mil", "int", "io", "co", "app", "dev",
+    "example", "de", "uk", "fr", "nl", "ch", "eu", "ru", "cn", "jp", "pl", "se", "dk", "fi", "ca",
+    "au", "br", "es",
+];
+
+/// True for domains of the same organisation, as far as their ends tell.
+fn related(one: &str, other: &str) -> bool {
+    organisation(&ascii(one)) == organisation(&ascii(other))
+}
+
+/// The last two labels of a domain; three if the second last is one that
+/// countries register under.
+fn organisation(domain: &str) -> String {
+    let labels: Vec<&str> = domain.trim_end_matches('.').split('.').collect();
+    let shared = |label: &str| {
+        matches!(
+            label,
+            "co" | "com" | "org" | "net" | "ac" | "gov" | "edu" | "ne" | "or" | "gob" | "nom"
+        )
+    };
+    let count = match labels.as_slice() {
+        [.., second, last] if last.len() == 2 && shared(second) => 3,
+        _ => 2,
+    };
+    let from = labels.len().saturating_sub(count);
+    labels.get(from..).unwrap_or_default().join(".")
+}
+
+/// A domain as it is sent.
+fn ascii(domain: &str) -> String {
+    encoded(domain).unwrap_or_else(|| domain.to_lowercase())
+}
+
+fn encoded(domain: &str) -> Option<String> {
+    let ascii = url::quirks::domain_to_ascii(domain);
+    (!ascii.is_empty()).then_some(ascii)
+}
+
+/// A domain as it is read.
+fn decoded(domain: &str) -> String {
+    match url::quirks::domain_to_unicode(domain) {
+        none if none.is_empty() => domain.to_lowercase(),
+        decoded => decoded,
+    }
+}
+
+fn short(text: &str) -> String {
+    super::clip(cell(text), 80).0
+}

@@ -1,0 +1,136 @@
+//! One Authentication-Results header field, read (RFC 8601).
+//!
+//! Microsoft leaves out the name of the server that RFC 8601 wants first, so
+//! what stands before the first semicolon is looked at like the rest.
+
+/// The longest value that is looked at, in bytes.
+const LONGEST: usize = 8_192;
+/// The words for results that the standards and the two providers use.
+const KNOWN: &[&str] = &[
+    "pass",
+    "fail",
+    "softfail",
+    "neutral",
+    "none",
+    "policy",
+    "temperror",
+    "permerror",
+    "hardfail",
+    "bestguesspass",
+];
+
+/// What the receiving server found out about a letter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Results {
+    /// Whether the sending machine may send for the envelope's domain (RFC 7208).
+    pub spf: Option<String>,
+    /// Whether a signature is right (RFC 6376); `pass` if any is.
+    pub dkim: Option<String>,
+    /// Whether one of them speaks for the domain of From (RFC 7489).
+    pub dmarc: Option<String>,
+    /// The domain that it was sent for, or signed by.
+    pub came_from: Option<String>,
+}
+
+impl Results {
+    /// Reads the value of a header field; what is not understood is passed over.
+    pub fn read(value: &str) -> Self {
+        let mut results = Self::default();
+        let mut signer = None;
+        for part in parts(value) {
+            let Some((method, rest)) = part.split_once('=') else {
+                continue;
+            };
+            // A method may have a version behind a slash.
+            let method = method.split('/').next().unwrap_or_default().trim();
+            let slot = match method.to_ascii_lowercase().as_str() {
+                "spf" => &mut results.spf,
+                "dkim" => &mut results.dkim,
+                "dmarc" => &mut results.dmarc,
+                _ => continue,
+            };
+            let mut words = rest.split_whitespace();
+            let word = words.next().unwrap_or_default().to_ascii_lowercase();
+            let word = match KNOWN.iter().find(|known| **known == word) {
+                // What a sender policy calls so is a failure (RFC 8601, 2.7.2).
+                Some(&"hardfail") => "fail",
+                Some(known) => *known,
+                None => "unknown",
+            };
+            let is_first = slot.is_none();
+            if is_first || (method.eq_ignore_ascii_case("dkim") && word == "pass") {
+                *slot = Some(word.to_owned());
+            }
+            for property in words {
+                match property.split_once('=') {
+                    Some(("smtp.mailfrom" | "smtp.helo", domain)) if is_first => {
+                        results.came_from = results.came_from.take().or_else(|| own(domain));
+                    }
+                    Some(("header.d" | "header.i", domain)) => signer = signer.or(own(domain)),
+                    _ => {}
+                }
+            }
+        }
+        results.came_from = results.came_from.or(signer);
+        results
+    }
+
+    /// On one line: `spf=pass dkim=none dmarc=fail`; nothing if nothing was
+    /// checked.
+    pub fn line(&self) -> Option<String> {
+        let all = [
+            ("spf", &self.spf),
+            ("dkim", &self.dkim),
+            ("dmarc", &self.dmarc),
+        ];
+        if all.iter().all(|(_, found)| found.is_none()) {
+            return None;
+        }
+        let each =
+            all.map(|(name, found)| format!("{name}={}", found.as_deref().unwrap_or("none")));
+        Some(each.join(" "))
+    }
+}
+
+/// The domain of an address, or the domain itself.
+fn own(said: &str) -> Option<String> {
+    let said = said.trim_matches(['"', '<', '>']);
+    let domain = said.rsplit_once('@').map_or(said, |(_, domain)| domain);
+    let fits = domain.contains('.')
+        && domain.len() <= 253
+        && domain
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
+    fits.then(|| domain.to_lowercase())
+}
+
+/// What stands between semicolons; comments and quotes, in which anything may
+/// stand, are taken out.
+fn parts(value: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let mut depth = 0u32;
+    let mut quoted = false;
+    let mut chars = value.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if at >= LONGEST {
+            break;
+        }
+        match c {
+            '\\' => {
+                // The next character means itself, and nothing here.
+                chars.next();
+            }
+            '"' if depth == 0 => quoted = !quoted,
+            '(' if !quoted => depth = depth.saturating_add(1),
+            ')' if !quoted => depth = depth.saturating_sub(1),
+            ';' if depth == 0 && !quoted => found.push(String::new()),
+            _ if depth > 0 || quoted => {}
+            c => {
+                if let Some(part) = found.last_mut() {
+                    part.push(c);
+                }
+            }
+        }
+    }
+    found
+}

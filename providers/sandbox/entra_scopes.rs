@@ -10,15 +10,20 @@ use super::entra_error::Refusal;
 const GRAPH: &str = "https://graph.microsoft.com/";
 
 /// The permissions the sandbox can grant, in Graph's spelling.
-const PERMISSIONS: [&str; 14] = [
+const PERMISSIONS: [&str; 19] = [
     "User.Read",
     "Mail.Read",
     "Mail.Read.Shared",
     "Mail.ReadWrite",
+    "Mail.ReadWrite.Shared",
     "Mail.Send",
+    "Mail.Send.Shared",
     "MailboxSettings.Read",
     "MailboxSettings.ReadWrite",
     "Contacts.Read",
+    "Contacts.Read.Shared",
+    "Contacts.ReadWrite",
+    "Contacts.ReadWrite.Shared",
     "People.Read",
     "Calendars.Read",
     "Calendars.Read.Shared",

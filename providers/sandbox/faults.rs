@@ -34,6 +34,14 @@ pub struct Faults {
     pub reset: f64,
     /// The connection is closed in the middle of the body.
     pub half: f64,
+    /// Carried out, and then the connection is closed before any answer.
+    pub lost: f64,
+    /// Carried out, and then answered with 504.
+    pub gate: f64,
+    /// The connection is closed at once, and it is carried out a moment later.
+    pub late: f64,
+    /// What the path of a request ends in that may fail; any may if it is empty.
+    pub only: String,
     /// The time every answer is held back, without holding up the others.
     pub delay: Duration,
 }
@@ -57,13 +65,19 @@ pub(super) enum Fault {
     Reset,
     /// Half an answer.
     Half,
+    /// No answer, but done.
+    Lost,
+    /// Done, and a gateway that waited in vain.
+    Gate,
+    /// No answer, and done after that.
+    Late,
 }
 
 /// A rate's place in [`Faults`].
 type Rate = fn(&mut Faults) -> &mut f64;
 
 /// The names of a fault specification, in the order of the draw.
-const RATES: [(&str, Fault, Rate); 8] = [
+const RATES: [(&str, Fault, Rate); 11] = [
     ("429", Fault::TooMany, |faults| &mut faults.rate_429),
     ("403", Fault::Forbidden, |faults| &mut faults.rate_403),
     ("500", Fault::Server, |faults| &mut faults.rate_500),
@@ -72,6 +86,9 @@ const RATES: [(&str, Fault, Rate); 8] = [
     ("html", Fault::Html, |faults| &mut faults.html),
     ("reset", Fault::Reset, |faults| &mut faults.reset),
     ("half", Fault::Half, |faults| &mut faults.half),
+    ("lost", Fault::Lost, |faults| &mut faults.lost),
+    ("gate", Fault::Gate, |faults| &mut faults.gate),
+    ("late", Fault::Late, |faults| &mut faults.late),
 ];
 
 impl Faults {
@@ -105,7 +122,9 @@ impl FromStr for Faults {
                 .split_once('=')
                 .map(|(name, value)| (name.trim(), value.trim()))
                 .ok_or_else(|| bad_item(item, "has no `=`"))?;
-            if name == "delay" {
+            if name == "only" {
+                value.clone_into(&mut faults.only);
+            } else if name == "delay" {
                 faults.delay = delay(value)
                     .ok_or_else(|| bad_item(item, "is not a delay such as 50ms or 2s"))?;
             } else if let Some((_, _, rate)) = RATES.iter().find(|(known, ..)| *known == name) {
@@ -129,7 +148,7 @@ impl FromStr for Faults {
 fn bad_item(item: &str, why: &str) -> Error {
     let known: Vec<&str> = RATES.iter().map(|(name, ..)| *name).collect();
     Error::argument(format!("fault `{item}` {why}")).next(format!(
-        "use {}=RATE (0 to 1) and delay=TIME (50ms, 2s), separated by commas",
+        "use {}=RATE (0 to 1), delay=TIME (50ms, 2s) and only=PATH (/send), separated by commas",
         known.join("|")
     ))
 }

@@ -1,7 +1,8 @@
 //! The Gmail API's routes: who may ask, what was asked, and the answer.
 //!
-//! Reading only, so far: profile, labels, messages, attachments, threads, the
-//! history, and a few settings. The JSON is made in `gmail_json.rs` and
+//! Here is reading: profile, labels, messages, attachments, threads, the history,
+//! and a few settings; what changes something is in `gmail_write.rs`. The JSON
+//! is made in `gmail_json.rs` and
 //! `gmail_settings.rs`; the search is read in `gmail_query.rs` and decided in
 //! `gmail_match.rs`; lists and their pages are in `gmail_list.rs` and
 //! `gmail_history.rs`.
@@ -14,6 +15,7 @@ use super::gmail_history;
 use super::gmail_json::{self, Format};
 use super::gmail_list::{self, Listed};
 use super::gmail_settings;
+use super::gmail_write;
 use super::google_error;
 use super::google_params::Params;
 use super::google_sign_in::bearer;
@@ -61,6 +63,7 @@ impl Call<'_> {
             Self::Label(_) => (&[], &gmail_json::LABEL),
             Self::List(Listed::Messages) => (LIST, &gmail_json::MESSAGES),
             Self::List(Listed::Threads) => (LIST, &gmail_json::THREADS),
+            Self::List(Listed::Drafts) => (LIST, &gmail_json::DRAFTS),
             Self::Message(_) => (GET, &gmail_json::MESSAGE),
             Self::Attachment(..) => (&[], &gmail_json::BODY),
             Self::Thread(_) => (GET, &gmail_json::THREAD),
@@ -82,6 +85,9 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     let ["v1", "users", user, rest @ ..] = path else {
         return Err(google_error::no_method());
     };
+    if let Some(call) = gmail_write::Call::of(&request.method, rest) {
+        return gmail_write::carry_out(state, request, user, &call, None);
+    }
     let call = match rest {
         ["profile"] => Call::Profile,
         ["labels"] => Call::Labels,
@@ -150,15 +156,15 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
             })
         }
         Call::History => gmail_history::page(mailbox, &params)?,
-        Call::SendAs => gmail_settings::send_as(mailbox),
-        Call::Vacation => gmail_settings::vacation(),
-        Call::Language => gmail_settings::language(),
+        Call::SendAs => gmail_settings::send_as(state, mailbox),
+        Call::Vacation => gmail_settings::vacation(state, mailbox),
+        Call::Language => gmail_settings::language(state, mailbox),
     };
     Ok(params.answer(value))
 }
 
 /// What a token's scopes allow.
-struct Rights {
+pub(super) struct Rights {
     read: bool,
     only_metadata: bool,
     labels: bool,
@@ -167,6 +173,11 @@ struct Rights {
 }
 
 impl Rights {
+    /// Those of somebody who may see everything.
+    pub fn all() -> Self {
+        Self::of("https://mail.google.com/")
+    }
+
     fn of(scope: &str) -> Self {
         let has = |names: &[&str]| {
             scope.split(' ').any(|scope| {
@@ -211,7 +222,7 @@ fn let_in<'a>(
 }
 
 /// The format asked for.
-fn format(params: &Params<'_>, rights: &Rights, raw: bool) -> Result<Format, Answer> {
+pub(super) fn format(params: &Params<'_>, rights: &Rights, raw: bool) -> Result<Format, Answer> {
     let format = match params.one("format").map(str::to_ascii_lowercase).as_deref() {
         None | Some("full") => Format::Full,
         Some("metadata") => Format::Metadata,
@@ -244,7 +255,7 @@ fn letter<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Letter, Answer> {
 }
 
 /// An id as a number; ids are hexadecimal.
-fn number(id: &str) -> Result<u64, Answer> {
+pub(super) fn number(id: &str) -> Result<u64, Answer> {
     let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
     number.ok_or_else(|| google_error::invalid("Invalid id value"))

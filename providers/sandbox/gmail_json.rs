@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::attachment_id::AttachmentIds;
 use super::fields::Shape;
 use super::head;
-use super::labels::SYSTEM;
+use super::labels::{SYSTEM, UserLabel};
 use super::letter::Letter;
 use super::mailbox::Mailbox;
 use super::mime::{self, Part};
@@ -62,6 +62,16 @@ pub(super) static MESSAGE: Shape = Shape(&[
         "classificationLabelValues",
         Some(&Shape(&[("labelId", None)])),
     ),
+]);
+
+/// The type of a draft.
+pub(super) static DRAFT: Shape = Shape(&[("id", None), ("message", Some(&MESSAGE))]);
+
+/// The type of `drafts.list`.
+pub(super) static DRAFTS: Shape = Shape(&[
+    ("drafts", Some(&DRAFT)),
+    ("nextPageToken", None),
+    ("resultSizeEstimate", None),
 ]);
 
 /// The type of a message part.
@@ -115,6 +125,20 @@ pub(super) enum Format {
 /// An id as it stands on the wire.
 pub(super) fn id(id: u64) -> String {
     format!("{id:016x}")
+}
+
+/// A draft's id as it stands on the wire.
+pub(super) fn draft_id(id: u64) -> String {
+    format!("r{id}")
+}
+
+/// A message as the methods that write give it: ids and labels.
+pub(super) fn brief(letter: &Letter) -> Value {
+    let mut brief = json!({ "id": id(letter.id), "threadId": id(letter.thread) });
+    if let (Value::Object(brief), false) = (&mut brief, letter.labels.is_empty()) {
+        brief.insert("labelIds".to_owned(), letter.labels.clone().into());
+    }
+    brief
 }
 
 /// A message. `headers` are the names wanted of a metadata format; none are all.
@@ -277,16 +301,24 @@ pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
         }),
         false => json!({ "id": label.id, "name": label.id, "type": "system" }),
     });
-    let own = mailbox.labels.all().map(|(id, name)| {
-        json!({
-            "id": id,
-            "name": name,
-            "messageListVisibility": "show",
-            "labelListVisibility": "labelShow",
-            "type": "user",
-        })
-    });
+    let own = mailbox.labels.own().map(own_label);
     system.chain(own).collect()
+}
+
+/// A label of the user's, without counts.
+pub(super) fn own_label(label: &UserLabel) -> Value {
+    let mut value = json!({
+        "id": label.id,
+        "name": label.name,
+        "messageListVisibility": label.message_list,
+        "labelListVisibility": label.label_list,
+        "type": "user",
+    });
+    if let (Value::Object(value), Some((text, background))) = (&mut value, &label.colour) {
+        let colour = json!({ "textColor": text, "backgroundColor": background });
+        value.insert("color".to_owned(), colour);
+    }
+    value
 }
 
 /// One label with its counts.

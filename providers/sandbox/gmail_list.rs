@@ -34,6 +34,8 @@ pub(super) enum Listed {
     Messages,
     /// Conversations.
     Threads,
+    /// Drafts, each with its message.
+    Drafts,
 }
 
 /// A row's place in the list: newest first, then by id.
@@ -62,9 +64,12 @@ pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Resu
         .transpose()?;
 
     let query = gmail_query::parse(q, &mailbox.address, Timestamp::now());
-    let found = found(mailbox, &query, &labels, spam_trash);
+    let mut found = found(mailbox, &query, &labels, spam_trash);
+    if what == Listed::Drafts {
+        found.retain(|letter| mailbox.draft_id(letter.id).is_some());
+    }
     let places: Vec<(Place, &Letter)> = match what {
-        Listed::Messages => found
+        Listed::Messages | Listed::Drafts => found
             .into_iter()
             .map(|letter| ((letter.facts.date, letter.id), letter))
             .collect(),
@@ -90,6 +95,7 @@ pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Resu
         let name = match what {
             Listed::Messages => "messages",
             Listed::Threads => "threads",
+            Listed::Drafts => "drafts",
         };
         answer.insert(name.to_owned(), rows.into());
     }
@@ -114,6 +120,7 @@ fn found<'a>(
     mailbox
         .letters
         .iter()
+        .map(AsRef::as_ref)
         .filter(|letter| !(no_spam && letter.has("SPAM") || no_trash && letter.has("TRASH")))
         .filter(|letter| labels.iter().all(|label| letter.has(label)))
         .filter(|letter| matcher.matches(query, letter))
@@ -144,6 +151,10 @@ fn row(mailbox: &Mailbox, what: Listed, letter: &Letter) -> Value {
         Listed::Messages => json!({
             "id": gmail_json::id(letter.id),
             "threadId": gmail_json::id(letter.thread),
+        }),
+        Listed::Drafts => json!({
+            "id": gmail_json::draft_id(mailbox.draft_id(letter.id).unwrap_or_default()),
+            "message": row(mailbox, Listed::Messages, letter),
         }),
         Listed::Threads => {
             let letters = mailbox.thread(letter.thread).unwrap_or_default();

@@ -66,6 +66,43 @@ pub(super) fn unknown_name(name: &str) -> Answer {
     bad_field("", &message)
 }
 
+/// 400: a name in the body that the type at that place does not have.
+pub(super) fn unknown_field(at: &str, name: &str) -> Answer {
+    let place = match at {
+        "" => String::new(),
+        _ => format!(" at '{at}'"),
+    };
+    let message = format!(
+        "Invalid JSON payload received. Unknown name \"{name}\"{place}: Cannot find field."
+    );
+    bad_field(at, &message)
+}
+
+/// 400: a body that is not understood.
+pub(super) fn parse_error(message: &str) -> Answer {
+    error(
+        StatusCode::BAD_REQUEST,
+        "INVALID_ARGUMENT",
+        "parseError",
+        message,
+    )
+}
+
+/// 400: something that the state of things does not allow.
+pub(super) fn failed_precondition(message: &str) -> Answer {
+    error(
+        StatusCode::BAD_REQUEST,
+        "FAILED_PRECONDITION",
+        "failedPrecondition",
+        message,
+    )
+}
+
+/// 409: something of that name is there already.
+pub(super) fn conflict(message: &str) -> Answer {
+    error(StatusCode::CONFLICT, "ABORTED", "aborted", message)
+}
+
 /// 400: a query parameter whose value is not of the parameter's type.
 pub(super) fn invalid_value(field: &str, kind: &str, value: &str) -> Answer {
     bad_field(
@@ -75,7 +112,7 @@ pub(super) fn invalid_value(field: &str, kind: &str, value: &str) -> Answer {
 }
 
 /// 400 with the details that Google's front end adds for a field.
-fn bad_field(field: &str, message: &str) -> Answer {
+pub(super) fn bad_field(field: &str, message: &str) -> Answer {
     let mut violation = json!({ "description": message });
     if !field.is_empty() {
         violation = json!({ "field": field, "description": message });
@@ -176,13 +213,13 @@ pub(super) fn no_method() -> Answer {
     )
 }
 
-/// 413: a request body over the cap.
-pub(super) fn too_large() -> Answer {
+/// 413: a request body over the cap, in bytes.
+pub(super) fn too_large(most: usize) -> Answer {
     error(
         StatusCode::PAYLOAD_TOO_LARGE,
         "INVALID_ARGUMENT",
         "uploadTooLarge",
-        "Request payload size exceeds the limit: 1048576 bytes.",
+        &format!("Request payload size exceeds the limit: {most} bytes."),
     )
 }
 
@@ -235,7 +272,7 @@ pub(super) fn fault(fault: Fault) -> Answer {
             "backendError",
             "Deadline expired before operation could complete.",
         ),
-        Fault::Html | Fault::Reset | Fault::Half => page(
+        Fault::Html | Fault::Reset | Fault::Half | Fault::Lost | Fault::Gate | Fault::Late => page(
             StatusCode::BAD_GATEWAY,
             "The server encountered a temporary error and could not complete your request. \
              Please try again in 30 seconds. That’s all we know.",

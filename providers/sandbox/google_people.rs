@@ -1,5 +1,6 @@
 //! Google's People API, as far as looking people up needs it: the search in
-//! contacts and other contacts, and the list of contacts.
+//! contacts and other contacts, and the list of contacts; what writes is in
+//! `google_people_write.rs`.
 //!
 //! The people are those of the mail (`contacts.rs`): saved ones are contacts,
 //! the rest other contacts. Sync tokens and the sources beyond contacts are not
@@ -14,8 +15,10 @@ use super::contacts::Person;
 use super::fields::Shape;
 use super::google_error;
 use super::google_params::Params;
+use super::google_people_write::{self, Call};
 use super::google_sign_in::bearer;
 use super::http::{Answer, Request};
+use super::settings::Contact;
 use super::state::State;
 
 /// The API's own name, in its errors.
@@ -95,7 +98,7 @@ static EMAIL: Shape = Shape(&[
 ]);
 
 /// The type of a person. What the sandbox never has is masked, not described.
-static PERSON: Shape = Shape(&[
+pub(super) static PERSON: Shape = Shape(&[
     ("resourceName", None),
     ("etag", None),
     (
@@ -106,6 +109,7 @@ static PERSON: Shape = Shape(&[
     ("emailAddresses", Some(&EMAIL)),
     ("phoneNumbers", None),
     ("organizations", None),
+    ("biographies", None),
 ]);
 
 /// The type of a search's answer.
@@ -122,8 +126,10 @@ static CONNECTIONS: Shape = Shape(&[
 
 /// Whom a method is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
+    /// Those in the address book.
     Contacts,
+    /// Those known from mail.
     Others,
 }
 
@@ -160,6 +166,9 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer 
 }
 
 fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, Answer> {
+    if let Some(call) = Call::of(&request.method, path) {
+        return google_people_write::carry_out(state, request, &call);
+    }
     let (kind, list) = match path {
         ["people:searchContacts"] => (Kind::Contacts, false),
         ["otherContacts:search"] => (Kind::Others, false),
@@ -173,13 +182,18 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     if !kind.open_to(|scope| access.has(scope)) {
         return Err(google_error::insufficient_scopes(SERVICE));
     }
-    let people = mailbox.people().others.iter();
-    let people = people.filter(|person| person.saved == (kind == Kind::Contacts));
+    let people: Vec<(Person, Option<Contact>)> = match kind {
+        Kind::Contacts => google_people_write::all(state, mailbox),
+        Kind::Others => {
+            let others = mailbox.people().others.iter();
+            let others = others.filter(|person| !person.saved);
+            others.map(|person| (person.clone(), None)).collect()
+        }
+    };
     if list {
         let known = &["personFields", "pageSize", "pageToken"];
         let params = Params::check(&request.query, known, &CONNECTIONS)?;
         let fields = mask(&params, "personFields", "person_fields", kind, list)?;
-        let people: Vec<&Person> = people.collect();
         return Ok(params.answer(connections(&params, &people, &fields)?));
     }
     let known = &["query", "readMask", "pageSize"];
@@ -188,9 +202,12 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     let rows = rows(&params, SEARCH_ROWS)?;
     let question = params.one("query").unwrap_or_default();
     let found: Vec<Value> = people
-        .filter(|person| person.matches(question))
+        .iter()
+        .filter(|(person, _)| person.matches(question))
         .take(rows)
-        .map(|person| json!({ "person": resource(person, kind, &fields) }))
+        .map(|(person, contact)| {
+            json!({ "person": resource(person, contact.as_ref(), kind, &fields) })
+        })
         .collect();
     Ok(params.answer(match found.is_empty() {
         true => json!({}),
@@ -199,7 +216,11 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
 }
 
 /// One page of the contacts.
-fn connections(params: &Params<'_>, people: &[&Person], fields: &[&str]) -> Result<Value, Answer> {
+fn connections(
+    params: &Params<'_>,
+    people: &[(Person, Option<Contact>)],
+    fields: &[&str],
+) -> Result<Value, Answer> {
     let rows = rows(params, LIST_ROWS)?;
     let start = match params.one("pageToken") {
         None => 0,
@@ -207,7 +228,7 @@ fn connections(params: &Params<'_>, people: &[&Person], fields: &[&str]) -> Resu
     };
     let page = people.iter().skip(start).take(rows);
     let page: Vec<Value> = page
-        .map(|person| resource(person, Kind::Contacts, fields))
+        .map(|(person, contact)| resource(person, contact.as_ref(), Kind::Contacts, fields))
         .collect();
     let mut answer = Map::new();
     let next = start.saturating_add(page.len());
@@ -231,7 +252,7 @@ fn rows(params: &Params<'_>, (usual, most): (usize, usize)) -> Result<usize, Ans
 }
 
 /// The fields of a person that were asked for: the API gives none unasked.
-fn mask<'a>(
+pub(super) fn mask<'a>(
     params: &Params<'a>,
     name: &str,
     field: &str,
@@ -269,8 +290,20 @@ fn mask<'a>(
     }
 }
 
-/// A person with the fields asked for.
-fn resource(person: &Person, kind: Kind, fields: &[&str]) -> Value {
+/// The tag of a contact: another one after every change.
+pub(super) fn etag(id: u64, contact: Option<&Contact>) -> String {
+    let version = contact.map_or(0, |contact| contact.version);
+    let number = id.wrapping_add(version);
+    format!("%{}", STANDARD.encode(number.to_be_bytes()))
+}
+
+/// A person with the fields asked for; `contact` is what was written by hand.
+pub(super) fn resource(
+    person: &Person,
+    contact: Option<&Contact>,
+    kind: Kind,
+    fields: &[&str],
+) -> Value {
     let (collection, source) = match kind {
         Kind::Contacts => ("people", "CONTACT"),
         Kind::Others => ("otherContacts", "OTHER_CONTACT"),
@@ -283,7 +316,7 @@ fn resource(person: &Person, kind: Kind, fields: &[&str]) -> Value {
     let metadata = json!({ "primary": true, "source": source });
     let mut resource = json!({
         "resourceName": format!("{collection}/c{}", person.id),
-        "etag": format!("%{}", STANDARD.encode(person.id.to_be_bytes())),
+        "etag": etag(person.id, contact),
     });
     if let Value::Object(resource) = &mut resource {
         if has("metadata") {
@@ -291,12 +324,33 @@ fn resource(person: &Person, kind: Kind, fields: &[&str]) -> Value {
             resource.insert("metadata".to_owned(), metadata);
         }
         if has("names") && !person.name.is_empty() {
-            let name = name(&person.name, &metadata);
+            let mut name = name(&person.name, &metadata);
+            if let (Value::Object(name), Some(contact)) = (&mut name, contact) {
+                let parts = [
+                    ("givenName", &contact.given),
+                    ("familyName", &contact.family),
+                ];
+                for (key, part) in parts {
+                    match part.is_empty() {
+                        true => name.remove(key),
+                        false => name.insert(key.to_owned(), part.clone().into()),
+                    };
+                }
+            }
             resource.insert("names".to_owned(), json!([name]));
         }
-        if has("emailAddresses") {
-            let email = json!({ "metadata": metadata, "value": person.email });
-            resource.insert("emailAddresses".to_owned(), json!([email]));
+        let emails = match contact {
+            Some(contact) => contact.emails.iter().collect(),
+            None => vec![&person.email],
+        };
+        if has("emailAddresses") && !emails.is_empty() {
+            let email = |email| json!({ "metadata": metadata, "value": email });
+            let emails: Vec<Value> = emails.into_iter().map(email).collect();
+            resource.insert("emailAddresses".to_owned(), emails.into());
+        }
+        let rest = contact.into_iter().flat_map(|contact| &contact.rest);
+        for (field, value) in rest.filter(|(field, _)| has(field)) {
+            resource.insert(field.clone(), value.clone());
         }
     }
     resource

@@ -1,7 +1,8 @@
 //! Microsoft Graph's routes: who may ask, what was asked, and the answer.
 //!
-//! Mail and its folders, and what belongs to a mailbox's owner, can be read;
-//! calendars, which `graph_calendar.rs` takes over, can be changed too. The JSON is made in `graph_json.rs` and its neighbours; `$filter` is
+//! What is read of mail and its folders, and of what belongs to a mailbox's
+//! owner, is answered here; what is written goes to `graph_mail_write.rs`, and
+//! calendars go to `graph_calendar.rs`. The JSON is made in `graph_json.rs` and its neighbours; `$filter` is
 //! read in `graph_filter.rs` and decided in `graph_match.rs`, `$search` in
 //! `graph_search.rs` and `graph_found.rs`. Batches are taken apart in
 //! `graph_batch.rs` and come back here, item by item.
@@ -19,9 +20,13 @@ use super::graph_calendar_places;
 use super::graph_calendar_zones::windows_name;
 use super::graph_delta;
 use super::graph_error::{self, Refusal, denied, invalid_user, no_segment, not_allowed};
+use super::graph_mail_write;
 use super::graph_params::{Options, Prefer};
+use super::graph_rules;
+use super::graph_send;
 use super::graph_state::Place;
 use super::graph_store::Store;
+use super::graph_upload;
 use super::http::{Answer, Request};
 use super::state::State;
 use super::tokens::{Access, Issuer};
@@ -59,7 +64,11 @@ pub(super) enum Call<'a> {
     Settings(Option<&'a str>),
     Zones(&'a str),
     Categories,
+    Category(&'a str),
     Contacts,
+    Contact(&'a str),
+    Rules(&'a str),
+    Rule(&'a str, &'a str),
     People,
     Folders(Option<&'a str>),
     Folder(&'a str),
@@ -88,7 +97,11 @@ impl<'a> Call<'a> {
             ] => Self::Settings(Some(name)),
             ["outlook", zones] if graph_calendar_places::is_zones(zones) => Self::Zones(zones),
             ["outlook", "masterCategories"] => Self::Categories,
+            ["outlook", "masterCategories", id] => Self::Category(id),
             ["contacts"] => Self::Contacts,
+            ["contacts", id] => Self::Contact(id),
+            ["mailFolders", folder, "messageRules"] => Self::Rules(folder),
+            ["mailFolders", folder, "messageRules", id] => Self::Rule(folder, id),
             ["people"] => Self::People,
             ["mailFolders"] => Self::Folders(None),
             ["mailFolders", folder] => Self::Folder(folder),
@@ -121,10 +134,12 @@ impl<'a> Call<'a> {
                 &["User.Read", "User.ReadBasic.All"],
                 &["User.ReadBasic.All", "User.Read.All"],
             ],
-            Self::Settings(_) | Self::Categories => {
-                [&["MailboxSettings.Read", "MailboxSettings.ReadWrite"], &[]]
-            }
-            Self::Contacts => [
+            Self::Settings(_)
+            | Self::Categories
+            | Self::Category(_)
+            | Self::Rules(_)
+            | Self::Rule(..) => [&["MailboxSettings.Read", "MailboxSettings.ReadWrite"], &[]],
+            Self::Contacts | Self::Contact(_) => [
                 &["Contacts.Read", "Contacts.ReadWrite"],
                 &["Contacts.Read.Shared", "Contacts.ReadWrite.Shared"],
             ],
@@ -139,9 +154,16 @@ impl<'a> Call<'a> {
     /// The options it takes.
     fn options(&self) -> &'static [&'static str] {
         match self {
-            Self::User | Self::Settings(_) | Self::Folder(_) => &["$select"],
+            Self::User
+            | Self::Settings(_)
+            | Self::Folder(_)
+            | Self::Category(_)
+            | Self::Contact(_)
+            | Self::Rule(..) => &["$select"],
             Self::Zones(_) => &[],
-            Self::Categories => &["$select", "$top", "$skip", "$skiptoken", "$count"],
+            Self::Categories | Self::Rules(_) => {
+                &["$select", "$top", "$skip", "$skiptoken", "$count"]
+            }
             Self::Contacts | Self::Folders(_) => LIST,
             Self::People => &["$select", "$top", "$skip", "$skiptoken", "$search"],
             Self::Messages(_) => MESSAGES,
@@ -212,6 +234,7 @@ pub(super) enum Body {
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
     let result = match path {
         ["$batch"] => graph_batch::carry_out(state, request),
+        ["uploads", token] => graph_upload::answer(state, request, token),
         path => carry_out(state, request, path),
     };
     wire(state, &request.headers, result)
@@ -306,6 +329,13 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
     if let Some(call) = graph_calendar::Call::of(rest) {
         return graph_calendar::carry_out(state, request, user, &access, &call);
     }
+    catch_up(state, &access, user);
+    if request.method != Method::GET
+        && let Some(call) = graph_mail_write::Call::of(&request.method, rest)
+    {
+        let call = call.map_err(not_allowed)?;
+        return graph_mail_write::carry_out(state, request, user, &access, call);
+    }
     let (call, folder) = Call::of(rest).map_err(no_segment)?;
     if request.method != Method::GET {
         return Err(not_allowed("GET"));
@@ -328,9 +358,25 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
     })
 }
 
-/// Windows' name of the zone that a mailbox's owner is in: that of their main
-/// calendar.
+/// Sends what is due, and lets rules look at what has come into a mailbox: in
+/// the real service both happen by themselves.
+fn catch_up(state: &State, access: &Access, user: Option<&str>) {
+    graph_send::send_due(state);
+    let user = user.and_then(|user| state.mailbox(user));
+    let address = user.map_or(&access.mailbox, |mailbox| &mailbox.address);
+    graph_rules::catch_up(state, address);
+}
+
+/// Windows' name of the zone that a mailbox's owner is in: the one they chose,
+/// or that of their main calendar.
 pub(super) fn mailbox_zone(state: &State, store: Store<'_>) -> String {
+    let chosen = store.with(|office| {
+        let zone = office.settings.get("timeZone").and_then(Value::as_str);
+        zone.map(str::to_owned)
+    });
+    if let Some(zone) = chosen {
+        return zone;
+    }
     let agenda = state.agenda();
     let main = agenda.main_of(&store.mailbox.address);
     let zone = main.and_then(|place| agenda.calendar(place));

@@ -9,6 +9,8 @@ use super::contacts::Person;
 use super::graph::{self, Body, Call, Part};
 use super::graph_attachments;
 use super::graph_calendar_places;
+use super::graph_categories;
+use super::graph_contacts;
 use super::graph_error::{Refusal, bad_request, invalid_filter, not_found};
 use super::graph_filter;
 use super::graph_folders;
@@ -16,7 +18,8 @@ use super::graph_json;
 use super::graph_list::{self, DEFAULT_TOP, meets_texts};
 use super::graph_pages;
 use super::graph_params::{Options, Prefer, unquoted};
-use super::graph_people::{self, object};
+use super::graph_people;
+use super::graph_rules;
 use super::graph_store::Store;
 use super::graph_user;
 use super::http::Request;
@@ -50,13 +53,25 @@ impl Asked<'_> {
             Call::Settings(name) => self.settings(*name, &graph::mailbox_zone(self.state, store)),
             Call::Zones(segment) => graph_calendar_places::zones(self, segment),
             Call::Categories => {
-                options.check_select(&["id", "displayName", "color"], "outlookCategory")?;
-                let all = graph_user::categories(store);
+                options.check_select(&graph_categories::PROPERTIES, "outlookCategory")?;
+                let all = graph_categories::all(store);
                 // The whole list is one page, unless the client wants less.
                 let rows = all.len().max(1);
                 self.list(&all, rows, "outlook/masterCategories", |_, category| {
-                    options.cut(object(category.clone())).into()
+                    options.cut(category.clone()).into()
                 })
+            }
+            Call::Category(id) => {
+                options.check_select(&graph_categories::PROPERTIES, "outlookCategory")?;
+                let category = graph_categories::one(store, id)?;
+                Ok(self.single(options.cut(category), "outlook/masterCategories"))
+            }
+            Call::Rules(folder) => graph_rules::list(self, folder),
+            Call::Rule(folder, id) => graph_rules::one(self, folder, id),
+            Call::Contact(id) => {
+                options.check_select(&graph_people::CONTACT, "contact")?;
+                let contact = graph_contacts::one(store, id)?;
+                Ok(self.single(options.cut(contact), "contacts"))
             }
             Call::Contacts => self.contacts(),
             Call::People => self.people(),
@@ -65,7 +80,7 @@ impl Asked<'_> {
                 options.check_select(&graph_folders::PROPERTIES, "mailFolder")?;
                 let folder = store.folder(id)?;
                 Ok(self.single(
-                    options.cut(graph_folders::json(store, folder)),
+                    options.cut(graph_folders::json(store, &folder)),
                     "mailFolders",
                 ))
             }
@@ -74,7 +89,7 @@ impl Asked<'_> {
                 let list = graph_list::messages(
                     self.request,
                     store,
-                    folder,
+                    folder.as_ref(),
                     options,
                     self.prefer,
                     self.epoch,
@@ -136,10 +151,11 @@ impl Asked<'_> {
         let (store, options) = (self.store, self.options);
         options.check_select(&graph_folders::PROPERTIES, "mailFolder")?;
         let parent = parent.map(|id| store.folder(id)).transpose()?;
-        let mut folders = graph_folders::children(parent, options.hidden);
+        let all = store.folders();
+        let mut folders = graph_folders::children(&all, parent.as_ref(), options.hidden);
         if let Some(filter) = self.filter()? {
             folders = kept(folders, |folder| {
-                let text = |path: &str| (path == "displayName").then(|| folder.name.to_owned());
+                let text = |path: &str| (path == "displayName").then(|| folder.name.to_string());
                 meets_texts(&filter, "mailFolder", &text, &|_, _| None)
             })?;
         }
@@ -151,21 +167,19 @@ impl Asked<'_> {
     fn contacts(&self) -> Result<Body, Refusal> {
         let (store, options) = (self.store, self.options);
         options.check_select(&graph_people::CONTACT, "contact")?;
-        let people = store.people().others.iter();
-        let mut contacts: Vec<&Person> = people.filter(|person| person.saved).collect();
+        let mut contacts = graph_contacts::all(store);
         if let Some(filter) = self.filter()? {
-            contacts = kept(contacts, |person| {
+            contacts = kept(contacts, |contact| {
                 meets_texts(
                     &filter,
                     "contact",
-                    &|path| graph_user::contact_text(person, path),
-                    &|path, inside| graph_user::contact_members(person, path, inside),
+                    &|path| graph_user::contact_text(contact, path),
+                    &|path, inside| graph_user::contact_members(contact, path, inside),
                 )
             })?;
         }
-        self.list(&contacts, DEFAULT_TOP, "contacts", |_, person| {
-            let contact = graph_people::contact(store.ids(), person);
-            options.cut(contact).into()
+        self.list(&contacts, DEFAULT_TOP, "contacts", |_, contact| {
+            options.cut(contact.clone()).into()
         })
     }
 

@@ -5,12 +5,13 @@
 //! belongs to files alone, so `$select` has to name it with their type.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::graph_error::{Refusal, bad_request, malformed_id, not_found};
+use super::graph_error::{Refusal, malformed_id, not_found};
 use super::graph_folders;
 use super::graph_ids::Ids;
 use super::graph_json;
@@ -34,6 +35,9 @@ pub(super) const PROPERTIES: [&str; 9] = [
     "microsoft.graph.fileAttachment/contentBytes",
 ];
 
+/// The header field of a part that has its number.
+pub(super) const NUMBER: &str = "X-Part-Number";
+
 /// Those of files alone.
 const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
 
@@ -45,7 +49,7 @@ pub(super) fn list(
     prefer: &Prefer,
 ) -> Vec<Value> {
     let root = Part::of_letter(&letter.raw);
-    let found = numbered(&root).into_iter();
+    let found = numbered(letter, &root).into_iter();
     found
         .map(|(number, part)| {
             let folder = graph_folders::number_of(letter);
@@ -75,43 +79,44 @@ pub(super) fn bytes(store: Store<'_>, letter: &Letter, id: &str) -> Result<Vec<u
     Ok(part.decoded(&letter.raw).into_owned())
 }
 
-/// The attachments that come with a message: `attachments`, or
-/// `attachments($select=…)`.
-pub(super) fn expanded(
-    store: Store<'_>,
-    letter: &Letter,
-    expand: &str,
-    prefer: &Prefer,
-) -> Result<Value, Refusal> {
-    let options = expansion(expand)?;
-    Ok(list(store, letter, &options, prefer).into())
+/// The place of an attachment among those of its letter.
+pub(super) fn place(store: Store<'_>, letter: &Letter, id: &str) -> Result<usize, Refusal> {
+    let root = Part::of_letter(&letter.raw);
+    let part = find(store, letter, &root, id)?;
+    let all = numbered(letter, &root);
+    let place = all.iter().position(|(_, known)| known.body == part.body);
+    place.ok_or_else(not_found)
 }
 
-/// Reads what is to be expanded, and how much of it.
-pub(super) fn expansion(expand: &str) -> Result<Options<'_>, Refusal> {
-    let refused = || bad_request(format!("The $expand clause '{expand}' is not supported."));
-    let mut options = Options::default();
-    let Some(inner) = expand.strip_prefix("attachments") else {
-        return Err(refused());
-    };
-    if !inner.is_empty() {
-        let inner = inner
-            .strip_prefix('(')
-            .and_then(|inner| inner.strip_suffix(')'));
-        let names = inner.and_then(|inner| inner.trim().strip_prefix("$select="));
-        let names = names.ok_or_else(refused)?;
-        options.select = Some(names.split(',').map(str::trim).collect());
-        options.check_select(&PROPERTIES, "attachment")?;
-    }
-    Ok(options)
+/// The id of a letter's last attachment.
+pub(super) fn last_id(store: Store<'_>, letter: &Letter) -> Option<String> {
+    let root = Part::of_letter(&letter.raw);
+    let all = numbered(letter, &root);
+    let (number, _) = all.last()?;
+    let folder = graph_folders::number_of(letter);
+    Some(store.ids().attachment(letter, folder, *number, false))
 }
 
-/// The parts that are attachments, with their places in reading order.
-fn numbered(root: &Part) -> Vec<(u32, &Part)> {
-    (0u32..)
+/// The parts that are attachments, with their numbers: those that drafts give
+/// them, so that they stay when others go; else their places in reading order.
+pub(super) fn numbered<'a>(letter: &Letter, root: &'a Part) -> Vec<(u32, &'a Part)> {
+    let mut parts: Vec<(u32, &Part)> = (0u32..)
         .zip(root.own())
         .filter(|(_, part)| !part.filename.is_empty() || part.embedded)
-        .collect()
+        .collect();
+    let given = parts.iter().map(|(_, part)| {
+        let fields = head::fields(mime::slice(&letter.raw, &part.head));
+        head::find(&fields, NUMBER)?.value().parse().ok()
+    });
+    let given: Option<Vec<u32>> = given.collect();
+    let given = given.unwrap_or_default();
+    let distinct: HashSet<u32> = given.iter().copied().collect();
+    if distinct.len() == parts.len() {
+        for ((number, _), given) in parts.iter_mut().zip(given) {
+            *number = given;
+        }
+    }
+    parts
 }
 
 /// The part of an attachment's id.
@@ -126,7 +131,7 @@ fn find<'a>(
     }
     let folder = graph_folders::number_of(letter);
     let is = |number, immutable| store.ids().attachment(letter, folder, number, immutable) == id;
-    let mut parts = numbered(root).into_iter();
+    let mut parts = numbered(letter, root).into_iter();
     parts
         .find(|(number, _)| is(*number, false) || is(*number, true))
         .map(|(_, part)| part)

@@ -93,12 +93,22 @@ fn item(item: &Value) -> Result<Item, Refusal> {
         url: url
             .ok_or_else(|| wrong("A request has no relative url."))?
             .to_owned(),
-        headers,
         body: item
             .get("body")
-            .map(|body| body.to_string().into())
+            .map(|body| bytes(body, &headers))
             .unwrap_or_default(),
+        headers,
     })
+}
+
+/// The bytes of a request's body: JSON, or a text that stands for itself.
+fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
+    let kind = headers.get("content-type");
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    match body {
+        Value::String(text) if !kind.contains("json") => text.clone().into(),
+        body => body.to_string().into(),
+    }
 }
 
 /// Answers one request of a batch.

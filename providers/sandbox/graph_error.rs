@@ -219,6 +219,93 @@ pub(super) fn invalid_recipients() -> Refusal {
     )
 }
 
+/// 400: header fields that a client may not set.
+pub(super) fn bad_headers(code: &'static str, message: &str) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, code, message)
+}
+
+/// 400: what only a draft can be given, or done with.
+pub(super) fn not_draft() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidPropertySet",
+        "Set action is invalid for property.",
+    )
+}
+
+/// 403: a sender that one may not be.
+pub(super) fn send_as_denied() -> Refusal {
+    Refusal::new(
+        StatusCode::FORBIDDEN,
+        "ErrorSendAsDenied",
+        "The user account which was used to submit this request does not have the right to send \
+         mail on behalf of the specified sending account., Cannot submit message.",
+    )
+}
+
+/// 400: a folder that every mailbox has, which stays as it is.
+pub(super) fn distinguished_folder() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorDeleteDistinguishedFolder",
+        "Distinguished folders cannot be deleted, moved or renamed.",
+    )
+}
+
+/// 404: a folder that is not there, where a message is to go.
+pub(super) fn folder_not_found() -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "ErrorFolderNotFound",
+        "The specified folder could not be found in the store.",
+    )
+}
+
+/// 400: a rule that makes no sense.
+pub(super) fn rule_refused(why: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInboxRulesValidationError",
+        format!("A validation error occurred while executing a rule operation. {why}"),
+    )
+}
+
+/// 409: a category's name that is taken.
+pub(super) fn category_exists() -> Refusal {
+    Refusal::new(
+        StatusCode::CONFLICT,
+        "CategoryNameDuplicate",
+        "A category with the specified name already exists.",
+    )
+}
+
+/// 413: a file that has to be sent up piece by piece.
+pub(super) fn attachment_too_large() -> Refusal {
+    Refusal::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "RequestEntityTooLarge",
+        "The attachment is larger than the limit for this request.",
+    )
+}
+
+/// 404: an upload that is over, or never was.
+pub(super) fn no_session() -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "ErrorItemNotFound",
+        "The upload session was not found.",
+    )
+}
+
+/// 416: a piece of a file that is not the next.
+pub(super) fn range_refused() -> Refusal {
+    Refusal::new(
+        StatusCode::RANGE_NOT_SATISFIABLE,
+        "ErrorInvalidRange",
+        "The content range of the request is not the one that is expected next.",
+    )
+}
+
 /// 409: a name that is taken.
 pub(super) fn folder_exists() -> Refusal {
     Refusal::new(
@@ -330,7 +417,9 @@ pub(super) fn fault(fault: Fault) -> Option<Refusal> {
         )
         .with("retry-after", "1"),
         Fault::Timeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT, "UnknownError", ""),
-        Fault::Html | Fault::Reset | Fault::Half => return None,
+        Fault::Html | Fault::Reset | Fault::Half | Fault::Lost | Fault::Gate | Fault::Late => {
+            return None;
+        }
     };
     Some(refusal)
 }

@@ -1,5 +1,5 @@
 //! The types of what clients send for calendars: events, calendars, and the
-//! parameters of actions. Bodies are held against them in
+//! parameters of actions; those for mail are in `graph_mail_types.rs`. Bodies are held against them in
 //! `graph_events_read.rs`.
 
 /// A type.
@@ -26,7 +26,7 @@ pub(super) struct Shape {
     pub members: &'static [(&'static str, Type)],
 }
 
-const fn shape(name: &'static str, members: &'static [(&'static str, Type)]) -> Shape {
+pub(super) const fn shape(name: &'static str, members: &'static [(&'static str, Type)]) -> Shape {
     Shape {
         name,
         loose: false,
@@ -34,7 +34,7 @@ const fn shape(name: &'static str, members: &'static [(&'static str, Type)]) -> 
     }
 }
 
-const fn action(members: &'static [(&'static str, Type)]) -> Shape {
+pub(super) const fn action(members: &'static [(&'static str, Type)]) -> Shape {
     Shape {
         name: "action",
         loose: true,
@@ -44,7 +44,7 @@ const fn action(members: &'static [(&'static str, Type)]) -> Shape {
 
 use Type::{Day, Fraction, Instant, Many, Number, Of, Text, Truth, Word};
 
-const WEEKDAYS: Type = Word(&[
+pub(super) const WEEKDAYS: Type = Word(&[
     "sunday",
     "monday",
     "tuesday",
@@ -61,16 +61,16 @@ const PROVIDERS: Type = Word(&[
     "skypeForConsumer",
 ]);
 
-static TIME: Shape = shape(
+pub(super) static TIME: Shape = shape(
     "dateTimeTimeZone",
     &[("dateTime", Text), ("timeZone", Text)],
 );
 
 static SLOT: Shape = shape("timeSlot", &[("start", Of(&TIME)), ("end", Of(&TIME))]);
 
-static ADDRESS: Shape = shape("emailAddress", &[("name", Text), ("address", Text)]);
+pub(super) static ADDRESS: Shape = shape("emailAddress", &[("name", Text), ("address", Text)]);
 
-static RECIPIENT: Shape = shape("recipient", &[("emailAddress", Of(&ADDRESS))]);
+pub(super) static RECIPIENT: Shape = shape("recipient", &[("emailAddress", Of(&ADDRESS))]);
 
 static STATUS: Shape = shape(
     "responseStatus",
@@ -100,7 +100,7 @@ static ATTENDEE: Shape = shape(
     ],
 );
 
-static BODY: Shape = shape(
+pub(super) static BODY: Shape = shape(
     "itemBody",
     &[("contentType", Word(&["text", "html"])), ("content", Text)],
 );

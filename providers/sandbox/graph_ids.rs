@@ -44,7 +44,7 @@ fn occurrence_at(immutable: bool) -> usize {
 const YEAR_ONE: i64 = 62_135_596_800;
 
 /// The number of the folder that events are in.
-const CALENDAR: u8 = 0x0d;
+const CALENDAR: u16 = 0x0d;
 
 /// The bytes of a message's id, common and immutable.
 const MESSAGE_LENGTHS: [usize; 2] = [113, 51];
@@ -82,27 +82,29 @@ impl Ids {
     }
 
     /// A folder's id: 120 characters.
-    pub fn folder(&self, number: u8) -> String {
+    pub fn folder(&self, number: u16) -> String {
+        let [high, low] = number.to_be_bytes();
         let mut bytes = self.entry(&ITEM, [0x00, 0x2e]);
         bytes.extend_from_slice(&[0x01, 0x00]);
         bytes.extend_from_slice(&self.store);
-        bytes.extend_from_slice(&[0, 0, 0, 0, 1, number, 0, 0]);
+        bytes.extend_from_slice(&[0, 0, 0, 0, 1, low, high, 0]);
         STANDARD.encode(bytes)
     }
 
     /// A message's id: 152 characters, or 68 for an immutable one.
-    pub fn message(&self, letter: u64, folder: u8, immutable: bool) -> String {
+    pub fn message(&self, letter: u64, folder: u16, immutable: bool) -> String {
         STANDARD.encode(self.message_bytes(letter, folder, immutable))
     }
 
-    fn message_bytes(&self, letter: u64, folder: u8, immutable: bool) -> Vec<u8> {
+    fn message_bytes(&self, letter: u64, folder: u16, immutable: bool) -> Vec<u8> {
         let mut bytes = match immutable {
             true => IMMUTABLE.to_vec(),
             false => {
                 let mut bytes = self.entry(&ITEM, [0x00, 0x46]);
                 bytes.extend_from_slice(&[0x07, 0x00]);
                 bytes.extend_from_slice(&self.store);
-                bytes.extend_from_slice(&[0, 0, 0, 0, 1, folder, 0, 0]);
+                let [high, low] = folder.to_be_bytes();
+                bytes.extend_from_slice(&[0, 0, 0, 0, 1, low, high, 0]);
                 bytes
             }
         };
@@ -187,7 +189,7 @@ impl Ids {
     }
 
     /// The id of a letter's part, counted in reading order.
-    pub fn attachment(&self, letter: &Letter, folder: u8, part: u32, immutable: bool) -> String {
+    pub fn attachment(&self, letter: &Letter, folder: u16, part: u32, immutable: bool) -> String {
         let mut bytes = self.message_bytes(letter.id, folder, immutable);
         let check = digest(&[b"part", &letter.id.to_be_bytes(), &part.to_be_bytes()]);
         bytes.extend_from_slice(&PART);
@@ -250,7 +252,7 @@ impl Ids {
         STANDARD.encode(bytes)
     }
 
-    /// The version of a letter: it never changes here, so neither does this.
+    /// A version, by what it is one of.
     pub fn change_key(&self, letter: u64) -> String {
         let mut bytes = vec![0x09, 0, 0, 0, 0x16, 0, 0, 0];
         bytes.extend_from_slice(&self.store);

@@ -8,10 +8,14 @@ use serde_json::{Map, Value, json};
 
 use super::graph_attachments;
 use super::graph_error::Refusal;
+use super::graph_expand;
+use super::graph_flag;
 use super::graph_folders;
+use super::graph_office::Notes;
 use super::graph_pages;
 use super::graph_params::{BodyForm, Options, Prefer};
 use super::graph_people::{self, Person};
+use super::graph_quote::LINE;
 use super::graph_store::Store;
 use super::head::{self, Field};
 use super::letter::Letter;
@@ -58,6 +62,7 @@ const ON_DEMAND: [&str; 2] = ["internetMessageHeaders", "uniqueBody"];
 /// How much a letter matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Importance {
+    Low,
     Normal,
     High,
 }
@@ -71,17 +76,32 @@ impl Importance {
         }
     }
 
+    /// By that, and by what was said of it here.
+    pub fn noted(letter: &Letter, notes: &Notes) -> Self {
+        match (Self::of(letter), notes.low) {
+            (Self::Normal, true) => Self::Low,
+            (known, _) => known,
+        }
+    }
+
     /// The word on the wire.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Low => "low",
             Self::Normal => "normal",
             Self::High => "high",
         }
     }
 }
 
-/// `focused`, but for the tabs that Gmail takes out of the inbox.
-pub(super) fn inference(letter: &Letter) -> &'static str {
+/// `focused`, but for the tabs that Gmail takes out of the inbox, and for what
+/// somebody has said.
+pub(super) fn inference(letter: &Letter, notes: &Notes) -> &'static str {
+    match notes.inference.as_deref() {
+        Some("focused") => return "focused",
+        Some(_) => return "other",
+        None => {}
+    }
     let aside = |id: &String| id.starts_with("CATEGORY_") && id != "CATEGORY_PERSONAL";
     match letter.labels.iter().any(aside) {
         true => "other",
@@ -90,10 +110,11 @@ pub(super) fn inference(letter: &Letter) -> &'static str {
 }
 
 /// The state of the flag.
-pub(super) fn flag(letter: &Letter) -> &'static str {
-    match letter.has("STARRED") {
-        true => "flagged",
-        false => "notFlagged",
+pub(super) fn flag(letter: &Letter, notes: &Notes) -> &'static str {
+    match (letter.has("STARRED"), notes.complete) {
+        (true, _) => "flagged",
+        (false, true) => "complete",
+        (false, false) => "notFlagged",
     }
 }
 
@@ -101,6 +122,12 @@ pub(super) fn flag(letter: &Letter) -> &'static str {
 pub(super) fn internet_message_id(letter: &Letter) -> Option<String> {
     let id = &letter.facts.message_id;
     (!id.is_empty()).then(|| format!("<{id}>"))
+}
+
+/// When a letter was changed last, in milliseconds since 1970.
+pub(super) fn changed(letter: &Letter, notes: &Notes) -> i64 {
+    let date = letter.facts.date;
+    notes.changed.map_or(date, |changed| changed.max(date))
 }
 
 /// A time in milliseconds as it is written.
@@ -121,6 +148,7 @@ pub(super) fn message(
         store,
         letter,
         prefer,
+        notes: store.notes(letter),
         fields: head::fields(section),
         bodies: None,
     };
@@ -134,7 +162,7 @@ pub(super) fn message(
         let name = format!("#microsoft.graph.{kind}");
         message.insert("@odata.type".to_owned(), name.into());
     }
-    let etag = format!("W/\"{}\"", store.ids().change_key(letter.id));
+    let etag = format!("W/\"{}\"", store.change_key(letter));
     message.insert("@odata.etag".to_owned(), etag.into());
     for name in PROPERTIES {
         let wanted = match ON_DEMAND.contains(&name) {
@@ -146,8 +174,13 @@ pub(super) fn message(
         }
     }
     if let Some(expand) = options.expand {
-        let attachments = graph_attachments::expanded(store, letter, expand, prefer)?;
-        message.insert("attachments".to_owned(), attachments);
+        let expansion = graph_expand::of(expand)?;
+        if let Some(options) = &expansion.attachments {
+            let attachments = graph_attachments::list(store, letter, options, prefer);
+            message.insert("attachments".to_owned(), attachments.into());
+        }
+        let properties = expansion.properties(&maker.notes);
+        message.extend(properties.map(|it| (graph_expand::PROPERTIES.to_owned(), it)));
     }
     Ok(message)
 }
@@ -163,6 +196,7 @@ struct Maker<'a> {
     store: Store<'a>,
     letter: &'a Letter,
     prefer: &'a Prefer,
+    notes: Notes,
     fields: Vec<Field<'a>>,
     bodies: Option<Bodies>,
 }
@@ -174,16 +208,17 @@ impl Maker<'_> {
         let ids = store.ids();
         Some(match name {
             "id" => store.message_id(letter, self.prefer.immutable).into(),
-            "createdDateTime" | "lastModifiedDateTime" | "receivedDateTime" | "sentDateTime" => {
+            "createdDateTime" | "receivedDateTime" | "sentDateTime" => {
                 time(letter.facts.date).into()
             }
-            "changeKey" => ids.change_key(letter.id).into(),
+            "lastModifiedDateTime" => time(changed(letter, &self.notes)).into(),
+            "changeKey" => store.change_key(letter).into(),
             "categories" => store.categories(letter).into(),
             "hasAttachments" => (!letter.filenames().is_empty()).into(),
             "internetMessageId" => internet_message_id(letter).into(),
             "subject" => letter.facts.subject.as_str().into(),
             "bodyPreview" => letter.preview().into(),
-            "importance" => Importance::of(letter).name().into(),
+            "importance" => Importance::noted(letter, &self.notes).name().into(),
             "parentFolderId" => ids.folder(graph_folders::number_of(letter)).into(),
             "conversationId" => ids.conversation(letter.thread).into(),
             "conversationIndex" => {
@@ -200,7 +235,7 @@ impl Maker<'_> {
                 let id = store.message_id(letter, self.prefer.immutable);
                 graph_pages::web_link(&id).into()
             }
-            "inferenceClassification" => inference(letter).into(),
+            "inferenceClassification" => inference(letter, &self.notes).into(),
             "internetMessageHeaders" => {
                 let fields = self.fields.iter();
                 fields
@@ -216,7 +251,7 @@ impl Maker<'_> {
             "ccRecipients" => self.recipients("Cc"),
             "bccRecipients" => self.recipients("Bcc"),
             "replyTo" => self.recipients("Reply-To"),
-            _ => json!({ "flagStatus": flag(letter) }),
+            _ => graph_flag::json(letter, &self.notes),
         })
     }
 
@@ -272,7 +307,7 @@ impl Maker<'_> {
         let (kind, content) = self.content();
         let content = match kind {
             "html" => {
-                let quote = ["<blockquote", "<div class=\"gmail_quote"];
+                let quote = ["<blockquote", "<div class=\"gmail_quote", LINE];
                 let starts = quote.iter().filter_map(|start| content.find(start));
                 let end = starts.min().unwrap_or(content.len());
                 content.get(..end).unwrap_or_default().to_owned()

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::graph_attachments;
 use super::graph_error::{Refusal, bad_request, invalid_filter, not_with_search};
+use super::graph_expand;
 use super::graph_filter::{Comparison, Filter, Literal};
 use super::graph_folders::Folder;
 use super::graph_found;
@@ -34,7 +34,7 @@ pub(super) fn messages(
 ) -> Result<Value, Refusal> {
     options.check_select(&graph_json::PROPERTIES, "message")?;
     if let Some(expand) = options.expand {
-        graph_attachments::expansion(expand)?;
+        graph_expand::of(expand)?;
     }
     let page = graph_pages::page(request, options, prefer, epoch, DEFAULT_TOP)?;
     let letters = found(store, folder, options)?;

@@ -139,7 +139,7 @@ fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), Refusal> {
 
 /// The number of a folder's id; that of none for a well-formed id of nothing.
 /// Well-known names are for paths only.
-fn folder(store: Store<'_>, id: &str) -> Result<u8, Refusal> {
+fn folder(store: Store<'_>, id: &str) -> Result<u16, Refusal> {
     match Ids::is_folder(id) {
         true => Ok(store.folder(id).map_or(0, |folder| folder.number)),
         false => Err(malformed_id()),
@@ -213,16 +213,20 @@ pub(super) fn text_meets(test: TextTest, held: &str, text: &str) -> bool {
 fn held(store: Store<'_>, path: &str, letter: &Letter) -> Option<Held> {
     let text = |text: &str| Some(Held::Text(text.to_owned()));
     match path {
-        "receivedDateTime" | "sentDateTime" | "createdDateTime" | "lastModifiedDateTime" => {
+        "lastModifiedDateTime" => {
+            let changed = graph_json::changed(letter, &store.notes(letter));
+            Some(Held::Time(changed / 1_000 * 1_000))
+        }
+        "receivedDateTime" | "sentDateTime" | "createdDateTime" => {
             // The wire has whole seconds, and so has the comparison.
             Some(Held::Time(letter.facts.date / 1_000 * 1_000))
         }
         "isRead" => Some(Held::Truth(!letter.has("UNREAD"))),
         "isDraft" => Some(Held::Truth(letter.has("DRAFT"))),
         "hasAttachments" => Some(Held::Truth(!letter.filenames().is_empty())),
-        "importance" => text(Importance::of(letter).name()),
-        "inferenceClassification" => text(graph_json::inference(letter)),
-        "flag/flagStatus" => text(graph_json::flag(letter)),
+        "importance" => text(Importance::noted(letter, &store.notes(letter)).name()),
+        "inferenceClassification" => text(graph_json::inference(letter, &store.notes(letter))),
+        "flag/flagStatus" => text(graph_json::flag(letter, &store.notes(letter))),
         "subject" => text(&letter.facts.subject),
         "internetMessageId" => Some(Held::Text(graph_json::internet_message_id(letter)?)),
         // Numbers, as `check` has put into the filter.

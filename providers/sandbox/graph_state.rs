@@ -1,11 +1,14 @@
 //! What Graph's half remembers between requests: how many are under way for
-//! each mailbox, and which pages are still good.
+//! each mailbox, which pages are still good, and what belongs to mailboxes that
+//! only Exchange has.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::graph_ids::named_guid;
+use super::graph_office::Office;
+use super::graph_upload::Upload;
 
 /// Requests that a mailbox takes at a time.
 const AT_ONCE: usize = 4;
@@ -19,6 +22,8 @@ pub(super) struct GraphState {
     requests: AtomicU64,
     items: AtomicU64,
     busy: Mutex<HashMap<String, usize>>,
+    offices: Mutex<HashMap<String, Office>>,
+    uploads: Mutex<Vec<Upload>>,
 }
 
 impl GraphState {
@@ -62,6 +67,20 @@ impl GraphState {
     /// those outside, so that a batch and its first request do not fail alike.
     pub fn item(&self) -> u64 {
         (1 << 40) + self.items.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Reads or changes what is kept of a mailbox; `then` must not ask for it
+    /// again.
+    pub fn office<T>(&self, address: &str, then: impl FnOnce(&mut Office) -> T) -> T {
+        let offices = self.offices.lock();
+        let mut offices = offices.unwrap_or_else(PoisonError::into_inner);
+        then(offices.entry(address.to_lowercase()).or_default())
+    }
+
+    /// Reads or changes what is being sent up piece by piece.
+    pub fn uploads<T>(&self, then: impl FnOnce(&mut Vec<Upload>) -> T) -> T {
+        let uploads = self.uploads.lock();
+        then(&mut uploads.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Takes one of the places that a mailbox has for requests; nothing when

@@ -5,13 +5,15 @@
 //! so that lists of ten thousand letters stay quick.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::contacts::People;
-use super::graph_error::{Refusal, malformed_id, not_found};
+use super::graph_error::{Refusal, folder_not_found, malformed_id, not_found};
 use super::graph_folders::{self, Folder};
 use super::graph_ids::Ids;
+use super::graph_office::{Notes, Office};
 use super::graph_people::{self, Person};
+use super::graph_state::GraphState;
 use super::head;
 use super::letter::Letter;
 use super::mailbox::Mailbox;
@@ -32,13 +34,13 @@ pub(super) const TABS: [(&str, &str); 5] = [
 pub(super) struct Index {
     ids: Ids,
     /// Places in the mailbox by folder, newest first.
-    folders: HashMap<u8, Vec<usize>>,
+    folders: HashMap<u16, Vec<usize>>,
     /// How many letters of a folder are unread.
-    unread: HashMap<u8, usize>,
+    unread: HashMap<u16, usize>,
     /// The names of labels that are categories, by their ids.
     categories: HashMap<String, String>,
-    /// From and Sender of each letter, by its place.
-    senders: OnceLock<Vec<[Option<Person>; 2]>>,
+    /// From and Sender of each letter, by its place, once they are asked for.
+    senders: Vec<OnceLock<[Option<Person>; 2]>>,
     /// Places by letter.
     places: HashMap<u64, usize>,
 }
@@ -46,8 +48,8 @@ pub(super) struct Index {
 impl Index {
     /// Reads a mailbox.
     pub fn of(mailbox: &Mailbox) -> Self {
-        let mut folders: HashMap<u8, Vec<usize>> = HashMap::new();
-        let mut unread: HashMap<u8, usize> = HashMap::new();
+        let mut folders: HashMap<u16, Vec<usize>> = HashMap::new();
+        let mut unread: HashMap<u16, usize> = HashMap::new();
         let mut places = HashMap::with_capacity(mailbox.letters.len());
         for (place, letter) in mailbox.letters.iter().enumerate() {
             let folder = graph_folders::number_of(letter);
@@ -62,7 +64,7 @@ impl Index {
             folders,
             unread,
             categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
-            senders: OnceLock::new(),
+            senders: mailbox.letters.iter().map(|_| OnceLock::new()).collect(),
             places,
         }
     }
@@ -74,13 +76,18 @@ pub(super) struct Store<'a> {
     /// The mailbox.
     pub mailbox: &'a Mailbox,
     index: &'a Index,
+    graph: &'a GraphState,
 }
 
 impl<'a> Store<'a> {
     /// The mailbox of an address.
     pub fn of(state: &'a State, address: &str) -> Option<Self> {
         let (mailbox, index) = state.indexed(address)?;
-        Some(Self { mailbox, index })
+        Some(Self {
+            mailbox,
+            index,
+            graph: &state.graph,
+        })
     }
 
     /// Its ids.
@@ -91,13 +98,14 @@ impl<'a> Store<'a> {
     /// The letters of a folder, or all, newest first.
     pub fn letters(&self, folder: Option<&Folder>) -> Vec<&'a Letter> {
         let Some(folder) = folder else {
-            return self.mailbox.letters.iter().collect();
+            return self.mailbox.letters.iter().map(AsRef::as_ref).collect();
         };
         let places = self.index.folders.get(&folder.number);
         places
             .into_iter()
             .flatten()
             .filter_map(|place| self.mailbox.letters.get(*place))
+            .map(AsRef::as_ref)
             .collect()
     }
 
@@ -125,16 +133,42 @@ impl<'a> Store<'a> {
     }
 
     /// The folder of an id or of a well-known name.
-    pub fn folder(&self, id: &str) -> Result<&'static Folder, Refusal> {
+    pub fn folder(&self, id: &str) -> Result<Folder, Refusal> {
         if let Some(folder) = graph_folders::well_known(id) {
-            return Ok(folder);
+            return Ok(folder.clone());
         }
         if !Ids::is_folder(id) {
             return Err(malformed_id());
         }
-        graph_folders::all()
+        let folders = self.folders();
+        let mut folders = folders.iter();
+        folders
             .find(|folder| self.ids().folder(folder.number) == id)
-            .ok_or_else(not_found)
+            .cloned()
+            .ok_or_else(folder_not_found)
+    }
+
+    /// All folders.
+    pub fn folders(&self) -> Arc<Vec<Folder>> {
+        self.with(|office| Arc::clone(&office.folders))
+    }
+
+    /// What is known of a letter beyond its bytes and labels.
+    pub fn notes(&self, letter: &Letter) -> Notes {
+        self.with(|office| office.notes.get(&letter.id).cloned())
+            .unwrap_or_default()
+    }
+
+    /// Reads or changes what this half keeps of the mailbox.
+    pub fn with<T>(&self, then: impl FnOnce(&mut Office) -> T) -> T {
+        self.graph.office(&self.mailbox.address, then)
+    }
+
+    /// The version of a letter: another after every change of it.
+    pub fn change_key(&self, letter: &Letter) -> String {
+        let changes = self.notes(letter).changes;
+        let version = letter.id ^ letter.history.rotate_left(40) ^ changes.rotate_left(20);
+        self.ids().change_key(version)
     }
 
     /// The categories of a letter, in the order of its labels.
@@ -158,17 +192,12 @@ impl<'a> Store<'a> {
     }
 
     fn people_of(&self, letter: &Letter) -> Option<&'a [Option<Person>; 2]> {
-        let senders = self.index.senders.get_or_init(|| {
-            let letters = self.mailbox.letters.iter();
-            letters
-                .map(|letter| {
-                    let fields = head::fields(mime::header_section(&letter.raw));
-                    ["From", "Sender"]
-                        .map(|name| graph_people::persons(&fields, name).into_iter().next())
-                })
-                .collect()
-        });
-        senders.get(*self.index.places.get(&letter.id)?)
+        let place = *self.index.places.get(&letter.id)?;
+        let senders = self.index.senders.get(place)?;
+        Some(senders.get_or_init(|| {
+            let fields = head::fields(mime::header_section(&letter.raw));
+            ["From", "Sender"].map(|name| graph_people::persons(&fields, name).into_iter().next())
+        }))
     }
 
     /// The owner, and everybody they write with.

@@ -1,14 +1,12 @@
-//! Graph's answers about a mailbox's owner: profile, settings, categories,
-//! contacts, people.
+//! Graph's answers about a mailbox's owner: profile and settings, and what a
+//! filter compares of contacts.
 
 use serde_json::{Map, Value, json};
 
-use super::contacts::Person;
 use super::graph_folders;
-use super::graph_ids::named_guid;
 use super::graph_params::Options;
-use super::graph_people::{display_name, names, object};
-use super::graph_store::{Store, TABS};
+use super::graph_people::{names, object};
+use super::graph_store::Store;
 
 /// The properties of a user that can be selected.
 pub(super) const USER: [&str; 15] = [
@@ -61,7 +59,7 @@ pub(super) fn user(store: Store<'_>, options: &Options<'_>) -> Map<String, Value
 }
 
 /// The name that the owner writes under; else the address's first half.
-fn name(store: Store<'_>) -> &str {
+pub(super) fn name<'a>(store: Store<'a>) -> &'a str {
     let address = &store.mailbox.address;
     match &store.people().owner {
         Some(name) => name,
@@ -95,7 +93,7 @@ fn proxies(store: Store<'_>) -> Vec<String> {
 /// The settings of a mailbox whose owner is in a zone of Windows' name.
 pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
     let archive = graph_folders::well_known("archive").map(|folder| folder.number);
-    object(json!({
+    let mut settings = object(json!({
         "archiveFolder": archive.map(|number| store.ids().folder(number)),
         "timeZone": zone,
         "delegateMeetingMessageDeliveryOptions": "sendToDelegateOnly",
@@ -123,36 +121,40 @@ pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
             "endTime": "17:00:00.0000000",
             "timeZone": { "name": zone },
         },
-    }))
-}
-
-/// The categories of a mailbox: Gmail's tabs, and the user's labels.
-pub(super) fn categories(store: Store<'_>) -> Vec<Value> {
-    let tabs = TABS.iter().map(|(_, name)| (*name).to_owned());
-    let own = store.mailbox.labels.all().map(|(_, name)| name.to_owned());
-    (0..25)
-        .cycle()
-        .zip(tabs.chain(own))
-        .map(|(color, name)| {
-            json!({
-                "id": named_guid(&format!("{}/{name}", store.mailbox.address)),
-                "displayName": name,
-                "color": format!("preset{color}"),
-            })
-        })
-        .collect()
+    }));
+    store.with(|office| settings.extend(office.settings.clone()));
+    settings
 }
 
 /// The text of a contact's property, for a filter.
-pub(super) fn contact_text(person: &Person, path: &str) -> Option<String> {
-    (path == "displayName").then(|| display_name(person).to_owned())
+pub(super) fn contact_text(contact: &Map<String, Value>, path: &str) -> Option<String> {
+    let known = matches!(
+        path,
+        "displayName" | "givenName" | "surname" | "companyName"
+    );
+    let text = contact.get(path).and_then(Value::as_str);
+    known.then(|| text.unwrap_or_default().to_owned())
 }
 
 /// The texts of a contact's addresses, for a filter.
-pub(super) fn contact_members(person: &Person, path: &str, inside: &str) -> Option<Vec<String>> {
-    match (path, inside) {
-        ("emailAddresses", "address") => Some(vec![person.email.clone()]),
-        ("emailAddresses", "name") => Some(vec![display_name(person).to_owned()]),
-        _ => None,
-    }
+pub(super) fn contact_members(
+    contact: &Map<String, Value>,
+    path: &str,
+    inside: &str,
+) -> Option<Vec<String>> {
+    let known = path == "emailAddresses" && matches!(inside, "address" | "name");
+    let all = contact.get(path).and_then(Value::as_array);
+    let texts = all.into_iter().flatten().filter_map(|it| {
+        let text = it.get(inside)?.as_str()?;
+        Some(text.to_owned())
+    });
+    known.then(|| texts.collect())
+}
+
+/// The addresses that one sends as.
+pub(super) fn addresses(store: Store<'_>) -> Vec<String> {
+    let proxies = proxies(store).into_iter();
+    proxies
+        .filter_map(|proxy| Some(proxy.split_once(':')?.1.to_owned()))
+        .collect()
 }

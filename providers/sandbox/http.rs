@@ -23,13 +23,28 @@ use percent_encoding::percent_decode_str;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::faults::Fault;
-use super::state::State;
+use super::state::{Shared, State};
 use super::{
-    entra, gmail, google_calendar, google_error, google_people, google_sign_in, graph, graph_error,
+    entra, gmail, gmail_upload, google_calendar, google_error, google_people, google_sign_in,
+    graph, graph_error,
 };
 
-/// The largest request body that is read.
+/// The largest request body that is read, unless the path takes larger ones.
 const MAX_REQUEST: usize = 1 << 20;
+
+/// The largest request bodies, by how paths begin: letters are sent here.
+const LARGER: [(&str, usize); 4] = [
+    ("/upload/gmail/", 36_700_160),
+    ("/gmail/", 10 << 20),
+    ("/v1.0/uploads/", 60 << 20),
+    ("/v1.0/", 5 << 20),
+];
+
+/// The largest body that a path takes.
+fn largest(path: &str) -> usize {
+    let larger = LARGER.iter().find(|(base, _)| path.starts_with(base));
+    larger.map_or(MAX_REQUEST, |(_, most)| *most)
+}
 
 /// A request, read whole and taken apart.
 pub(super) struct Request {
@@ -139,7 +154,7 @@ impl Answer {
 }
 
 /// Answers connections for as long as it is polled.
-pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
+pub(super) async fn serve(listener: TcpListener, state: Arc<Shared>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -152,7 +167,7 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<State>) {
 }
 
 /// Answers one connection's requests, one after the other.
-async fn connection(stream: TcpStream, state: Arc<State>) {
+async fn connection(stream: TcpStream, state: Arc<Shared>) {
     // Small answers must not wait for the peer's delayed acknowledgement.
     // Where that cannot be set, they are only slower.
     let _ = stream.set_nodelay(true);
@@ -168,13 +183,16 @@ type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Answers one request. An error closes the connection without an answer.
 async fn answer(
-    state: Arc<State>,
+    shared: Arc<Shared>,
     request: hyper::Request<Incoming>,
 ) -> io::Result<Response<Body>> {
+    let state = State::of(&shared);
     let path = request.uri().path();
     let graph = path.starts_with("/v1.0/");
-    let mut apis = ["/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
-    let (delay, fault) = state.next_fault(apis.any(|base| path.starts_with(base)));
+    let most = largest(path);
+    let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
+    let api = apis.any(|base| path.starts_with(base)).then_some(path);
+    let (delay, fault) = state.next_fault(api);
     // Held until the answer is made: that is how long a request is under way.
     let _place = match graph {
         true => match graph::enter(&state, path, request.headers()) {
@@ -188,18 +206,37 @@ async fn answer(
     }
     let answer = match fault {
         Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-        Some(Fault::Half) | None => match read(request).await {
-            Ok(request) => route(&state, &request),
-            Err(Refused::TooLarge) if graph => graph::too_large(&state),
-            Err(Refused::TooLarge) => google_error::too_large(),
-            Err(Refused::NotLocal) => google_error::not_local(),
-            Err(Refused::Endless) => graph_error::length_required(),
-            Err(Refused::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
-        },
+        Some(Fault::Half | Fault::Lost | Fault::Gate | Fault::Late) | None => {
+            match read(request).await {
+                Ok(request) if fault == Some(Fault::Late) => {
+                    tokio::spawn(carry_out_late(shared, request));
+                    return Err(io::ErrorKind::ConnectionReset.into());
+                }
+                Ok(request) => route(&state, &request),
+                Err(Refused::TooLarge) if graph => graph::too_large(&state),
+                Err(Refused::TooLarge) => google_error::too_large(most),
+                Err(Refused::NotLocal) => google_error::not_local(),
+                Err(Refused::Endless) => graph_error::length_required(),
+                Err(Refused::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
+            }
+        }
         Some(fault) if graph => graph::fault(&state, request.headers(), fault),
         Some(fault) => google_error::fault(fault),
     };
-    Ok(response(answer, fault == Some(Fault::Half)))
+    match fault {
+        Some(Fault::Lost) => Err(io::ErrorKind::ConnectionReset.into()),
+        Some(Fault::Gate) => Ok(response(google_error::fault(Fault::Timeout), false)),
+        _ => Ok(response(answer, fault == Some(Fault::Half))),
+    }
+}
+
+/// How late what is carried out late is.
+const LATE: Duration = Duration::from_millis(400);
+
+/// Carries out a request that its sender has given up.
+async fn carry_out_late(shared: Arc<Shared>, request: Request) {
+    tokio::time::sleep(LATE).await;
+    route(&State::of(&shared), &request);
 }
 
 /// Leads a request to the half it is for.
@@ -208,6 +245,7 @@ fn route(state: &State, request: &Request) -> Answer {
     match path.as_slice() {
         ["v1.0", rest @ ..] => graph::answer(state, request, rest),
         ["gmail", rest @ ..] => gmail::answer(state, request, rest),
+        ["upload", "gmail", rest @ ..] => gmail_upload::answer(state, request, rest),
         ["calendar", rest @ ..] => google_calendar::answer(state, request, rest),
         ["v1", rest @ ..] => google_people::answer(state, request, rest),
         _ => entra::answer(state, request, &path)
@@ -241,7 +279,7 @@ async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
     if head.method == Method::POST && !told && head.uri.path().starts_with("/v1.0/") {
         return Err(Refused::Endless);
     }
-    let body = Limited::new(body, MAX_REQUEST)
+    let body = Limited::new(body, largest(head.uri.path()))
         .collect()
         .await
         .map_err(|error| match error.is::<LengthLimitError>() {

@@ -50,10 +50,40 @@ const EXPORTED: [(&str, &str); 4] = [
 /// Words of an export that say what a label is missing for.
 const NO_LABELS: [&str; 3] = ["opened", "archived", "all mail"];
 
+/// A label that the user made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UserLabel {
+    /// The id: `Label_1`.
+    pub id: String,
+    /// The name; a slash parts the names of a label and one in it.
+    pub name: String,
+    /// The colours of text and background, as `#rrggbb`.
+    pub colour: Option<(String, String)>,
+    /// `show` or `hide`: whether letters in lists show it.
+    pub message_list: String,
+    /// `labelShow`, `labelShowIfUnread` or `labelHide`.
+    pub label_list: String,
+}
+
+impl UserLabel {
+    /// A label as it is unless said otherwise.
+    pub fn new(id: String, name: &str) -> Self {
+        Self {
+            id,
+            name: name.to_owned(),
+            colour: None,
+            message_list: "show".to_owned(),
+            label_list: "labelShow".to_owned(),
+        }
+    }
+}
+
 /// The labels of a mailbox beyond Gmail's own.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UserLabels {
-    names: Vec<String>,
+    labels: Vec<UserLabel>,
+    /// How many there have ever been.
+    made: usize,
 }
 
 impl UserLabels {
@@ -85,20 +115,65 @@ impl UserLabels {
         if SYSTEM.iter().any(|label| label.id == shouted) {
             return Some(shouted);
         }
-        let known = self.names.iter().position(|known| known == name);
-        let index = known.unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.names.len() - 1
-        });
-        Some(format!("Label_{}", index + 1))
+        let known = self.labels.iter().find(|known| known.name == name);
+        if let Some(known) = known {
+            return Some(known.id.clone());
+        }
+        let label = UserLabel::new(self.fresh(), name);
+        let id = label.id.clone();
+        self.set(label);
+        Some(id)
+    }
+
+    /// The id that the next label gets.
+    pub fn fresh(&self) -> String {
+        format!("Label_{}", self.made + 1)
+    }
+
+    /// Puts a label in the place of the one of its id, or at the end.
+    pub fn set(&mut self, label: UserLabel) {
+        match self.labels.iter_mut().find(|known| known.id == label.id) {
+            Some(known) => *known = label,
+            None => {
+                self.made += 1;
+                self.labels.push(label);
+            }
+        }
+    }
+
+    /// Takes a label away; false if there is none of the id.
+    pub fn remove(&mut self, id: &str) -> bool {
+        let before = self.labels.len();
+        self.labels.retain(|label| label.id != id);
+        self.labels.len() < before
+    }
+
+    /// The label of an id.
+    pub fn get(&self, id: &str) -> Option<&UserLabel> {
+        self.labels.iter().find(|label| label.id == id)
+    }
+
+    /// The label of a name, whatever its case.
+    pub fn named(&self, name: &str) -> Option<&UserLabel> {
+        let name = name.to_lowercase();
+        let mut labels = self.labels.iter();
+        labels.find(|label| label.name.to_lowercase() == name)
+    }
+
+    /// The user's labels.
+    pub fn own(&self) -> impl Iterator<Item = &UserLabel> {
+        self.labels.iter()
+    }
+
+    /// True for a label of the provider's or the user's.
+    pub fn has(&self, id: &str) -> bool {
+        SYSTEM.iter().any(|label| label.id == id) || self.get(id).is_some()
     }
 
     /// The user's labels as pairs of id and name.
     pub fn all(&self) -> impl Iterator<Item = (String, &str)> {
-        let names = self.names.iter().map(String::as_str);
-        (1..)
-            .map(|number: usize| format!("Label_{number}"))
-            .zip(names)
+        let own = self.labels.iter();
+        own.map(|label| (label.id.clone(), label.name.as_str()))
     }
 
     /// The ids of the labels that a search means by a name.

@@ -93,11 +93,11 @@ pub(super) struct Letter {
     /// The ids of its labels.
     pub labels: Vec<String>,
     /// What its header section says.
-    pub facts: Facts,
+    pub facts: Arc<Facts>,
     /// The bytes.
     pub raw: Arc<[u8]>,
-    /// Worked out at the first need.
-    content: OnceLock<Content>,
+    /// Worked out at the first need, once for all states of the letter.
+    content: Arc<OnceLock<Content>>,
 }
 
 impl Letter {
@@ -108,9 +108,9 @@ impl Letter {
             thread: id,
             history: 0,
             labels,
-            facts,
+            facts: Arc::new(facts),
             raw,
-            content: OnceLock::new(),
+            content: Arc::default(),
         }
     }
 

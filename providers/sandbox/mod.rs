@@ -27,6 +27,7 @@ mod agenda_share;
 mod agenda_write;
 mod attachment_id;
 mod contacts;
+mod delivery;
 mod device_codes;
 mod entra;
 mod entra_authorize;
@@ -40,12 +41,19 @@ mod fields;
 mod files;
 mod gmail;
 mod gmail_dates;
+mod gmail_drafts;
+mod gmail_filters;
 mod gmail_history;
 mod gmail_json;
+mod gmail_labels;
 mod gmail_list;
 mod gmail_match;
+mod gmail_modify;
 mod gmail_query;
 mod gmail_settings;
+mod gmail_upload;
+mod gmail_write;
+mod google_body;
 mod google_calendar;
 mod google_calendar_busy;
 mod google_calendar_error;
@@ -61,6 +69,7 @@ mod google_calendar_write;
 mod google_error;
 mod google_params;
 mod google_people;
+mod google_people_write;
 mod google_sign_in;
 mod graph;
 mod graph_answer;
@@ -71,8 +80,11 @@ mod graph_calendar_delta;
 mod graph_calendar_places;
 mod graph_calendar_schedule;
 mod graph_calendar_zones;
+mod graph_categories;
+mod graph_contacts;
 mod graph_dates;
 mod graph_delta;
+mod graph_drafts;
 mod graph_error;
 mod graph_events;
 mod graph_events_body;
@@ -85,20 +97,33 @@ mod graph_events_respond;
 mod graph_events_shown;
 mod graph_events_types;
 mod graph_events_write;
+mod graph_expand;
 mod graph_filter;
+mod graph_flag;
 mod graph_folders;
+mod graph_folders_write;
 mod graph_found;
 mod graph_ids;
 mod graph_json;
 mod graph_list;
+mod graph_mail_body;
+mod graph_mail_types;
+mod graph_mail_write;
 mod graph_match;
 mod graph_messages_delta;
+mod graph_move;
+mod graph_office;
 mod graph_pages;
 mod graph_params;
 mod graph_people;
+mod graph_quote;
+mod graph_rules;
 mod graph_search;
+mod graph_send;
+mod graph_settings;
 mod graph_state;
 mod graph_store;
+mod graph_upload;
 mod graph_user;
 mod head;
 mod http;
@@ -112,6 +137,7 @@ mod mbox;
 mod mime;
 mod oauth;
 mod pages;
+mod settings;
 mod state;
 mod threads;
 mod tokens;
@@ -138,7 +164,7 @@ use device_codes::DeviceCodes;
 use load_calendar::From;
 use mailbox::{Arrival, Mailbox};
 use mailbox_change::Change;
-use state::State;
+use state::{Shared, State};
 use tokens::SignIn;
 
 /// How a sandbox is set up.
@@ -186,7 +212,7 @@ impl Default for Options {
 pub struct Sandbox {
     base: String,
     report: LoadReport,
-    state: Arc<State>,
+    state: Arc<Shared>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -195,7 +221,7 @@ pub struct Sandbox {
 struct Ready {
     port: u16,
     report: LoadReport,
-    state: Arc<State>,
+    state: Arc<Shared>,
 }
 
 impl Sandbox {
@@ -236,7 +262,8 @@ impl Sandbox {
 
     /// The addresses of the mailboxes, in alphabetical order.
     pub fn addresses(&self) -> Vec<String> {
-        let mailboxes = self.state.mailboxes();
+        let state = State::of(&self.state);
+        let mailboxes = state.mailboxes();
         mailboxes.map(|mailbox| mailbox.address.clone()).collect()
     }
 
@@ -301,8 +328,23 @@ impl Sandbox {
     pub fn discard(&self, address: &str, message_id: &str) -> bool {
         self.state.change_mailbox(address, |mailbox| {
             let letter = mailbox.by_message_id(message_id)?;
-            Some(Change::Goes(letter.id))
+            Some(Change::Goes(vec![letter.id]))
         })
+    }
+
+    /// The labels of every letter with a Message-ID (without brackets) in the
+    /// mailbox of an address, newest first; each letter counts, so that two
+    /// deliveries of one letter are two. Labels are ids as Gmail has them.
+    pub fn found(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
+        let state = State::of(&self.state);
+        let letters = state.mailbox(address).map(|mailbox| &mailbox.letters);
+        let mut found = Vec::new();
+        for letter in letters.into_iter().flatten() {
+            if letter.facts.message_id == message_id {
+                found.push(letter.labels.clone());
+            }
+        }
+        found
     }
 
     /// Makes all links to further pages of Graph's lists too old: each of them
@@ -416,7 +458,7 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
     let calendars = load_calendar::load(from, &addresses)?;
     report.events = calendars.events;
     report.skipped.extend(calendars.skipped);
-    let state = State::new(mailboxes, calendars.agenda, options.faults, sign_in);
+    let state = Shared::new(mailboxes, calendars.agenda, options.faults, sign_in);
     let ready = Ready {
         port,
         report,

@@ -1,37 +1,71 @@
 //! What the sandbox's requests share: mailboxes, sign-ins, faults, counters.
 //!
-//! Mailboxes are chains of states; everything else that changes while the
-//! server runs stands behind a lock of its own, held for moments and never
-//! across an await.
+//! What changes while the server runs stands behind a lock of its own, held for
+//! moments and never across an await. A mailbox is never altered: a change puts
+//! the next state of it in its place. A request looks through a [`State`] of
+//! its own, which keeps what it has seen; a state that nobody looks at any more
+//! is gone.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+use jiff::Timestamp;
 
 use super::agenda::Agenda;
 use super::attachment_id::AttachmentIds;
 use super::entra::EntraPolicy;
 use super::faults::{Fault, Faults};
+use super::gmail_upload::Uploads;
 use super::graph_state::GraphState;
 use super::graph_store::Index;
 use super::mailbox::Mailbox;
-use super::mailbox_change::{Chain, Change};
+use super::mailbox_change::Change;
+use super::settings::Settings;
 use super::tokens::SignIn;
 
-/// The state of one running sandbox.
+/// The state of one running sandbox, shared by all requests.
 #[derive(Debug)]
-pub(super) struct State {
-    mailboxes: Vec<Chain<Held>>,
+pub(super) struct Shared {
+    mailboxes: Vec<Kept>,
     /// The maker and reader of attachment ids.
     pub attachment_ids: AttachmentIds,
     /// What Graph's half remembers.
     pub graph: GraphState,
+    /// Uploads to Gmail that are under way.
+    pub uploads: Uploads,
     agenda: Mutex<Agenda>,
+    settings: Mutex<HashMap<String, Settings>>,
     sign_in: Mutex<SignIn>,
     faults: Mutex<Faults>,
     entra_policy: Mutex<EntraPolicy>,
     requests: AtomicU64,
     sync_epoch: AtomicU64,
+    clock: AtomicI64,
+}
+
+/// The place of a mailbox's state of now.
+#[derive(Debug)]
+struct Kept {
+    address: String,
+    now: Mutex<Arc<Held>>,
+}
+
+/// The sandbox as one request sees it. What it was shown of mailboxes stays as
+/// long as it, however often they change meanwhile.
+#[derive(Debug)]
+pub(super) struct State {
+    shared: Arc<Shared>,
+    seen: OnceLock<Box<Seen>>,
+}
+
+/// A mailbox's state that a request has seen, and the next one.
+#[derive(Debug)]
+struct Seen {
+    held: Arc<Held>,
+    next: OnceLock<Box<Seen>>,
 }
 
 /// A mailbox with what is worked out of it at the first need.
@@ -50,63 +84,129 @@ impl Held {
     }
 }
 
+impl Deref for State {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
 impl State {
-    /// The state at the start.
-    pub fn new(mailboxes: Vec<Mailbox>, agenda: Agenda, faults: Faults, sign_in: SignIn) -> Self {
+    /// A look at the sandbox, for one request.
+    pub fn of(shared: &Arc<Shared>) -> Self {
         Self {
-            graph: GraphState::default(),
-            mailboxes: mailboxes
-                .into_iter()
-                .map(Held::new)
-                .map(Chain::new)
-                .collect(),
-            attachment_ids: AttachmentIds::default(),
-            agenda: Mutex::new(agenda),
-            sign_in: Mutex::new(sign_in),
-            faults: Mutex::new(faults),
-            entra_policy: Mutex::default(),
-            requests: AtomicU64::new(0),
-            sync_epoch: AtomicU64::new(1),
+            shared: Arc::clone(shared),
+            seen: OnceLock::new(),
         }
     }
 
     /// The mailboxes as they are now, in the order of their addresses.
     pub fn mailboxes(&self) -> impl Iterator<Item = &Mailbox> {
-        self.mailboxes.iter().map(|chain| &chain.now().mailbox)
+        let kept = self.shared.mailboxes.iter();
+        kept.map(|kept| &self.see(kept).mailbox)
     }
 
     /// The mailbox of an address as it is now, whatever the address's case.
     pub fn mailbox(&self, address: &str) -> Option<&Mailbox> {
-        self.chain(address).map(|chain| &chain.now().mailbox)
+        let kept = self.shared.kept(address)?;
+        Some(&self.see(kept).mailbox)
     }
 
     /// The same, with Graph's index of it.
     pub fn indexed(&self, address: &str) -> Option<(&Mailbox, &Index)> {
-        let Held { mailbox, index } = self.chain(address)?.now();
+        let Held { mailbox, index } = self.see(self.shared.kept(address)?);
         Some((mailbox, index.get_or_init(|| Index::of(mailbox))))
+    }
+
+    /// The state of now, kept for as long as this look.
+    fn see(&self, kept: &Kept) -> &Held {
+        let held = Arc::clone(&lock(&kept.now));
+        let mut link = &self.seen;
+        loop {
+            let seen = link.get_or_init(|| {
+                Box::new(Seen {
+                    held: Arc::clone(&held),
+                    next: OnceLock::new(),
+                })
+            });
+            if Arc::ptr_eq(&seen.held, &held) {
+                return &seen.held;
+            }
+            link = &seen.next;
+        }
+    }
+}
+
+impl Shared {
+    /// The state at the start.
+    pub fn new(mailboxes: Vec<Mailbox>, agenda: Agenda, faults: Faults, sign_in: SignIn) -> Self {
+        let keep = |mailbox: Mailbox| Kept {
+            address: mailbox.address.clone(),
+            now: Mutex::new(Arc::new(Held::new(mailbox))),
+        };
+        Self {
+            graph: GraphState::default(),
+            uploads: Uploads::default(),
+            mailboxes: mailboxes.into_iter().map(keep).collect(),
+            attachment_ids: AttachmentIds::default(),
+            agenda: Mutex::new(agenda),
+            settings: Mutex::default(),
+            sign_in: Mutex::new(sign_in),
+            faults: Mutex::new(faults),
+            entra_policy: Mutex::default(),
+            requests: AtomicU64::new(0),
+            sync_epoch: AtomicU64::new(1),
+            clock: AtomicI64::new(0),
+        }
+    }
+
+    /// The time of now in milliseconds since 1970. No two calls get the same,
+    /// so that what happens later is later.
+    pub fn tick(&self) -> i64 {
+        let now = Timestamp::now().as_millisecond();
+        let after = |last: i64| now.max(last.saturating_add(1));
+        let last = self
+            .clock
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+                Some(after(last))
+            });
+        after(last.unwrap_or_default())
     }
 
     /// Changes a mailbox; false if it is not there, or nothing changes.
     pub fn change_mailbox(
         &self,
         address: &str,
-        mut change: impl FnMut(&Mailbox) -> Option<Change>,
+        change: impl FnOnce(&Mailbox) -> Option<Change>,
     ) -> bool {
-        let Some(chain) = self.chain(address) else {
-            return false;
-        };
-        chain.change(|held| {
-            let change = change(&held.mailbox)?;
-            held.mailbox.next(change).map(Held::new)
-        })
+        self.change(address, change).is_some()
     }
 
-    fn chain(&self, address: &str) -> Option<&Chain<Held>> {
-        let mut chains = self.mailboxes.iter();
-        chains.find(|chain| {
-            let held: &Held = chain.now();
-            held.mailbox.address.eq_ignore_ascii_case(address)
-        })
+    /// Changes a mailbox and gives the id of the letter that the change was
+    /// about, the last of several, 0 for none; nothing if there is no such
+    /// mailbox, or nothing changes.
+    pub fn change(
+        &self,
+        address: &str,
+        change: impl FnOnce(&Mailbox) -> Option<Change>,
+    ) -> Option<u64> {
+        let mut now = lock(&self.kept(address)?.now);
+        let (next, about) = now.mailbox.next(change(&now.mailbox)?)?;
+        *now = Arc::new(Held::new(next));
+        Some(about)
+    }
+
+    /// Reads or changes the settings of a mailbox, which are those of nobody
+    /// before if the address has none.
+    pub fn settings<T>(&self, address: &str, with: impl FnOnce(&mut Settings) -> T) -> T {
+        let mut settings = lock(&self.settings);
+        with(settings.entry(address.to_lowercase()).or_default())
+    }
+
+    fn kept(&self, address: &str) -> Option<&Kept> {
+        let mut kept = self.mailboxes.iter();
+        kept.find(|kept| kept.address.eq_ignore_ascii_case(address))
     }
 
     /// The calendars.
@@ -134,10 +234,10 @@ impl State {
         *lock(&self.entra_policy) = policy;
     }
 
-    /// Counts a request and tells its delay and, for an API's, its fault.
-    pub fn next_fault(&self, api: bool) -> (Duration, Option<Fault>) {
+    /// Counts a request and tells its delay and, for an API's path, its fault.
+    pub fn next_fault(&self, api: Option<&str>) -> (Duration, Option<Fault>) {
         let faults = lock(&self.faults);
-        if !api {
+        if !api.is_some_and(|path| path.ends_with(&faults.only)) {
             return (faults.delay, None);
         }
         let count = self.requests.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +246,11 @@ impl State {
 
     /// The fault of a request inside a batch. It counts as part of its batch.
     pub fn item_fault(&self) -> Option<Fault> {
-        lock(&self.faults).draw(self.graph.item())
+        let faults = lock(&self.faults);
+        match faults.only.is_empty() {
+            true => faults.draw(self.graph.item()),
+            false => None,
+        }
     }
 
     /// The age of Google's sync tokens: one of an older one is not good.
@@ -157,8 +261,8 @@ impl State {
     /// Makes all of Google's sync tokens and history ids too old.
     pub fn expire_sync_tokens(&self) {
         self.sync_epoch.fetch_add(1, Ordering::Relaxed);
-        for chain in &self.mailboxes {
-            chain.change(|held| held.mailbox.next(Change::Forgets).map(Held::new));
+        for kept in &self.mailboxes {
+            self.change_mailbox(&kept.address, |_| Some(Change::Forgets));
         }
     }
 

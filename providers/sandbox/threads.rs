@@ -37,8 +37,9 @@ pub(super) fn join(letters: &mut [Letter]) {
     }
 }
 
-/// What a letter shares with the others of its conversation.
-fn keys(letter: &Letter) -> Vec<u64> {
+/// What a letter shares with the others of its conversation, as numbers: with
+/// any of them in common, two letters belong together.
+pub(super) fn keys(letter: &Letter) -> Vec<u64> {
     let facts = &letter.facts;
     let subject = subject(&facts.subject);
     let own = Some(&facts.message_id).filter(|id| !id.is_empty());
@@ -57,7 +58,7 @@ fn keys(letter: &Letter) -> Vec<u64> {
 }
 
 /// A subject without the prefixes of answers, in lower case.
-fn subject(text: &str) -> String {
+pub(super) fn subject(text: &str) -> String {
     let text = text.to_lowercase();
     let mut rest = text.trim();
     while let Some((prefix, after)) = rest.split_once(':') {

@@ -59,7 +59,9 @@ mod sandbox_calendar;
 mod sandbox_entra;
 mod sandbox_graph;
 mod sandbox_graph_calendar;
+mod sandbox_graph_mail;
 mod sandbox_ics;
+mod sandbox_mail;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod save;
 #[cfg(feature = "google")]

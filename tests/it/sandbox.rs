@@ -1681,8 +1681,8 @@ async fn the_sample_loads() {
 
 #[test]
 fn faults_are_read() {
-    let spec =
-        "429=0.2, 403=0.1,500=0.1,503=0.02,504=0.03,reset=0.05,half=0.05,html=0.1,delay=50ms";
+    let spec = "429=0.2, 403=0.1,500=0.1,503=0.02,504=0.03,reset=0.05,half=0.05,html=0.1,lost=0.01,\
+         gate=0.02,late=0.03,only=/send,delay=50ms";
     let faults: Faults = spec.parse().unwrap();
     let expected = Faults {
         rate_429: 0.2,
@@ -1693,6 +1693,10 @@ fn faults_are_read() {
         reset: 0.05,
         half: 0.05,
         html: 0.1,
+        lost: 0.01,
+        gate: 0.02,
+        late: 0.03,
+        only: "/send".to_owned(),
         delay: Duration::from_millis(50),
     };
     assert_eq!(faults, expected);
@@ -1755,6 +1759,16 @@ async fn faults_happen() {
         assert!(reply.is_err(), "{spec}");
         // The sign-in is spared.
         assert!(user.sign_in(ME, &[]).await["access_token"].is_string());
+    }
+
+    // Only what a path ends in.
+    set("500=1,only=/send");
+    assert_eq!(user.get(&path).await.status, 200);
+    // Done, and not told.
+    for (spec, status) in [("lost=1", None), ("gate=1", Some(504)), ("late=1", None)] {
+        set(spec);
+        let reply = user.try_send(Method::GET, &full, &auth, Vec::new()).await;
+        assert_eq!(reply.ok().map(|reply| reply.status), status, "{spec}");
     }
 
     set("delay=150ms");

@@ -1410,7 +1410,7 @@ async fn requests_refused() {
     );
     assert_eq!(
         (reply.header("client-request-id"), reply.header("allow")),
-        ("mine", "GET")
+        ("mine", "GET, POST")
     );
     assert_eq!(reply.header("request-id").len(), 36);
     // A body without its length never gets past the front end.

@@ -270,7 +270,7 @@ async fn bodies_refused() {
         assert_eq!((status, code.as_str()), (400, "BadRequest"));
         assert!(said.starts_with(message), "{said}");
     }
-    let long = json!({ "subject": "x".repeat(1 << 20) });
+    let long = json!({ "subject": "x".repeat(5 << 20) });
     let reply = user.write("POST", "me/events", &[], &long).await;
     assert_eq!(refused(&reply).0, 413);
     assert_eq!(view(&user).await, Vec::<Value>::new());

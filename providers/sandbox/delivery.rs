@@ -1,0 +1,301 @@
+//! Sending: a letter goes from one mailbox into those of its recipients.
+//!
+//! The sender keeps it under SENT with its Bcc. Everybody in To, Cc and Bcc whose
+//! mailbox is here gets a copy without Bcc, with the lines that a delivery adds,
+//! unread in the inbox, as often as it is sent. All other addresses are accepted
+//! and lead nowhere. Nothing here is any one provider's, but that Gmail's
+//! filters are asked where a letter goes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use mail_parser::HeaderValue;
+use mail_parser::parsers::MessageStream;
+
+use super::gmail_filters;
+use super::head;
+use super::letter::{self, Facts, Letter};
+use super::mailbox_change::{Change, Entry};
+use super::mime;
+use super::state::State;
+
+/// The fields that name recipients.
+const RECIPIENTS: [&str; 3] = ["To", "Cc", "Bcc"];
+
+/// How a provider sends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// The letter sent is the draft under its own id; else it gets another.
+    pub keeps_id: bool,
+    /// What somebody sends to themselves is one letter, in the inbox and sent;
+    /// else the inbox gets a copy.
+    pub one_for_self: bool,
+    /// The sender keeps the letter.
+    pub kept: bool,
+}
+
+impl Manner {
+    /// Gmail's.
+    pub const GMAIL: Self = Self {
+        keeps_id: false,
+        one_for_self: true,
+        kept: true,
+    };
+
+    /// Exchange's.
+    pub const EXCHANGE: Self = Self {
+        keeps_id: true,
+        one_for_self: false,
+        kept: true,
+    };
+}
+
+/// What is sent.
+pub(super) enum Sent {
+    /// A draft by its letter's id; it is a draft no more.
+    Draft(u64),
+    /// A letter by its bytes, with the id of the conversation it belongs to
+    /// where that is known.
+    Bytes(Vec<u8>, Option<u64>),
+}
+
+/// Why nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unsent {
+    /// There is no such mailbox or letter.
+    NotThere,
+    /// These bytes are no letter.
+    NoLetter(&'static str),
+    /// It is addressed to nobody.
+    NoRecipient,
+    /// This is said to be an address, and is none. It counts before anything
+    /// is sent.
+    NoAddress,
+}
+
+/// Sends a letter of the mailbox `sender`, and gives the id of the letter that
+/// the sender keeps; 0 where none is kept.
+///
+/// # Errors
+/// [`Unsent`]; then nothing has changed.
+pub(super) fn deliver(
+    state: &State,
+    sender: &str,
+    sent: Sent,
+    manner: Manner,
+) -> Result<u64, Unsent> {
+    let (bytes, draft, thread) = match sent {
+        Sent::Bytes(bytes, thread) => (bytes, None, thread),
+        Sent::Draft(id) => {
+            let mailbox = state.mailbox(sender).ok_or(Unsent::NotThere)?;
+            let letter = mailbox.letter(id).ok_or(Unsent::NotThere)?;
+            (letter.raw.to_vec(), Some(id), Some(letter.thread))
+        }
+    };
+    let bytes = letter::wire_form(&bytes);
+    // What is no letter must not become one by the lines added here.
+    letter::facts(&bytes, None).map_err(Unsent::NoLetter)?;
+    let recipients = recipients(&bytes)?;
+    let date = state.tick();
+    let raw: Arc<[u8]> = completed(bytes, sender, date).into();
+    let facts = facts_at(&raw, date)?;
+    let own = |address: &String| address.eq_ignore_ascii_case(sender);
+    let to_self = manner.one_for_self && manner.kept && recipients.iter().any(own);
+    let mut labels = vec!["SENT".to_owned()];
+    if to_self {
+        labels.splice(0..0, ["UNREAD".to_owned()]);
+        labels.push("INBOX".to_owned());
+    }
+    let entry = Entry {
+        raw: Arc::clone(&raw),
+        facts,
+        labels,
+        thread,
+    };
+    let kept = keep(state, sender, draft, entry, manner)?;
+    for address in recipients {
+        if !(to_self && own(&address)) {
+            hand_over(state, &address, &raw, date)?;
+        }
+    }
+    Ok(kept)
+}
+
+/// Puts what was sent into the sender's mailbox, in place of the draft.
+fn keep(
+    state: &State,
+    sender: &str,
+    draft: Option<u64>,
+    entry: Entry,
+    manner: Manner,
+) -> Result<u64, Unsent> {
+    let entry = Box::new(entry);
+    let change = match (draft, manner.kept) {
+        (Some(id), true) if manner.keeps_id => Change::Rewrites(id, entry),
+        (Some(id), true) => Change::Replaces(id, entry),
+        (Some(id), false) => Change::Goes(vec![id]),
+        (None, true) => Change::Enters(entry),
+        (None, false) => return Ok(0),
+    };
+    let about = state.change(sender, |mailbox| match draft {
+        // Another request may have sent it meanwhile.
+        Some(id) if mailbox.draft_id(id).is_none() => None,
+        _ => Some(change),
+    });
+    let about = about.ok_or(Unsent::NotThere)?;
+    Ok(if manner.kept { about } else { 0 })
+}
+
+/// Puts a copy into the mailbox of an address, if there is one.
+fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), Unsent> {
+    let mailbox = state.mailbox(address);
+    let Some(mailbox) = mailbox.or_else(|| state.mailbox(&plain(address))) else {
+        return Ok(());
+    };
+    let owner = mailbox.address.clone();
+    let mut copy = format!(
+        "Delivered-To: {address}\r\nReceived: from sandbox.example (localhost [127.0.0.1]); {}\r\n",
+        rfc_2822(date)
+    )
+    .into_bytes();
+    copy.extend(without(raw, &["Bcc"]));
+    let raw: Arc<[u8]> = copy.into();
+    let facts = facts_at(&raw, date)?;
+    let labels = vec!["UNREAD".to_owned(), "INBOX".to_owned()];
+    let letter = Letter::new(0, labels, facts.clone(), Arc::clone(&raw));
+    let filters = state.settings(&owner, |settings| settings.filters.clone());
+    let entry = Entry {
+        raw,
+        facts,
+        labels: gmail_filters::applied(mailbox, &filters, letter),
+        thread: None,
+    };
+    state.change(&owner, |_| Some(Change::Enters(Box::new(entry))));
+    Ok(())
+}
+
+/// The facts of a letter that comes at a time, in milliseconds. Labels and
+/// conversations are not taken from its header section, where an export has
+/// them.
+pub(super) fn facts_at(raw: &[u8], date: i64) -> Result<Facts, Unsent> {
+    let facts = letter::facts(raw, None).map_err(Unsent::NoLetter)?;
+    Ok(Facts {
+        labels: None,
+        conversation: None,
+        date,
+        ..facts
+    })
+}
+
+/// The addresses that a letter is for, each once, in lower case.
+///
+/// # Errors
+/// [`Unsent::NoRecipient`], [`Unsent::NoAddress`].
+pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, Unsent> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for address in RECIPIENTS.iter().flat_map(|name| addresses(raw, name)) {
+        let whole = address
+            .rsplit_once('@')
+            .is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty());
+        if !whole || address.contains(char::is_whitespace) {
+            return Err(Unsent::NoAddress);
+        }
+        let address = address.to_lowercase();
+        if seen.insert(address.clone()) {
+            found.push(address);
+        }
+    }
+    match found.is_empty() {
+        true => Err(Unsent::NoRecipient),
+        false => Ok(found),
+    }
+}
+
+/// The addresses in the fields of a name, those of groups included.
+pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for field in head::fields(mime::header_section(raw)) {
+        if !field.name.eq_ignore_ascii_case(name) {
+            continue;
+        }
+        let line = format!("{}\r\n", field.unfolded());
+        let HeaderValue::Address(list) = MessageStream::new(line.as_bytes()).parse_address() else {
+            continue;
+        };
+        for entry in list.iter() {
+            // What has a name and no address is a mistake, to be told.
+            let text = entry.address.as_deref().or(entry.name.as_deref());
+            let text = text.unwrap_or_default().trim();
+            if !text.is_empty() {
+                found.push(text.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// A letter without the fields of some names.
+pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
+    let head = mime::header_section(raw);
+    let body = raw.get(head.len()..).unwrap_or_default();
+    let mut left = Vec::with_capacity(raw.len());
+    let mut dropped = false;
+    for line in head.split_inclusive(|byte| *byte == b'\n') {
+        let goes_on = matches!(line.first(), Some(b' ' | b'\t'));
+        if !goes_on {
+            let name = head::field_name(line).map(|(name, _)| name);
+            let is = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+            dropped = name.is_some_and(is);
+        }
+        if !dropped {
+            left.extend_from_slice(line);
+        }
+    }
+    left.extend_from_slice(body);
+    left
+}
+
+/// A letter with the fields that every letter sent has: who sends it, when (in
+/// milliseconds), and a Message-ID. What is there stays.
+pub(super) fn completed(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
+    let fields = head::fields(mime::header_section(&raw));
+    let missing = |name| head::find(&fields, name).is_none_or(|field| field.unfolded().is_empty());
+    let mut front = String::new();
+    let mut empty = Vec::new();
+    let values = [
+        ("Date", rfc_2822(date)),
+        ("From", sender.to_owned()),
+        ("Message-ID", format!("<sandbox.{date}.{sender}>")),
+    ];
+    for (name, value) in values {
+        if missing(name) {
+            front.push_str(&format!("{name}: {value}\r\n"));
+            empty.push(name);
+        }
+    }
+    if empty.is_empty() {
+        return raw;
+    }
+    let mut whole = front.into_bytes();
+    whole.extend(without(&raw, &empty));
+    whole
+}
+
+/// An address without the tag behind a plus: `me+news@…` reaches `me@…`.
+fn plain(address: &str) -> String {
+    match address.rsplit_once('@') {
+        Some((local, domain)) => {
+            let local = local.split_once('+').map_or(local, |(local, _)| local);
+            format!("{local}@{domain}")
+        }
+        None => address.to_owned(),
+    }
+}
+
+/// A time in milliseconds as letters write it.
+fn rfc_2822(millis: i64) -> String {
+    let time = Timestamp::from_millisecond(millis).unwrap_or_default();
+    time.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
+}

@@ -1,0 +1,115 @@
+//! The sandbox's Graph half, from outside: mail that is written.
+//!
+//! Three people of one sandbox, over HTTP, as the rest of the program does it.
+
+use std::fs;
+
+use daysheet::providers::sandbox::{Options, Sandbox};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::graph_client::{ME, Reply, User, encoded, text};
+
+mod arrange;
+mod drafts;
+mod organize;
+mod refusals;
+mod threads;
+mod uploads;
+
+const ANA: &str = "ana@example.com";
+const BEN: &str = "ben@other.example";
+
+/// All that mail takes.
+const SCOPES: &str = "User.Read Mail.ReadWrite Mail.Send MailboxSettings.ReadWrite \
+                      Contacts.ReadWrite";
+
+/// The preference for ids that stay.
+const IMMUTABLE: (&str, &str) = ("prefer", "IdType=\"ImmutableId\"");
+
+/// Three people; Mira has a letter that she sent and twenty that came.
+async fn sandbox() -> (TempDir, Sandbox) {
+    let dir = TempDir::new().unwrap();
+    for (address, name) in [(ME, "Mira Lindqvist"), (ANA, "Ana Lima"), (BEN, "Ben Ochs")] {
+        let mailbox = dir.path().join(address);
+        fs::create_dir(&mailbox).unwrap();
+        let letter = format!(
+            "X-Gmail-Labels: Sent\nFrom: {name} <{address}>\nTo: all@example.com\n\
+             Subject: Hello\nDate: Mon, 5 Jan 2026 08:00:00 +0000\n\
+             Message-ID: <hello@{address}>\n\nhi\n"
+        );
+        fs::write(mailbox.join("hello.eml"), letter).unwrap();
+    }
+    for number in 1..=20 {
+        let letter = format!(
+            "From: Ana Lima <{ANA}>\nTo: {ME}\nSubject: Report {number}\n\
+             Date: Tue, 6 Jan 2026 08:{number:02}:00 +0000\n\
+             Message-ID: <report.{number}@example.com>\n\nSee below.\n"
+        );
+        let path = dir.path().join(ME).join(format!("{number}.eml"));
+        fs::write(path, letter).unwrap();
+    }
+    let options = Options {
+        mail: Some(dir.path().to_owned()),
+        ..Options::default()
+    };
+    let sandbox = Sandbox::start(options).await.unwrap();
+    (dir, sandbox)
+}
+
+async fn mira() -> (TempDir, Sandbox, User) {
+    let (dir, sandbox) = sandbox().await;
+    let user = User::signed_in(&sandbox, ME, SCOPES).await;
+    (dir, sandbox, user)
+}
+
+/// Posts something that has to be made.
+async fn made(user: &User, path: &str, body: Value) -> Value {
+    let reply = user.write("POST", path, &[], &body).await;
+    assert_eq!(reply.status, 201, "{path} {body}: {}", reply.text());
+    reply.json()
+}
+
+/// Changes something that can be.
+async fn changed(user: &User, path: &str, body: Value) -> Value {
+    let reply = user.write("PATCH", path, &[], &body).await;
+    assert_eq!(reply.status, 200, "{path} {body}: {}", reply.text());
+    reply.json()
+}
+
+/// Does something that is answered by a status alone.
+async fn does(user: &User, method: &str, path: &str, body: Value, status: u16) {
+    let reply = user.write(method, path, &[], &body).await;
+    let found = (reply.status, reply.text());
+    assert_eq!(found, (status, String::new()), "{method} {path}");
+}
+
+/// The path of a message.
+fn at(message: &Value) -> String {
+    format!("me/messages/{}", encoded(text(&message["id"])))
+}
+
+fn people(addresses: &[&str]) -> Value {
+    addresses
+        .iter()
+        .map(|address| json!({ "emailAddress": { "address": address } }))
+        .collect()
+}
+
+/// The addresses of a list of recipients.
+fn addresses(list: &Value) -> Vec<&str> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|it| text(&it["emailAddress"]["address"]))
+        .collect()
+}
+
+/// The subjects in a folder, newest first.
+async fn subjects(user: &User, folder: &str) -> Vec<String> {
+    let path = format!("me/mailFolders/{folder}/messages");
+    user.subjects(&path, &[("$top", "100")]).await
+}
+
+fn refused(reply: &Reply) -> (u16, String) {
+    let (status, code, _) = reply.refusal();
+    (status, code)
+}

@@ -1,0 +1,299 @@
+//! The life of a draft, from its first word to the inboxes of others.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::{
+    ANA, BEN, IMMUTABLE, SCOPES, addresses, at, changed, does, made, mira, people, refused,
+    subjects,
+};
+use crate::graph_client::{ME, User, encoded, text};
+
+/// Everything that a draft can be given is there again, and what is changed is
+/// changed alone.
+#[tokio::test]
+async fn life_of_a_draft() {
+    let (_dir, sandbox, user) = mira().await;
+    let body = json!({
+        "subject": "Møte på fredag",
+        "body": { "contentType": "HTML", "content": "<p>Kommer <b>du</b>?</p>" },
+        "toRecipients": [{ "emailAddress": { "name": "Lima, Ana", "address": ANA } }],
+        "bccRecipients": people(&[BEN]),
+        "replyTo": people(&["team@example.com"]),
+        "importance": "High",
+        "internetMessageId": "<own.1@example.com>",
+        "internetMessageHeaders": [{ "name": "X-Trace", "value": "møte" }],
+        "categories": ["Blue"],
+        "flag": { "flagStatus": "flagged" },
+        "attachments": [{
+            "@odata.type": "#microsoft.graph.fileAttachment",
+            "name": "plan ü.txt", "contentType": "text/plain",
+            "contentBytes": STANDARD.encode("Plan\n"),
+        }],
+        "singleValueExtendedProperties": [{ "id": "String {00020329-0000-0000-c000-000000000046} Name x", "value": "1" }],
+    });
+    let reply = user.write("POST", "me/messages", &[IMMUTABLE], &body).await;
+    assert_eq!(reply.status, 201, "{}", reply.text());
+    let draft = reply.json();
+    let id = text(&draft["id"]).to_owned();
+    assert_eq!(id.len(), 68);
+    assert!(
+        reply
+            .header("location")
+            .ends_with(&format!("/messages('{id}')"))
+    );
+    let drafts = user.json("me/mailFolders/drafts").await;
+    let expected = json!({
+        "@odata.context": draft["@odata.context"],
+        "@odata.etag": format!("W/\"{}\"", text(&draft["changeKey"])),
+        "id": id,
+        "createdDateTime": draft["createdDateTime"],
+        "lastModifiedDateTime": draft["lastModifiedDateTime"],
+        "changeKey": draft["changeKey"],
+        "categories": ["Blue"],
+        "receivedDateTime": draft["createdDateTime"],
+        "sentDateTime": draft["createdDateTime"],
+        "hasAttachments": true,
+        "internetMessageId": "<own.1@example.com>",
+        "subject": "Møte på fredag",
+        "bodyPreview": "Kommer du?",
+        "importance": "high",
+        "parentFolderId": drafts["id"],
+        "conversationId": draft["conversationId"],
+        "conversationIndex": draft["conversationIndex"],
+        "isDeliveryReceiptRequested": false,
+        "isReadReceiptRequested": false,
+        "isRead": true,
+        "isDraft": true,
+        "webLink": draft["webLink"],
+        "inferenceClassification": "focused",
+        "body": {
+            "contentType": "html",
+            "content": "<html><head>\r\n<meta http-equiv=\"Content-Type\" content=\"text/html; charset=utf-8\"></head><body><p>Kommer <b>du</b>?</p></body></html>",
+        },
+        "toRecipients": [{ "emailAddress": { "name": "Lima, Ana", "address": ANA } }],
+        "ccRecipients": [],
+        "bccRecipients": [{ "emailAddress": { "name": BEN, "address": BEN } }],
+        "replyTo": [{ "emailAddress": { "name": "team@example.com", "address": "team@example.com" } }],
+        "flag": { "flagStatus": "flagged" },
+    });
+    assert_eq!(draft, expected);
+    let path = at(&draft);
+    let expand = "$expand=attachments,singleValueExtendedProperties($filter=id eq 'String {00020329-0000-0000-c000-000000000046} Name x')&$select=id,internetMessageHeaders";
+    let more = user
+        .prefer(
+            &format!(
+                "{path}?{}",
+                expand
+                    .replace(' ', "%20")
+                    .replace('{', "%7B")
+                    .replace('}', "%7D")
+                    .replace('$', "%24")
+            ),
+            "IdType=\"ImmutableId\"",
+        )
+        .await
+        .json();
+    assert_eq!(more["attachments"][0]["name"], "plan ü.txt");
+    assert_eq!(
+        more["attachments"][0]["contentBytes"],
+        STANDARD.encode("Plan\n")
+    );
+    assert_eq!(more["singleValueExtendedProperties"][0]["value"], "1");
+    let headers = more["internetMessageHeaders"].as_array().unwrap();
+    assert!(headers.contains(&json!({ "name": "X-Trace", "value": "møte" })));
+
+    // What changes is changed alone, and whoever is late is told so.
+    let etag = text(&draft["@odata.etag"]).to_owned();
+    let change =
+        json!({ "subject": "Møte på lørdag", "ccRecipients": people(&["cy@far.example"]) });
+    let headers = [IMMUTABLE, ("if-match", etag.as_str())];
+    let reply = user.write("PATCH", &path, &headers, &change).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let after = reply.json();
+    assert_ne!(after["changeKey"], draft["changeKey"]);
+    let mut expected = draft.clone();
+    for name in [
+        "@odata.context",
+        "@odata.etag",
+        "changeKey",
+        "lastModifiedDateTime",
+        "conversationIndex",
+    ] {
+        expected[name] = after[name].clone();
+    }
+    expected["subject"] = change["subject"].clone();
+    expected["ccRecipients"] =
+        json!([{ "emailAddress": { "name": "cy@far.example", "address": "cy@far.example" } }]);
+    assert_eq!(after, expected);
+    for (method, path, body) in [
+        ("PATCH", path.clone(), change.clone()),
+        ("DELETE", path.clone(), Value::Null),
+        ("POST", format!("{path}/send"), Value::Null),
+        (
+            "POST",
+            format!("{path}/move"),
+            json!({ "destinationId": "archive" }),
+        ),
+    ] {
+        let reply = user.write(method, &path, &headers, &body).await;
+        assert_eq!(
+            refused(&reply),
+            (412, "ErrorIrresolvableConflict".to_owned()),
+            "{method}"
+        );
+    }
+
+    // Sent, it is the same message in another folder, and others have it.
+    does(&user, "POST", &format!("{path}/send"), Value::Null, 202).await;
+    let sent = user.prefer(&path, "IdType=\"ImmutableId\"").await.json();
+    assert_eq!(
+        (&sent["id"], &sent["isDraft"]),
+        (&draft["id"], &json!(false))
+    );
+    assert_eq!(sent["conversationId"], draft["conversationId"]);
+    assert_eq!(sent["categories"], json!(["Blue"]));
+    assert_eq!(
+        sent["from"]["emailAddress"],
+        json!({ "name": "Mira Lindqvist", "address": ME })
+    );
+    assert_eq!(addresses(&sent["bccRecipients"]), [BEN]);
+    let query = encoded("internetMessageId eq '<own.1@example.com>'");
+    for list in ["me/messages", "me/mailFolders/sentitems/messages"] {
+        let found = user
+            .json(&format!("{list}?%24filter={query}&%24select=id"))
+            .await;
+        assert_eq!(found["value"].as_array().unwrap().len(), 1, "{list}");
+    }
+    assert!(subjects(&user, "drafts").await.is_empty());
+    for address in [ANA, BEN] {
+        let other = User::signed_in(&sandbox, address, SCOPES).await;
+        let got = other.message("Møte på lørdag").await;
+        assert_eq!(
+            (
+                &got["isRead"],
+                &got["isDraft"],
+                &got["bccRecipients"],
+                &got["hasAttachments"]
+            ),
+            (&json!(false), &json!(false), &json!([]), &json!(true)),
+            "{address}"
+        );
+        assert_eq!(got["internetMessageId"], "<own.1@example.com>");
+        assert_eq!(got["body"], draft["body"]);
+    }
+    let reply = user
+        .write("POST", &format!("{path}/send"), &[], &Value::Null)
+        .await;
+    assert_eq!(refused(&reply), (400, "ErrorInvalidPropertySet".to_owned()));
+}
+
+/// A draft of MIME, a letter sent at once in both forms, kept or not.
+#[tokio::test]
+async fn mime_and_at_once() {
+    let (_dir, sandbox, user) = mira().await;
+    let mime = |subject: &str, to: &str| {
+        let raw = format!(
+            "From: Mira <{ME}>\r\nTo: {to}\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\n\
+             Content-Type: text/plain\r\n\r\nAs said.\r\n"
+        );
+        Value::String(STANDARD.encode(raw))
+    };
+    let bearer = format!("Bearer {}", user.token);
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "text/plain"),
+    ];
+    let post = async |path: &str, body: Value| {
+        let path = format!("/v1.0/{path}");
+        user.send(hyper::Method::POST, &path, &headers, text(&body))
+            .await
+    };
+    let reply = post("me/messages", mime("Raw", ANA)).await;
+    assert_eq!(reply.status, 201, "{}", reply.text());
+    let draft = reply.json();
+    assert_eq!(
+        (&draft["subject"], &draft["isDraft"]),
+        (&json!("Raw"), &json!(true))
+    );
+    assert_eq!(
+        draft["body"],
+        json!({ "contentType": "text", "content": "As said.\r\n" })
+    );
+    let draft = changed(
+        &user,
+        &at(&draft),
+        json!({ "body": { "contentType": "text", "content": "Better." } }),
+    )
+    .await;
+    assert_eq!(
+        draft["body"],
+        json!({ "contentType": "text", "content": "Better." })
+    );
+
+    let reply = post("me/sendMail", mime("At once", ANA)).await;
+    assert_eq!((reply.status, reply.text().as_str()), (202, ""));
+    let message = |subject: &str| json!({ "subject": subject, "toRecipients": people(&[ANA, ME]), "body": { "content": "x" } });
+    does(
+        &user,
+        "POST",
+        "me/sendMail",
+        json!({ "message": message("Kept") }),
+        202,
+    )
+    .await;
+    let body = json!({ "Message": message("Not kept"), "SaveToSentItems": false });
+    does(&user, "POST", "me/sendMail", body, 202).await;
+    assert_eq!(
+        subjects(&user, "sentitems").await,
+        ["Kept", "At once", "Hello"]
+    );
+    let inbox = subjects(&user, "inbox").await;
+    assert_eq!(inbox[..2], ["Not kept", "Kept"]);
+    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    assert_eq!(
+        subjects(&ana, "inbox").await,
+        ["Not kept", "Kept", "At once"]
+    );
+    assert_eq!(subjects(&user, "drafts").await, ["Raw"]);
+}
+
+/// What is to be sent later waits in the outbox, and can be called back.
+#[tokio::test]
+async fn later() {
+    let (_dir, sandbox, user) = mira().await;
+    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    let at_time =
+        |time: jiff::Timestamp| json!([{ "id": "SystemTime 0x3FEF", "value": time.to_string() }]);
+    let now = jiff::Timestamp::now();
+    let tomorrow = now + jiff::SignedDuration::from_hours(24);
+    let soon = now + jiff::SignedDuration::from_millis(1_500);
+    for (subject, time) in [("Soon", soon), ("Tomorrow", tomorrow), ("Never", soon)] {
+        let body = json!({
+            "subject": subject, "toRecipients": people(&[ANA]),
+            "singleValueExtendedProperties": at_time(time),
+        });
+        let draft = made(&user, "me/messages", body).await;
+        does(
+            &user,
+            "POST",
+            &format!("{}/send", at(&draft)),
+            Value::Null,
+            202,
+        )
+        .await;
+    }
+    assert_eq!(
+        subjects(&user, "outbox").await,
+        ["Never", "Tomorrow", "Soon"]
+    );
+    assert!(subjects(&ana, "inbox").await.is_empty());
+    let never = user.message("Never").await;
+    assert_eq!(never["isDraft"], true);
+    does(&user, "DELETE", &at(&never), Value::Null, 204).await;
+    tokio::time::sleep(std::time::Duration::from_millis(1_600)).await;
+    assert_eq!(subjects(&ana, "inbox").await, ["Soon"]);
+    assert_eq!(subjects(&user, "outbox").await, ["Tomorrow"]);
+    assert_eq!(subjects(&user, "sentitems").await, ["Soon", "Hello"]);
+}

@@ -1,0 +1,343 @@
+//! Mail put in order: moved, copied, deleted, marked, and the folders for it.
+
+use serde_json::{Value, json};
+
+use super::{ANA, IMMUTABLE, SCOPES, at, changed, does, made, mira, refused, subjects};
+use crate::graph_client::{ME, User, column, encoded, text};
+
+/// Twenty moves in one batch; ids that stay, and ids that do not.
+#[tokio::test]
+async fn twenty_moves() {
+    let (_dir, _sandbox, user) = mira().await;
+    let folder = made(&user, "me/mailFolders", json!({ "displayName": "Reports" })).await;
+    let list = user
+        .prefer(
+            "me/mailFolders/inbox/messages?%24top=50&%24select=id",
+            "IdType=\"ImmutableId\"",
+        )
+        .await
+        .json();
+    let ids = column(&list, "id");
+    assert_eq!(ids.len(), 20);
+    let requests: Vec<Value> = ids
+        .iter()
+        .enumerate()
+        .map(|(number, id)| {
+            json!({
+                "id": number.to_string(), "method": "POST",
+                "url": format!("/me/messages/{}/move", encoded(id)),
+                "headers": { "Content-Type": "application/json", "Prefer": "IdType=\"ImmutableId\"" },
+                "body": { "destinationId": folder["id"] },
+            })
+        })
+        .collect();
+    let reply = user.batch(&json!({ "requests": requests })).await.json();
+    let responses = reply["responses"].as_array().unwrap();
+    assert_eq!(responses.len(), 20);
+    for response in responses {
+        let number: usize = text(&response["id"]).parse().unwrap();
+        assert_eq!(response["status"], 201, "{response}");
+        assert_eq!(response["body"]["id"], ids[number]);
+        assert_eq!(response["body"]["parentFolderId"], folder["id"]);
+    }
+    assert!(subjects(&user, "inbox").await.is_empty());
+    let now = user
+        .json(&format!("me/mailFolders/{}", encoded(text(&folder["id"]))))
+        .await;
+    assert_eq!(
+        (&now["totalItemCount"], &now["unreadItemCount"]),
+        (&json!(20), &json!(20))
+    );
+
+    // The other writes of a batch, each with what it needs.
+    let one = encoded(&ids[0]);
+    let stale = json!({ "Content-Type": "application/json", "If-Match": "W/\"old\"" });
+    let batch = json!({ "requests": [
+        { "id": "a", "method": "PATCH", "url": format!("/me/messages/{one}"), "headers": { "Content-Type": "application/json" }, "body": { "isRead": true } },
+        { "id": "b", "method": "PATCH", "url": format!("/me/messages/{one}"), "headers": stale, "body": { "isRead": true } },
+        { "id": "c", "method": "DELETE", "url": format!("/me/messages/{one}") },
+        { "id": "d", "method": "POST", "url": "/me/messages/none/permanentDelete" },
+    ] });
+    let reply = user.batch(&batch).await.json();
+    let mut found: Vec<(&str, u64)> = reply["responses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (text(&it["id"]), it["status"].as_u64().unwrap()))
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, [("a", 200), ("b", 412), ("c", 204), ("d", 400)]);
+}
+
+/// A common id is another one after a move, and the old one leads nowhere.
+#[tokio::test]
+async fn moved_copied_deleted() {
+    let (_dir, _sandbox, user) = mira().await;
+    let message = user.message("Report 1").await;
+    let moved = made(
+        &user,
+        &format!("{}/move", at(&message)),
+        json!({ "destinationId": "archive" }),
+    )
+    .await;
+    assert_ne!(moved["id"], message["id"]);
+    assert_ne!(moved["changeKey"], message["changeKey"]);
+    let reply = user.get(&at(&message)).await;
+    assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
+    let copy = made(
+        &user,
+        &format!("{}/copy", at(&moved)),
+        json!({ "destinationId": "Inbox" }),
+    )
+    .await;
+    assert_ne!(copy["id"], message["id"]);
+    assert_eq!(copy["conversationId"], message["conversationId"]);
+    assert_eq!(
+        (
+            subjects(&user, "archive").await.len(),
+            subjects(&user, "inbox").await.len()
+        ),
+        (1, 20)
+    );
+
+    // Deleted, it is among what was deleted; deleted there, it is gone.
+    does(&user, "DELETE", &at(&moved), Value::Null, 204).await;
+    let list = user.json("me/mailFolders/deleteditems/messages").await;
+    let deleted = &list["value"][0];
+    assert_eq!(deleted["subject"], "Report 1");
+    let back = made(
+        &user,
+        &format!("{}/move", at(deleted)),
+        json!({ "destinationId": "inbox" }),
+    )
+    .await;
+    does(&user, "DELETE", &at(&back), Value::Null, 204).await;
+    let list = user.json("me/mailFolders/deleteditems/messages").await;
+    does(&user, "DELETE", &at(&list["value"][0]), Value::Null, 204).await;
+    assert!(subjects(&user, "deleteditems").await.is_empty());
+    does(
+        &user,
+        "POST",
+        &format!("{}/permanentDelete", at(&copy)),
+        Value::Null,
+        204,
+    )
+    .await;
+    assert_eq!(subjects(&user, "inbox").await.len(), 19);
+    let reply = user.get(&at(&copy)).await;
+    assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
+}
+
+/// What a message is marked with, and what the answer says then.
+#[tokio::test]
+async fn marks() {
+    let (_dir, _sandbox, user) = mira().await;
+    let message = user.message("Report 2").await;
+    let path = at(&message);
+    let utc = |time: &str| json!({ "dateTime": time, "timeZone": "UTC" });
+    let due = json!({
+        "flagStatus": "flagged",
+        "startDateTime": { "dateTime": "2026-03-02T09:00:00", "timeZone": "Europe/Berlin" },
+        "dueDateTime": { "dateTime": "2026-03-03T09:00:00", "timeZone": "Europe/Berlin" },
+    });
+    let flagged = json!({
+        "flagStatus": "flagged",
+        "startDateTime": utc("2026-03-02T08:00:00.0000000"),
+        "dueDateTime": utc("2026-03-03T08:00:00.0000000"),
+    });
+    let done = json!({ "flagStatus": "complete", "completedDateTime": utc("2026-03-04T00:00:00.0000000") });
+    let mut keys = vec![text(&message["changeKey"]).to_owned()];
+    for (change, name, expected) in [
+        (json!({ "isRead": true }), "isRead", json!(true)),
+        (json!({ "isRead": false }), "isRead", json!(false)),
+        (
+            json!({ "categories": ["Blue", "travel"] }),
+            "categories",
+            json!(["Blue", "travel"]),
+        ),
+        (
+            json!({ "categories": ["travel"] }),
+            "categories",
+            json!(["travel"]),
+        ),
+        (json!({ "categories": [] }), "categories", json!([])),
+        (json!({ "importance": "low" }), "importance", json!("low")),
+        (json!({ "importance": "HIGH" }), "importance", json!("high")),
+        (
+            json!({ "importance": "normal" }),
+            "importance",
+            json!("normal"),
+        ),
+        (
+            json!({ "inferenceClassification": "other" }),
+            "inferenceClassification",
+            json!("other"),
+        ),
+        (json!({ "flag": due }), "flag", flagged),
+        (json!({ "flag": done }), "flag", done.clone()),
+        (
+            json!({ "flag": { "flagStatus": "notFlagged" } }),
+            "flag",
+            json!({ "flagStatus": "notFlagged" }),
+        ),
+    ] {
+        let after = changed(&user, &path, change.clone()).await;
+        assert_eq!(after[name], expected, "{change}");
+        assert_eq!(user.json(&path).await[name], expected, "{change}");
+        keys.push(text(&after["changeKey"]).to_owned());
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 13);
+    let query = encoded("importance eq 'low'");
+    changed(&user, &path, json!({ "importance": "low" })).await;
+    let list = user.json(&format!("me/messages?%24filter={query}")).await;
+    assert_eq!(column(&list, "subject"), ["Report 2"]);
+}
+
+/// Folders made, renamed, moved, and deleted with what is in them.
+#[tokio::test]
+async fn folders() {
+    let (_dir, _sandbox, user) = mira().await;
+    let top = made(&user, "me/mailFolders", json!({ "displayName": "Club" })).await;
+    assert_eq!(
+        top,
+        json!({
+            "@odata.context": top["@odata.context"],
+            "id": top["id"],
+            "displayName": "Club",
+            "parentFolderId": user.json("me/mailFolders/msgfolderroot").await["id"],
+            "childFolderCount": 0,
+            "unreadItemCount": 0,
+            "totalItemCount": 0,
+            "isHidden": false,
+        })
+    );
+    let path = format!("me/mailFolders/{}", encoded(text(&top["id"])));
+    let child = made(
+        &user,
+        &format!("{path}/childFolders"),
+        json!({ "displayName": "2025" }),
+    )
+    .await;
+    let child_path = format!("me/mailFolders/{}", encoded(text(&child["id"])));
+    let child = changed(&user, &child_path, json!({ "displayName": "2027" })).await;
+    assert_eq!(
+        (&child["displayName"], &child["parentFolderId"]),
+        (&json!("2027"), &top["id"])
+    );
+    let message = user.message("Report 3").await;
+    made(
+        &user,
+        &format!("{}/move", at(&message)),
+        json!({ "destinationId": child["id"] }),
+    )
+    .await;
+    let moved = made(
+        &user,
+        &format!("{child_path}/move"),
+        json!({ "destinationId": "inbox" }),
+    )
+    .await;
+    assert_eq!(
+        (&moved["id"], &moved["totalItemCount"]),
+        (&child["id"], &json!(1))
+    );
+    let back = made(
+        &user,
+        &format!("{child_path}/move"),
+        json!({ "destinationId": top["id"] }),
+    )
+    .await;
+    assert_eq!(back["parentFolderId"], top["id"]);
+    for (method, path, body, status, code) in [
+        (
+            "POST",
+            "me/mailFolders".to_owned(),
+            json!({ "displayName": "club" }),
+            409,
+            "ErrorFolderExists",
+        ),
+        (
+            "POST",
+            "me/mailFolders".to_owned(),
+            json!({ "displayName": " " }),
+            400,
+            "ErrorPropertyValidationFailure",
+        ),
+        (
+            "PATCH",
+            path.clone(),
+            json!({ "displayName": "Inbox" }),
+            409,
+            "ErrorFolderExists",
+        ),
+        (
+            "PATCH",
+            "me/mailFolders/inbox".to_owned(),
+            json!({ "displayName": "In" }),
+            400,
+            "ErrorDeleteDistinguishedFolder",
+        ),
+        (
+            "DELETE",
+            "me/mailFolders/sentitems".to_owned(),
+            Value::Null,
+            400,
+            "ErrorDeleteDistinguishedFolder",
+        ),
+        (
+            "POST",
+            format!("{path}/move"),
+            json!({ "destinationId": child["id"] }),
+            400,
+            "ErrorInvalidRequest",
+        ),
+    ] {
+        let reply = user.write(method, &path, &[], &body).await;
+        assert_eq!(
+            refused(&reply),
+            (status, code.to_owned()),
+            "{method} {path}"
+        );
+    }
+    does(&user, "DELETE", &path, Value::Null, 204).await;
+    assert_eq!(user.json(&child_path).await["totalItemCount"], 1);
+    does(&user, "DELETE", &path, Value::Null, 204).await;
+    for path in [&path, &child_path] {
+        let reply = user.get(path).await;
+        assert_eq!(refused(&reply), (404, "ErrorFolderNotFound".to_owned()));
+    }
+    assert_eq!(subjects(&user, "inbox").await.len(), 19);
+    let query = encoded("subject eq 'Report 3'");
+    let list = user.json(&format!("me/messages?%24filter={query}")).await;
+    assert_eq!(list["value"], json!([]));
+}
+
+/// Another's mailbox takes the permissions for that.
+#[tokio::test]
+async fn of_others() {
+    let (_dir, sandbox, user) = mira().await;
+    let body =
+        json!({ "subject": "For Ana", "toRecipients": [{ "emailAddress": { "address": ME } }] });
+    let path = format!("users/{ANA}/messages");
+    let reply = user.write("POST", &path, &[], &body).await;
+    assert_eq!(refused(&reply), (403, "ErrorAccessDenied".to_owned()));
+    let shared = "Mail.ReadWrite.Shared Mail.Send.Shared Mail.Read";
+    let user = User::signed_in(&sandbox, ME, shared).await;
+    let reply = user.write("POST", &path, &[IMMUTABLE], &body).await;
+    assert_eq!(reply.status, 201, "{}", reply.text());
+    let id = text(&reply.json()["id"]).to_owned();
+    does(
+        &user,
+        "POST",
+        &format!("{path}/{}/send", encoded(&id)),
+        Value::Null,
+        202,
+    )
+    .await;
+    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    assert_eq!(subjects(&ana, "sentitems").await, ["For Ana", "Hello"]);
+    let got = user.message("For Ana").await;
+    assert_eq!(got["from"]["emailAddress"]["address"], ANA);
+}

@@ -1,0 +1,380 @@
+//! Writes that are refused, and change nothing.
+
+use serde_json::{Value, json};
+
+use super::{ANA, at, made, mira, people, refused, subjects};
+use crate::graph_client::{User, encoded};
+
+/// One refusal for every mistake; nothing comes of any of them.
+#[tokio::test]
+async fn table() {
+    let (_dir, _sandbox, user) = mira().await;
+    let draft = made(&user, "me/messages", json!({ "subject": "Draft" })).await;
+    let path = at(&draft);
+    let report = at(&user.message("Report 1").await);
+    let odd = encoded(&"A".repeat(152));
+    let header = |name: &str| json!({ "internetMessageHeaders": [{ "name": name, "value": "1" }] });
+    let six: Vec<Value> = (0..6)
+        .map(|it| json!({ "name": format!("x-{it}"), "value": "1" }))
+        .collect();
+    let file = json!({ "@odata.type": "#microsoft.graph.fileAttachment", "name": "a", "contentBytes": "YQ==" });
+    let with = |mut body: Value, name: &str, value: Value| {
+        body[name] = value;
+        body
+    };
+    let time =
+        |day: u8| json!({ "dateTime": format!("2026-03-{day:02}T08:00:00"), "timeZone": "UTC" });
+    let cases: Vec<(&str, String, Value, u16, &str)> = vec![
+        // Bodies.
+        ("POST", "me/messages".into(), Value::Null, 400, "BadRequest"),
+        ("POST", "me/messages".into(), "{".into(), 400, "BadRequest"),
+        (
+            "POST",
+            "me/messages".into(),
+            json!([]),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            json!({ "subjekt": "x" }),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            json!({ "subject": 1 }),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            json!({ "importance": "vital" }),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            json!({ "toRecipients": people(&["nobody"]) }),
+            400,
+            "ErrorInvalidRecipients",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            json!({ "internetMessageId": "x" }),
+            400,
+            "BadRequest",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            header("Received"),
+            400,
+            "InvalidInternetMessageHeader",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            header("x-a: b"),
+            400,
+            "InvalidInternetMessageHeader",
+        ),
+        (
+            "POST",
+            "me/messages".into(),
+            json!({ "internetMessageHeaders": six }),
+            400,
+            "InvalidInternetMessageHeaderCollection",
+        ),
+        // Messages.
+        (
+            "PATCH",
+            "me/messages/none".into(),
+            json!({}),
+            400,
+            "ErrorInvalidIdMalformed",
+        ),
+        (
+            "PATCH",
+            format!("me/messages/{odd}"),
+            json!({}),
+            400,
+            "ErrorInvalidIdMalformed",
+        ),
+        (
+            "PATCH",
+            report.clone(),
+            json!({ "subject": "x" }),
+            400,
+            "ErrorInvalidPropertySet",
+        ),
+        (
+            "PATCH",
+            report.clone(),
+            json!({ "internetMessageId": "<a@b>" }),
+            400,
+            "ErrorInvalidPropertySet",
+        ),
+        (
+            "PATCH",
+            report.clone(),
+            json!({ "flag": { "dueDateTime": time(3) } }),
+            400,
+            "ErrorInvalidRequest",
+        ),
+        (
+            "PATCH",
+            report.clone(),
+            json!({ "flag": { "startDateTime": time(4), "dueDateTime": time(3) } }),
+            400,
+            "ErrorInvalidRequest",
+        ),
+        (
+            "POST",
+            format!("{report}/move"),
+            json!({}),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            format!("{report}/move"),
+            json!({ "destinationId": "nowhere" }),
+            400,
+            "ErrorInvalidIdMalformed",
+        ),
+        (
+            "POST",
+            format!("{report}/copy"),
+            json!({ "destination": "inbox" }),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            format!("{report}/createReply"),
+            json!({ "comment": "x", "message": { "body": { "content": "y" } } }),
+            400,
+            "ErrorInvalidParameter",
+        ),
+        (
+            "POST",
+            format!("{report}/forward"),
+            json!({ "comment": "x" }),
+            400,
+            "ErrorInvalidRecipients",
+        ),
+        (
+            "POST",
+            format!("{report}/explode"),
+            json!({}),
+            400,
+            "BadRequest",
+        ),
+        // Sending.
+        (
+            "POST",
+            format!("{path}/send"),
+            Value::Null,
+            400,
+            "ErrorInvalidRecipients",
+        ),
+        (
+            "POST",
+            format!("{report}/send"),
+            Value::Null,
+            400,
+            "ErrorInvalidPropertySet",
+        ),
+        (
+            "POST",
+            "me/sendMail".into(),
+            json!({}),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            "me/sendMail".into(),
+            json!({ "message": { "subject": "x" } }),
+            400,
+            "ErrorInvalidRecipients",
+        ),
+        (
+            "POST",
+            "me/sendMail".into(),
+            json!({ "message": { "toRecipients": people(&[ANA]), "from": people(&[ANA])[0] } }),
+            403,
+            "ErrorSendAsDenied",
+        ),
+        // Attachments.
+        (
+            "POST",
+            format!("{report}/attachments"),
+            file.clone(),
+            400,
+            "ErrorInvalidPropertySet",
+        ),
+        (
+            "POST",
+            format!("{path}/attachments"),
+            with(
+                file.clone(),
+                "@odata.type",
+                "#microsoft.graph.referenceAttachment".into(),
+            ),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "POST",
+            format!("{path}/attachments"),
+            with(file.clone(), "name", "".into()),
+            400,
+            "ErrorPropertyValidationFailure",
+        ),
+        (
+            "POST",
+            format!("{path}/attachments"),
+            with(file.clone(), "contentBytes", "?".into()),
+            400,
+            "RequestBodyRead",
+        ),
+        (
+            "DELETE",
+            format!("{path}/attachments/none"),
+            Value::Null,
+            400,
+            "ErrorInvalidIdMalformed",
+        ),
+        (
+            "POST",
+            format!("{path}/attachments/createUploadSession"),
+            json!({ "attachmentItem": { "attachmentType": "file", "name": "a", "size": 0 } }),
+            400,
+            "ErrorPropertyValidationFailure",
+        ),
+        (
+            "POST",
+            format!("{path}/attachments/createUploadSession"),
+            json!({ "attachmentItem": { "attachmentType": "file", "name": "a", "size": 200_000_000 } }),
+            413,
+            "RequestEntityTooLarge",
+        ),
+        // Methods.
+        ("PUT", path.clone(), json!({}), 405, "Request_BadRequest"),
+        (
+            "PATCH",
+            "me/messages".into(),
+            json!({}),
+            405,
+            "Request_BadRequest",
+        ),
+        (
+            "DELETE",
+            format!("{path}/send"),
+            Value::Null,
+            405,
+            "Request_BadRequest",
+        ),
+    ];
+    for (method, path, body, status, code) in cases {
+        let reply = user.write(method, &path, &[], &body).await;
+        assert_eq!(
+            refused(&reply),
+            (status, code.to_owned()),
+            "{method} {path} {body}"
+        );
+    }
+    assert_eq!(user.json(&path).await["changeKey"], draft["changeKey"]);
+    assert_eq!(subjects(&user, "inbox").await.len(), 20);
+    assert_eq!(subjects(&user, "drafts").await, ["Draft"]);
+    assert_eq!(subjects(&user, "sentitems").await, ["Hello"]);
+}
+
+/// Each write takes its permission.
+#[tokio::test]
+async fn permissions() {
+    let (_dir, sandbox, full) = mira().await;
+    let report = at(&full.message("Report 1").await);
+    let writes = [
+        (
+            "Mail.ReadWrite",
+            "POST",
+            "me/messages".to_owned(),
+            json!({ "subject": "x" }),
+        ),
+        (
+            "Mail.ReadWrite",
+            "PATCH",
+            report.clone(),
+            json!({ "isRead": true }),
+        ),
+        (
+            "Mail.ReadWrite",
+            "POST",
+            format!("{report}/createReply"),
+            json!({}),
+        ),
+        (
+            "Mail.ReadWrite",
+            "POST",
+            "me/mailFolders".to_owned(),
+            json!({ "displayName": "x" }),
+        ),
+        (
+            "Mail.Send",
+            "POST",
+            "me/sendMail".to_owned(),
+            json!({ "message": { "toRecipients": people(&[ANA]) } }),
+        ),
+        (
+            "Mail.Send",
+            "POST",
+            format!("{report}/reply"),
+            json!({ "comment": "x" }),
+        ),
+        (
+            "MailboxSettings.ReadWrite",
+            "PATCH",
+            "me/mailboxSettings".to_owned(),
+            json!({}),
+        ),
+        (
+            "MailboxSettings.ReadWrite",
+            "POST",
+            "me/outlook/masterCategories".to_owned(),
+            json!({ "displayName": "x" }),
+        ),
+        (
+            "Contacts.ReadWrite",
+            "POST",
+            "me/contacts".to_owned(),
+            json!({ "displayName": "x" }),
+        ),
+    ];
+    let all = [
+        "Mail.ReadWrite",
+        "Mail.Send",
+        "MailboxSettings.ReadWrite",
+        "Contacts.ReadWrite",
+    ];
+    for (needed, method, path, body) in writes {
+        let others: Vec<&str> = all.into_iter().filter(|it| *it != needed).collect();
+        let without = User::signed_in(&sandbox, "mira@example.com", &others.join(" ")).await;
+        let reply = without.write(method, &path, &[], &body).await;
+        assert_eq!(
+            refused(&reply),
+            (403, "ErrorAccessDenied".to_owned()),
+            "{method} {path}"
+        );
+        let with = User::signed_in(&sandbox, "mira@example.com", needed).await;
+        let reply = with.write(method, &path, &[], &body).await;
+        assert_eq!(reply.status / 100, 2, "{method} {path}: {}", reply.text());
+    }
+}

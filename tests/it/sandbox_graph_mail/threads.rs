@@ -1,0 +1,219 @@
+//! Answers: whom they go to, what they say, and the conversation they are in,
+//! at both ends.
+
+use serde_json::{Value, json};
+
+use super::{ANA, BEN, SCOPES, addresses, at, does, made, mira, people, subjects};
+use crate::graph_client::{GOOGLE, ME, User, encoded, text};
+
+/// A conversation between a mailbox of Graph's and one of Gmail's.
+#[tokio::test]
+async fn between_graph_and_gmail() {
+    let (_dir, sandbox, user) = mira().await;
+    let first = made(
+        &user,
+        "me/messages",
+        json!({
+            "subject": "Attic", "toRecipients": people(&[ANA]), "ccRecipients": people(&[BEN]),
+            "internetMessageId": "<first@example.com>",
+            "body": { "contentType": "html", "content": "<p>Who has the <b>key</b>?</p>" },
+        }),
+    )
+    .await;
+    does(
+        &user,
+        "POST",
+        &format!("{}/send", at(&first)),
+        Value::Null,
+        202,
+    )
+    .await;
+    let answer = format!(
+        "From: Ana Lima <{ANA}>\r\nTo: {ME}\r\nCc: {BEN}, cy@far.example\r\nSubject: Re: Attic\r\n\
+         Message-ID: <second@example.com>\r\nIn-Reply-To: <first@example.com>\r\n\
+         References: <first@example.com>\r\nDate: Tue, 3 Feb 2026 10:00:00 +0000\r\n\r\nI <do>.\r\n"
+    );
+    for address in [ME, ANA] {
+        assert!(sandbox.deliver(address, answer.as_bytes()).unwrap());
+    }
+    let second = user.message("Re: Attic").await;
+    assert_eq!(second["conversationId"], first["conversationId"]);
+
+    let path = at(&second);
+    let reply = made(
+        &user,
+        &format!("{path}/createReplyAll"),
+        json!({ "comment": "Good\n<one>" }),
+    )
+    .await;
+    assert_eq!(
+        (
+            &reply["subject"],
+            &reply["conversationId"],
+            &reply["isDraft"]
+        ),
+        (&json!("Re: Attic"), &first["conversationId"], &json!(true))
+    );
+    assert_eq!(addresses(&reply["toRecipients"]), [ANA]);
+    assert_eq!(addresses(&reply["ccRecipients"]), [BEN, "cy@far.example"]);
+    let html = text(&reply["body"]["content"]);
+    for part in [
+        "<div>Good<br>&lt;one&gt;</div><hr",
+        "<b>From:</b> Ana Lima &lt;ana@example.com&gt;<br><b>Sent:</b> 2026-02-03T10:00:00Z<br>",
+        "<b>Subject:</b> Re: Attic<br></div><div>I &lt;do&gt;.",
+    ] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+    let raw = user.get(&format!("{}/%24value", at(&reply))).await.text();
+    let head: Vec<&str> = raw
+        .split("\r\n\r\n")
+        .next()
+        .unwrap()
+        .split("\r\n")
+        .collect();
+    let head = head.join("\n").replace("\n\t", " ").replace("\n ", " ");
+    assert!(
+        head.contains("In-Reply-To: <second@example.com>\n"),
+        "{head}"
+    );
+    assert!(
+        head.contains("References: <first@example.com> <second@example.com>\n"),
+        "{head}"
+    );
+    let unique = user
+        .json(&format!("{}?%24select=uniqueBody", at(&reply)))
+        .await;
+    assert!(!text(&unique["uniqueBody"]["content"]).contains("From:"));
+    does(
+        &user,
+        "POST",
+        &format!("{}/send", at(&reply)),
+        Value::Null,
+        202,
+    )
+    .await;
+
+    // At Gmail's end it is one conversation of three.
+    let scope = "https://mail.google.com/";
+    let google = user.token_of(GOOGLE, ANA, scope).await;
+    let bearer = format!("Bearer {google}");
+    let headers = [("authorization", bearer.as_str())];
+    let get = async |path: &str| {
+        user.send(hyper::Method::GET, path, &headers, "")
+            .await
+            .json()
+    };
+    let threads = get("/gmail/v1/users/me/threads?q=subject:attic").await;
+    assert_eq!(threads["threads"].as_array().unwrap().len(), 1, "{threads}");
+    let id = text(&threads["threads"][0]["id"]).to_owned();
+    let thread = get(&format!("/gmail/v1/users/me/threads/{id}?format=minimal")).await;
+    assert_eq!(thread["messages"].as_array().unwrap().len(), 3, "{thread}");
+}
+
+/// Whom answers go to, by what they answer.
+#[tokio::test]
+async fn recipients() {
+    let (_dir, sandbox, user) = mira().await;
+    let letter = |subject: &str, head: &str| {
+        format!(
+            "{head}\r\nSubject: {subject}\r\nMessage-ID: <{subject}@example.com>\r\nDate: Tue, 3 Feb 2026 10:00:00 +0000\r\n\r\nx\r\n"
+        )
+    };
+    let cases = [
+        (
+            "plain",
+            format!("From: {ANA}\r\nTo: {ME}, {BEN}"),
+            "createReply",
+            vec![ANA],
+            vec![],
+            "RE: plain",
+        ),
+        (
+            "all",
+            format!("From: {ANA}\r\nTo: {ME}, {BEN}\r\nCc: {ANA}, MIRA@example.com"),
+            "createReplyAll",
+            vec![ANA, BEN],
+            vec![],
+            "RE: all",
+        ),
+        (
+            "re: again",
+            format!("From: {ANA}\r\nReply-To: list@example.com\r\nTo: {ME}"),
+            "createReply",
+            vec!["list@example.com"],
+            vec![],
+            "re: again",
+        ),
+        (
+            "own",
+            format!("From: {ME}\r\nTo: {BEN}\r\nCc: {ANA}"),
+            "createReplyAll",
+            vec![BEN],
+            vec![ANA],
+            "RE: own",
+        ),
+        (
+            "on",
+            format!("From: {ANA}\r\nTo: {ME}"),
+            "createForward",
+            vec![],
+            vec![],
+            "FW: on",
+        ),
+    ];
+    for (subject, head, how, to, cc, title) in cases {
+        assert!(
+            sandbox
+                .deliver(ME, letter(subject, &head).as_bytes())
+                .unwrap()
+        );
+        let message = user.message(subject).await;
+        let reply = made(&user, &format!("{}/{how}", at(&message)), json!({})).await;
+        assert_eq!(addresses(&reply["toRecipients"]), to, "{subject}");
+        assert_eq!(addresses(&reply["ccRecipients"]), cc, "{subject}");
+        assert_eq!(reply["subject"], title);
+        assert_eq!(
+            reply["conversationId"], message["conversationId"],
+            "{subject}"
+        );
+    }
+    // At once, and with files that go on.
+    let with_file = "From: ana@example.com\r\nTo: mira@example.com\r\nSubject: File\r\nMessage-ID: <file@example.com>\r\n\
+                     Date: Tue, 3 Feb 2026 11:00:00 +0000\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nsee\r\n--b\r\n\
+                     Content-Type: application/pdf; name=a.pdf\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\nPDF\r\n--b--\r\n";
+    assert!(sandbox.deliver(ME, with_file.as_bytes()).unwrap());
+    let message = user.message("File").await;
+    let body = json!({ "comment": "FYI", "toRecipients": people(&[BEN]) });
+    does(
+        &user,
+        "POST",
+        &format!("{}/forward", at(&message)),
+        body,
+        202,
+    )
+    .await;
+    does(
+        &user,
+        "POST",
+        &format!("{}/reply", at(&message)),
+        json!({ "comment": "Thanks" }),
+        202,
+    )
+    .await;
+    let ben = User::signed_in(&sandbox, BEN, SCOPES).await;
+    assert_eq!(subjects(&ben, "inbox").await, ["FW: File"]);
+    assert_eq!(ben.message("FW: File").await["hasAttachments"], true);
+    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    assert_eq!(ana.message("RE: File").await["hasAttachments"], false);
+    let query = encoded("\"to:ben\"");
+    let found = user
+        .json(&format!("me/messages?%24search={query}&%24select=subject"))
+        .await;
+    assert!(
+        found["value"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|it| it["subject"] == "FW: File")
+    );
+}

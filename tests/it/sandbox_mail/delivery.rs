@@ -1,0 +1,190 @@
+//! Sending: who gets what, under which labels, and who sees whom.
+
+use super::*;
+
+/// The lines of a letter's header section but for what a delivery adds.
+fn head(letter: &str) -> Vec<&str> {
+    let (head, _) = letter.split_once("\r\n\r\n").unwrap();
+    head.split("\r\n").collect()
+}
+
+#[tokio::test]
+async fn copies_go_to_all_recipients_and_tell_no_bcc() {
+    let sandbox = sandbox().await;
+    let user = User::of(&sandbox, MIRA).await;
+    let lines = [
+        "From: Mira <mira@example.com>",
+        "To: Shop: nobody@example.org, other@example.org;",
+        "Bcc: Zoe",
+        "  <zoe@example.com>",
+        "Subject: Quiet",
+        "Message-ID: <quiet@example.com>",
+    ];
+    let body = json!({ "raw": raw(&lines, "hello") });
+    let sent = user.post("messages/send", body).await;
+    let mut seen = Vec::new();
+    assert_eq!(
+        steady(sent.clone(), &mut seen),
+        json!({ "id": "#1", "threadId": "#1", "labelIds": ["SENT"] })
+    );
+    assert_eq!(user.bytes(&sent["id"]).await, wire(&lines, "hello"));
+
+    let zoe = User::of(&sandbox, ZOE).await;
+    let found = zoe.get("messages?q=subject:quiet").await["messages"][0].clone();
+    let copy = zoe.bytes(&found["id"]).await;
+    let head = head(&copy);
+    assert!(
+        head[1].starts_with("Received: from sandbox.example "),
+        "{copy}"
+    );
+    assert_eq!(
+        [&head[..1], &head[2..]].concat(),
+        [
+            "Delivered-To: zoe@example.com",
+            "From: Mira <mira@example.com>",
+            "To: Shop: nobody@example.org, other@example.org;",
+            "Subject: Quiet",
+            "Message-ID: <quiet@example.com>",
+            "Date: Tue, 3 Nov 2026 10:00:00 +0000",
+        ]
+    );
+    assert!(copy.ends_with("\r\n\r\nhello\r\n"), "{copy}");
+}
+
+/// Everything that is sent is delivered, as often as it is sent.
+#[tokio::test]
+async fn a_letter_sent_twice_comes_twice() {
+    let sandbox = sandbox().await;
+    let user = User::of(&sandbox, MIRA).await;
+    let lines = [
+        "From: mira@example.com",
+        "To: zoe@example.com, ZOE@example.com",
+        "Cc: zoe@example.com",
+        "Message-ID: <twice@example.com>",
+        "Subject: Twice",
+    ];
+    for _ in 0..2 {
+        user.post("messages/send", json!({ "raw": raw(&lines, "x") }))
+            .await;
+    }
+    assert_eq!(
+        sandbox.found(MIRA, "twice@example.com"),
+        [["SENT"], ["SENT"]]
+    );
+    assert_eq!(
+        sandbox.found(ZOE, "twice@example.com"),
+        [["UNREAD", "INBOX"], ["UNREAD", "INBOX"]]
+    );
+    assert_eq!(
+        sandbox
+            .found("nobody@example.org", "twice@example.com")
+            .len(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn an_answer_joins_the_conversation_on_both_sides() {
+    let sandbox = sandbox().await;
+    let (mira, zoe) = (
+        User::of(&sandbox, MIRA).await,
+        User::of(&sandbox, ZOE).await,
+    );
+    let ask = [
+        "From: mira@example.com",
+        "To: zoe@example.com",
+        "Subject: Cable",
+        "Message-ID: <ask@example.com>",
+    ];
+    let asked = mira
+        .post("messages/send", json!({ "raw": raw(&ask, "?") }))
+        .await;
+    let came = zoe.get("messages?q=subject:cable").await["messages"][0].clone();
+    let reply = [
+        "From: zoe@example.com",
+        "To: mira@example.com",
+        "Subject: AW: Cable",
+        "In-Reply-To: <ask@example.com>",
+        "Message-ID: <reply@example.com>",
+    ];
+    let body = json!({ "raw": raw(&reply, "!"), "threadId": came["threadId"] });
+    let answered = zoe.post("messages/send", body).await;
+    assert_eq!(answered["threadId"], came["threadId"]);
+    let path = format!(
+        "threads/{}?format=minimal",
+        asked["threadId"].as_str().unwrap()
+    );
+    let thread = mira.get(&path).await;
+    let mut seen = vec![asked["id"].as_str().unwrap().to_owned()];
+    let mut shown = steady(thread, &mut seen);
+    for message in shown["messages"].as_array_mut().unwrap() {
+        message.as_object_mut().unwrap().remove("sizeEstimate");
+    }
+    assert_eq!(
+        shown,
+        json!({
+            "id": "#1",
+            "historyId": "…",
+            "messages": [
+                {
+                    "id": "#1", "threadId": "#1", "labelIds": ["SENT"], "snippet": "?",
+                    "historyId": "…", "internalDate": "…",
+                },
+                {
+                    "id": "#2", "threadId": "#1", "labelIds": ["UNREAD", "INBOX"],
+                    "snippet": "!", "historyId": "…", "internalDate": "…",
+                },
+            ],
+        })
+    );
+}
+
+/// Who is written to oneself has one letter; under a tag it is the same person;
+/// under the name of somebody else nobody writes.
+#[tokio::test]
+async fn the_sender_is_the_owner() {
+    let sandbox = sandbox().await;
+    let user = User::of(&sandbox, MIRA).await;
+    for (from, to, shown, labels) in [
+        (
+            "mira@example.com",
+            "mira@example.com",
+            "mira@example.com",
+            vec![vec!["UNREAD", "SENT", "INBOX"]],
+        ),
+        (
+            "zoe@example.com",
+            "a@example.org",
+            "mira@example.com",
+            vec![vec!["SENT"]],
+        ),
+        (
+            "mira+news@example.com",
+            "a@example.org",
+            "mira+news@example.com",
+            vec![vec!["SENT"]],
+        ),
+        (
+            "mira@example.com",
+            "mira+lamps@example.com",
+            "mira@example.com",
+            vec![vec!["UNREAD", "INBOX"], vec!["SENT"]],
+        ),
+    ] {
+        let id = format!("{from}.{to}");
+        let lines = [
+            format!("From: {from}"),
+            format!("To: {to}"),
+            format!("Message-ID: <{id}>"),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let sent = user
+            .post("messages/send", json!({ "raw": raw(&lines, "x") }))
+            .await;
+        let letter = user.bytes(&sent["id"]).await;
+        assert!(letter.contains(&format!("From: {shown}\r\n")), "{letter}");
+        let mut found = sandbox.found(MIRA, &id);
+        found.sort_by_key(|labels| labels.contains(&"SENT".to_owned()));
+        assert_eq!(found, labels, "{from} to {to}");
+    }
+}

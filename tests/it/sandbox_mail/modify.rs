@@ -1,0 +1,215 @@
+//! Labels of letters: what modifying does, and what the history tells of it.
+
+use super::*;
+
+/// The mailbox's only letter at the start.
+async fn first(user: &User) -> Value {
+    user.get("messages").await["messages"][0].clone()
+}
+
+#[tokio::test]
+async fn labels_are_added_and_taken_away() {
+    let sandbox = sandbox().await;
+    let user = User::of(&sandbox, MIRA).await;
+    let letter = first(&user).await;
+    let path = at("messages", &letter);
+    for (what, body, labels) in [
+        (
+            "modify",
+            json!({ "addLabelIds": ["STARRED"], "removeLabelIds": ["UNREAD"] }),
+            vec!["INBOX", "STARRED"],
+        ),
+        (
+            "modify",
+            json!({ "addLabelIds": ["STARRED"] }),
+            vec!["INBOX", "STARRED"],
+        ),
+        ("trash", Value::Null, vec!["STARRED", "TRASH"]),
+        ("untrash", Value::Null, vec!["STARRED"]),
+        (
+            "modify",
+            json!({ "addLabelIds": ["INBOX", "IMPORTANT"] }),
+            vec!["STARRED", "INBOX", "IMPORTANT"],
+        ),
+        (
+            "modify",
+            json!({ "addLabelIds": ["SPAM"] }),
+            vec!["STARRED", "IMPORTANT", "SPAM"],
+        ),
+        (
+            "modify",
+            json!({ "addLabelIds": ["TRASH"] }),
+            vec!["STARRED", "IMPORTANT", "TRASH"],
+        ),
+        (
+            "modify",
+            json!({ "removeLabelIds": ["STARRED", "IMPORTANT", "TRASH"] }),
+            vec![],
+        ),
+    ] {
+        let mut wanted = letter.clone();
+        if !labels.is_empty() {
+            wanted["labelIds"] = json!(labels);
+        }
+        let answer = user.post(&format!("{path}/{what}"), body.clone()).await;
+        assert_eq!(answer, wanted, "{what} {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_changes_as_one() {
+    let sandbox = sandbox().await;
+    let user = User::of(&sandbox, MIRA).await;
+    let letter = first(&user).await;
+    let lines = [
+        "From: mira@example.com",
+        "To: ada@example.com",
+        "Subject: Re: Lamps",
+        "References: <first.mira@example.com>",
+    ];
+    let sent = user
+        .post("messages/send", json!({ "raw": raw(&lines, "x") }))
+        .await;
+    let path = format!("threads/{}", letter["threadId"].as_str().unwrap());
+    let answer = user.post(&format!("{path}/trash"), Value::Null).await;
+    assert_eq!(
+        answer,
+        json!({ "id": letter["threadId"], "messages": [
+            { "id": letter["id"], "threadId": letter["threadId"], "labelIds": ["UNREAD", "TRASH"] },
+            { "id": sent["id"], "threadId": letter["threadId"], "labelIds": ["SENT", "TRASH"] },
+        ]})
+    );
+    user.post(&format!("{path}/untrash"), Value::Null).await;
+    let answer = user
+        .post(
+            &format!("{path}/modify"),
+            json!({ "addLabelIds": ["STARRED"] }),
+        )
+        .await;
+    assert_eq!(
+        answer,
+        json!({ "id": letter["threadId"], "messages": [
+            { "id": letter["id"], "threadId": letter["threadId"], "labelIds": ["UNREAD", "STARRED"] },
+            { "id": sent["id"], "threadId": letter["threadId"], "labelIds": ["SENT", "STARRED"] },
+        ]})
+    );
+}
+
+/// Every kind of change stands in the history, in its order; what changes
+/// nothing does not.
+#[tokio::test]
+async fn the_history_tells_it_all() {
+    let sandbox = sandbox().await;
+    let user = User::with_scope(&sandbox, MIRA, ALL).await;
+    let letter = first(&user).await;
+    let start = user.get("profile").await["historyId"].clone();
+    let start = start.as_str().unwrap();
+    let path = at("messages", &letter);
+    for _ in 0..2 {
+        let body = json!({ "addLabelIds": ["STARRED"], "removeLabelIds": ["UNREAD"] });
+        user.post(&format!("{path}/modify"), body).await;
+    }
+    let lines = [
+        "From: mira@example.com",
+        "To: a@example.org",
+        "Subject: New",
+    ];
+    let message = |text: &str| json!({ "message": { "raw": raw(&lines, text) } });
+    let draft = user.post("drafts", message("one")).await;
+    user.ok("PUT", &at("drafts", &draft), message("two")).await;
+    user.post("drafts/send", json!({ "id": draft["id"] })).await;
+    user.ok("DELETE", &path, Value::Null).await;
+
+    let history = user.get(&format!("history?startHistoryId={start}")).await;
+    let mut seen = vec![letter["id"].as_str().unwrap().to_owned()];
+    let rows: Vec<Value> = history["history"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            let mut row = row.clone();
+            let row = row.as_object_mut().unwrap();
+            row.remove("id");
+            row.remove("messages");
+            steady(Value::Object(row.clone()), &mut seen)
+        })
+        .collect();
+    let own = |labels: &[&str]| json!({ "id": "#1", "threadId": "#1", "labelIds": labels });
+    let new = |id: &str, label: &str| json!([{ "message": { "id": id, "threadId": "#2", "labelIds": [label] } }]);
+    let gone = |id: &str, thread: &str| json!([{ "message": { "id": id, "threadId": thread } }]);
+    assert_eq!(
+        Value::from(rows),
+        json!([
+            {
+                "labelsAdded": [{ "message": own(&["INBOX", "STARRED"]), "labelIds": ["STARRED"] }],
+                "labelsRemoved": [{ "message": own(&["INBOX", "STARRED"]), "labelIds": ["UNREAD"] }],
+            },
+            { "messagesAdded": new("#2", "DRAFT") },
+            { "messagesAdded": new("#3", "DRAFT") },
+            { "messagesDeleted": gone("#2", "#2") },
+            { "messagesAdded": new("#4", "SENT") },
+            { "messagesDeleted": gone("#3", "#2") },
+            { "messagesDeleted": gone("#1", "#1") },
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a_thousand_letters_change_in_one_request() {
+    let sandbox = sandbox().await;
+    let user = User::with_scope(&sandbox, MIRA, ALL).await;
+    for number in 0..1_000 {
+        let letter = format!("From: a@example.com\r\nMessage-ID: <{number}@n>\r\n\r\n{number}");
+        assert!(sandbox.deliver(MIRA, letter.as_bytes()).unwrap());
+    }
+    let mut ids: Vec<Value> = Vec::new();
+    let mut page = "messages?maxResults=500".to_owned();
+    while ids.len() < 1_000 {
+        let answer = user.get(&page).await;
+        let rows = answer["messages"].as_array().unwrap();
+        ids.extend(rows.iter().map(|row| row["id"].clone()));
+        let next = answer["nextPageToken"].as_str().unwrap();
+        page = format!("messages?maxResults=500&pageToken={next}");
+    }
+    assert_eq!(ids.len(), 1_000);
+    // An id of nothing is passed over.
+    ids[999] = "1000000000000001".into();
+    let start = user.get("profile").await["historyId"].clone();
+    let body = json!({ "ids": ids, "addLabelIds": ["TRASH"], "removeLabelIds": ["UNREAD"] });
+    assert_eq!(
+        user.send("POST", "messages/batchModify", body.clone())
+            .await,
+        (204, Value::Null)
+    );
+    let count = |label: Value| label["messagesTotal"].clone();
+    assert_eq!(count(user.get("labels/TRASH").await), 999);
+    assert_eq!(count(user.get("labels/UNREAD").await), 2);
+    let path = format!(
+        "history?maxResults=500&startHistoryId={}",
+        start.as_str().unwrap()
+    );
+    let first = user.get(&path).await;
+    let next = first["nextPageToken"].as_str().unwrap();
+    let second = user.get(&format!("{path}&pageToken={next}")).await;
+    let rows = |page: &Value| page["history"].as_array().unwrap().len();
+    assert_eq!((rows(&first), rows(&second)), (500, 499));
+
+    let mut more = body;
+    more["ids"]
+        .as_array_mut()
+        .unwrap()
+        .push("1000000000000002".into());
+    assert_eq!(
+        user.refused("POST", "messages/batchModify", more).await,
+        (
+            400,
+            "invalidArgument".to_owned(),
+            "Too many message ids specified".to_owned()
+        )
+    );
+    let deleted = user
+        .send("POST", "messages/batchDelete", json!({ "ids": ids }))
+        .await;
+    assert_eq!(deleted, (204, Value::Null));
+    assert_eq!(user.get("profile").await["messagesTotal"], 2);
+}

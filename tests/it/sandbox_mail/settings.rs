@@ -1,0 +1,163 @@
+//! Filters and what they do to letters that come; vacation, signatures,
+//! language.
+
+use super::*;
+
+const BASIC: &str = "https://www.googleapis.com/auth/gmail.settings.basic";
+
+#[tokio::test]
+async fn filters_are_kept_and_applied() {
+    let sandbox = sandbox().await;
+    let owner = User::with_scope(&sandbox, ZOE, &format!("{BASIC} {MODIFY}")).await;
+    owner.post("labels", json!({ "name": "Invoices" })).await;
+    let bodies = [
+        json!({
+            "criteria": { "from": "mira@example.com", "subject": "invoice" },
+            "action": { "addLabelIds": ["Label_1"], "removeLabelIds": ["INBOX"] },
+        }),
+        json!({
+            "criteria": { "query": "lamp OR cable", "negatedQuery": "silk" },
+            "action": { "addLabelIds": ["STARRED"] },
+        }),
+        json!({
+            "criteria": { "to": "zoe+shop@example.com" },
+            "action": { "addLabelIds": ["TRASH"] },
+        }),
+    ];
+    assert_eq!(owner.get("settings/filters").await, json!({}));
+    let mut made = Vec::new();
+    for body in bodies {
+        let filter = owner.post("settings/filters", body.clone()).await;
+        let mut wanted = body.clone();
+        wanted["id"] = filter["id"].clone();
+        assert_eq!(filter, wanted);
+        assert_eq!(
+            owner.refused("POST", "settings/filters", body).await,
+            (
+                400,
+                "failedPrecondition".to_owned(),
+                "Filter already exists".to_owned()
+            )
+        );
+        made.push(filter);
+    }
+    assert_eq!(
+        owner.get("settings/filters").await,
+        json!({ "filter": made })
+    );
+    assert_eq!(owner.get(&at("settings/filters", &made[1])).await, made[1]);
+
+    let mira = User::of(&sandbox, MIRA).await;
+    for (to, subject, text, labels) in [
+        (
+            "zoe@example.com",
+            "Invoice 7",
+            "pay",
+            vec!["UNREAD", "Label_1"],
+        ),
+        (
+            "zoe@example.com",
+            "News",
+            "a cable",
+            vec!["UNREAD", "INBOX", "STARRED"],
+        ),
+        (
+            "zoe@example.com",
+            "News",
+            "a silk cable",
+            vec!["UNREAD", "INBOX"],
+        ),
+        ("zoe+shop@example.com", "News", "x", vec!["UNREAD", "TRASH"]),
+    ] {
+        let id = text.replace(' ', ".");
+        let lines = [
+            "From: mira@example.com".to_owned(),
+            format!("To: {to}"),
+            format!("Subject: {subject}"),
+            format!("Message-ID: <{id}@example.com>"),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        mira.post("messages/send", json!({ "raw": raw(&lines, text) }))
+            .await;
+        let found = sandbox.found(ZOE, &format!("{id}@example.com"));
+        assert_eq!(found, [labels], "{subject}: {text}");
+    }
+    let path = at("settings/filters", &made[0]);
+    assert_eq!(
+        owner.send("DELETE", &path, Value::Null).await,
+        (204, Value::Null)
+    );
+    assert_eq!(owner.send("DELETE", &path, Value::Null).await.0, 404);
+    assert_eq!(
+        owner.get("settings/filters").await,
+        json!({ "filter": made[1..] })
+    );
+}
+
+#[tokio::test]
+async fn settings_are_set_and_stay() {
+    let sandbox = sandbox().await;
+    let user = User::with_scope(&sandbox, MIRA, BASIC).await;
+    let on = json!({
+        "enableAutoReply": true,
+        "responseSubject": "Away",
+        "responseBodyHtml": "<p>Back in May.</p>",
+        "restrictToContacts": true,
+        "restrictToDomain": false,
+        "startTime": "1793000000000",
+        "endTime": "1794000000000",
+    });
+    assert_eq!(user.ok("PUT", "settings/vacation", on.clone()).await, on);
+    assert_eq!(user.get("settings/vacation").await, on);
+    let off = json!({
+        "enableAutoReply": false,
+        "responseSubject": "",
+        "restrictToContacts": false,
+        "restrictToDomain": false,
+    });
+    assert_eq!(user.ok("PUT", "settings/vacation", json!({})).await, off);
+
+    let language = json!({ "displayLanguage": "de" });
+    assert_eq!(
+        user.ok("PUT", "settings/language", language.clone()).await,
+        language
+    );
+    assert_eq!(user.get("settings/language").await, language);
+
+    let path = "settings/sendAs/mira%2Bnews%40example.com";
+    let alias = json!({
+        "sendAsEmail": "mira+news@example.com",
+        "displayName": "",
+        "replyToAddress": "",
+        "signature": "<b>M.</b>",
+        "treatAsAlias": true,
+        "verificationStatus": "accepted",
+    });
+    let own = json!({
+        "sendAsEmail": "mira@example.com",
+        "displayName": "Mira L.",
+        "replyToAddress": "",
+        "signature": "",
+        "isPrimary": true,
+        "isDefault": true,
+    });
+    assert_eq!(
+        user.ok("PATCH", path, json!({ "signature": "<b>M.</b>" }))
+            .await,
+        alias
+    );
+    let named = json!({ "displayName": "Mira L." });
+    assert_eq!(
+        user.ok("PATCH", "settings/sendAs/mira@example.com", named)
+            .await,
+        own
+    );
+    assert_eq!(user.get(path).await, alias);
+    assert_eq!(
+        user.get("settings/sendAs").await,
+        json!({ "sendAs": [own, alias] })
+    );
+    let mut bare = alias;
+    bare["signature"] = "".into();
+    assert_eq!(user.ok("PUT", path, json!({})).await, bare);
+}

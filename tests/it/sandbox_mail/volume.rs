@@ -1,0 +1,46 @@
+//! Many changes cost neither memory nor time.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// The memory of this process in bytes, where the system tells it.
+fn memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib << 10)
+}
+
+/// A thousand letters of 20 KB, sent and delivered: 20 MB, as both share theirs
+/// with nobody 40 MB, and not the thousand states between.
+#[tokio::test]
+async fn a_thousand_letters_are_sent() {
+    let sandbox = sandbox().await;
+    let user = User::of(&sandbox, MIRA).await;
+    let text = "A line of some length.\r\n".repeat(850);
+    let (before, start) = (memory(), Instant::now());
+    for number in 0..1_000 {
+        let id = format!("Message-ID: <{number}@example.com>");
+        let lines = ["From: mira@example.com", "To: zoe@example.com", &id];
+        let draft = json!({ "message": { "raw": raw(&lines, &text) } });
+        let draft = user.post("drafts", draft).await;
+        user.post("drafts/send", json!({ "id": draft["id"] })).await;
+    }
+    // Generous, for slow machines; quadratic work would take minutes.
+    assert!(
+        start.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        start.elapsed()
+    );
+    if let (Some(before), Some(after)) = (before, memory()) {
+        // Other tests run beside this one.
+        let more = after.saturating_sub(before) >> 20;
+        assert!(more < 1_024, "{more} MiB");
+    }
+    for address in [MIRA, ZOE] {
+        let of = User::of(&sandbox, address).await;
+        assert_eq!(of.get("profile").await["messagesTotal"], 1_001, "{address}");
+    }
+    assert_eq!(sandbox.found(ZOE, "999@example.com"), [["UNREAD", "INBOX"]]);
+}

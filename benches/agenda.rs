@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use daysheet::access::Access;
 use daysheet::accounts::Account;
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::Client;
@@ -242,8 +243,8 @@ impl Connect for Ready {
         Err(daysheet::error::Error::argument("nobody signs in here"))
     }
 
-    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
-        Ok(&[])
+    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+        Ok(Vec::new())
     }
 }
 

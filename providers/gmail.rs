@@ -98,13 +98,26 @@ macro_rules! with_headers {
     }};
 }
 
+mod arrange;
 mod changes;
+mod compose;
+mod contacts;
+mod drafts;
+mod filters;
+mod letters;
 mod lists;
+mod organize;
+mod places;
+mod requests;
+mod states;
+mod upload;
 
 /// One Gmail account.
 pub struct Gmail {
     hub: Hub<HttpsConnector<HttpConnector>>,
     google: Google,
+    /// Where Gmail is.
+    base: Url,
     /// Where the People API is.
     people: Url,
     /// True once the searches of the People API were announced.
@@ -120,6 +133,7 @@ impl Gmail {
         Ok(Self {
             hub,
             google,
+            base: config.endpoints.gmail.clone(),
             people: config.endpoints.google_people.clone(),
             people_warm: AtomicBool::new(false),
             labels: Mutex::new(None),

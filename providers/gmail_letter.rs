@@ -329,11 +329,11 @@ fn content_type(value: &str) -> ContentType {
     }
 }
 
-fn is_text(mime: &str) -> bool {
+pub(super) fn is_text(mime: &str) -> bool {
     matches!(mime, "text/plain" | "text/html" | "")
 }
 
-fn is_attached(part: &Value) -> bool {
+pub(super) fn is_attached(part: &Value) -> bool {
     header(part, "Content-Disposition").is_some_and(|value| {
         value
             .trim_start()
@@ -342,7 +342,7 @@ fn is_attached(part: &Value) -> bool {
     })
 }
 
-fn header<'v>(part: &'v Value, name: &str) -> Option<&'v str> {
+pub(super) fn header<'v>(part: &'v Value, name: &str) -> Option<&'v str> {
     part.get("headers")?
         .as_array()?
         .iter()

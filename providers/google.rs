@@ -13,32 +13,67 @@ use std::time::Duration;
 
 use google_apis_common::{Delegate, GetToken, Response, Retry};
 use http_body_util::BodyExt;
-use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH};
+use hyper::{HeaderMap, Method};
 use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
 
 use super::pace::{Pace, told};
+use crate::access::Access;
 use crate::accounts::TokenSource;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::text::{cell, clip};
 
-/// What a sign-in asks Google for: to read mail, to read and write calendars,
-/// and to look people up.
-pub const SCOPES: &[&str] = &[
-    "https://www.googleapis.com/auth/gmail.readonly",
-    "https://www.googleapis.com/auth/calendar",
-    "https://www.googleapis.com/auth/contacts.readonly",
-    "https://www.googleapis.com/auth/contacts.other.readonly",
-];
+/// What a sign-in asks Google for. Gmail has one scope for putting mail in order,
+/// for drafts and for sending; only deleting for good needs more.
+pub fn scopes(access: Access) -> Vec<&'static str> {
+    let mut scopes = match access {
+        Access::Read => vec![
+            "https://www.googleapis.com/auth/gmail.readonly",
+            "https://www.googleapis.com/auth/calendar.readonly",
+            "https://www.googleapis.com/auth/contacts.readonly",
+        ],
+        Access::Organize | Access::Draft | Access::Send => vec![
+            "https://www.googleapis.com/auth/gmail.modify",
+            "https://www.googleapis.com/auth/gmail.settings.basic",
+            "https://www.googleapis.com/auth/calendar",
+            "https://www.googleapis.com/auth/contacts",
+        ],
+        Access::Full => vec![
+            "https://mail.google.com/",
+            "https://www.googleapis.com/auth/gmail.settings.basic",
+            "https://www.googleapis.com/auth/calendar",
+            "https://www.googleapis.com/auth/contacts",
+        ],
+    };
+    scopes.push("https://www.googleapis.com/auth/contacts.other.readonly");
+    scopes
+}
 
 /// Calls of one account in flight at once. Gmail throttles bursts of 100 and
 /// bears 25.
 pub const IN_FLIGHT: usize = 25;
+/// The slowest way that is waited for when much is sent, in bytes a second.
+const SLOWEST: u64 = 50_000;
+/// A status that says to go on with an upload.
+const GO_ON: u16 = 308;
+/// One attempt at a write.
+type Attempt<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
 /// What a generated call answers with.
 pub type Answer<T> = google_apis_common::Result<(Response, T)>;
+
+/// An answer with what stands before its body.
+#[derive(Debug)]
+pub struct Whole {
+    /// True if what was sent is a part, and more is waited for.
+    pub more: bool,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The JSON; null if there is none.
+    pub body: Value,
+}
 
 /// Which of Google's services is meant, for words.
 #[derive(Debug)]
@@ -187,30 +222,91 @@ impl Google {
         version: Option<&str>,
         body: Option<&Value>,
     ) -> Result<Value> {
+        let (call, time) = self.write(method, url, version, body);
+        self.pace.change_within(time, call).await
+    }
+
+    /// [`Google::send`] for what is not tried again even when it came too often:
+    /// letters.
+    pub async fn send_once(&self, url: &Url, body: &Value) -> Result<Value> {
+        let (call, time) = self.write(Method::POST, url, None, Some(body));
+        self.pace.once_only(time, call).await
+    }
+
+    /// One attempt at a write, and how long it may take.
+    fn write<'a>(
+        &'a self,
+        method: Method,
+        url: &'a Url,
+        version: Option<&'a str>,
+        body: Option<&Value>,
+    ) -> (impl Fn(String) -> Attempt<'a>, Duration) {
+        let written = body.map(|body| body.to_string().into_bytes());
+        let time = time_for(written.as_ref().map_or(0, Vec::len));
+        let call = move |token: String| -> Attempt<'a> {
+            let (method, written) = (method.clone(), written.clone());
+            Box::pin(async move {
+                let mut request = hyper::Request::builder()
+                    .method(method)
+                    .uri(url.as_str())
+                    .header(AUTHORIZATION, format!("Bearer {token}"));
+                if let Some(version) = version {
+                    request = request.header(IF_MATCH, version);
+                }
+                if written.is_some() {
+                    request = request.header(CONTENT_TYPE, "application/json");
+                }
+                let request = request
+                    .body(written.unwrap_or_default())
+                    .map_err(unwritten)?;
+                let answer = net::send_within(request, time).await.map_err(open)?;
+                if answer.status().is_success() && answer.body().is_empty() {
+                    return Ok(Value::Null);
+                }
+                self.answered(&answer).map_err(open)
+            })
+        };
+        (call, time)
+    }
+
+    /// Sends bytes of any type, once, with as much time as so many take; the
+    /// answer with its headers. An upload that is to go on is no error.
+    ///
+    /// # Errors
+    /// As [`Google::send`].
+    pub async fn send_bytes(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: &[(&str, &str)],
+        bytes: &[u8],
+    ) -> Result<Whole> {
+        let time = time_for(bytes.len());
         self.pace
-            .change(|token| {
+            .change_within(time, |token| {
                 let method = method.clone();
                 async move {
                     let mut request = hyper::Request::builder()
                         .method(method)
                         .uri(url.as_str())
                         .header(AUTHORIZATION, format!("Bearer {token}"));
-                    if let Some(version) = version {
-                        request = request.header(IF_MATCH, version);
+                    for (name, value) in headers {
+                        request = request.header(*name, *value);
                     }
-                    let bytes = match body {
-                        None => Vec::new(),
-                        Some(body) => {
-                            request = request.header(CONTENT_TYPE, "application/json");
-                            body.to_string().into_bytes()
-                        }
+                    let request = request.body(bytes.to_vec()).map_err(unwritten)?;
+                    let answer = net::send_within(request, time).await.map_err(open)?;
+                    let status = answer.status().as_u16();
+                    let body = match status == GO_ON
+                        || (answer.status().is_success() && answer.body().is_empty())
+                    {
+                        true => Value::Null,
+                        false => self.answered(&answer).map_err(open)?,
                     };
-                    let request = request.body(bytes).map_err(unwritten)?;
-                    let answer = net::send(request).await.map_err(open)?;
-                    if answer.status().is_success() && answer.body().is_empty() {
-                        return Ok(Value::Null);
-                    }
-                    self.answered(&answer).map_err(open)
+                    Ok(Whole {
+                        more: status == GO_ON,
+                        headers: answer.into_parts().0.headers,
+                        body,
+                    })
                 }
             })
             .await
@@ -227,6 +323,12 @@ impl Google {
         let body = serde_json::from_slice(answer.body()).unwrap_or_default();
         Err(refused(self.service, seen, &body))
     }
+}
+
+/// How long so many bytes may take to be sent and answered.
+fn time_for(length: usize) -> Duration {
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    net::TIMEOUT + Duration::from_secs(length / SLOWEST)
 }
 
 /// What failed such that a write may have been carried out all the same.
@@ -297,6 +399,14 @@ fn broken_off() -> Error {
     Error::new(Kind::Network, "Google's answer broke off")
 }
 
+/// The reason that Google's newer APIs give among the details of an error.
+fn detail(error: &Value) -> Option<&str> {
+    let details = error.get("details")?.as_array()?;
+    details
+        .iter()
+        .find_map(|detail| detail.get("reason").and_then(Value::as_str))
+}
+
 /// Google's error answer, in our kinds.
 fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
@@ -304,6 +414,7 @@ fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
     let reason = error
         .pointer("/errors/0/reason")
         .and_then(Value::as_str)
+        .or_else(|| detail(error))
         .unwrap_or_else(|| text("status"));
     let limited = matches!(
         reason,

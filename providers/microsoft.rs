@@ -2,9 +2,9 @@
 //!
 //! The SDK builds each request and puts the token in; what it lacks or does
 //! badly is done here: the pace of `pace.rs`, a client that follows no redirect,
-//! a cap on the length of an answer, `$batch` with a second try for each part,
-//! and page links that can lead nowhere but to the configured endpoint. What an
-//! answer means stands in `microsoft_answer.rs`.
+//! a cap on the length of an answer, and page links that can lead nowhere but to
+//! the configured endpoint. What an answer means stands in
+//! `microsoft_answer.rs`, `$batch` in `microsoft_batch.rs`.
 //!
 //! Reads are tried again, writes are not: see [`Graph::write`].
 //!
@@ -13,18 +13,17 @@
 //! they take an id with a slash for two segments of the path, and encode one
 //! that was encoded already.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use graph_rs_sdk::header::{CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
+use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
 use graph_rs_sdk::http::{BodyRead, Method};
 use graph_rs_sdk::{GraphClient, GraphClientConfiguration};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value, json};
+use serde_json::Value;
 use url::Url;
 
-use super::microsoft_answer::{Answer, LONGEST, broken, page, read, sub_answers, too_long};
+use super::microsoft_answer::{Answer, LONGEST, broken, page, read};
 use super::microsoft_bearer::{Bearer, no_token};
 use super::pace::Pace;
 use crate::accounts::TokenSource;
@@ -34,16 +33,14 @@ use crate::net;
 
 /// Calls of one account in flight at once. Outlook allows four per mailbox, and
 /// Graph sends it the parts of a batch four at a time.
-const IN_FLIGHT: u32 = 4;
-/// The most requests that Graph takes in one batch.
-const BATCH: usize = 20;
+pub(super) const IN_FLIGHT: u32 = 4;
 /// Attempts at a list that the service is too slow for.
 const SLOW_ATTEMPTS: u32 = 2;
 /// How long a connection may take to open.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Ids that stay the same when a message moves to another folder, and the times
 /// of events in UTC, where every local time is one instant.
-const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
+pub(super) const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
 
 /// What stands in a query as it is. Spaces are `%20`: in the address of a part
 /// of a batch, `+` is a plus.
@@ -62,29 +59,29 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC
 /// One account's way to Graph, and to one mailbox there.
 pub struct Graph {
     sdk: GraphClient,
-    http: reqwest::Client,
+    pub(super) http: reqwest::Client,
     /// Ends in a slash.
-    base: Url,
+    pub(super) base: Url,
     /// `me`, or `users/ADDRESS` for a mailbox that is shared with the user.
     owner: String,
-    pace: Pace,
+    pub(super) pace: Pace,
 }
 
 /// One attempt at a request.
 #[derive(Clone, Copy)]
-struct Call<'a> {
-    method: &'a Method,
-    request: &'a str,
-    prefer: &'a str,
+pub(super) struct Call<'a> {
+    pub method: &'a Method,
+    pub request: &'a str,
+    pub prefer: &'a str,
     /// The version that the thing must still have.
-    version: Option<&'a str>,
-    body: Option<&'a Value>,
+    pub version: Option<&'a str>,
+    pub body: Option<&'a Value>,
     /// The longest answer that is read, in bytes.
-    most: usize,
+    pub most: usize,
 }
 
 impl<'a> Call<'a> {
-    fn get(request: &'a str) -> Self {
+    pub fn get(request: &'a str) -> Self {
         Self {
             method: &Method::GET,
             request,
@@ -217,7 +214,27 @@ impl Graph {
             };
             self.send(call).await?.some_json()
         };
-        self.pace.change(call).await.map_err(open)
+        self.pace
+            .change(call)
+            .await
+            .map_err(|error| self.whose(request, open(error)))
+    }
+
+    /// Has something done that is not tried again even when it came too often:
+    /// a letter sent. The request has no body, and the answer none.
+    pub async fn post_once(&self, request: &str) -> Result<()> {
+        let call = |_token| async {
+            let call = Call {
+                method: &Method::POST,
+                ..Call::get(request)
+            };
+            self.send(call).await?.some_json()
+        };
+        self.pace
+            .once_only(Duration::ZERO, call)
+            .await
+            .map(drop)
+            .map_err(|error| self.whose(request, open(error)))
     }
 
     /// Gets JSON that the service may be too slow for: then once more and no
@@ -291,128 +308,9 @@ impl Graph {
             .map_err(|error| self.whose(request, error))
     }
 
-    /// Gets JSON of several requests, 20 in one round trip; one answer for each,
-    /// in their order. A part that is refused for now is asked for again.
-    pub async fn batch(&self, requests: &[String]) -> Vec<Result<Value>> {
-        if let [one] = requests {
-            return vec![self.get(one).await];
-        }
-        self.batch_with(requests, PREFER).await
-    }
-
-    /// [`Graph::batch`] for lists whose pages are asked for by a preference alone.
-    pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
-        let prefer = format!("{PREFER}, odata.maxpagesize={size}");
-        self.batch_with(requests, &prefer).await
-    }
-
-    async fn batch_with(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
-        let mut answers = Vec::with_capacity(requests.len());
-        // One after the other: each takes all the calls that the mailbox allows.
-        for some in requests.chunks(BATCH) {
-            answers.extend(self.some(some, prefer).await);
-        }
-        answers
-    }
-
-    /// At most 20 requests.
-    async fn some(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
-        let mut answers: HashMap<usize, Result<Value>> = HashMap::new();
-        let mut open: Vec<usize> = (0..requests.len()).collect();
-        let mut attempt = 0;
-        while !open.is_empty() {
-            attempt += 1;
-            let mut found = match self.round(requests, &open, prefer).await {
-                Ok(found) => found,
-                Err(error) if too_long(&error) && open.len() > 1 => {
-                    for at in open {
-                        let request = requests.get(at).map_or("", String::as_str);
-                        answers.insert(at, self.get(request).await);
-                    }
-                    break;
-                }
-                Err(error) => {
-                    answers.extend(open.iter().map(|at| (*at, Err(error.clone()))));
-                    break;
-                }
-            };
-            let mut wait = Duration::ZERO;
-            let mut again = Vec::new();
-            for at in open {
-                let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
-                let later = answer.as_ref().err().and_then(|error| {
-                    // A wait too long for us is one for all calls all the same.
-                    if let Kind::RateLimited(Some(told)) = error.kind() {
-                        self.pace.hush(told);
-                    }
-                    let wait = self.pace.wait(attempt, error)?;
-                    if error.kind() == Kind::RateLimited(None) {
-                        self.pace.hush(wait);
-                    }
-                    Some(wait)
-                });
-                match later {
-                    Some(told) => {
-                        wait = wait.max(told);
-                        again.push(at);
-                    }
-                    None => {
-                        let request = requests.get(at).map_or("", String::as_str);
-                        let answer =
-                            answer.map_err(|error| self.whose(request, self.pace.advise(error)));
-                        answers.insert(at, answer);
-                    }
-                }
-            }
-            open = again;
-            if !open.is_empty() {
-                tokio::time::sleep(wait).await;
-            }
-        }
-        (0..requests.len())
-            .map(|at| answers.remove(&at).unwrap_or_else(|| Err(left_out())))
-            .collect()
-    }
-
-    /// One round trip for those of `requests` that are still open.
-    async fn round(
-        &self,
-        requests: &[String],
-        open: &[usize],
-        prefer: &str,
-    ) -> Result<HashMap<usize, Result<Value>>> {
-        let parts: Vec<Value> = open
-            .iter()
-            .filter_map(|at| {
-                Some(json!({
-                    "id": at.to_string(),
-                    "method": "GET",
-                    "url": format!("/{}", requests.get(*at)?),
-                    "headers": {"Prefer": prefer},
-                }))
-            })
-            .collect();
-        let body = &json!({ "requests": parts });
-        let call = |_token| async {
-            let call = Call {
-                method: &Method::POST,
-                body: Some(body),
-                ..Call::get("$batch")
-            };
-            let found = sub_answers(self.send(call).await?.json()?)?;
-            // A token that ended between the envelope and a part is renewed as any.
-            let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
-            match found.values().find(|answer| refused(answer)) {
-                Some(Err(error)) => Err(error.clone()),
-                _ => Ok(found),
-            }
-        };
-        self.pace.call_of(IN_FLIGHT, call).await
-    }
-
     /// Makes one attempt. The SDK builds the request; our client sends it,
     /// because the SDK's follows redirects.
-    async fn send(&self, call: Call<'_>) -> Result<Answer> {
+    pub(super) async fn send(&self, call: Call<'_>) -> Result<Answer> {
         let unwritten = || Error::new(Kind::Internal, "a request to Outlook could not be written");
         let mut sdk = self.sdk.clone();
         sdk.use_test_endpoint(&self.checked(&format!("{}{}", self.base, call.request))?);
@@ -424,6 +322,10 @@ impl Graph {
             .header(HeaderName::from_static("prefer"), header(call.prefer)?);
         if has_body {
             request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        if !has_body && call.method == Method::POST {
+            // Exchange refuses a POST that does not say how long it is.
+            request = request.header(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         if let Some(version) = call.version {
             request = request.header(IF_MATCH, header(version)?);
@@ -452,7 +354,7 @@ impl Graph {
     }
 
     /// Access to another's mail is the owner's to give, not a scope's.
-    fn whose(&self, request: &str, error: Error) -> Error {
+    pub(super) fn whose(&self, request: &str, error: Error) -> Error {
         let below = request.strip_prefix(self.owner.as_str());
         let mail = ["/messages", "/mailFolders"];
         let is_mail = below.is_some_and(|below| mail.iter().any(|mail| below.starts_with(mail)));
@@ -463,7 +365,7 @@ impl Graph {
         {
             return Error::new(
                 Kind::Provider(403),
-                "the mailbox is not shared with this sign-in any more, or not for reading",
+                "the mailbox is not shared with this sign-in any more, or not for this",
             )
             .next("ask its owner for access");
         }
@@ -488,7 +390,7 @@ fn is_slow(error: &Error) -> bool {
     matches!(error.kind(), Kind::Provider(503 | 504) | Kind::Timeout)
 }
 
-fn left_out() -> Error {
+pub(super) fn left_out() -> Error {
     Error::new(
         Kind::Provider(200),
         "Outlook left one of several requests unanswered",
@@ -497,7 +399,7 @@ fn left_out() -> Error {
 }
 
 /// What failed such that a write may have been carried out all the same.
-fn open(error: Error) -> Error {
+pub(super) fn open(error: Error) -> Error {
     match error.kind() {
         Kind::Provider(500..=599) => Error::new(
             Kind::Network,

@@ -57,6 +57,11 @@ pub fn too_long(error: &Error) -> bool {
 }
 
 impl Answer {
+    /// The status as HTTP numbers it.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
     /// The answer's JSON, or what its status says.
     pub fn json(self) -> Result<Value> {
         if (200..300).contains(&self.status) {

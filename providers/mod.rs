@@ -24,11 +24,15 @@ mod microsoft;
 #[cfg(feature = "microsoft")]
 mod microsoft_answer;
 #[cfg(feature = "microsoft")]
+mod microsoft_batch;
+#[cfg(feature = "microsoft")]
 mod microsoft_bearer;
 #[cfg(feature = "microsoft")]
 mod microsoft_scopes;
 #[cfg(feature = "microsoft")]
 mod outlook;
+#[cfg(feature = "microsoft")]
+mod outlook_arrange;
 #[cfg(feature = "microsoft")]
 mod outlook_calendar;
 #[cfg(feature = "microsoft")]
@@ -36,13 +40,21 @@ mod outlook_calendar_changes;
 #[cfg(feature = "microsoft")]
 mod outlook_changes;
 #[cfg(feature = "microsoft")]
+mod outlook_compose;
+#[cfg(feature = "microsoft")]
+mod outlook_contacts;
+#[cfg(feature = "microsoft")]
 mod outlook_delta;
 #[cfg(feature = "microsoft")]
 mod outlook_draft;
 #[cfg(feature = "microsoft")]
+mod outlook_drafts;
+#[cfg(feature = "microsoft")]
 mod outlook_events;
 #[cfg(feature = "microsoft")]
 mod outlook_facts;
+#[cfg(feature = "microsoft")]
+mod outlook_files;
 #[cfg(feature = "microsoft")]
 mod outlook_folders;
 #[cfg(feature = "microsoft")]
@@ -52,13 +64,23 @@ mod outlook_list;
 #[cfg(feature = "microsoft")]
 mod outlook_notes;
 #[cfg(feature = "microsoft")]
+mod outlook_organize;
+#[cfg(feature = "microsoft")]
 mod outlook_people;
+#[cfg(feature = "microsoft")]
+mod outlook_places;
 pub mod outlook_query;
 pub mod outlook_recurrence;
 #[cfg(feature = "microsoft")]
+mod outlook_rules;
+#[cfg(feature = "microsoft")]
 mod outlook_schedule;
 #[cfg(feature = "microsoft")]
+mod outlook_settings;
+#[cfg(feature = "microsoft")]
 mod outlook_threads;
+#[cfg(feature = "microsoft")]
+mod outlook_upload;
 #[cfg(feature = "microsoft")]
 mod outlook_write;
 #[cfg(feature = "microsoft")]
@@ -72,6 +94,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
+use crate::access::Access;
 use crate::accounts::{Account, Accounts};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
@@ -180,7 +203,7 @@ impl Connect for Providers {
         }
     }
 
-    fn scopes(&self, provider: &str, shared: bool) -> Result<&'static [&'static str]> {
+    fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>> {
         match provider {
             #[cfg(feature = "google")]
             "google" if shared => Err(Error::argument(
@@ -188,13 +211,11 @@ impl Connect for Providers {
             )
             .next("sign in to that mailbox itself")),
             #[cfg(feature = "google")]
-            "google" => Ok(google::SCOPES),
+            "google" => Ok(google::scopes(access)),
             #[cfg(feature = "microsoft")]
-            "microsoft" if shared => Ok(microsoft_scopes::SHARED),
-            #[cfg(feature = "microsoft")]
-            "microsoft" => Ok(microsoft_scopes::OWN),
+            "microsoft" => Ok(microsoft_scopes::scopes(shared, access)),
             other => {
-                let _ = shared;
+                let _ = (shared, access);
                 Err(unknown(other))
             }
         }

@@ -82,6 +82,11 @@ impl Outlook {
         Ok(tree)
     }
 
+    /// Has the folders read anew, after one of them was changed.
+    pub(super) async fn forget_tree(&self) {
+        *self.folders.lock().await = None;
+    }
+
     async fn folder_page(&self, projection: &Projection) -> Result<Page> {
         let counts: Vec<&str> = projection
             .roots()
@@ -124,31 +129,12 @@ impl Outlook {
     async fn aliases(&self) -> Result<Page> {
         let select = [("$select", "mail,userPrincipalName,proxyAddresses")];
         let user = self.graph.get(&self.graph.owner(&select)).await?;
-        let main = main_address(&user);
-        let mut items = Vec::new();
-        for proxy in user
-            .get("proxyAddresses")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-        {
-            // `SMTP:` is the main address, `smtp:` another; the rest is no mail.
-            if let Some((kind, address)) = proxy.split_once(':')
-                && kind.eq_ignore_ascii_case("smtp")
-            {
-                items.push(json!({"address": address, "primary": kind == "SMTP"}));
-            }
-        }
-        items.sort_by_key(|item| item.get("primary") != Some(&Value::Bool(true)));
-        if items.is_empty() && !main.is_empty() {
-            items.push(json!({"address": main, "primary": true}));
-        }
-        Ok(whole(items))
+        let item = |(address, primary)| json!({"address": address, "primary": primary});
+        Ok(whole(addresses(&user).into_iter().map(item).collect()))
     }
 
     /// What Microsoft tells of nobody but the person who signed in.
-    fn own(&self, what: &str) -> Result<()> {
+    pub(super) fn own(&self, what: &str) -> Result<()> {
         if !self.graph.is_shared() {
             return Ok(());
         }
@@ -301,6 +287,27 @@ pub async fn address(config: &Config, token: &str, mailbox: Option<&str>) -> Res
             })?;
     }
     Ok(address)
+}
+
+/// A user's addresses, each with whether it is the main one, which comes first.
+pub(super) fn addresses(user: &Value) -> Vec<(String, bool)> {
+    let mut found: Vec<(String, bool)> = user
+        .get("proxyAddresses")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        // `SMTP:` is the main address, `smtp:` another; the rest is no mail.
+        .filter_map(|proxy| proxy.split_once(':'))
+        .filter(|(kind, _)| kind.eq_ignore_ascii_case("smtp"))
+        .map(|(kind, address)| (address.to_owned(), kind == "SMTP"))
+        .collect();
+    found.sort_by_key(|(_, primary)| !primary);
+    let main = main_address(user);
+    if found.is_empty() && !main.is_empty() {
+        found.push((main.to_owned(), true));
+    }
+    found
 }
 
 /// A user's address. Those of personal accounts may have a sign-in name alone.

@@ -251,13 +251,10 @@ fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
 }
 
 /// A letter with its header lines.
-fn headers(mut item: Value) -> Letter {
-    let headers = item
-        .as_object_mut()
-        .and_then(|item| item.remove("internetMessageHeaders"))
-        .unwrap_or_default();
+fn headers(item: Value) -> Letter {
+    let headers = item.get("internetMessageHeaders");
     let mut source = String::new();
-    for header in headers.as_array().into_iter().flatten() {
+    for header in headers.and_then(Value::as_array).into_iter().flatten() {
         source.push_str(text(header, "name"));
         source.push_str(": ");
         source.push_str(text(header, "value"));

@@ -85,8 +85,40 @@ impl Pace {
     where
         F: Future<Output = Result<T>>,
     {
-        let refused = |error: &Error| matches!(error.kind(), Kind::RateLimited(_));
-        self.attempts(1, refused, make).await
+        self.change_within(PATIENCE, make).await
+    }
+
+    /// [`Pace::change`] with another patience, for much that is sent; never less
+    /// than the usual one.
+    pub async fn change_within<T, F>(
+        &self,
+        patience: Duration,
+        make: impl Fn(String) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        self.attempts(1, patience.max(PATIENCE), limited, make)
+            .await
+    }
+
+    /// [`Pace::change`] for a call that the provider carries out as `weight` calls
+    /// at once.
+    pub async fn change_of<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        self.attempts(weight, PATIENCE, limited, make).await
+    }
+
+    /// Carries out a call that is made once, whatever is answered: only a token
+    /// that is not valid is got anew, because then nothing has been looked at.
+    pub async fn once_only<T, F>(&self, patience: Duration, make: impl Fn(String) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        self.attempts(1, patience.max(PATIENCE), |_| false, make)
+            .await
     }
 
     /// [`Pace::call`] for a call that the provider carries out as `weight` calls
@@ -95,12 +127,13 @@ impl Pace {
     where
         F: Future<Output = Result<T>>,
     {
-        self.attempts(weight, |_| true, make).await
+        self.attempts(weight, PATIENCE, |_| true, make).await
     }
 
     async fn attempts<T, F>(
         &self,
         weight: u32,
+        patience: Duration,
         again: fn(&Error) -> bool,
         make: impl Fn(String) -> F,
     ) -> Result<T>
@@ -112,7 +145,7 @@ impl Pace {
         loop {
             attempt += 1;
             let token = self.tokens.bearer().await?;
-            let error = match self.once(weight, make(token.clone())).await {
+            let error = match self.once(weight, patience, make(token.clone())).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
@@ -131,7 +164,12 @@ impl Pace {
         }
     }
 
-    async fn once<T>(&self, weight: u32, attempt: impl Future<Output = Result<T>>) -> Result<T> {
+    async fn once<T>(
+        &self,
+        weight: u32,
+        patience: Duration,
+        attempt: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let _places = self
             .in_flight
             .acquire_many(weight)
@@ -151,7 +189,7 @@ impl Pace {
             }
             tokio::time::sleep_until(until).await;
         }
-        tokio::time::timeout(PATIENCE, attempt)
+        tokio::time::timeout(patience, attempt)
             .await
             .unwrap_or_else(|_elapsed| {
                 Err(Error::new(
@@ -159,7 +197,7 @@ impl Pace {
                     format!(
                         "{} did not answer within {} seconds",
                         self.title,
-                        PATIENCE.as_secs()
+                        patience.as_secs()
                     ),
                 ))
             })
@@ -213,6 +251,11 @@ impl Pace {
             _ => error,
         }
     }
+}
+
+/// True for a refusal that came because there were too many calls.
+fn limited(error: &Error) -> bool {
+    matches!(error.kind(), Kind::RateLimited(_))
 }
 
 /// 0.25 s, 0.5 s, 1 s, … plus up to a half, so that callers do not march in step.

@@ -21,10 +21,12 @@ const FIELDS: &[Field] = &[
         "Name; `label:` and `category:` in a query take it.",
     )
     .level(Key)
+    .settable()
     .untrusted(100)
     .gmail(Path("name"))
     .outlook(Path("displayName")),
     field("color", Text, "Colour, in the provider's words.")
+        .settable()
         .level(More)
         .untrusted(20)
         .outlook(Path("color")),

@@ -4,9 +4,9 @@
 //! contacts, and the people that Graph finds relevant; both are read by the
 //! same columns.
 
-use super::Kind::Text;
+use super::Kind::{Text, Words};
 use super::Level::{Key, More};
-use super::Source::{Account, Each, Either, Oldest, Path};
+use super::Source::{Account, Each, Either, Flags, Oldest, Path, There};
 use super::{Field, Table, field, table};
 
 /// One row per person.
@@ -18,9 +18,21 @@ pub const CONTACT: Table = table(
     FIELDS,
 );
 
+/// What a contact is changed by. It is asked for besides the columns, by those
+/// who are about to change one.
+pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a contact.")
+    .ours()
+    .gmail(Path("resourceName"))
+    .outlook(Path("id"));
+
+/// Says `person` of somebody whom Graph found and who is no saved contact.
+pub const CONTACT_KIND: Field = field("contact_kind", Words, "Whether it is no saved contact.")
+    .outlook(Flags(&[("person", There("scoredEmailAddresses"))]));
+
 const FIELDS: &[Field] = &[
     field("name", Text, "Name of the person.")
         .level(Key)
+        .settable()
         .untrusted(80)
         .gmail(Oldest("names", &Path("displayName")))
         .outlook(Path("displayName")),
@@ -30,6 +42,7 @@ const FIELDS: &[Field] = &[
         "Addresses, the first five and a count of the rest.",
     )
     .level(Key)
+    .settable()
     .untrusted(240)
     .gmail(Each("emailAddresses", &Path("value")))
     .outlook(Either(&[
@@ -37,15 +50,18 @@ const FIELDS: &[Field] = &[
         Each("scoredEmailAddresses", &Path("address")),
     ])),
     field("company", Text, "Organisation the person works for.")
+        .settable()
         .untrusted(80)
         .gmail(Oldest("organizations", &Path("name")))
         .outlook(Path("companyName")),
     field("role", Text, "What the person does there.")
+        .settable()
         .level(More)
         .untrusted(80)
         .gmail(Oldest("organizations", &Path("title")))
         .outlook(Path("jobTitle")),
     field("phone", Text, "First telephone number.")
+        .settable()
         .level(More)
         .untrusted(40)
         .gmail(Oldest("phoneNumbers", &Path("value")))

@@ -25,6 +25,7 @@ const FIELDS: &[Field] = &[
     .outlook(Path("id")),
     field("name", Text, "Name, with `/` between the levels.")
         .level(Key)
+        .settable()
         .untrusted(100)
         .gmail(Path("name"))
         .outlook(Names("id")),

@@ -3,8 +3,8 @@
 use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Addresses, Either, EpochMs, Escaped, First, Flags, Has, Header,
-    HeaderAddresses, Heading, Is, Join, Names, Not, Path, Rfc3339,
+    Account, Address, Addresses, Doubts, Either, EpochMs, Escaped, First, Flags, Has, Header,
+    HeaderAddresses, Heading, Is, Join, Names, Not, Path, Rfc3339, Verdict,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
 use super::{Field, Source, Table, field, table};
@@ -125,6 +125,26 @@ const FIELDS: &[Field] = &[
     .level(More)
     .gmail(Flags(GMAIL_BULK))
     .outlook(Flags(OUTLOOK_BULK)),
+    field(
+        "auth",
+        Text,
+        "What its provider found out about the sender: SPF, DKIM and DMARC, as in `spf=pass \
+         dkim=pass dmarc=pass`.",
+    )
+    .level(More)
+    .ours()
+    .gmail(Verdict(HEADERS))
+    .outlook(Verdict(GRAPH_HEADERS)),
+    field(
+        "warn",
+        Words,
+        "What speaks against the sender, which apply of: dmarc, spf, dkim (the check failed), name \
+         (says another address or domain), reply_to (answers go elsewhere), script (mixed), \
+         lookalike, punycode.",
+    )
+    .level(More)
+    .gmail(Doubts(HEADERS))
+    .outlook(Doubts(GRAPH_HEADERS)),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()

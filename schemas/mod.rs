@@ -11,6 +11,7 @@
 mod account;
 mod alias;
 mod attachment;
+mod auto_reply;
 mod body;
 mod busy;
 mod calendar;
@@ -23,6 +24,7 @@ mod folder;
 mod invitation;
 mod message;
 mod outcome;
+mod rule;
 mod schema;
 mod section;
 mod setting;
@@ -32,18 +34,20 @@ mod thread;
 pub use account::ACCOUNT;
 pub use alias::ALIAS;
 pub use attachment::ATTACHMENT;
+pub use auto_reply::AUTO_REPLY;
 pub use body::BODY;
 pub use busy::BUSY;
 pub use calendar::CALENDAR;
 pub use category::CATEGORY;
 pub use change::CHANGE;
 pub use clash::CLASH;
-pub use contact::CONTACT;
+pub use contact::{CONTACT, CONTACT_ID, CONTACT_KIND};
 pub use event::EVENT;
 pub use folder::FOLDER;
 pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
+pub use rule::RULE;
 pub use schema::SCHEMA;
 pub use section::{NEEDS_ME, SECTIONS, TODAY, TOMORROW, UNREAD, find_in_document};
 pub use setting::SETTING;
@@ -61,6 +65,8 @@ pub const TABLES: &[&Table] = &[
     &CONTACT,
     &ALIAS,
     &SETTING,
+    &RULE,
+    &AUTO_REPLY,
     &EVENT,
     &CALENDAR,
     &BUSY,
@@ -192,6 +198,11 @@ pub enum Source {
     /// True when the list of mail headers at a path has one of this name; where
     /// words are given, one whose value is one of them, parameters aside.
     Heading(&'static str, &'static str, &'static [&'static str]),
+    /// What the receiving server found out about the sender, from the first
+    /// Authentication-Results in the list of mail headers at a path (RFC 8601).
+    Verdict(&'static str),
+    /// What speaks against the sender, from the list of mail headers at a path.
+    Doubts(&'static str),
     /// The addresses in the first header of this name (Gmail).
     HeaderAddresses(&'static str),
     /// The one recipient at a path (Graph).
@@ -277,6 +288,11 @@ pub mod wire {
     /// Graph: the same list, which comes only when it is asked for; name and
     /// value are called alike.
     pub const GRAPH_HEADERS: &str = "internetMessageHeaders";
+    /// What a verdict about the sender is read from.
+    pub const RESULTS: &str = "Authentication-Results";
+    /// What doubts about the sender are read from besides: who it is from, and
+    /// where answers go.
+    pub const SENDER: (&str, &str) = ("From", "Reply-To");
     /// Graph: the object inside a recipient.
     pub const RECIPIENT: &str = "emailAddress";
     /// Graph: a recipient's display name, and its address.
@@ -309,6 +325,8 @@ pub struct Field {
     pub ours: bool,
     /// True when the text is a beginning by nature, so that cutting it is no loss.
     pub beginning: bool,
+    /// True when `manage` can set it.
+    pub settable: bool,
     /// Where Gmail has it.
     pub gmail: Source,
     /// Where Microsoft Graph has it.
@@ -327,6 +345,7 @@ pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
         untrusted: None,
         ours: false,
         beginning: false,
+        settable: false,
         gmail: Source::Absent,
         outlook: Source::Absent,
         local: Source::Absent,
@@ -366,6 +385,12 @@ impl Field {
     /// Marks text that we or the user wrote: it is neither cleaned nor cut.
     pub const fn ours(mut self) -> Self {
         self.ours = true;
+        self
+    }
+
+    /// Marks what `manage` can set.
+    pub const fn settable(mut self) -> Self {
+        self.settable = true;
         self
     }
 

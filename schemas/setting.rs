@@ -28,6 +28,7 @@ const FIELDS: &[Field] = &[
         .gmail(First(GMAIL_REPLY, "off"))
         .outlook(First(OUTLOOK_REPLY, "off")),
     field("language", Text, "Language of the user, as a BCP 47 tag.")
+        .settable()
         .untrusted(40)
         .gmail(Path("language/displayLanguage"))
         .outlook(Path("language/locale")),
@@ -36,6 +37,7 @@ const FIELDS: &[Field] = &[
         Text,
         "Zone of the mailbox, in the provider's words; Gmail has none.",
     )
+    .settable()
     .untrusted(60)
     .outlook(Path("timeZone")),
 ];

@@ -17,6 +17,7 @@ use jiff::tz::TimeZone;
 use oauth2::{ClientId, ClientSecret};
 use url::Url;
 
+use crate::access::Access;
 use crate::budget::count::Tokenizer;
 use crate::budget::value::Strategy;
 use crate::encode::{Delimiter, Format};
@@ -69,9 +70,29 @@ pub struct Config {
     /// The zone dates are shown in. It always has an IANA name; the system's
     /// zone unless set, UTC where the system's is unknown.
     pub zone: TimeZone,
-    /// Which tools and scopes are allowed: `read`, `organize`, `draft`, `send`
-    /// or `full`.
-    pub access: String,
+    /// How much may be changed; tools and scopes follow from it.
+    pub access: Access,
+    /// What of the tools is offered: the beginnings of their names, such as
+    /// `mail`; all if none are given.
+    pub tools: Vec<String>,
+    /// Where files may be attached from and saved to, absolute; the first is
+    /// where they are saved unless said otherwise.
+    pub files: Vec<PathBuf>,
+    /// The largest file that is attached or saved, in bytes.
+    pub largest_file: u64,
+    /// Who may be written to: addresses, and domains as `@example.com`, in small
+    /// letters; anybody if none are given.
+    pub recipients: Vec<String>,
+    /// What becomes of a letter to an address that was never written to, once
+    /// the process has shown what strangers wrote.
+    pub new_recipients: NewRecipients,
+    /// The most letters sent within an hour.
+    pub sends_per_hour: usize,
+    /// The most recipients written to within an hour.
+    pub recipients_per_hour: usize,
+    /// What stands below letters from Outlook: text, or HTML. Graph does not
+    /// tell the one that Outlook itself uses.
+    pub outlook_signature: Option<String>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
 }
@@ -115,6 +136,18 @@ pub enum KeyStore {
     Keychain,
     /// A file in the state folder that only its owner can read.
     File,
+}
+
+/// What becomes of a letter to somebody new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NewRecipients {
+    /// The user is asked; where nobody can be asked it is refused.
+    #[default]
+    Confirm,
+    /// It is refused.
+    Refuse,
+    /// It is sent as any other.
+    Allow,
 }
 
 /// Where answers that were shortened are kept whole.
@@ -194,7 +227,6 @@ impl Config {
         let home = home(&var)?;
         let settings = Settings::collect(&var, file)?;
         Ok(Self {
-            home,
             file: file.map(|(path, _)| path.to_path_buf()),
             endpoints: Endpoints::from(&settings)?,
             google: OauthClient::from(&settings, "google")?,
@@ -235,17 +267,34 @@ impl Config {
             values: values(&settings)?,
             browser: !settings.choice("browser", &[("open", false), ("print", true)])?,
             zone: zone(&settings, system_zone)?,
-            access: settings
-                .choice("access", &ACCESS.map(|level| (level, Some(level))))?
-                .unwrap_or("draft")
-                .to_owned(),
+            access: settings.choice("access", &Access::ALL.map(|level| (level.word(), level)))?,
+            tools: settings.words("tools"),
+            files: settings
+                .paths("files")?
+                .unwrap_or_else(|| vec![files(&home)]),
+            largest_file: {
+                let most = settings.number("largest_file", 1..=150, 25)?;
+                u64::try_from(most).unwrap_or(u64::MAX) << 20
+            },
+            recipients: recipients(&settings)?,
+            new_recipients: settings.choice(
+                "new_recipients",
+                &[
+                    ("confirm", NewRecipients::Confirm),
+                    ("refuse", NewRecipients::Refuse),
+                    ("allow", NewRecipients::Allow),
+                ],
+            )?,
+            sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
+            recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
+            outlook_signature: settings
+                .get("microsoft.signature")
+                .map(|found| found.value.clone()),
             log: settings.get("log").map(|found| found.value.clone()),
+            home,
         })
     }
 }
-
-/// The access levels, from the least to the most.
-const ACCESS: [&str; 5] = ["read", "organize", "draft", "send", "full"];
 
 impl Endpoints {
     fn from(settings: &Settings) -> Result<Self> {
@@ -351,6 +400,25 @@ fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
                     .next(format!("set {HOME} to a folder"))
             }),
     }
+}
+
+/// Who may be written to. A list with a slip in it must not let everybody in.
+fn recipients(settings: &Settings) -> Result<Vec<String>> {
+    let words = settings.words("recipients");
+    match settings.get("recipients") {
+        Some(found) if words.is_empty() || words.iter().any(|word| !word.contains('@')) => {
+            Err(found.wrong("is no list of addresses and @domains between commas"))
+        }
+        _ => Ok(words),
+    }
+}
+
+/// Where files go and come from unless set: a folder of ours among the
+/// downloads, else in the state folder.
+fn files(home: &Path) -> PathBuf {
+    let downloads = directories::UserDirs::new()
+        .and_then(|dirs| dirs.download_dir().map(|dir| dir.join("Daysheet")));
+    downloads.unwrap_or_else(|| home.join("files"))
 }
 
 /// The zone that was set, else the system's if it has an IANA name, else UTC.

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::schemas::{Api, BODY, Field, Kind, Level, Source, TABLES, Table};
+use crate::schemas::{Api, BODY, Field, Kind, Level, Source, TABLES, Table, wire};
 
 /// The resource address of a table's schema.
 pub fn uri(table: &Table) -> String {
@@ -18,8 +18,9 @@ pub fn uri(table: &Table) -> String {
 /// they were asked for.
 pub fn json_schema(table: &Table) -> Value {
     let mut properties = Map::new();
+    let settable = table.fields.iter().any(|field| field.settable);
     for (at, field) in table.fields.iter().enumerate() {
-        properties.insert(field.name.to_owned(), property(field, at == 0));
+        properties.insert(field.name.to_owned(), property(field, at == 0, settable));
     }
     if has_provider_id(table) {
         properties.insert(
@@ -53,7 +54,7 @@ fn has_provider_id(table: &Table) -> bool {
         .is_some_and(|key| matches!(key.kind, Kind::Handle(_)))
 }
 
-fn property(field: &Field, is_key: bool) -> Value {
+fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     let name = match field.kind {
         Kind::Handle(_) | Kind::Text | Kind::Words | Kind::Time | Kind::Start | Kind::End => {
             "string"
@@ -104,6 +105,10 @@ fn property(field: &Field, is_key: bool) -> Value {
         property.insert("x-untrusted".to_owned(), json!(true));
     }
     property.insert("description".to_owned(), json!(field.doc));
+    // Where some columns can be set, the others say that they cannot.
+    if settable {
+        property.insert("readOnly".to_owned(), json!(!field.settable));
+    }
     property.insert("x-level".to_owned(), json!(field.level.word()));
     let origins: Map<String, Value> = APIS
         .iter()
@@ -157,6 +162,11 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::Header(name) | Source::HeaderAddresses(name) => format!("{base}header {name}"),
         Source::Heading(_, name, []) => format!("{base}header {name} is there"),
         Source::Heading(_, name, words) => format!("{base}header {name} = {}", words.join("|")),
+        Source::Verdict(_) => format!("{base}header {}", wire::RESULTS),
+        Source::Doubts(_) => {
+            let (from, reply_to) = wire::SENDER;
+            format!("{base}headers {from}, {reply_to} and {}", wire::RESULTS)
+        }
         Source::Names(path) => format!("names of {}", at(path)),
         Source::Length(path) => format!("length of {}", at(path)),
         Source::Flags(words) => conditions(words, base)?,
@@ -213,7 +223,8 @@ pub fn tables_page() -> String {
          default, and *more* too with `detail: full`; `fields` names columns one by one, and the \
          first column always comes along. Text marked with a width was written by strangers: it is \
          cleaned and cut there, ending in `…`; a double-width character counts two, and a letter \
-         that is read has four times the room. A value that a provider does not have is null.\n",
+         that is read has four times the room. A value that a provider does not have is null. Columns \
+         with a `*` are those that `manage` can set.\n",
     );
     for table in TABLES {
         page.push_str(&format!(
@@ -238,8 +249,9 @@ pub fn tables_page() -> String {
                 })
                 .collect();
             page.push_str(&format!(
-                "| `{}` | {} | {kind} | {} | {} |\n",
+                "| `{}`{} | {} | {kind} | {} | {} |\n",
                 field.name,
+                if field.settable { " *" } else { "" },
                 field.level.word(),
                 field.doc.replace('|', "\\|"),
                 origins.join("<br>").replace('|', "\\|")

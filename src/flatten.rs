@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::row::{Cell, Extra, RowTable};
 use crate::schemas::{Api, Field, GuestNames, Kind, Source, Table, wire};
 use crate::text;
+use crate::text::verdict::{self, Doubt, Heads, Results};
 use crate::when::{self, When};
 
 /// How many members of a list of people or names a cell shows before `+N`.
@@ -153,6 +154,31 @@ pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
     }
 }
 
+/// What speaks against the sender of a message, in words, as the columns tell
+/// that have it.
+pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<String> {
+    let sources = table.fields.iter().map(|field| field.source(context.api));
+    sources
+        .filter_map(|source| match source {
+            Source::Doubts(path) => Some(doubts_at(object, path, context.address)),
+            _ => None,
+        })
+        .flatten()
+        .map(|doubt| doubt.told)
+        .collect()
+}
+
+fn doubts_at(object: &Value, path: &str, own: &str) -> Vec<Doubt> {
+    let first = |name: &str| headers(object, path, name).next();
+    let (from, reply_to) = wire::SENDER;
+    let heads = Heads {
+        results: first(wire::RESULTS),
+        from: first(from),
+        reply_to: first(reply_to),
+    };
+    verdict::doubts(&heads, own)
+}
+
 /// A value as read, before the column's kind and marks are applied.
 enum Read {
     Nothing,
@@ -223,6 +249,17 @@ impl Reader<'_> {
             },
             Source::Heading(path, name, words) => {
                 Read::Flag(headers(object, path, name).any(|value| is_one_of(value, words)))
+            }
+            Source::Verdict(path) => {
+                let found = headers(object, path, wire::RESULTS).next();
+                match found.and_then(|value| Results::read(value).line()) {
+                    Some(line) => Read::Text(line),
+                    None => Read::Nothing,
+                }
+            }
+            Source::Doubts(path) => {
+                let doubts = doubts_at(object, path, self.context.address);
+                Read::Words(doubts.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {
                 Some(value) => Read::List(

@@ -106,12 +106,20 @@ const SEGMENT: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC
 /// too long. The message names the host and the cause, never the path, the
 /// query or the body.
 pub async fn send(request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>> {
+    send_within(request, TIMEOUT).await
+}
+
+/// [`send`] with another limit of time, for much that is sent.
+///
+/// # Errors
+/// As [`send`].
+pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<Response<Vec<u8>>> {
     let host = request.uri().authority().map_or_else(
         || "the server".to_owned(),
         |authority| authority.as_str().to_owned(),
     );
     let client = shared()?;
-    match tokio::time::timeout(TIMEOUT, exchange(client, request)).await {
+    match tokio::time::timeout(limit, exchange(client, request)).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(cause)) => Err(Error::new(
             Kind::Network,
@@ -120,7 +128,7 @@ pub async fn send(request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>> {
         .next("check the network connection and try again")),
         Err(_elapsed) => Err(Error::new(
             Kind::Timeout,
-            format!("{host} did not answer within {} seconds", TIMEOUT.as_secs()),
+            format!("{host} did not answer within {} seconds", limit.as_secs()),
         )
         .next("try again later")),
     }

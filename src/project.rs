@@ -100,12 +100,11 @@ impl Projection {
                     self.headers.push(name);
                 }
             }
-            Source::Heading(path, name, _) => {
-                self.path(base, path);
-                // Only Gmail is told which headers are wanted.
-                if path == wire::HEADERS && !self.headers.contains(&name) {
-                    self.headers.push(name);
-                }
+            Source::Heading(path, name, _) => self.headings(base, path, &[name]),
+            Source::Verdict(path) => self.headings(base, path, &[wire::RESULTS]),
+            Source::Doubts(path) => {
+                let (from, reply_to) = wire::SENDER;
+                self.headings(base, path, &[wire::RESULTS, from, reply_to]);
             }
             Source::Flags(words) | Source::First(words, _) => {
                 for (_, condition) in words {
@@ -121,6 +120,17 @@ impl Projection {
             | Source::Newest(list, inner)
             | Source::Each(list, inner)
             | Source::Any(list, inner) => self.read(&join(base, list), *inner),
+        }
+    }
+
+    /// Headers in a list of them.
+    fn headings(&mut self, base: &str, path: &str, names: &[&'static str]) {
+        self.path(base, path);
+        for name in names {
+            // Only Gmail is told which headers are wanted.
+            if path == wire::HEADERS && !self.headers.contains(name) {
+                self.headers.push(name);
+            }
         }
     }
 

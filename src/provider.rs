@@ -15,6 +15,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use self::calendar::{Calendars, Changes};
+use self::mail::{Arrange, Compose, Organize};
+use crate::access::Access;
 use crate::accounts::Account;
 use crate::error::{Error, Result};
 use crate::project::Projection;
@@ -155,9 +157,10 @@ pub struct PlainText {
     pub flowed: Option<bool>,
 }
 
-/// One mailbox of one account.
+/// One mailbox of one account: what is read, here, and what is written, in
+/// [`mail`].
 #[async_trait]
-pub trait Mailbox: Send + Sync {
+pub trait Mailbox: Compose + Organize + Arrange {
     /// Whose JSON the items are.
     fn api(&self) -> Api;
 
@@ -206,7 +209,7 @@ pub trait Connect: Send + Sync {
     /// the address is theirs all the same.
     async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String>;
 
-    /// The OAuth scopes to ask `provider` for; `shared` if the mailbox is going
-    /// to be one that is shared with whoever signs in.
-    fn scopes(&self, provider: &str, shared: bool) -> Result<&'static [&'static str]>;
+    /// The OAuth scopes to ask `provider` for, for what `access` allows; `shared`
+    /// if the mailbox is going to be one that is shared with whoever signs in.
+    fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>>;
 }

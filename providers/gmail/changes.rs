@@ -115,7 +115,7 @@ impl Gmail {
     }
 
     /// The number that the history has now.
-    async fn history_id(&self) -> Result<String> {
+    pub(super) async fn history_id(&self) -> Result<String> {
         let profile = call!(self, "historyId", |users| users.get_profile(ME))?;
         number(&profile).ok_or_else(|| {
             Error::new(

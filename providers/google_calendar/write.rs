@@ -52,7 +52,7 @@ impl GoogleCalendar {
                     .send(Method::POST, &url, None, Some(&body))
                     .await
                 {
-                    Err(error) if is_open(&error) => self.look_up(&calendar, &id, error).await?,
+                    Err(error) if error.is_open() => self.look_up(&calendar, &id, error).await?,
                     made => made?,
                 }
             }
@@ -68,7 +68,7 @@ impl GoogleCalendar {
                     .send(Method::POST, &url, None, Some(&body))
                     .await
                 {
-                    Err(error) if is_open(&error) => match self.uid_in(&calendar, uid).await {
+                    Err(error) if error.is_open() => match self.uid_in(&calendar, uid).await {
                         Ok(found) => found.into_iter().next().ok_or_else(undone)?,
                         Err(_) => return Err(error),
                     },
@@ -111,7 +111,7 @@ impl GoogleCalendar {
             .await;
         let error = match sent {
             Ok(_) => return Ok(()),
-            Err(error) if is_open(&error) => error,
+            Err(error) if error.is_open() => error,
             Err(error) => return Err(error),
         };
         match self.fetch(&calendar, &id).await {
@@ -187,7 +187,7 @@ impl GoogleCalendar {
         let mut changed = match sent {
             // With the same version nothing was done. With another, what is there
             // now is told: our change, unless somebody else's came first.
-            Err(error) if is_open(&error) => match self.fetch(&calendar, &id).await {
+            Err(error) if error.is_open() => match self.fetch(&calendar, &id).await {
                 Ok(found) if some(&found, "etag") == version => return Err(undone()),
                 Ok(found) => found,
                 Err(_) => return Err(error),
@@ -347,11 +347,6 @@ impl GoogleCalendar {
         }
         Ok(url)
     }
-}
-
-/// True if it is not known whether something was written.
-fn is_open(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Network | Kind::Timeout)
 }
 
 fn undone() -> Error {

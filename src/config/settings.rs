@@ -47,6 +47,14 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("zone", "DAYSHEET_ZONE"),
     ("browser", "DAYSHEET_BROWSER"),
     ("access", "DAYSHEET_ACCESS"),
+    ("tools", "DAYSHEET_TOOLS"),
+    ("files", "DAYSHEET_FILES"),
+    ("largest_file", "DAYSHEET_LARGEST_FILE"),
+    ("recipients", "DAYSHEET_RECIPIENTS"),
+    ("new_recipients", "DAYSHEET_NEW_RECIPIENTS"),
+    ("sends_per_hour", "DAYSHEET_SENDS_PER_HOUR"),
+    ("recipients_per_hour", "DAYSHEET_RECIPIENTS_PER_HOUR"),
+    ("microsoft.signature", "DAYSHEET_MICROSOFT_SIGNATURE"),
     ("log", "DAYSHEET_LOG"),
 ];
 
@@ -78,8 +86,22 @@ impl Found {
     /// a secret or hold one.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
         let shown = match self.key {
-            "key_store" | "format" | "delimiter" | "zone" | "access" | "budget" | "tokenizer"
-            | "outputs" | "values" => {
+            "key_store"
+            | "format"
+            | "delimiter"
+            | "zone"
+            | "access"
+            | "budget"
+            | "tokenizer"
+            | "outputs"
+            | "values"
+            | "tools"
+            | "files"
+            | "largest_file"
+            | "recipients"
+            | "new_recipients"
+            | "sends_per_hour"
+            | "recipients_per_hour" => {
                 format!(" `{}`", self.value)
             }
             _ => String::new(),
@@ -127,6 +149,31 @@ impl Settings {
 
     pub(super) fn get(&self, key: &str) -> Option<&Found> {
         self.0.iter().find(|found| found.key == key)
+    }
+
+    /// Words between commas, in small letters; none if it is not set.
+    pub(super) fn words(&self, key: &str) -> Vec<String> {
+        let value = self.get(key).map_or("", |found| &found.value);
+        let words = value.split(',').map(|word| word.trim().to_lowercase());
+        words.filter(|word| !word.is_empty()).collect()
+    }
+
+    /// Folders, with between them what the platform puts between paths.
+    pub(super) fn paths(&self, key: &str) -> Result<Option<Vec<PathBuf>>> {
+        let Some(found) = self.get(key) else {
+            return Ok(None);
+        };
+        let paths: Vec<PathBuf> = std::env::split_paths(&found.value)
+            .filter(|path| !path.as_os_str().is_empty())
+            .map(|path| match &found.folder {
+                Some(folder) => Ok(folder.join(path)),
+                None => absolute(&path.to_string_lossy()),
+            })
+            .collect::<Result<_>>()?;
+        match paths.is_empty() {
+            true => Err(found.wrong("names no folder")),
+            false => Ok(Some(paths)),
+        }
     }
 
     /// One of a few words; the type's default if it is not set.

@@ -52,7 +52,8 @@ impl Begun {
             return Err(Error::argument("the shared mailbox is no address")
                 .next("give its whole e-mail address"));
         }
-        let scopes = connect.scopes(&add.provider, add.mailbox.is_some())?;
+        let scopes = connect.scopes(&add.provider, add.mailbox.is_some(), config.access)?;
+        let scopes = scopes.as_slice();
         let tenant = add.tenant.as_deref();
         if add.device {
             let device = DeviceSignIn::start(config, &add.provider, tenant, scopes).await?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use daysheet::access::Access;
 use daysheet::accounts::Account;
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::Client;
@@ -59,8 +60,8 @@ impl Connect for Broken {
         self.whole.address(provider, token, mailbox).await
     }
 
-    fn scopes(&self, provider: &str, shared: bool) -> Result<&'static [&'static str]> {
-        self.whole.scopes(provider, shared)
+    fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>> {
+        self.whole.scopes(provider, shared, access)
     }
 }
 

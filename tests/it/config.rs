@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use daysheet::access::Access;
 use daysheet::config::{Config, KeyStore};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Kind, Result};
@@ -44,7 +45,7 @@ fn nothing_needs_to_be_set() {
     assert_eq!(config.key_store, KeyStore::Keychain);
     assert_eq!(config.format, Format::Toon(Delimiter::Tab));
     assert_eq!(config.zone, TimeZone::UTC);
-    assert_eq!(config.access, "draft");
+    assert_eq!(config.access, Access::Draft);
     assert!(config.google.id.is_none() && config.log.is_none() && config.file.is_none());
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use daysheet::access::Access;
 use daysheet::accounts::{Account, Accounts};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
@@ -18,6 +19,7 @@ use daysheet::provider::calendar::{
     Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Notify, Response,
     Schedule,
 };
+use daysheet::provider::mail::{Arrange, Compose, Organize};
 use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
@@ -643,6 +645,10 @@ impl Calendars for Desk {
     }
 }
 
+impl Compose for Desk {}
+impl Organize for Desk {}
+impl Arrange for Desk {}
+
 #[async_trait]
 impl Mailbox for Desk {
     fn api(&self) -> Api {
@@ -720,8 +726,8 @@ impl Connect for Desks {
         Err(Error::argument("nobody signs in here"))
     }
 
-    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
-        Ok(&[])
+    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+        Ok(Vec::new())
     }
 }
 

@@ -31,6 +31,8 @@ mod free;
 mod generated;
 #[cfg(feature = "google")]
 mod gmail;
+#[cfg(feature = "google")]
+mod gmail_writes;
 mod google_calendar;
 mod graph_client;
 mod ical;
@@ -44,6 +46,8 @@ mod outlook;
 #[cfg(feature = "microsoft")]
 mod outlook_calendar;
 mod outlook_recurrence;
+#[cfg(feature = "microsoft")]
+mod outlook_writes;
 mod outputs;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod outward;

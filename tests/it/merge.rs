@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use daysheet::access::Access;
 use daysheet::accounts::{Account, Accounts};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
@@ -16,6 +17,7 @@ use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{Calendars, Changes};
+use daysheet::provider::mail::{Arrange, Compose, Organize};
 use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};
 use daysheet::schemas::Api;
 use daysheet::store::Store;
@@ -79,6 +81,10 @@ impl Pile {
         format!("{}-{number}", self.name)
     }
 }
+
+impl Compose for Pile {}
+impl Organize for Pile {}
+impl Arrange for Pile {}
 
 #[async_trait]
 impl Mailbox for Pile {
@@ -206,8 +212,8 @@ impl Connect for Piles {
         Err(Error::argument("nobody signs in here"))
     }
 
-    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
-        Ok(&[])
+    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+        Ok(Vec::new())
     }
 }
 

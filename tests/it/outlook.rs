@@ -618,7 +618,7 @@ async fn a_shared_mailbox_is_asked_by_its_address() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the mailbox is not shared with this sign-in any more, or not for reading: ask its owner for access"
+        "the mailbox is not shared with this sign-in any more, or not for this: ask its owner for access"
     );
     let error = outlook.mailbox().await.messages(&wanted).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);

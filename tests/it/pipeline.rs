@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use daysheet::access::Access;
 use daysheet::accounts::{Account, Accounts};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
@@ -11,6 +12,7 @@ use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{Calendars, Changes};
+use daysheet::provider::mail::{Arrange, Compose, Organize};
 use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};
 use daysheet::schemas::Api;
 use daysheet::store::Store;
@@ -32,6 +34,10 @@ fn object(id: &str) -> Value {
 fn gone() -> Error {
     Error::new(Kind::NotFound, "Gmail has no such item").next("search again")
 }
+
+impl Compose for Scripted {}
+impl Organize for Scripted {}
+impl Arrange for Scripted {}
 
 #[async_trait]
 impl Mailbox for Scripted {
@@ -106,8 +112,8 @@ impl Connect for Scripts {
         Ok("a@example.com".to_owned())
     }
 
-    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
-        Ok(&[])
+    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+        Ok(Vec::new())
     }
 }
 

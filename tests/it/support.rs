@@ -101,6 +101,8 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
         ("DAYSHEET_KEY_STORE", "file"),
         ("DAYSHEET_ZONE", "Europe/Berlin"),
         ("DAYSHEET_BROWSER", "print"),
+        ("DAYSHEET_ACCESS", "full"),
+        ("DAYSHEET_NEW_RECIPIENTS", "allow"),
     ];
     set.extend_from_slice(more);
     let var = |name: &str| {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use daysheet::access::Access;
 use daysheet::accounts::{Account, Accounts};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
@@ -503,8 +504,8 @@ impl Connect for Office {
         unused()
     }
 
-    fn scopes(&self, _: &str, _: bool) -> Result<&'static [&'static str]> {
-        Ok(&[])
+    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+        Ok(Vec::new())
     }
 }
 

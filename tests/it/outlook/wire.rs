@@ -32,9 +32,10 @@ use tokio::net::TcpListener;
 
 use crate::support::{ME, config};
 
-/// All permissions that reading takes.
-const SCOPES: &str = "offline_access User.Read Mail.Read Mail.Read.Shared People.Read \
-                      Contacts.Read MailboxSettings.Read Calendars.ReadWrite \
+/// All permissions that reading and writing take.
+const SCOPES: &str = "offline_access User.Read Mail.ReadWrite Mail.ReadWrite.Shared People.Read \
+                      Contacts.ReadWrite MailboxSettings.ReadWrite Mail.Send Mail.Send.Shared \
+                      Calendars.ReadWrite \
                       Calendars.ReadWrite.Shared";
 /// What every request prefers.
 pub const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
@@ -53,6 +54,8 @@ pub struct Seen {
     pub agent: String,
     /// The version that is asked for (`If-Match`).
     pub version: String,
+    /// Which bytes of how many these are (`Content-Range`).
+    pub range: String,
     /// Method, path and query as they were sent.
     pub raw: String,
     /// The body, if it is JSON.
@@ -172,6 +175,7 @@ impl Wire {
             prefer: text("prefer"),
             agent: text("user-agent"),
             version: text("if-match"),
+            range: text("content-range"),
             raw: format!("{} {}", parts.method, parts.uri),
             body: json,
         };

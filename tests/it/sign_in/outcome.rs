@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use daysheet::access::Access;
 use daysheet::accounts::{Account, Accounts};
 use daysheet::encode::Format;
 use daysheet::error::{Error, Kind, Result};
@@ -42,11 +43,11 @@ impl Connect for Mira {
         }
     }
 
-    fn scopes(&self, provider: &str, shared: bool) -> Result<&'static [&'static str]> {
+    fn scopes(&self, provider: &str, shared: bool, _: Access) -> Result<Vec<&'static str>> {
         match (provider, shared) {
             ("google", true) => Err(Error::argument("not shared")),
-            (_, true) => Ok(&["mail", "mail.shared"]),
-            (_, false) => Ok(&["mail"]),
+            (_, true) => Ok(vec!["mail", "mail.shared"]),
+            (_, false) => Ok(vec!["mail"]),
         }
     }
 }

@@ -1,0 +1,62 @@
+//! Gmail's addresses for what is written, and what its failures come to.
+
+use hyper::Method;
+use serde_json::Value;
+use url::Url;
+
+use super::{Gmail, ME};
+use crate::error::{Error, Kind, Result};
+use crate::net::path_segment;
+
+impl Gmail {
+    /// An address below the account, each part of the path escaped.
+    pub(super) fn at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
+        self.below("gmail/v1/users", path, params)
+    }
+
+    /// The same where much is sent to.
+    pub(super) fn upload_at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
+        self.below("upload/gmail/v1/users", path, params)
+    }
+
+    fn below(&self, users: &str, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
+        let mut whole = format!("{users}/{ME}");
+        for part in path {
+            whole.push('/');
+            whole.push_str(&path_segment(part));
+        }
+        let mut url = self
+            .base
+            .join(&whole)
+            .map_err(|_opaque| Error::new(Kind::Internal, "Gmail's URL does not parse"))?;
+        if !params.is_empty() {
+            url.query_pairs_mut().extend_pairs(params);
+        }
+        Ok(url)
+    }
+
+    /// Reads what is short.
+    pub(super) async fn get(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Value> {
+        self.google.get(&self.at(path, params)?).await
+    }
+
+    /// Changes something, once.
+    pub(super) async fn change(
+        &self,
+        method: Method,
+        path: &[&str],
+        body: Option<&Value>,
+    ) -> Result<Value> {
+        let url = self.at(path, &[])?;
+        self.google.send(method, &url, None, body).await
+    }
+}
+
+/// What is said once it is known that nothing was written.
+pub(super) fn undone() -> Error {
+    Error::new(
+        Kind::Provider(503),
+        "the connection to Google broke, and nothing was changed",
+    )
+    .next("try again")
+}

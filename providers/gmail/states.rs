@@ -1,0 +1,196 @@
+//! What Gmail's labels say of a message's state, and which labels make one.
+//!
+//! Pure: at Gmail, every change of a message is labels that are added and
+//! labels that are taken away.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::provider::mail::{Flag, MailState, Step};
+use crate::providers::json::text;
+
+/// Where a message is, the strongest word first.
+const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
+/// What Gmail's ids of the user's labels begin with.
+const OWN: &str = "Label_";
+
+/// Labels that are added, and labels that are taken away.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Difference {
+    pub add: BTreeSet<String>,
+    pub remove: BTreeSet<String>,
+}
+
+impl Difference {
+    fn new(add: &[&str], remove: &[&str]) -> Self {
+        let set = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect();
+        Self {
+            add: set(add),
+            remove: set(remove),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.add.is_empty() && self.remove.is_empty()
+    }
+
+    /// True if these labels are so already.
+    pub(super) fn holds(&self, labels: &BTreeSet<String>) -> bool {
+        self.add.is_subset(labels) && self.remove.is_disjoint(labels)
+    }
+}
+
+/// The labels of one of Gmail's messages; nothing if it does not tell them.
+pub(super) fn labels(item: &Value) -> BTreeSet<String> {
+    let listed = item.get("labelIds").and_then(Value::as_array);
+    listed
+        .into_iter()
+        .flatten()
+        .filter_map(|label| label.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// The state that labels make.
+pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
+    let place = PLACES.into_iter().find(|place| labels.contains(*place));
+    MailState {
+        id: id.to_owned(),
+        unread: labels.contains("UNREAD"),
+        flag: match labels.contains("STARRED") {
+            true => Flag::Set { due: None },
+            false => Flag::None,
+        },
+        folder: place.unwrap_or_default().to_owned(),
+        labels: labels
+            .iter()
+            .filter(|label| label.starts_with(OWN))
+            .cloned()
+            .collect(),
+    }
+}
+
+/// The state of a message as Gmail tells it.
+pub(super) fn state_of(item: &Value) -> MailState {
+    state(text(item, "id"), &labels(item))
+}
+
+/// What a step is in labels, the same for every message.
+///
+/// # Errors
+/// [`crate::error::Kind::Argument`] for what Gmail cannot do.
+pub(super) fn of_step(step: &Step) -> Result<Difference> {
+    Ok(match step {
+        Step::Read(true) => Difference::new(&[], &["UNREAD"]),
+        Step::Read(false) => Difference::new(&["UNREAD"], &[]),
+        Step::Flag(Flag::None) => Difference::new(&[], &["STARRED"]),
+        Step::Flag(Flag::Set { due: None }) => Difference::new(&["STARRED"], &[]),
+        Step::Flag(Flag::Set { due: Some(_) }) => {
+            return Err(Error::argument("a star of Gmail's has no date")
+                .next("leave out due, or save an event to be reminded"));
+        }
+        Step::Flag(Flag::Done) => {
+            return Err(Error::argument("Gmail has stars, and none that are done")
+                .next("use do=unflag, or do=archive"));
+        }
+        Step::Archive => Difference::new(&[], &["INBOX"]),
+        Step::Trash => Difference::new(&["TRASH"], &["INBOX", "SPAM"]),
+        Step::Restore => Difference::new(&["INBOX"], &["SPAM", "TRASH"]),
+        Step::Spam => Difference::new(&["SPAM"], &["INBOX", "TRASH"]),
+        Step::Move(to) => match to.as_str() {
+            "" => Difference::new(&[], &["INBOX", "SPAM", "TRASH"]),
+            "INBOX" => of_step(&Step::Restore)?,
+            "TRASH" => of_step(&Step::Trash)?,
+            "SPAM" => of_step(&Step::Spam)?,
+            to => {
+                given(to)?;
+                Difference::new(&[to], &["INBOX", "SPAM", "TRASH"])
+            }
+        },
+        Step::Copy(to) => match to.as_str() {
+            "" | "TRASH" | "SPAM" => {
+                return Err(Error::argument(
+                    "Gmail keeps one copy of a message, and none in the archive, trash or spam",
+                )
+                .next("name a label, or use do=archive, trash or spam"));
+            }
+            to => {
+                given(to)?;
+                Difference::new(&[to], &[])
+            }
+        },
+        Step::Label(to) => Difference::new(&each_given(to)?, &[]),
+        Step::Unlabel(to) => Difference::new(&[], &each_given(to)?),
+        // Neither is the same for every message.
+        Step::Delete | Step::PutBack(_) => Difference::default(),
+    })
+}
+
+/// Refuses the labels that Gmail alone gives, and those that are places.
+fn given(label: &str) -> Result<()> {
+    let what = match label {
+        "SENT" | "DRAFT" | "CHAT" => "Gmail alone says what is sent, a draft or a chat",
+        "TRASH" | "SPAM" => "the trash and spam are no labels",
+        "" => "the archive is no label",
+        _ => return Ok(()),
+    };
+    Err(Error::argument(what).next("use do=archive, trash or spam, or name a label of yours"))
+}
+
+fn each_given(labels: &[String]) -> Result<Vec<&str>> {
+    labels
+        .iter()
+        .map(|label| given(label).map(|()| label.as_str()))
+        .collect()
+}
+
+/// What makes one state of another. Where a message was that was sent or is a
+/// draft, Gmail knows by itself.
+pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
+    let mut difference = Difference::default();
+    let mut mark = |label: &str, wanted: bool| {
+        let into = match wanted {
+            true => &mut difference.add,
+            false => &mut difference.remove,
+        };
+        into.insert(label.to_owned());
+    };
+    if now.unread != then.unread {
+        mark("UNREAD", then.unread);
+    }
+    let starred = |state: &MailState| matches!(state.flag, Flag::Set { .. });
+    if starred(now) != starred(then) {
+        mark("STARRED", starred(then));
+    }
+    if now.folder != then.folder {
+        for place in ["INBOX", "SPAM", "TRASH"] {
+            mark(place, then.folder == place);
+        }
+    }
+    for label in then.labels.difference(&now.labels) {
+        mark(label, true);
+    }
+    for label in now.labels.difference(&then.labels) {
+        mark(label, false);
+    }
+    difference
+}
+
+/// The places of messages in their list, by what is to be done with them.
+pub(super) fn grouped(
+    messages: &[MailState],
+    then: &[MailState],
+) -> (BTreeMap<Difference, Vec<usize>>, Vec<usize>) {
+    let wanted: BTreeMap<&str, &MailState> =
+        then.iter().map(|one| (one.id.as_str(), one)).collect();
+    let mut groups: BTreeMap<Difference, Vec<usize>> = BTreeMap::new();
+    let mut unknown = Vec::new();
+    for (at, now) in messages.iter().enumerate() {
+        match wanted.get(now.id.as_str()) {
+            Some(then) => groups.entry(between(now, then)).or_default().push(at),
+            None => unknown.push(at),
+        }
+    }
+    (groups, unknown)
+}

@@ -1,0 +1,101 @@
+//! Outlook's saved contacts, written.
+//!
+//! They belong to whoever signed in, also where the mailbox is another's; so
+//! they are not written from there. Reading them is `outlook_people.rs`'s.
+
+use graph_rs_sdk::http::Method;
+use serde_json::{Map, Value, json};
+
+use super::json::text;
+use super::microsoft::request;
+use super::microsoft_answer::not_ours;
+use super::outlook::{Outlook, check_as};
+use crate::error::{Error, Result};
+use crate::net;
+use crate::provider::mail::ContactCard;
+
+/// What the table `contact` reads.
+const CONTACT: &str = "id,displayName,emailAddresses,companyName,jobTitle,mobilePhone";
+
+/// Saves a contact; as the table `contact` reads it.
+pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
+    outlook.own("contacts")?;
+    if card.name.is_none() && card.emails.as_ref().is_none_or(Vec::is_empty) {
+        return Err(Error::argument("a contact needs a name or an address")
+            .next("give its name or its e-mail addresses"));
+    }
+    let body = properties(card);
+    let made = outlook
+        .graph()
+        .write(&Method::POST, "me/contacts", None, Some(&body));
+    whole(made.await?.unwrap_or_default())
+}
+
+/// Changes what is said of a contact; as the table `contact` reads it.
+pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<Value> {
+    outlook.own("contacts")?;
+    let path = at(id)?;
+    let body = properties(card);
+    if body.as_object().is_some_and(Map::is_empty) {
+        return Err(Error::argument("there is nothing to change").next("say what is new"));
+    }
+    let changed = outlook
+        .graph()
+        .write(&Method::PATCH, &path, None, Some(&body));
+    match changed.await? {
+        Some(contact) if !text(&contact, "id").is_empty() => Ok(contact),
+        _ => {
+            let read = request(&path, &[("$select", CONTACT)]);
+            whole(outlook.graph().get(&read).await?)
+        }
+    }
+}
+
+/// Deletes a contact, into Deleted Items.
+pub async fn delete(outlook: &Outlook, id: &str) -> Result<()> {
+    outlook.own("contacts")?;
+    let path = at(id)?;
+    let deleted = outlook.graph().write(&Method::DELETE, &path, None, None);
+    deleted.await.map(drop)
+}
+
+fn at(id: &str) -> Result<String> {
+    check_as(id, "one from lookup kind=contacts")?;
+    Ok(format!("me/contacts/{}", net::path_segment(id)))
+}
+
+fn whole(contact: Value) -> Result<Value> {
+    match text(&contact, "id") {
+        "" => Err(not_ours("contact")),
+        _ => Ok(contact),
+    }
+}
+
+/// What is said of a contact. Of telephones the first is the mobile one, which
+/// the table shows; Outlook keeps two more for business.
+fn properties(card: &ContactCard) -> Value {
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| drop(body.insert(key.to_owned(), value));
+    if let Some(name) = &card.name {
+        put("displayName", name.as_str().into());
+    }
+    if let Some(emails) = &card.emails {
+        let name = |address: &str| card.name.clone().unwrap_or_else(|| address.to_owned());
+        let list = emails
+            .iter()
+            .map(|address| json!({"address": address, "name": name(address)}));
+        put("emailAddresses", list.collect());
+    }
+    if let Some(phones) = &card.phones {
+        let first = phones.first().map(String::as_str);
+        put("mobilePhone", first.map_or(Value::Null, Value::from));
+        put("businessPhones", phones.iter().skip(1).cloned().collect());
+    }
+    if let Some(company) = &card.company {
+        put("companyName", company.as_str().into());
+    }
+    if let Some(title) = &card.title {
+        put("jobTitle", title.as_str().into());
+    }
+    body.into()
+}

@@ -1,0 +1,53 @@
+//! The `auto_reply` table: what a mailbox answers by itself.
+//!
+//! Answers cross the port as a plain type; the rows are made from objects of ours.
+
+use super::Kind::{Start, Text};
+use super::Level::Key;
+use super::Source::{Account, GoogleWhen, Markup, Path};
+use super::{Field, Table, field, table};
+
+/// One row per account.
+pub const AUTO_REPLY: Table = table(
+    "auto_reply",
+    "auto_replies",
+    1,
+    "What one mailbox answers by itself, and when.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &[
+    field("account", Text, "Address of the account.")
+        .level(Key)
+        .ours()
+        .gmail(Account)
+        .outlook(Account)
+        .local(Account),
+    field("status", Text, "on, off or scheduled.")
+        .level(Key)
+        .settable()
+        .ours()
+        .local(Path("status")),
+    field("from", Start, "When it begins to answer.")
+        .settable()
+        .local(GoogleWhen("from")),
+    field("to", Start, "When it stops.")
+        .settable()
+        .local(GoogleWhen("to")),
+    field("subject", Text, "The subject line: Gmail only.")
+        .settable()
+        .untrusted(120)
+        .local(Path("subject")),
+    field("text", Text, "How the text begins; set as Markdown.")
+        .settable()
+        .beginning(240)
+        .local(Markup("text")),
+    field(
+        "audience",
+        Text,
+        "Who gets it: all, contacts or organization.",
+    )
+    .settable()
+    .ours()
+    .local(Path("audience")),
+];

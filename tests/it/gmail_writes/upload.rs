@@ -1,0 +1,214 @@
+//! Large drafts: in pieces, taken up again where they broke off.
+
+use std::sync::{Arc, Mutex};
+
+use daysheet::provider::mail::Origin;
+use serde_json::json;
+
+use super::wire::{Asked, Gmail, Said, Watcher, empty, ok, refused};
+use super::{draft, file, letter, told};
+
+const PIECE: usize = 4 << 20;
+
+fn go_on(received: usize) -> Option<Said> {
+    empty(308).map(|said| Said {
+        headers: match received {
+            0 => Vec::new(),
+            received => vec![("range", format!("bytes=0-{}", received - 1))],
+        },
+        ..said
+    })
+}
+
+/// What a server keeps of an upload.
+#[derive(Default)]
+struct Upload {
+    received: Vec<u8>,
+    pieces: usize,
+    done: bool,
+}
+
+/// Takes an upload; `stumble` says what becomes of a piece by its number: how
+/// much of it is kept, and whether an answer comes.
+fn taking(
+    upload: Arc<Mutex<Upload>>,
+    stumble: fn(usize) -> Option<(usize, Option<Said>)>,
+) -> impl Fn(&Asked) -> Option<Said> + Send + Sync + 'static {
+    move |asked| {
+        let mut upload = upload.lock().unwrap();
+        match asked.what.as_str() {
+            "POST /upload/gmail/v1/users/me/drafts" => {
+                assert_eq!(asked.param("uploadType"), "resumable");
+                assert_eq!(asked.json(), json!({"message": {}}));
+                ok(&json!({})).map(|said| Said {
+                    headers: vec![("location", "/session".to_owned())],
+                    ..said
+                })
+            }
+            "PUT /session" => {
+                let (range, total) = asked.range.split_once('/').unwrap();
+                let total: usize = total.parse().unwrap();
+                if range == "bytes *" {
+                    assert!(asked.body.is_empty());
+                } else {
+                    let (from, to) = range["bytes ".len()..].split_once('-').unwrap();
+                    let (from, to): (usize, usize) = (from.parse().unwrap(), to.parse().unwrap());
+                    assert_eq!(from, upload.received.len(), "bytes come once");
+                    assert_eq!(to + 1 - from, asked.body.len());
+                    upload.pieces += 1;
+                    if let Some((kept, answer)) = stumble(upload.pieces) {
+                        upload
+                            .received
+                            .extend(&asked.body[..kept.min(asked.body.len())]);
+                        upload.done = upload.received.len() == total;
+                        return answer;
+                    }
+                    upload.received.extend(&asked.body);
+                }
+                upload.done = upload.received.len() == total;
+                match upload.done {
+                    true => ok(&json!({"id": "r1", "message": {"id": "a2", "threadId": "t1"}})),
+                    false => go_on(upload.received.len()),
+                }
+            }
+            "GET drafts/r1" => ok(&told("a2")),
+            "GET drafts" => ok(&json!({})),
+            _ => None,
+        }
+    }
+}
+
+/// The session's address is whole in a real answer; here the port is not known
+/// before.
+async fn gmail(
+    upload: &Arc<Mutex<Upload>>,
+    stumble: fn(usize) -> Option<(usize, Option<Said>)>,
+) -> Gmail {
+    let base: Arc<Mutex<String>> = Arc::default();
+    let (known, take) = (base.clone(), taking(upload.clone(), stumble));
+    let gmail = Gmail::scripted(move |asked| {
+        let mut said = take(asked)?;
+        for (name, value) in &mut said.headers {
+            if *name == "location" {
+                *value = format!("{}{value}", known.lock().unwrap());
+            }
+        }
+        Some(said)
+    })
+    .await;
+    *base.lock().unwrap() = gmail.base.clone();
+    gmail
+}
+
+#[tokio::test]
+async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
+    type Stumble = fn(usize) -> Option<(usize, Option<Said>)>;
+    let cases: [(&str, Stumble, usize); 4] = [
+        ("nothing breaks", |_| None, 3),
+        // The second piece got there in part, and its answer did not come.
+        (
+            "a part arrives",
+            |piece| (piece == 2).then(|| (1 << 20, refused(503, "backendError", "x"))),
+            4,
+        ),
+        (
+            "nothing arrives",
+            |piece| (piece == 1).then(|| (0, refused(502, "backendError", "x"))),
+            4,
+        ),
+        // All is there, and only the answer is lost: nothing is sent again.
+        (
+            "the last answer is lost",
+            |piece| (piece == 3).then(|| (usize::MAX, refused(500, "backendError", "x"))),
+            3,
+        ),
+    ];
+    for (name, stumble, pieces) in cases {
+        let upload = Arc::new(Mutex::new(Upload::default()));
+        let gmail = gmail(&upload, stumble).await;
+        let mut large = letter();
+        large.files.push(file("proofs.pdf", &vec![7; 7 << 20]));
+        let watcher = Watcher::default();
+        let made = gmail
+            .mail
+            .create(&Origin::New, &large, &watcher)
+            .await
+            .unwrap();
+        assert_eq!(
+            (made.id.as_str(), made.version.as_str()),
+            ("r1", "a2"),
+            "{name}"
+        );
+        let upload = upload.lock().unwrap();
+        assert!(upload.done && upload.received.len() > 2 * PIECE, "{name}");
+        assert_eq!(upload.pieces, pieces, "{name}");
+        // Every byte is where it belongs.
+        let sent = daysheet::compose::read(&upload.received).unwrap();
+        assert_eq!(sent.message_id, large.message_id, "{name}");
+        assert_eq!(sent.files[0].content, large.files[0].content, "{name}");
+        let told = watcher.told();
+        let total = upload.received.len() as u64;
+        assert_eq!(told.first(), Some(&(0, total)), "{name}");
+        assert_eq!(told.last(), Some(&(total, total)), "{name}");
+        assert!(told.is_sorted(), "{name} {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_upload_that_gets_nowhere_ends() {
+    let upload = Arc::new(Mutex::new(Upload::default()));
+    let gmail = gmail(&upload, |_| Some((0, refused(503, "backendError", "x")))).await;
+    let mut large = letter();
+    large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
+    let error = gmail
+        .mail
+        .create(&Origin::New, &large, &Watcher::default())
+        .await
+        .unwrap_err();
+    // It was looked for, and is not there.
+    assert_eq!(
+        error.to_string(),
+        "the connection to Google broke, and nothing was changed: try again"
+    );
+}
+
+#[tokio::test]
+async fn what_gmail_does_not_take_is_not_sent() {
+    let gmail = Gmail::scripted(|_| None).await;
+    let mut large = letter();
+    large.files.push(file("film.mov", &vec![0; 27 << 20]));
+    let error = gmail
+        .mail
+        .create(&Origin::New, &large, &Watcher::default())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "with its files the letter is 37 MB, and Gmail takes 35 MB: attach fewer or smaller \
+         files, or share them and send a link"
+    );
+    assert_eq!(gmail.asked().len(), 0);
+}
+
+/// An address for the upload that is somebody else's does not get the token.
+#[tokio::test]
+async fn the_token_goes_to_google_alone() {
+    let gmail = Gmail::scripted(|asked| {
+        asked.what.starts_with("POST ").then(|| Said {
+            headers: vec![("location", "http://127.0.0.1:9/session".to_owned())],
+            ..ok(&json!({})).unwrap()
+        })
+    })
+    .await;
+    let mut large = draft().letter;
+    large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
+    let error = gmail
+        .mail
+        .create(&Origin::New, &large, &Watcher::default())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Gmail does not say where a large draft is to be sent"
+    );
+}

@@ -40,6 +40,7 @@ use std::str::FromStr;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::access::Access;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::providers::sandbox::Faults;
@@ -69,7 +70,18 @@ Environment:
   DAYSHEET_MICROSOFT_TENANT        common (default), organizations, consumers, or the GUID or
                                    domain of a directory
   DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
-  DAYSHEET_ACCESS                  checked, and kept for the tools that write
+  DAYSHEET_ACCESS                  how much may be changed: read, organize, draft (default), send
+                                   or full; read beats --access
+  DAYSHEET_TOOLS                   the tools to offer, by the beginnings of their names
+  DAYSHEET_FILES                   folders that files are attached from and saved to (default:
+                                   Daysheet among the downloads)
+  DAYSHEET_LARGEST_FILE            the largest such file in MiB (default: 25)
+  DAYSHEET_RECIPIENTS              the only addresses and @domains that may be written to
+  DAYSHEET_NEW_RECIPIENTS          confirm (default), refuse or allow letters to people who were
+                                   never written to, once strangers' mail was shown
+  DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR
+                                   caps (default: 30 and 200)
+  DAYSHEET_MICROSOFT_SIGNATURE     what stands below letters from Outlook: text or HTML
   DAYSHEET_FORMAT                  toon (default), json or stc
   DAYSHEET_DELIMITER               tab (default), comma or pipe
   DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
@@ -84,7 +96,12 @@ Environment:
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve MCP over stdio, for an MCP client to start.
-    Serve(Sandboxed),
+    Serve {
+        #[command(flatten)]
+        limits: Limits,
+        #[command(flatten)]
+        sandboxed: Sandboxed,
+    },
     /// Show the main job on the embedded sandbox: no account needed.
     Demo {
         /// A folder of .eml and .mbox files instead of the sample mailboxes.
@@ -101,13 +118,15 @@ enum Command {
         after_help = "Example:\n  daysheet call mail_search q='is:unread from:lena' limit=5 --sandbox"
     )]
     Call {
-        /// The tool: mail_search, mail_read, lookup or accounts.
+        /// The tool, such as mail_search.
         tool: String,
         /// Arguments as key=value, or one JSON object.
         arguments: Vec<String>,
         /// The format of the answer: toon, json or stc.
         #[arg(long)]
         format: Option<String>,
+        #[command(flatten)]
+        limits: Limits,
         #[command(flatten)]
         sandboxed: Sandboxed,
     },
@@ -154,6 +173,44 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// What may be done, where it is not as the settings say.
+#[derive(Debug, Args, Default)]
+struct Limits {
+    /// How much may be changed: read, organize, draft, send or full.
+    ///
+    /// Tools above the level are not offered, and sign-ins ask for no more than
+    /// it needs. The settings' level, or draft, unless given.
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    access: Option<Access>,
+    /// The tools to offer, by the beginnings of their names: mail,calendar.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    tools: Option<Vec<String>>,
+}
+
+impl Limits {
+    fn apply(&self, config: &mut Config) {
+        // Who says read in either place means it.
+        if let Some(access) = self.access
+            && config.access != Access::Read
+        {
+            config.access = access;
+        }
+        if let Some(tools) = &self.tools {
+            config.tools = tools
+                .iter()
+                .map(|name| name.trim().to_lowercase())
+                .collect();
+        }
+    }
+}
+
+fn level(word: &str) -> std::result::Result<Access, String> {
+    Access::find(word).ok_or_else(|| {
+        let words = Access::ALL.map(Access::word).join(", ");
+        format!("use one of {words}")
+    })
 }
 
 /// Whether the embedded sandbox stands in for the providers.
@@ -205,6 +262,8 @@ enum Account {
         /// The e-mail address to suggest on the page.
         #[arg(long, value_name = "ADDRESS")]
         hint: Option<String>,
+        #[command(flatten)]
+        limits: Limits,
     },
     /// List who is signed in.
     List,
@@ -220,7 +279,10 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let command = match cli.command {
         Some(command) => command,
-        None if !std::io::stdin().is_terminal() => Command::Serve(Sandboxed::default()),
+        None if !std::io::stdin().is_terminal() => Command::Serve {
+            limits: Limits::default(),
+            sandboxed: Sandboxed::default(),
+        },
         None => {
             // Help that was not asked for is not a success.
             let _ = Cli::command().print_help();
@@ -256,7 +318,13 @@ fn run(command: Command) -> Result<ExitCode> {
         }
         _ => {}
     }
-    let config = Config::load()?;
+    let mut config = Config::load()?;
+    match &command {
+        Command::Serve { limits, .. }
+        | Command::Call { limits, .. }
+        | Command::Account(Account::Add { limits, .. }) => limits.apply(&mut config),
+        _ => {}
+    }
     log(config.log.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -269,13 +337,14 @@ fn run(command: Command) -> Result<ExitCode> {
         })?;
     let outcome = runtime.block_on(async {
         match command {
-            Command::Serve(sandboxed) => serve::run(config, &sandboxed).await,
+            Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
             Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
             Command::Call {
                 tool,
                 arguments,
                 format,
                 sandboxed,
+                ..
             } => call::run(config, &tool, &arguments, format.as_deref(), &sandboxed).await,
             Command::Account(Account::Add {
                 provider,
@@ -284,6 +353,7 @@ fn run(command: Command) -> Result<ExitCode> {
                 tenant,
                 mailbox,
                 hint,
+                ..
             }) => {
                 let add = Add {
                     provider,

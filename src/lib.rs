@@ -36,12 +36,14 @@ pub mod body;
 pub mod caller;
 pub mod compose;
 pub mod config;
+pub mod files;
 pub mod ical;
 pub mod net;
 pub mod oauth;
 pub mod outputs;
 pub mod provider;
 pub mod store;
+pub mod unsubscribe;
 
 pub mod prompts;
 pub mod request;

@@ -13,20 +13,27 @@
 //! [`sign_in`].
 
 mod agenda;
+mod arrange;
+mod attachment;
+mod audit;
 mod brief;
 mod changes;
+mod compose;
 mod cursor;
 mod fit;
 mod free;
 mod gather;
+mod guard;
 mod ics;
 mod lookup;
+mod modify;
 mod outcome;
 mod output;
 mod outward;
 mod read;
 mod save;
 mod search;
+mod send;
 mod sign_in;
 mod target;
 mod whose;
@@ -38,21 +45,28 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::access::Access;
 use crate::accounts::{Account, Accounts};
 use crate::budget::Draft;
+use crate::caller::Caller;
 use crate::config::Config;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Report, Room};
 use crate::outputs::Outputs;
+use crate::provider::calendar::Notify;
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
-use crate::request::Action;
+use crate::request::save::EventWords;
+use crate::request::{Action, outward as asked};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Source, Table};
 use crate::store::{HandleKind, Store};
+use crate::unsubscribe::post::Poster;
 
+pub use attachment::URI as ATTACHMENT_URI;
 pub use fit::{Answer, Stats};
+pub use guard::above;
 pub use sign_in::{Begun, Finished, finish};
 
 /// How long one account of several may take.
@@ -71,7 +85,13 @@ pub struct Pipeline {
     snapshots: fit::Snapshots,
     /// Answers that were shortened.
     outputs: Outputs,
+    /// What leaves mailing lists.
+    poster: Poster,
     patience: Duration,
+    /// What strangers may have said by now.
+    strangers: guard::Strangers,
+    /// How long a letter in doubt may still go out.
+    doubt: send::Doubt,
     /// What is taken for now, if it is not the clock's.
     now: Option<Timestamp>,
 }
@@ -93,9 +113,19 @@ impl Pipeline {
             sign_ins: Arc::default(),
             lists: agenda::calendars::Lists::default(),
             snapshots: fit::Snapshots::default(),
+            poster: Poster::new(),
             patience: PATIENCE,
+            strangers: guard::Strangers::default(),
+            doubt: send::Doubt::default(),
             now: None,
         }
+    }
+
+    /// Sets what leaves mailing lists; public addresses alone unless set.
+    #[must_use]
+    pub fn posting(mut self, poster: Poster) -> Self {
+        self.poster = poster;
+        self
     }
 
     /// Sets what is taken for now in times and queries; the clock's time unless
@@ -114,6 +144,19 @@ impl Pipeline {
         self
     }
 
+    /// Sets how long a letter in doubt is looked for before it is told as such,
+    /// and for how long after that it may still go out.
+    #[must_use]
+    pub fn doubt(mut self, look: Duration, open: Duration) -> Self {
+        self.doubt = send::Doubt { look, open };
+        self
+    }
+
+    /// What can be done here.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// What one account of several answers, unless it takes too long.
     async fn patiently<T>(&self, asked: impl Future<Output = Result<T>>) -> Result<T> {
         tokio::time::timeout(self.patience, asked)
@@ -127,11 +170,43 @@ impl Pipeline {
     }
 
     /// What a request asks for, whole.
-    async fn draft(&self, action: Action, format: Format) -> Result<Draft> {
+    async fn draft(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
+        let told = self.lawful(&action)?;
+        self.confirm_new_guests(&told, caller).await?;
+        let logged = calendar_entry(&action);
+        let draft = self.carried_out(action, format, caller).await;
+        if let Some((tool, op, ids, recipients)) = logged {
+            self.audit(audit::Entry {
+                account: "",
+                tool,
+                op,
+                ids,
+                recipients: recipients.iter().map(String::as_str).collect(),
+                outcome: match &draft {
+                    Ok(_) => "done",
+                    Err(error) if error.is_open() => "unknown",
+                    Err(_) => "refused",
+                },
+            })
+            .await?;
+        }
+        draft
+    }
+
+    async fn carried_out(
+        &self,
+        action: Action,
+        format: Format,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
         match action {
             Action::Search(search) => self.search(search).await,
             Action::Lookup(lookup) => self.lookup(lookup).await,
             Action::Read(read) => self.read(read).await,
+            Action::Attachment(asked) => self.attachment(asked).await,
+            Action::Draft(asked) => self.write_draft(*asked, caller).await,
+            Action::Send(asked) => self.send(asked, caller).await,
+            Action::Modify(asked) => self.modify(asked, caller).await,
             Action::Accounts(op) => self.accounts(op).await,
             Action::Agenda(agenda) => self.agenda(agenda).await,
             Action::Free(free) => self.free(free).await,
@@ -143,6 +218,42 @@ impl Pipeline {
             Action::Brief(brief) => self.brief(brief).await,
             Action::Output(output) => self.output(output, format.has_text_fields()).await,
         }
+    }
+
+    /// Refuses what tells people of something where nobody may be written to, or
+    /// not they. Who is told of an event.
+    fn lawful(&self, action: &Action) -> Result<Vec<String>> {
+        let invited: Vec<&String> = match action {
+            Action::Save(save) => save.events.iter().flat_map(guests).collect(),
+            Action::Respond(respond) => respond.to.iter().collect(),
+            _ => Vec::new(),
+        };
+        let addresses: Vec<String> = invited
+            .into_iter()
+            .flat_map(|said| crate::text::address_list(said.trim_end_matches('?')))
+            .map(|one| one.email)
+            .collect();
+        self.allowed_addresses(addresses.iter().map(String::as_str))?;
+        let (tells, how) = match action {
+            Action::Save(save) => (
+                !matches!(save.notify, None | Some(Notify::Nobody)) && !save.dry_run,
+                "telling the people of an event",
+            ),
+            Action::Delete(delete) => (
+                !matches!(delete.notify, None | Some(Notify::Nobody)),
+                "telling the people of an event",
+            ),
+            Action::Respond(respond) => (
+                respond.notify || respond.response == asked::Reply::Forward,
+                "an answer that is sent (without notify=none)",
+            ),
+            _ => (false, ""),
+        };
+        if !tells {
+            return Ok(Vec::new());
+        }
+        self.needs(Access::Send, how)?;
+        Ok(addresses)
     }
 
     /// Now, in the user's zone.
@@ -211,6 +322,61 @@ impl Pipeline {
         }
         Ok(())
     }
+}
+
+/// What the audit log has of a call that changes calendars: the tool, what was
+/// done, to what, and who is told. Other tools write their own lines.
+fn calendar_entry(
+    action: &Action,
+) -> Option<(&'static str, &'static str, Vec<String>, Vec<String>)> {
+    Some(match action {
+        Action::Save(save) if !save.dry_run => {
+            let people = save.events.iter().flat_map(guests).cloned().collect();
+            let op = if save.id.is_some() {
+                "update"
+            } else {
+                "create"
+            };
+            (
+                "calendar_save",
+                op,
+                save.id.iter().cloned().collect(),
+                people,
+            )
+        }
+        Action::Delete(delete) => (
+            "calendar_delete",
+            "delete",
+            vec![delete.id.clone()],
+            Vec::new(),
+        ),
+        Action::Respond(respond) => {
+            let op = match respond.response {
+                asked::Reply::Forward => "forward",
+                asked::Reply::Answer(_) => "answer",
+            };
+            (
+                "calendar_respond",
+                op,
+                vec![respond.id.clone()],
+                respond.to.clone(),
+            )
+        }
+        Action::Manage(manage) if manage.kind == asked::ManageKind::Calendar && !manage.dry_run => {
+            (
+                "manage",
+                "calendar",
+                manage.id.iter().cloned().collect(),
+                Vec::new(),
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// Whom an event's words ask.
+fn guests(words: &EventWords) -> Vec<&String> {
+    words.people.iter().flatten().chain(&words.add).collect()
 }
 
 /// How the objects of one page become rows.

@@ -10,6 +10,7 @@ mod args;
 pub mod brief;
 pub mod changes;
 pub mod free;
+pub mod mail;
 pub mod output;
 pub mod outward;
 pub mod save;
@@ -51,6 +52,14 @@ pub enum Action {
     Read(Read),
     /// `lookup`.
     Lookup(Lookup),
+    /// `mail_attachment`.
+    Attachment(mail::Attachment),
+    /// `mail_draft`.
+    Draft(Box<mail::DraftOf>),
+    /// `mail_send`.
+    Send(mail::Send),
+    /// `mail_modify`.
+    Modify(mail::Modify),
     /// `accounts`.
     Accounts(AccountsOp),
     /// `calendar_search`.
@@ -152,6 +161,10 @@ pub enum Listing {
     Contacts,
     /// Addresses to send as.
     Aliases,
+    /// What is done with mail that comes in.
+    Rules,
+    /// Answers that are sent by themselves.
+    AutoReply,
     /// How mailboxes are set up.
     Settings,
     /// The tables of the registry.
@@ -259,6 +272,10 @@ pub fn read(
     let action = match tool.name {
         "mail_search" => Action::Search(search(&args)?),
         "mail_read" => Action::Read(mail_read(&args)?),
+        "mail_attachment" => Action::Attachment(mail::attachment(&args)?),
+        "mail_draft" => Action::Draft(Box::new(mail::draft(&args)?)),
+        "mail_send" => Action::Send(mail::send(&args)?),
+        "mail_modify" => Action::Modify(mail::modify(&args)?),
         "lookup" => Action::Lookup(lookup(&args)?),
         "accounts" => Action::Accounts(accounts(&args)?),
         "calendar_search" => Action::Agenda(agenda::read(&args)?),
@@ -418,6 +435,8 @@ fn lookup(args: &Args) -> Result<Lookup> {
         Some("rooms") => Listing::Rooms,
         Some("contacts") => Listing::Contacts,
         Some("aliases") => Listing::Aliases,
+        Some("rules") => Listing::Rules,
+        Some("auto_reply") => Listing::AutoReply,
         Some("settings") => Listing::Settings,
         Some("schemas") => Listing::Schemas,
         _ => Listing::Folders,

@@ -28,6 +28,7 @@ use crate::config::{Config, KeyStore};
 use crate::error::{Error, Kind, Result};
 
 pub mod accounts;
+mod audit;
 mod cursors;
 mod files;
 pub mod handles;
@@ -37,6 +38,9 @@ mod outputs;
 mod schema;
 mod secrets;
 mod seen;
+pub mod sends;
+mod signatures;
+mod undos;
 
 pub use accounts::{AccountRow, Status};
 pub use handles::HandleKind;

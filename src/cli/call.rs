@@ -1,12 +1,13 @@
 //! `daysheet call`: one tool call, printed block by block.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
 use super::Sandboxed;
 use super::app::App;
-use super::client::Client;
+use super::client::{Asking, Client};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::tools;
@@ -24,7 +25,8 @@ pub(super) async fn run(
         arguments.insert("format".to_owned(), Value::from(format));
     }
     let (app, _sandbox) = App::open(config, sandboxed).await?;
-    let mut client = Client::start(app.server()).await?;
+    let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let mut client = Client::with(app.server(), terminal.then_some(asked as Asking)).await?;
     let answer = client.call(tool, Value::Object(arguments)).await?;
     let text = answer.blocks.join("\n\n");
     if answer.is_error {
@@ -39,6 +41,16 @@ pub(super) async fn run(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks on the terminal; anything but yes is no.
+fn asked(question: &str) -> bool {
+    eprint!("{question}\n[y/N] ");
+    let mut answer = String::new();
+    if std::io::stdin().read_line(&mut answer).is_err() {
+        return false;
+    }
+    matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
 /// Arguments as one JSON object, or as key=value.

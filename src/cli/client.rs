@@ -9,8 +9,13 @@ use tokio::io::{
 use crate::error::{Error, Kind, Result};
 use crate::server::Server;
 
+/// Asks the user whether to do something.
+pub type Asking = fn(&str) -> bool;
+
 /// A session with a server in this process.
 pub struct Client {
+    /// Asks the user; nobody can be asked without it.
+    ask: Option<Asking>,
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     next_id: u64,
@@ -26,23 +31,33 @@ pub struct Answer {
 }
 
 impl Client {
-    /// Starts `server` and shakes hands with it.
+    /// Starts `server` and shakes hands with it; nobody can be asked anything.
     pub async fn start(server: Server) -> Result<Self> {
+        Self::with(server, None).await
+    }
+
+    /// Starts `server`, which may have the user asked.
+    pub async fn with(server: Server, ask: Option<Asking>) -> Result<Self> {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (their_input, their_output) = tokio::io::split(theirs);
         tokio::spawn(server.serve(their_input, their_output));
         let (output, input) = tokio::io::split(ours);
         let mut client = Self {
+            ask,
             input,
             output: BufReader::new(output).lines(),
             next_id: 0,
+        };
+        let capabilities = match ask {
+            Some(_) => json!({"elicitation": {"form": {}}}),
+            None => json!({}),
         };
         client
             .request(
                 "initialize",
                 json!({
                     "protocolVersion": "2025-11-25",
-                    "capabilities": {},
+                    "capabilities": capabilities,
                     "clientInfo": {"name": "daysheet", "version": env!("CARGO_PKG_VERSION")},
                 }),
             )
@@ -82,6 +97,10 @@ impl Client {
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;
             };
+            if message.get("method").and_then(Value::as_str) == Some("elicitation/create") {
+                self.answer(&message).await?;
+                continue;
+            }
             if message.get("id").and_then(Value::as_u64) != Some(id) {
                 continue;
             }
@@ -99,6 +118,25 @@ impl Client {
                 .unwrap_or_default());
         }
         Err(gone())
+    }
+
+    /// Answers a question of the server's with what the user says.
+    async fn answer(&mut self, question: &Value) -> Result<()> {
+        let text = question.pointer("/params/message").and_then(Value::as_str);
+        let text = text.unwrap_or_default().to_owned();
+        let yes = match self.ask {
+            None => false,
+            Some(ask) => tokio::task::spawn_blocking(move || ask(&text))
+                .await
+                .unwrap_or(false),
+        };
+        let result = match yes {
+            true => json!({"action": "accept", "content": {}}),
+            false => json!({"action": "decline"}),
+        };
+        let id = question.get("id").cloned().unwrap_or_default();
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
+            .await
     }
 
     async fn send(&mut self, message: &Value) -> Result<()> {

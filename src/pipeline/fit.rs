@@ -12,6 +12,7 @@ use super::Pipeline;
 use crate::budget::Draft;
 use crate::budget::fit::{self, Asked, CEILING, Fitted, Shortened, Whole};
 use crate::budget::value::{self, Strategy};
+use crate::caller::{Caller, Nobody};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::request::{Call, Request};
@@ -130,12 +131,21 @@ impl Snapshots {
 }
 
 impl Pipeline {
+    /// Carries out a request of somebody who can neither be asked nor told
+    /// anything meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`Pipeline::run_for`].
+    pub async fn run(&self, request: Request) -> Result<Answer> {
+        self.run_for(request, &Nobody).await
+    }
+
     /// Carries out a request.
     ///
     /// # Errors
     /// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
     /// the smallest form of the answer fits.
-    pub async fn run(&self, request: Request) -> Result<Answer> {
+    pub async fn run_for(&self, request: Request, caller: &dyn Caller) -> Result<Answer> {
         let Request {
             action,
             format,
@@ -166,8 +176,9 @@ impl Pipeline {
                 budget = then;
                 (draft, false)
             }
-            None => (Arc::new(self.draft(action, format).await?), true),
+            None => (Arc::new(self.draft(action, format, caller).await?), true),
         };
+        self.strangers_in(&draft).await?;
         let searched = !draft.words.is_empty();
         let strategy = value::resolve(call.tool, &self.config.values, searched);
         let stale = fresh && chunk > 1;
@@ -246,7 +257,8 @@ impl Pipeline {
 
     /// The whole answer to a request, as the text that outputs are made of.
     pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
-        let draft = self.draft(request.action, request.format).await?;
+        let draft = self.draft(request.action, request.format, &Nobody).await?;
+        self.strangers_in(&draft).await?;
         let secret = self.store.fence_secret().await?;
         Ok(Whole::of(&draft, Format::default(), &secret).text())
     }

@@ -1,14 +1,17 @@
 //! Lookups: lists that are short enough to be fetched whole and shown in pages.
 //!
-//! Folders, categories, calendars, rooms, contacts, aliases and settings of all
+//! Folders, categories, calendars, rooms, contacts, aliases, rules, automatic answers and settings of all
 //! accounts, one account after the other, and the schemas of our own. A list is fetched anew
 //! for every page; what a cursor keeps is the question and how far one got.
 
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::cursor::{Cursor, another_search, other_use};
-use super::{Draft, Flattening, Missing, Pipeline, columns_of, failed_note, missing_line};
+use super::{
+    Draft, Flattening, Missing, Pipeline, arrange, columns_of, failed_note, missing_line, zone_line,
+};
 use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::Result;
@@ -18,7 +21,8 @@ use crate::provider::{self, Page, People};
 use crate::request::{Listing, Lookup};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{
-    self, ALIAS, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Level, SCHEMA, SETTING, Table,
+    self, ALIAS, AUTO_REPLY, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Level, RULE, SCHEMA,
+    SETTING, Table,
 };
 
 /// What was looked up and how far; saved under a cursor.
@@ -140,6 +144,7 @@ impl Pipeline {
         notes.insert(0, count);
         notes.extend(missing.into_iter().map(missing_line));
         notes.extend(document.tables.first().and_then(|rows| plan.unknown(rows)));
+        zone_line(&mut document, &self.config.zone);
         Ok(Draft {
             document,
             notes,
@@ -201,6 +206,13 @@ impl Pipeline {
             return Ok((None, Api::Local, page));
         };
         let account = self.accounts.by_id(account).await?;
+        if let Some(items) = self.arranged(plan.kind, &account).await? {
+            let page = Page {
+                items,
+                ..Page::default()
+            };
+            return Ok((Some(account), Api::Local, page));
+        }
         let Some(what) = plan.what(place) else {
             let port = self.connect.calendars(&account)?;
             let items = match plan.kind {
@@ -219,6 +231,21 @@ impl Pipeline {
             .lookup(&what, &project(mailbox.api(), &columns))
             .await?;
         Ok((Some(account), mailbox.api(), page))
+    }
+
+    /// What crosses the port as plain types, as objects of ours.
+    async fn arranged(&self, kind: Listing, account: &Account) -> Result<Option<Vec<Value>>> {
+        Ok(match kind {
+            Listing::Rules => {
+                let rules = self.connect.mailbox(account)?.rules().await?;
+                Some(rules.iter().map(arrange::rules::object).collect())
+            }
+            Listing::AutoReply => {
+                let reply = self.connect.mailbox(account)?.auto_reply().await?;
+                Some(vec![arrange::reply::object(&reply)])
+            }
+            _ => None,
+        })
     }
 
     /// What to look up: as said, or as the cursor says.
@@ -277,6 +304,8 @@ impl Plan {
             Listing::Rooms => &CONTACT,
             Listing::Aliases => &ALIAS,
             Listing::Settings => &SETTING,
+            Listing::Rules => &RULE,
+            Listing::AutoReply => &AUTO_REPLY,
             Listing::Schemas => &SCHEMA,
         }
     }
@@ -294,7 +323,11 @@ impl Plan {
             }),
             Listing::Aliases => provider::Lookup::Aliases,
             Listing::Settings => provider::Lookup::Settings,
-            Listing::Calendars | Listing::Rooms | Listing::Schemas => return None,
+            Listing::Calendars
+            | Listing::Rooms
+            | Listing::Rules
+            | Listing::AutoReply
+            | Listing::Schemas => return None,
         })
     }
 

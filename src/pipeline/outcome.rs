@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::target::Owner;
 use super::{Draft, Pipeline};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::row::RowTable;
 use crate::schemas::{Level, OUTCOME};
 
@@ -37,7 +37,7 @@ impl Outcome {
 
     /// What did not succeed. When the line broke, nobody knows what became of it.
     pub(super) fn failed(item: impl Into<String>, op: &'static str, error: &Error) -> Self {
-        match is_open(error) {
+        match error.is_open() {
             true => Self::new(
                 item,
                 op,
@@ -50,11 +50,6 @@ impl Outcome {
             false => Self::new(item, op, "failed", error.to_string()),
         }
     }
-}
-
-/// True when an error leaves open whether something was written.
-pub(super) fn is_open(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Network | Kind::Timeout)
 }
 
 /// What a call that writes has to tell.

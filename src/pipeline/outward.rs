@@ -5,7 +5,7 @@ mod invited;
 mod manage;
 mod respond;
 
-use super::outcome::{Outcome, Told, is_open};
+use super::outcome::{Outcome, Told};
 use super::save::{cut, others, reference, unsaid};
 use super::target::{Target, span, title};
 use super::{Draft, Pipeline};
@@ -84,7 +84,7 @@ impl Pipeline {
                     );
                 }
             }
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.outcomes.push(Outcome::failed(name, "delete", &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),

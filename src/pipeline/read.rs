@@ -19,18 +19,21 @@ use super::{Draft, Flattening, Pipeline, failed_line, zone_line};
 use crate::body::{self, Form, Readable};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::Room;
+use crate::flatten::{self, Room};
 use crate::project::project;
 use crate::provider::{BodyForm, Letter};
 use crate::request::{Body, Columns, Read};
 use crate::row::{Cell, RowTable};
-use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
+use crate::schemas::{ATTACHMENT, Api, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
 
 /// Letters in one answer.
 const MOST: usize = 25;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
+/// What is asked for besides: shown when there is something to show.
+const VERDICT: &str = "auth";
+const DOUBTS: &str = "warn";
 
 /// What of a read is still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,9 +46,11 @@ pub(super) struct Rest {
 
 /// A letter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Target {
-    account: String,
-    id: String,
+pub(super) struct Target {
+    /// The account's id.
+    pub(super) account: String,
+    /// The provider's id.
+    pub(super) id: String,
 }
 
 /// A letter that was fetched.
@@ -113,7 +118,12 @@ impl Pipeline {
         form: Body,
         rest: &Rest,
     ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
-        let columns = columns()?;
+        let mut columns = columns()?;
+        columns.extend(
+            [VERDICT, DOUBTS]
+                .iter()
+                .filter_map(|name| MESSAGE.field(name)),
+        );
         let groups = by_owner(targets);
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(account, targets)| {
@@ -178,6 +188,7 @@ impl Pipeline {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
+        columns.extend(self.verdict(fetched));
         columns.extend(MESSAGE.field("account").filter(|_| several));
         let file_columns = ATTACHMENT.up_to(Level::Core);
         let mut messages = RowTable::new(&MESSAGE, columns.clone());
@@ -202,6 +213,16 @@ impl Pipeline {
                 .collect();
             let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut draft.notes);
             self.hand_out(&mut some, &account).await?;
+            let context = flattening.context(&names);
+            for (at, item) in items.iter().enumerate() {
+                let doubts = flatten::doubts(&MESSAGE, item, &context);
+                if let (false, Some(Cell::Handle(kind, number))) =
+                    (doubts.is_empty(), some.cell(at, "id"))
+                {
+                    let line = format!("{kind}{number}: {}", doubts.join("; "));
+                    draft.notes.push(line);
+                }
+            }
             messages.append(some);
             let mut some = flattening.rows(
                 &ATTACHMENT,
@@ -218,6 +239,30 @@ impl Pipeline {
             draft.document.tables.push(files);
         }
         Ok(())
+    }
+
+    /// The column of what the providers found out about the senders, when they
+    /// did about any.
+    fn verdict(&self, fetched: &[Fetched]) -> Option<&'static Field> {
+        let field = MESSAGE.field(VERDICT)?;
+        let names = HashMap::new();
+        let any = |api: Api| {
+            let flattening = Flattening {
+                api,
+                zone: &self.config.zone,
+                account: "",
+                address: "",
+                room: Room::One,
+            };
+            let context = flattening.context(&names);
+            let mut items = fetched.iter().map(|one| &one.letter.item);
+            items.any(|item| !flatten::texts(field, item, &context).is_empty())
+        };
+        // The one finds nothing in the objects of the other.
+        [Api::Gmail, Api::Outlook]
+            .into_iter()
+            .any(any)
+            .then_some(field)
     }
 
     /// The table of bodies, behind that of the messages, and the texts.
@@ -353,7 +398,7 @@ fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
 }
 
 /// Letters of one account together, accounts as they first come.
-fn by_owner(targets: Vec<Target>) -> Vec<(String, Vec<Target>)> {
+pub(super) fn by_owner(targets: Vec<Target>) -> Vec<(String, Vec<Target>)> {
     let mut groups: Vec<(String, Vec<Target>)> = Vec::new();
     for target in targets {
         match groups

@@ -89,6 +89,38 @@ impl Args {
         }
     }
 
+    /// A text to the letter, white space and all; an empty one is said too, where
+    /// the tool lets it through.
+    pub(super) fn verbatim(&self, name: &str) -> Result<Option<String>> {
+        match self.arg(name) {
+            Some((_, Value::String(text))) => Ok(Some(text.clone())),
+            _ => self.text(name),
+        }
+    }
+
+    /// A list whose items may hold commas: a text is one item, unless it is a
+    /// JSON list.
+    pub(super) fn items(&self, name: &str) -> Result<Option<Vec<String>>> {
+        match self.arg(name) {
+            Some((_, Value::String(text))) if !text.trim_start().starts_with('[') => {
+                Ok(Some(vec![text.trim().to_owned()]))
+            }
+            _ => self.list(name),
+        }
+    }
+
+    /// An object, or a text that is JSON for one; its members as they are.
+    pub(super) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>> {
+        match self.arg(name) {
+            None => Ok(None),
+            Some((_, Value::Object(members))) => Ok(Some(members.clone())),
+            Some((_, Value::String(text))) => serde_json::from_str(text)
+                .map(Some)
+                .map_err(|_| wrong(name, &Value::from(text.as_str()), "an object")),
+            Some((_, other)) => Err(wrong(name, other, "an object")),
+        }
+    }
+
     /// A list of objects with the members that the argument declares; one
     /// object is taken for a list of one, and a text for JSON.
     pub(super) fn objects(&self, name: &str) -> Result<Vec<Self>> {

@@ -1,5 +1,7 @@
 //! `calendar_delete`, `calendar_respond` and `manage`, as asked for.
 
+use serde_json::{Map, Value};
+
 use super::args::Args;
 use super::save::{Scope, notify, scope};
 use crate::error::{Error, Result};
@@ -47,15 +49,19 @@ pub enum Reply {
     Forward,
 }
 
-/// A change of calendars as asked for.
+/// A change of how things are set up, as asked for.
 #[derive(Debug, Clone)]
 pub struct Manage {
+    /// What it is about.
+    pub kind: ManageKind,
     /// What to do.
     pub op: ManageOp,
-    /// The calendar, by name or id.
+    /// The thing, by name or id.
     pub id: Option<String>,
     /// The new name.
     pub name: Option<String>,
+    /// Columns of the kind's table that are to be so.
+    pub set: Map<String, Value>,
     /// The zone of a new calendar.
     pub tz: Option<String>,
     /// The account by address.
@@ -64,15 +70,40 @@ pub struct Manage {
     pub dry_run: bool,
 }
 
-/// What to do with a calendar.
+/// What is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ManageKind {
+    /// A calendar.
+    Calendar,
+    /// A folder of Outlook, a label of Gmail.
+    Folder,
+    /// What messages are marked with: a label of Gmail, a category of Outlook.
+    Category,
+    /// What is done with mail that comes in.
+    Rule,
+    /// A contact.
+    Contact,
+    /// The answer that is sent by itself.
+    AutoReply,
+    /// What stands below letters.
+    Signature,
+    /// Language and zone.
+    Settings,
+}
+
+/// What to do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManageOp {
     /// Make one.
     Create,
+    /// Change what is said of it.
+    Update,
     /// Call it otherwise.
     Rename,
     /// Delete it.
     Delete,
+    /// Do what it says with what is there already: rules.
+    Run,
 }
 
 pub(super) fn delete(args: &Args) -> Result<Delete> {
@@ -115,9 +146,22 @@ pub(super) fn respond(args: &Args) -> Result<Respond> {
 
 pub(super) fn manage(args: &Args) -> Result<Manage> {
     Ok(Manage {
+        kind: match args.choice("kind")? {
+            Some("folder") => ManageKind::Folder,
+            Some("label" | "category") => ManageKind::Category,
+            Some("rule") => ManageKind::Rule,
+            Some("contact") => ManageKind::Contact,
+            Some("auto_reply") => ManageKind::AutoReply,
+            Some("signature") => ManageKind::Signature,
+            Some("settings") => ManageKind::Settings,
+            _ => ManageKind::Calendar,
+        },
+        set: args.object("set")?.unwrap_or_default(),
         op: match args.choice("op")? {
             Some("rename") => ManageOp::Rename,
             Some("delete") => ManageOp::Delete,
+            Some("update") => ManageOp::Update,
+            Some("run") => ManageOp::Run,
             _ => ManageOp::Create,
         },
         id: args.text("id")?,

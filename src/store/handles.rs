@@ -38,13 +38,17 @@ pub enum HandleKind {
     Calendar,
     /// `d`, a draft.
     Draft,
+    /// `r`, a rule.
+    Rule,
+    /// `u`, how something was before it was changed.
+    Undo,
     /// `p`, where a list goes on.
     Page,
 }
 
 impl HandleKind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Message,
         Self::Thread,
         Self::Event,
@@ -52,6 +56,8 @@ impl HandleKind {
         Self::Folder,
         Self::Calendar,
         Self::Draft,
+        Self::Rule,
+        Self::Undo,
         Self::Page,
     ];
 
@@ -65,6 +71,8 @@ impl HandleKind {
             Self::Folder => 'f',
             Self::Calendar => 'c',
             Self::Draft => 'd',
+            Self::Rule => 'r',
+            Self::Undo => 'u',
             Self::Page => 'p',
         }
     }

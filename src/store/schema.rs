@@ -89,6 +89,33 @@ const MIGRATIONS: &[&[&str]] = &[
         size BIGINT NOT NULL,
         PRIMARY KEY (owner, hash)
     )"],
+    &[
+        // Every letter that was to be sent, from before the first byte went out.
+        "CREATE TABLE sends (
+        owner TEXT NOT NULL,
+        account TEXT NOT NULL,
+        draft TEXT NOT NULL,
+        message_id TEXT NOT NULL,
+        thread TEXT NOT NULL,
+        state TEXT NOT NULL,
+        sent_id TEXT,
+        recipients BIGINT NOT NULL,
+        started BIGINT NOT NULL,
+        ended BIGINT,
+        due BIGINT,
+        PRIMARY KEY (owner, account, draft)
+    )",
+        // How messages were before they were changed, as JSON.
+        "CREATE TABLE undos (
+        owner TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        account TEXT NOT NULL,
+        what TEXT NOT NULL,
+        state TEXT NOT NULL,
+        saved BIGINT NOT NULL,
+        PRIMARY KEY (owner, number)
+    )",
+    ],
 ];
 
 /// Brings the database to the newest version this program knows.

@@ -20,7 +20,40 @@ const KEPT: i64 = 30 * DAY;
 /// How many rows one statement carries.
 const BATCH: usize = 500;
 
+/// How long what strangers said counts as shown, in seconds.
+const STRANGERS: i64 = 24 * 60 * 60;
+/// The setting that has when it was shown last.
+const SHOWN: &str = "strangers_shown";
+
 impl Store {
+    /// Notes that what strangers wrote is shown now.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn note_strangers(&self) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
+             ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(OWNER)
+        .bind(SHOWN)
+        .bind(now().to_string())
+        .execute(self.pool().await?)
+        .await
+        .map(|_done| ())
+        .map_err(|error| self.broken(&error))
+    }
+
+    /// True if what strangers wrote was shown within a day, by any process.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn strangers_lately(&self) -> Result<bool> {
+        let shown = self.setting(SHOWN).await?;
+        let shown = shown.and_then(|shown| shown.parse::<i64>().ok());
+        Ok(shown.is_some_and(|shown| shown + STRANGERS > now()))
+    }
+
     /// Remembers what was shown of the events with these handle numbers.
     ///
     /// # Errors

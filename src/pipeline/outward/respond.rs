@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::super::outcome::{Outcome, Told, is_open};
+use super::super::outcome::{Outcome, Told};
 use super::super::save::{Before, guest, named, read};
 use super::super::target::{Target, span, title};
 use super::super::{Draft, Pipeline};
@@ -61,7 +61,7 @@ impl Pipeline {
                 told.outcomes
                     .push(Outcome::new(name, "forward", "done", detail));
             }
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.outcomes.push(Outcome::failed(name, "forward", &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
@@ -119,7 +119,7 @@ impl Pipeline {
                 "done",
                 "it is not in the calendar any more",
             )),
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.outcomes
                     .push(Outcome::failed(name, word(answer), &error));
             }

@@ -1,5 +1,7 @@
 //! What is to be read: ids of every kind resolved to letters and their owners.
 
+use std::collections::HashSet;
+
 use super::{Rest, Target, word};
 use crate::accounts::Account;
 use crate::error::{Error, Kind, Result};
@@ -14,32 +16,7 @@ const SHORTEST_ID: usize = 12;
 impl Pipeline {
     /// What is to be read: handles resolved, threads spread out newest first.
     pub(super) async fn targets(&self, read: &Read) -> Result<(Rest, Vec<(String, Error)>)> {
-        let mut letters: Vec<Target> = Vec::new();
-        let mut failed = Vec::new();
-        for said in &read.ids {
-            let found = self.target(said, read.account.as_deref());
-            let found = match read.ids.len() {
-                1 => found.await,
-                _ => self.patiently(found).await,
-            };
-            let found = match found {
-                Ok(found) => found,
-                // One bad id among several is a note; alone it is the answer.
-                Err(error) if read.ids.len() > 1 => {
-                    failed.push((text::brief(said), error));
-                    continue;
-                }
-                Err(error) => return Err(error.context(text::brief(said))),
-            };
-            for target in found {
-                if !letters.contains(&target) {
-                    letters.push(target);
-                }
-            }
-        }
-        if let (true, Some((said, error))) = (letters.is_empty(), failed.first()) {
-            return Err(error.clone().context(said));
-        }
+        let (letters, failed) = self.spread(&read.ids, read.account.as_deref()).await?;
         let rest = Rest {
             letters,
             body: word(read.body).to_owned(),
@@ -47,6 +24,46 @@ impl Pipeline {
             links: read.links,
         };
         Ok((rest, failed))
+    }
+
+    /// The letters that ids of messages and conversations stand for, in their
+    /// order, and the ids that stand for nothing.
+    ///
+    /// # Errors
+    /// If there is no letter at all.
+    pub(in crate::pipeline) async fn spread(
+        &self,
+        ids: &[String],
+        account: Option<&str>,
+    ) -> Result<(Vec<Target>, Vec<(String, Error)>)> {
+        let mut letters: Vec<Target> = Vec::new();
+        let mut known = HashSet::new();
+        let mut failed = Vec::new();
+        for said in ids {
+            let found = self.target(said, account);
+            let found = match ids.len() {
+                1 => found.await,
+                _ => self.patiently(found).await,
+            };
+            let found = match found {
+                Ok(found) => found,
+                // One bad id among several is a note; alone it is the answer.
+                Err(error) if ids.len() > 1 => {
+                    failed.push((text::brief(said), error));
+                    continue;
+                }
+                Err(error) => return Err(error.context(text::brief(said))),
+            };
+            for target in found {
+                if known.insert((target.account.clone(), target.id.clone())) {
+                    letters.push(target);
+                }
+            }
+        }
+        if let (true, Some((said, error))) = (letters.is_empty(), failed.first()) {
+            return Err(error.clone().context(said));
+        }
+        Ok((letters, failed))
     }
 
     async fn target(&self, said: &str, account: Option<&str>) -> Result<Vec<Target>> {

@@ -10,7 +10,7 @@ use super::others;
 use super::series::{self, Base};
 use super::span::{self, Before, Span, moment};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::outcome::{Outcome, Told, is_open};
+use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::{Target, title};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};
@@ -273,7 +273,7 @@ impl Pipeline {
         let port = &target.owner.port;
         match port.update(&target.value, &change, notify).await {
             Ok(value) => told.events.push((target.owner.clone(), value)),
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.outcomes.push(Outcome::failed(name, "change", &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),

@@ -5,7 +5,7 @@ use super::make::{self, Made};
 use super::others;
 use super::place::Destination;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::outcome::{Outcome, Told, is_open};
+use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
@@ -168,7 +168,7 @@ impl Pipeline {
             let notify = told_by(change, own, asked);
             match to.owner.port.create(calendar, change, notify).await {
                 Ok(value) => told.events.push((to.owner.clone(), value)),
-                Err(error) if single && !is_open(&error) => return Err(error),
+                Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
                     // What stands in the way of one may stand in the way of all.
                     stopped = error.is_passing() || error.kind() == Kind::Auth;

@@ -8,7 +8,7 @@ use super::source;
 use crate::error::{Error, Kind, Result};
 use crate::ical::Entry;
 use crate::pipeline::Pipeline;
-use crate::pipeline::outcome::{Outcome, Told, is_open};
+use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::Target;
 use crate::project::project;
 use crate::provider::calendar::{AskEvents, Change, Facts, Notify};
@@ -37,7 +37,7 @@ impl Pipeline {
                     Err(error) => {
                         let name = format!("{} on {when}", item.name);
                         told.outcomes.push(Outcome::failed(name, "import", &error));
-                        if is_open(&error) {
+                        if error.is_open() {
                             break;
                         }
                     }

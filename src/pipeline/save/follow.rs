@@ -11,7 +11,7 @@ use super::series::{self, Base};
 use super::span::{Span, civil, moment};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
-use crate::pipeline::outcome::{Outcome, Told, is_open};
+use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::{Target, title};
 use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};
@@ -187,7 +187,7 @@ impl Pipeline {
         let calendar = master.facts.calendar.as_deref();
         let new = match port.create(calendar, &whole, notify).await {
             Ok(new) => new,
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.outcomes.push(Outcome::failed(name, "change", &error));
                 return self.tell(told).await;
             }
@@ -210,7 +210,7 @@ impl Pipeline {
                         .push("the new series has an online meeting of its own".to_owned());
                 }
             }
-            Err(error) if is_open(&error) => {
+            Err(error) if error.is_open() => {
                 told.events.push((master.owner.clone(), new));
                 let detail = format!(
                     "{}: the new series is there, and it is not known whether {} ends before it; \
@@ -279,7 +279,7 @@ impl Pipeline {
         let port = &master.owner.port;
         let error = match port.update(&master.value, change, notify).await {
             Ok(value) => return Ok(value),
-            Err(error) if is_open(&error) => error,
+            Err(error) if error.is_open() => error,
             Err(error) => return Err(error),
         };
         let Ok(now) = self

@@ -154,6 +154,10 @@ async fn outputs_are_resources() {
             "name": "output",
             "description": "An answer that was shortened, whole; its notes give the hash",
             "mimeType": "text/plain",
+        }, {
+            "uriTemplate": "daysheet://attachment/{handle}",
+            "name": "attachment",
+            "description": "A file of a message; mail_attachment as=link gives the address",
         }])
     );
     let uri = format!("daysheet://output/{hash}");

@@ -1,0 +1,287 @@
+//! Files of this machine, in the folders that are allowed and nowhere else.
+//!
+//! Paths come from a model, and names from strangers. A path is followed to
+//! where it really is before it is judged, and opened folder by folder without
+//! following a link again, so that nothing can be put in its way meanwhile.
+//! Hidden files are not read, nor is what belongs to the program itself. It
+//! knows nothing of mail.
+
+use std::io::{Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, Kind, Result};
+use crate::text::brief;
+
+#[cfg(not(unix))]
+mod plain;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+use plain as system;
+#[cfg(unix)]
+use unix as system;
+
+/// The folders that files may be read from and saved to.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    allowed: Vec<PathBuf>,
+    home: PathBuf,
+}
+
+/// A folder that files may be saved to.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    opened: system::Dir,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its name, without a path.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+impl Folders {
+    /// These folders, absolute, the first before others; nothing is read or
+    /// saved in `home`, the state folder, but in a folder of them within it.
+    pub fn new(allowed: &[PathBuf], home: &Path) -> Self {
+        Self {
+            allowed: allowed.to_vec(),
+            home: home.to_path_buf(),
+        }
+    }
+
+    /// The folder to save to: the first, or the one said, which is one of them
+    /// or below; a relative one is below the first. The first is made if it is
+    /// not there.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] for any other, [`Kind::NotFound`] if it is not there.
+    pub fn folder(&self, said: Option<&str>) -> Result<Folder> {
+        let first = self.first()?;
+        private(first)?;
+        let wanted = match said {
+            None => first.clone(),
+            Some(said) => first.join(said),
+        };
+        let (root, inside) = self.place(&wanted, said.unwrap_or("the folder"))?;
+        if inside.iter().any(|part| hidden(part)) {
+            return Err(Error::argument("`dir` is a hidden folder").next("save to another"));
+        }
+        let mut path = root.clone();
+        path.extend(&inside);
+        Ok(Folder {
+            opened: system::Dir::open(&root, &inside).map_err(|error| failed(&path, &error))?,
+            path,
+        })
+    }
+
+    /// A file in one of the folders or below, of at most `most` bytes; a relative
+    /// path is below the first folder that has it.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] for a file elsewhere, a hidden one, one that is too
+    /// large, and for what is no file; [`Kind::NotFound`] if it is not there.
+    pub fn read(&self, said: &str, most: u64) -> Result<Found> {
+        let relative = Path::new(said).is_relative();
+        let mut last = None;
+        for folder in self
+            .allowed
+            .iter()
+            .take(if relative { usize::MAX } else { 1 })
+        {
+            match self.read_at(&folder.join(said), said, most) {
+                Err(error) if error.kind() == Kind::NotFound => last = Some(error),
+                found => return found,
+            }
+        }
+        Err(last.unwrap_or_else(none_allowed))
+    }
+
+    fn read_at(&self, wanted: &Path, said: &str, most: u64) -> Result<Found> {
+        let (root, mut inside) = self.place(wanted, said)?;
+        if inside.iter().any(|part| hidden(part)) {
+            return Err(Error::argument(format!("{} is hidden", brief(said)))
+                .next("attach a file that is not"));
+        }
+        let Some(name) = inside.pop() else {
+            return Err(Error::argument(format!("{} is a folder", brief(said)))
+                .next("give the path of a file"));
+        };
+        let dir = system::Dir::open(&root, &inside).map_err(|error| failed(wanted, &error))?;
+        let file = dir.read(&name).map_err(|error| failed(wanted, &error))?;
+        let about = file.metadata().map_err(|error| failed(wanted, &error))?;
+        if !about.is_file() {
+            return Err(Error::argument(format!("{} is no file", brief(said)))
+                .next("give the path of a file"));
+        }
+        let large = || {
+            Error::argument(format!("{} is larger than {most} bytes", brief(said)))
+                .next("attach a smaller file, or raise `largest_file` in the settings")
+        };
+        if about.len() > most {
+            return Err(large());
+        }
+        let mut bytes = Vec::new();
+        let limit = most.saturating_add(1);
+        let read = file.take(limit).read_to_end(&mut bytes);
+        read.map_err(|error| failed(wanted, &error))?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
+            return Err(large());
+        }
+        Ok(Found {
+            name: name.to_string_lossy().into_owned(),
+            bytes,
+        })
+    }
+
+    fn first(&self) -> Result<&PathBuf> {
+        self.allowed.first().ok_or_else(none_allowed)
+    }
+
+    /// The allowed folder that a path really is in, and the way from there.
+    fn place(&self, wanted: &Path, said: &str) -> Result<(PathBuf, Vec<PathBuf>)> {
+        if said.contains('\0') {
+            return Err(Error::argument("a path has NUL in it").next("correct the path"));
+        }
+        let real = wanted
+            .canonicalize()
+            .map_err(|error| failed(wanted, &error))?;
+        let home = self.home.canonicalize().unwrap_or(self.home.clone());
+        for folder in &self.allowed {
+            let Ok(root) = folder.canonicalize() else {
+                continue;
+            };
+            let Ok(inside) = real.strip_prefix(&root) else {
+                continue;
+            };
+            if real.starts_with(&home) && !root.starts_with(&home) {
+                break;
+            }
+            let parts = inside.components().map(|part| match part {
+                Component::Normal(name) => Some(PathBuf::from(name)),
+                _ => None,
+            });
+            if let Some(parts) = parts.collect() {
+                return Ok((root, parts));
+            }
+        }
+        let allowed: Vec<String> = self
+            .allowed
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect();
+        Err(
+            Error::argument(format!("{} is in no allowed folder", brief(said))).next(format!(
+                "use {}, or have it added to `files` in the settings",
+                allowed.join(" or ")
+            )),
+        )
+    }
+}
+
+impl Folder {
+    /// Where a file of this name is or would be.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Refuses a name that something has already, unless it is a file that may
+    /// be replaced.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`].
+    pub fn free(&self, name: &str, overwrite: bool) -> Result<()> {
+        match self.opened.kind(name) {
+            None => Ok(()),
+            Some(true) if overwrite => Ok(()),
+            Some(true) => Err(taken(&self.path(name))),
+            Some(false) => Err(Error::new(
+                Kind::Conflict,
+                format!("{} is there and is no file", self.path(name).display()),
+            )
+            .next("save it to another folder with `dir`")),
+        }
+    }
+
+    /// Saves a file for its owner alone, whole or not at all; where it is.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] if the name is taken and not to be overwritten.
+    pub fn save(&self, name: &str, bytes: &[u8], overwrite: bool) -> Result<PathBuf> {
+        let path = self.path(name);
+        self.free(name, overwrite)?;
+        let claimed = match overwrite && self.opened.kind(name).is_some() {
+            true => false,
+            false => {
+                // Nobody else gets the name while the file is written.
+                self.opened
+                    .create(name)
+                    .map_err(|error| match error.kind() {
+                        std::io::ErrorKind::AlreadyExists => taken(&path),
+                        _ => failed(&path, &error),
+                    })?;
+                true
+            }
+        };
+        let mut random = [0_u8; 8];
+        getrandom::fill(&mut random)
+            .map_err(|_| Error::new(Kind::Internal, "there is no randomness"))?;
+        let random = u64::from_le_bytes(random);
+        let temporary = format!(".{name}.{random:016x}.part");
+        let written = self.opened.create(&temporary).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            self.opened.rename(&temporary, name)
+        });
+        written.map_err(|error| {
+            self.opened.remove(&temporary);
+            if claimed {
+                self.opened.remove(name);
+            }
+            failed(&path, &error)
+        })?;
+        Ok(path)
+    }
+}
+
+/// True for what is not shown to people: programs keep their own things there.
+fn hidden(part: &std::path::Path) -> bool {
+    part.to_string_lossy().starts_with('.')
+}
+
+/// Makes the first folder, for its owner alone.
+fn private(path: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| failed(path, &error))
+}
+
+fn taken(path: &Path) -> Error {
+    Error::new(
+        Kind::Conflict,
+        format!("{} is there already", path.display()),
+    )
+    .next("say overwrite=true to replace it, or give another folder as `dir`")
+}
+
+fn none_allowed() -> Error {
+    Error::argument("no folder is allowed").next("have one added to `files` in the settings")
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    let shown = brief(&path.display().to_string());
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Error::new(Kind::NotFound, format!("{shown} is not there")).next("correct the path")
+        }
+        _ => Error::argument(format!("{shown} cannot be used ({error})"))
+            .next("use another file or folder"),
+    }
+}

@@ -1,0 +1,222 @@
+//! The automatic answer, signatures, and settings: what a mailbox has one of.
+
+use serde_json::{Value, json};
+
+use super::{Set, nothing, settable};
+use crate::access::Access;
+use crate::compose::text;
+use crate::error::{Error, Result};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::mail::{Audience, AutoReply, SetUp};
+use crate::request::outward::Manage;
+use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
+use crate::times;
+
+/// The columns of a signature, which is no table.
+const SIGNATURE: &[&str] = &["text", "email"];
+
+/// An automatic answer as an object of ours, for the table `auto_reply`.
+pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
+    let at = |at: Option<jiff::Timestamp>| at.map(|at| json!({"dateTime": at.to_string()}));
+    let status = match (reply.on, reply.from.or(reply.to)) {
+        (false, _) => "off",
+        (true, None) => "on",
+        (true, Some(_)) => "scheduled",
+    };
+    let audience = reply.audience.map(|audience| match audience {
+        Audience::All => "all",
+        Audience::Contacts => "contacts",
+        Audience::Organization => "organization",
+    });
+    json!({
+        "status": status,
+        "from": at(reply.from),
+        "to": at(reply.to),
+        "subject": reply.subject,
+        "text": reply.html,
+        "audience": audience,
+    })
+}
+
+impl Pipeline {
+    pub(super) async fn auto_reply(&self, asked: &Manage) -> Result<Draft> {
+        let set = Set::of(asked, &settable(&AUTO_REPLY))?;
+        if set.is_empty() {
+            return Err(nothing());
+        }
+        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let before = owner.mailbox.auto_reply().await?;
+        let wanted = self.wanted_reply(&set, &before)?;
+        if wanted.on {
+            self.needs(Access::Send, "answering people by itself")?;
+        }
+        let (item, detail) = (&owner.account.email, "it is so already");
+        if wanted == before {
+            return self.one_outcome(item, "update", "unchanged", detail).await;
+        }
+        if asked.dry_run {
+            let status = object(&wanted);
+            let status = status.get("status").and_then(Value::as_str);
+            let detail = format!("auto_reply {}", status.unwrap_or("off"));
+            return self.one_outcome(item, "update", "planned", &detail).await;
+        }
+        let change = SetUp::AutoReply(wanted);
+        let answer = self.set_up(&owner, "update auto_reply", "", &change).await;
+        match answer {
+            Err(error) => {
+                let about = (item.as_str(), "update", "");
+                self.as_held(&owner, &AUTO_REPLY, Err(error), about).await
+            }
+            Ok(_) => {
+                let now = owner.mailbox.auto_reply().await?;
+                self.one_row(&owner, &AUTO_REPLY, Api::Local, object(&now))
+                    .await
+            }
+        }
+    }
+
+    /// An automatic answer as it is to be.
+    fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply) -> Result<AutoReply> {
+        let mut reply = before.clone();
+        let (here, zone) = (self.here(), &self.config.zone);
+        let from = set.text("from")?.map(|said| times::read(&said, &here));
+        let to = set.text("to")?.map(|said| times::last(&said, &here));
+        let (from, to) = (from.transpose()?, to.transpose()?);
+        let dated = from.is_some() || to.is_some();
+        match (set.text("status")?.as_deref(), dated) {
+            (Some("off"), false) => reply.on = false,
+            (Some("on"), false) => {
+                reply.on = true;
+                (reply.from, reply.to) = (None, None);
+            }
+            (Some("scheduled") | None, true) => reply.on = true,
+            (Some("scheduled"), false) if reply.from.or(reply.to).is_some() => reply.on = true,
+            (None, false) => {}
+            (Some("scheduled"), false) => {
+                return Err(
+                    Error::argument("it is not said when it answers").next("give `from` and `to`")
+                );
+            }
+            (Some(word @ ("on" | "off")), true) => {
+                return Err(Error::argument(format!(
+                    "status is {word}, and `from` or `to` is given"
+                ))
+                .next("say status=scheduled"));
+            }
+            (Some(_), _) => {
+                return Err(Error::argument("`status` is none").next("use on, off or scheduled"));
+            }
+        }
+        if let Some(from) = from {
+            reply.from = Some(from.first(zone));
+        }
+        if let Some(to) = to {
+            reply.to = Some(to.over(zone));
+        }
+        if let (Some(from), Some(to)) = (reply.from, reply.to)
+            && from >= to
+        {
+            return Err(Error::argument("`to` is not after `from`").next("give a later time"));
+        }
+        if let Some(subject) = set.text("subject")? {
+            reply.subject = Some(subject);
+        }
+        if let Some(text) = set.text("text")? {
+            reply.html = Some(html(&text));
+        }
+        if let Some(word) = set.text("audience")? {
+            reply.audience = Some(match word.as_str() {
+                "all" => Audience::All,
+                "contacts" => Audience::Contacts,
+                "organization" => Audience::Organization,
+                _ => {
+                    return Err(Error::argument("`audience` is none")
+                        .next("use all, contacts or organization"));
+                }
+            });
+        }
+        let text = reply.html.as_deref().unwrap_or_default();
+        if reply.on && text.trim().is_empty() {
+            return Err(Error::argument("the answer has no text").next("give `text`"));
+        }
+        Ok(reply)
+    }
+
+    pub(super) async fn set_signature(&self, asked: &Manage) -> Result<Draft> {
+        let set = Set::of(asked, SIGNATURE)?;
+        let Some(text) = set.text("text")? else {
+            return Err(Error::argument("it is not said what the signature is")
+                .next("give `text` in `set`"));
+        };
+        let address = set.text("email")?;
+        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let item = address
+            .clone()
+            .unwrap_or_else(|| owner.account.email.clone());
+        let kept = "kept by Daysheet for letters it writes: Outlook's own is not told to others";
+        let ours = owner.mailbox.api() != Api::Gmail;
+        if ours && address.is_some_and(|one| !one.eq_ignore_ascii_case(&owner.account.email)) {
+            return Err(
+                Error::argument("this account has one signature for all addresses")
+                    .next("leave `email` out"),
+            );
+        }
+        if asked.dry_run {
+            return self.one_outcome(&item, "update", "planned", "").await;
+        }
+        if ours {
+            self.note_set_up(&owner, "update signature", "", "done")
+                .await?;
+            self.store.keep_signature(&owner.account.id, &text).await?;
+            return self.one_outcome(&item, "update", "done", kept).await;
+        }
+        let change = SetUp::Signature {
+            address: set.text("email")?,
+            html: html(&text),
+        };
+        match self.set_up(&owner, "update signature", "", &change).await {
+            Ok(_) => self.one_outcome(&item, "update", "done", "").await,
+            Err(error) if error.is_open() => {
+                self.as_held(&owner, &ALIAS, Err(error), (&item, "update", ""))
+                    .await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) async fn settings(&self, asked: &Manage) -> Result<Draft> {
+        let set = Set::of(asked, &settable(&SETTING))?;
+        let language = set.text("language")?;
+        let zone = set.text("time_zone")?.or_else(|| asked.tz.clone());
+        if language.is_none() && zone.is_none() {
+            return Err(nothing());
+        }
+        let time_zone = match zone {
+            Some(said) => times::zone(&said)?.iana_name().map(str::to_owned),
+            None => None,
+        };
+        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let item = owner.account.email.clone();
+        if asked.dry_run {
+            return self.one_outcome(&item, "update", "planned", "").await;
+        }
+        let change = SetUp::Settings {
+            language,
+            time_zone,
+        };
+        let answer = self.set_up(&owner, "update settings", "", &change).await;
+        self.as_held(&owner, &SETTING, answer, (&item, "update", ""))
+            .await
+    }
+}
+
+/// Text as people write it, as HTML; what is HTML already stays so.
+fn html(said: &str) -> String {
+    let marked = ["</", "<br", "<p>"].iter().any(|tag| said.contains(tag));
+    match marked {
+        true => {
+            text::from_html(said).map_or_else(|_| text::from_plain(said).html, |both| both.html)
+        }
+        false => text::markdown(said).html,
+    }
+}

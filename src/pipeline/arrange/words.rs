@@ -1,0 +1,156 @@
+//! Rules in words: conditions in the search language, actions as
+//! `label:"Print shop" archive`. What was written is read back as it was.
+
+use crate::error::{Error, Result};
+use crate::provider::mail::RuleStep;
+use crate::query::{Query, State, Term};
+use crate::text::brief;
+
+/// What a rule can do.
+const STEPS: &str = "read, star, archive, trash, never_spam, important, label:NAME and move:NAME";
+
+/// A query as it is written.
+pub(super) fn query(query: &Query) -> String {
+    part(query, false)
+}
+
+fn part(query: &Query, inside: bool) -> String {
+    let each = |parts: &[Query], between: &str| {
+        let each: Vec<String> = parts.iter().map(|one| part(one, true)).collect();
+        each.join(between)
+    };
+    match query {
+        Query::All(parts) if inside => format!("({})", each(parts, " ")),
+        Query::All(parts) => each(parts, " "),
+        Query::Any(parts) if inside => format!("({})", each(parts, " OR ")),
+        Query::Any(parts) => each(parts, " OR "),
+        Query::Not(one) => format!("-{}", part(one, true)),
+        Query::Term(one) => term(one),
+        Query::Raw(raw) => format!("raw:{raw}"),
+    }
+}
+
+fn term(term: &Term) -> String {
+    let state = |state: &State| match state {
+        State::Unread => "unread",
+        State::Read => "read",
+        State::Starred => "starred",
+        State::Important => "important",
+    };
+    match term {
+        Term::Text(text) => quoted(text),
+        Term::In(part, text) => format!("{}:{}", part.operator(), quoted(text)),
+        Term::Folder(name) => format!("in:{}", quoted(name)),
+        Term::Label(name) => format!("label:{}", quoted(name)),
+        Term::Category(name) => format!("category:{}", quoted(name)),
+        Term::Is(one) => format!("is:{}", state(one)),
+        Term::Attachment => "has:attachment".to_owned(),
+        Term::Larger(bytes) => format!("larger:{bytes}"),
+        Term::Smaller(bytes) => format!("smaller:{bytes}"),
+        Term::Before(at) => format!("before:{at}"),
+        Term::After(at) => format!("after:{at}"),
+    }
+}
+
+/// A word, or a phrase in quotes where it would not be read as one word.
+fn quoted(text: &str) -> String {
+    let plain = !text.is_empty()
+        && !text.starts_with('-')
+        && !matches!(text, "OR" | "AND" | "NOT" | "||" | "&&")
+        && !text
+            .chars()
+            .any(|c| c.is_whitespace() || "(){}\":\u{201c}\u{201d}".contains(c));
+    match plain {
+        true => text.to_owned(),
+        false => format!("\"{}\"", text.replace('"', " ")),
+    }
+}
+
+/// What a rule does, as it is written.
+pub(super) fn steps(steps: &[RuleStep]) -> String {
+    let one = |step: &RuleStep| match step {
+        RuleStep::Read => "read".to_owned(),
+        RuleStep::Star => "star".to_owned(),
+        RuleStep::Archive => "archive".to_owned(),
+        RuleStep::Trash => "trash".to_owned(),
+        RuleStep::NeverSpam => "never_spam".to_owned(),
+        RuleStep::Important => "important".to_owned(),
+        RuleStep::Label(name) => format!("label:{}", quoted(name)),
+        RuleStep::Move(name) => format!("move:{}", quoted(name)),
+        RuleStep::Forward(address) => format!("forward:{}", quoted(address)),
+    };
+    steps.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// What a rule is to do.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) for words that are none, and
+/// for sending mail on.
+pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
+    let mut found = Vec::new();
+    for word in words(text)? {
+        let (verb, name) = match word.split_once(':') {
+            Some((verb, name)) => (verb, Some(name.trim().to_owned())),
+            None => (word.as_str(), None),
+        };
+        let step = match (verb, name.filter(|name| !name.is_empty())) {
+            ("read", None) => RuleStep::Read,
+            ("star" | "flag", None) => RuleStep::Star,
+            ("archive", None) => RuleStep::Archive,
+            ("trash" | "delete", None) => RuleStep::Trash,
+            ("never_spam", None) => RuleStep::NeverSpam,
+            ("important", None) => RuleStep::Important,
+            ("label" | "category" | "categorize", Some(name)) => RuleStep::Label(name),
+            ("move" | "folder", Some(name)) => RuleStep::Move(name),
+            ("forward" | "redirect", _) => {
+                return Err(Error::argument(
+                    "rules that send mail on are not made: whatever comes in would leave the \
+                     mailbox unseen",
+                )
+                .next("let the user make it in the provider's own settings"));
+            }
+            _ => {
+                return Err(Error::argument(format!(
+                    "`{}` is nothing that a rule does",
+                    brief(&word)
+                ))
+                .next(format!("use {STEPS}; put names with spaces in quotes")));
+            }
+        };
+        if !found.contains(&step) {
+            found.push(step);
+        }
+    }
+    match found.is_empty() {
+        true => Err(Error::argument("`then` says nothing to do").next(format!("use {STEPS}"))),
+        false => Ok(found),
+    }
+}
+
+/// Words with white space or commas between; quotes hold together.
+fn words(text: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    for c in text.chars() {
+        match c {
+            '"' | '\u{201c}' | '\u{201d}' => quoted = !quoted,
+            c if !quoted && (c.is_whitespace() || c == ',') => {
+                if !word.is_empty() {
+                    found.push(std::mem::take(&mut word));
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    if quoted {
+        return Err(
+            Error::argument("`then` opens a quote and does not close it").next("close the quote"),
+        );
+    }
+    if !word.is_empty() {
+        found.push(word);
+    }
+    Ok(found)
+}

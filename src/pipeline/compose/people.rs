@@ -1,0 +1,183 @@
+//! Who a draft is written as, and to.
+
+use super::{Desk, Pipeline};
+use crate::accounts::Account;
+use crate::compose::people::{self, holds};
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::{Alias, Original, Person};
+use crate::store::HandleKind;
+use crate::text::brief;
+
+/// The most recipients of a letter.
+const MOST: usize = 200;
+
+impl Pipeline {
+    /// The addresses that one can write as. Where they cannot be had, the
+    /// account's own, and a note.
+    pub(super) async fn aliases(&self, desk: &Desk, notes: &mut Vec<String>) -> Vec<Alias> {
+        let own = |person| Alias {
+            person,
+            signature: None,
+            reply_to: None,
+            default: true,
+        };
+        let account = Person {
+            name: None,
+            address: desk.account.email.clone(),
+        };
+        match desk.mailbox.senders().await {
+            Ok(aliases) if !aliases.is_empty() => aliases,
+            Ok(_) => vec![own(account)],
+            Err(error) => {
+                notes.push(format!(
+                    "without name and signature, which could not be read: {}",
+                    error.message()
+                ));
+                vec![own(account)]
+            }
+        }
+    }
+
+    /// The letter that is meant, and its account.
+    pub(in crate::pipeline) async fn letter_named(
+        &self,
+        said: &str,
+        account: Option<&str>,
+    ) -> Result<(Account, String)> {
+        if let Some((owner, id)) = self.handle(HandleKind::Message, said).await? {
+            return Ok((self.owner_named(&owner, account).await?, id));
+        }
+        if let Some((owner, thread)) = self.handle(HandleKind::Thread, said).await? {
+            let owner = self.owner_named(&owner, account).await?;
+            // The latest is what an answer to a conversation answers.
+            let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
+            let last = ids.into_iter().next_back().ok_or_else(|| {
+                Error::new(Kind::NotFound, format!("{said} has no messages any more"))
+                    .next("search again")
+            })?;
+            return Ok((owner, last));
+        }
+        if said.len() < 8 && HandleKind::parse(said).is_some() {
+            return Err(Error::argument(format!("{} is no message", brief(said)))
+                .next("give a message or draft, such as m12 or d5"));
+        }
+        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(said);
+        if account.is_some() {
+            let account = self.accounts.find(account).await?;
+            fits(&account)?;
+            return Ok((account, said.to_owned()));
+        }
+        let mut fitting = Vec::new();
+        let mut refused = None;
+        for account in self.named_or_all(None).await? {
+            match fits(&account) {
+                Ok(()) => fitting.push(account),
+                Err(error) => refused = Some(error),
+            }
+        }
+        match (fitting.len(), fitting.pop(), refused) {
+            (1, Some(account), _) => Ok((account, said.to_owned())),
+            (0, _, Some(error)) => Err(error),
+            // Says which accounts there are to choose from.
+            _ => Ok((self.accounts.find(None).await?, said.to_owned())),
+        }
+    }
+}
+
+/// Whom to write as: the one said; for an answer the address that was written
+/// to; else the default.
+pub(super) fn sender<'a>(
+    aliases: &'a [Alias],
+    said: Option<&str>,
+    original: Option<&Original>,
+) -> Result<&'a Alias> {
+    let find = |address: &str| {
+        aliases
+            .iter()
+            .find(|alias| alias.person.address.eq_ignore_ascii_case(address))
+    };
+    if let Some(said) = said {
+        let found = people::read("from", &[said.to_owned()])?;
+        let address = match found.people.as_slice() {
+            [one] => one.address.as_str(),
+            _ => return Err(Error::argument("`from` is one address").next("give one")),
+        };
+        return find(address).ok_or_else(|| {
+            let known: Vec<&str> = aliases
+                .iter()
+                .map(|alias| alias.person.address.as_str())
+                .collect();
+            Error::argument(format!("this account cannot send as {}", brief(address)))
+                .next(format!("use one of: {}", known.join(", ")))
+        });
+    }
+    let reached = original.and_then(|original| {
+        let people = match original.own {
+            true => original.from.iter().chain(&[]),
+            false => original.to.iter().chain(&original.cc),
+        };
+        people.into_iter().find_map(|one| find(&one.address))
+    });
+    let default = || aliases.iter().find(|alias| alias.default);
+    reached
+        .or_else(default)
+        .or(aliases.first())
+        .ok_or_else(|| Error::new(Kind::Internal, "there is nobody to write as"))
+}
+
+/// The user's own addresses.
+pub(super) fn own(aliases: &[Alias], account: &Account) -> Vec<String> {
+    let aliases = aliases.iter().map(|alias| alias.person.address.clone());
+    std::iter::once(account.email.clone())
+        .chain(aliases)
+        .collect()
+}
+
+/// The people said, or else `others`.
+pub(super) fn said(
+    field: &str,
+    items: Option<&[String]>,
+    others: Vec<Person>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Person>> {
+    let Some(items) = items else {
+        return Ok(others);
+    };
+    let mut found = people::read(field, items)?;
+    if found.people.len() > MOST {
+        return Err(Error::argument(format!(
+            "`{field}` has {} recipients, more than {MOST}",
+            found.people.len()
+        ))
+        .next("write to fewer people at once"));
+    }
+    notes.append(&mut found.warnings);
+    Ok(found.people)
+}
+
+/// Everybody once, where they stand first.
+pub(super) fn once(
+    to: Vec<Person>,
+    mut cc: Vec<Person>,
+    mut bcc: Vec<Person>,
+) -> (Vec<Person>, Vec<Person>, Vec<Person>) {
+    cc.retain(|one| !holds(&to, &one.address));
+    bcc.retain(|one| !holds(&to, &one.address) && !holds(&cc, &one.address));
+    (to, cc, bcc)
+}
+
+/// A Message-ID that nobody had before, in the domain of the sender.
+pub(super) fn message_id(sender: &str) -> Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::new(
+            Kind::Internal,
+            format!("the system gives no random bytes ({error})"),
+        )
+    })?;
+    let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let domain = sender
+        .rsplit_once('@')
+        .map_or("localhost", |(_, domain)| domain);
+    Ok(format!("{random}@{domain}"))
+}

@@ -1,0 +1,168 @@
+//! A draft as it is told of: everybody who would get it, in full.
+
+use super::{Desk, Pipeline, Sheet, enclosures};
+use crate::budget::Draft;
+use crate::error::Result;
+use crate::provider::mail::{Enclosure, HeldDraft, Importance, Outgoing, Person};
+use crate::row::Cell;
+use crate::store::HandleKind;
+use crate::text::{self, Address};
+
+/// How much of a name is shown.
+const NAME: usize = 40;
+/// How much of a subject is shown.
+const SUBJECT: usize = 200;
+/// With more recipients, addresses are shown without names.
+const NAMED: usize = 40;
+
+impl Pipeline {
+    /// The draft as its provider holds it.
+    pub(super) async fn preview(
+        &self,
+        desk: &Desk,
+        held: &HeldDraft,
+        sheet: &Sheet,
+        is_reply: bool,
+    ) -> Result<Draft> {
+        let mut draft = Draft::default();
+        let letter = &held.letter;
+        let kind = HandleKind::Draft;
+        let numbers = self
+            .store
+            .handles(&desk.account.id, kind, &[&held.id])
+            .await?;
+        let (cell, handle) = match numbers.first() {
+            Some(number) => (Cell::Handle('d', *number), kind.handle(*number)),
+            None => (Cell::Id(held.id.clone()), held.id.clone()),
+        };
+        let scalars = &mut draft.document.scalars;
+        scalars.push(("draft", cell));
+        scalars.push((
+            "from",
+            Cell::Text(shown(std::slice::from_ref(&letter.from))),
+        ));
+        let lists = [("to", &letter.to), ("cc", &letter.cc), ("bcc", &letter.bcc)];
+        for (name, people) in lists {
+            if !people.is_empty() {
+                scalars.push((name, Cell::Text(shown(people))));
+            }
+        }
+        let (subject, _) = text::clip(text::cell(&letter.subject), SUBJECT);
+        scalars.push(("subject", Cell::Text(subject)));
+        if !letter.files.is_empty() {
+            scalars.push(("attached", Cell::Text(attached(&letter.files))));
+        }
+        if is_reply && !held.thread.is_empty() {
+            let kind = HandleKind::Thread;
+            let ids = [held.thread.as_str()];
+            let numbers = self.store.handles(&desk.account.id, kind, &ids).await?;
+            if let Some(number) = numbers.first() {
+                scalars.push(("thread", Cell::Handle('t', *number)));
+            }
+        }
+        draft.notes = differences(&sheet.letter, letter);
+        for note in &sheet.notes {
+            if !draft.notes.contains(note) {
+                draft.notes.push(note.clone());
+            }
+        }
+        match letter.importance {
+            Importance::High => draft.notes.push("importance: high".to_owned()),
+            Importance::Low => draft.notes.push("importance: low".to_owned()),
+            Importance::Normal => {}
+        }
+        let nobody = [&letter.to, &letter.cc, &letter.bcc]
+            .iter()
+            .all(|list| list.is_empty());
+        draft.notes.push(match nobody {
+            true => format!(
+                "nothing was sent; it has no recipients: mail_draft mode=edit id={handle} to=…"
+            ),
+            false => format!("nothing was sent; mail_send id={handle} sends it"),
+        });
+        Ok(draft)
+    }
+}
+
+/// People on one line, every address whole.
+fn shown(people: &[Person]) -> String {
+    let named = people.len() <= NAMED;
+    let one = |person: &Person| {
+        let name = person.name.as_deref().filter(|_| named);
+        let name = name.map(|name| text::clip(text::cell(name), NAME).0);
+        match name {
+            // A comma in a name must not look like a further recipient.
+            Some(name) if name.contains([',', ';', '"']) => {
+                format!("\"{}\" <{}>", name.replace('"', "'"), person.address)
+            }
+            name => Address::new(name.as_deref(), &person.address).to_string(),
+        }
+    };
+    people.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// `offer.pdf 12 KB, logo.png 800 B (shown)`.
+fn attached(files: &[Enclosure]) -> String {
+    let one = |file: &Enclosure| {
+        let name = text::clip(text::cell(&file.name), NAME).0;
+        let mark = match file.cid {
+            Some(_) => " (shown)",
+            None => "",
+        };
+        format!("{name} {}{mark}", amount(enclosures::size(&file.content)))
+    };
+    files.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0..=1_023 => format!("{bytes} B"),
+        1_024..=1_048_575 => format!("{} KB", bytes.div_ceil(1_024)),
+        _ => format!("{} MB", bytes.div_ceil(1 << 20)),
+    }
+}
+
+/// Where the draft is not what was asked for.
+fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<String> {
+    let mut lines = Vec::new();
+    let addresses = |people: &[Person]| {
+        let mut list: Vec<String> = people
+            .iter()
+            .map(|one| one.address.to_lowercase())
+            .collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    };
+    let lists = [
+        ("to", &asked.to, &held.to),
+        ("cc", &asked.cc, &held.cc),
+        ("bcc", &asked.bcc, &held.bcc),
+    ];
+    for (name, asked, held) in lists {
+        if addresses(asked) != addresses(held) {
+            let asked = match asked.is_empty() {
+                true => "nobody".to_owned(),
+                false => addresses(asked).join(", "),
+            };
+            lines.push(format!(
+                "WRONG RECIPIENTS: the service holds another `{name}` than was asked for ({asked}); \
+                 do not send it before that is mended"
+            ));
+        }
+    }
+    if !asked.from.address.eq_ignore_ascii_case(&held.from.address) {
+        lines.push(format!(
+            "WRONG SENDER: {} was asked for",
+            asked.from.address
+        ));
+    }
+    if asked.files.len() != held.files.len() {
+        lines.push(format!(
+            "FILES DIFFER: {} were to be attached, {} are",
+            asked.files.len(),
+            held.files.len()
+        ));
+    }
+    lines
+}

@@ -1,0 +1,378 @@
+//! Messages put in order, and put back.
+//!
+//! Every change goes the same way: which messages ([`chosen`]), what is done
+//! with them ([`deeds`]), how they are now, how they were kept ([`undo`]), the
+//! writing itself, and a look at how they are afterwards. What is told is what
+//! the provider says, and in few words however many there are ([`told`]).
+
+mod chosen;
+mod deeds;
+mod told;
+mod undo;
+mod unsubscribe;
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+
+use self::undo::{Kept, KeptMail};
+use super::audit::Entry;
+use super::{Draft, Pipeline};
+use crate::access::Access;
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::MailState;
+use crate::request::mail::Modify;
+use crate::times;
+
+pub(super) use self::chosen::{Choice, Chosen};
+pub(super) use self::deeds::{Deed, With, deeds};
+
+/// What is to be done with messages of one account, and what became of it.
+pub(super) struct Work {
+    chosen: Chosen,
+    deeds: Vec<Deed>,
+    /// Messages that are not so already, in order.
+    changes: Vec<Change>,
+    unchanged: usize,
+    misses: Vec<Miss>,
+}
+
+/// A message that changes.
+struct Change {
+    before: MailState,
+    /// How it is now; nothing if it is gone.
+    now: Option<MailState>,
+    outcome: Turn,
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Planned,
+    Done,
+    /// Nothing was written.
+    Failed,
+    /// Nobody knows, or not all of it was.
+    Open,
+}
+
+/// What is not as it should be, and why.
+struct Miss {
+    id: String,
+    result: &'static str,
+    why: String,
+}
+
+impl Pipeline {
+    pub(super) async fn modify(&self, asked: Modify, caller: &dyn Caller) -> Result<Draft> {
+        if let Some(said) = &asked.undo {
+            return self.undo(said, asked.dry_run).await;
+        }
+        let verb = asked.what.unwrap_or_default();
+        let with = With {
+            due: asked.due.as_deref().map(|due| self.due(due)).transpose()?,
+            to: asked.to.clone(),
+            create: asked.create,
+            dry_run: asked.dry_run,
+        };
+        deeds::check(verb, &with)?;
+        match verb {
+            "delete" => self.needs(Access::Full, "deleting for good, unlike do=trash,")?,
+            "unsubscribe" => self.needs(Access::Send, "unsubscribing")?,
+            _ => {}
+        }
+        let choice = match &asked.q {
+            Some(q) => self.chosen_query(q, asked.account.as_deref()).await?,
+            None => {
+                self.chosen_ids(&asked.ids, asked.account.as_deref())
+                    .await?
+            }
+        };
+        if verb == "unsubscribe" {
+            return self.unsubscribe(choice, asked.dry_run, caller).await;
+        }
+        self.change(choice, verb, &[(verb, with)], asked.dry_run)
+            .await
+    }
+
+    /// Does something with the messages chosen, and tells what became of it.
+    /// `steps` are done one after the other, and undone together.
+    pub(super) async fn change(
+        &self,
+        mut choice: Choice,
+        op: &'static str,
+        steps: &[(&str, With)],
+        dry_run: bool,
+    ) -> Result<Draft> {
+        let mut works = Vec::new();
+        let several = choice.accounts.len() > 1;
+        for chosen in std::mem::take(&mut choice.accounts) {
+            let mut all = Vec::new();
+            let mut refused = None;
+            for (verb, with) in steps {
+                match deeds(&*chosen.mailbox, verb, with, &mut choice.notes).await {
+                    Ok(mut some) => all.append(&mut some),
+                    Err(error) if several => refused = Some(error),
+                    Err(error) => return Err(error),
+                }
+            }
+            match refused {
+                Some(error) => choice.failed.push((chosen.label, error)),
+                None => works.push(Work {
+                    chosen,
+                    deeds: all,
+                    changes: Vec::new(),
+                    unchanged: 0,
+                    misses: Vec::new(),
+                }),
+            }
+        }
+        if let (true, Some((said, error))) = (works.is_empty(), choice.failed.first()) {
+            return Err(error.clone().context(said));
+        }
+        choice.notes.dedup();
+        join_all(works.iter_mut().map(look)).await;
+        let undo = match dry_run {
+            true => None,
+            false => self.write_changes(&mut works, op).await?,
+        };
+        self.tell_changes(works, op, choice, undo, dry_run).await
+    }
+
+    /// Writes what is planned; the number to undo it by, if that can be done.
+    async fn write_changes(&self, works: &mut [Work], op: &'static str) -> Result<Option<u64>> {
+        let planned: usize = works.iter().map(|one| one.changes.len()).sum();
+        if planned == 0 {
+            return Ok(None);
+        }
+        // What is gone or was copied is not put back.
+        let kept = match op {
+            "delete" | "copy" => None,
+            _ => Some(self.keep(works, op).await?),
+        };
+        for work in works.iter() {
+            self.note_change(work, op, "started").await?;
+        }
+        join_all(works.iter_mut().map(write)).await;
+        let mut undo = None;
+        if let Some(number) = kept {
+            undo = self.trim(works, number).await?.then_some(number);
+        }
+        for work in works.iter() {
+            let done = work.count(Turn::Done);
+            let outcome = format!("done {done} of {}", work.changes.len());
+            self.note_change(work, op, &outcome).await?;
+        }
+        Ok(undo)
+    }
+
+    async fn note_change(&self, work: &Work, op: &str, outcome: &str) -> Result<()> {
+        if work.changes.is_empty() {
+            return Ok(());
+        }
+        let ids = work.changes.iter().map(|one| one.before.id.clone());
+        self.audit(Entry {
+            account: &work.chosen.account.email,
+            tool: "mail_modify",
+            op,
+            ids: ids.collect(),
+            recipients: Vec::new(),
+            outcome,
+        })
+        .await
+    }
+
+    /// Keeps how the messages are that are about to change.
+    async fn keep(&self, works: &[Work], op: &str) -> Result<u64> {
+        let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
+        let kept: Vec<Kept> = works
+            .iter()
+            .map(|work| work.kept(|_| true))
+            .filter(|kept| !kept.mail.is_empty())
+            .collect();
+        self.store
+            .keep_undo(&accounts.join(" "), op, &undo::write(&kept)?)
+            .await
+    }
+
+    /// Keeps of them only those that did, or may have, changed; false if none.
+    async fn trim(&self, works: &[Work], number: u64) -> Result<bool> {
+        let kept: Vec<Kept> = works
+            .iter()
+            .map(|work| work.kept(|turn| matches!(turn, Turn::Done | Turn::Open)))
+            .filter(|kept| !kept.mail.is_empty())
+            .collect();
+        let state = match kept.is_empty() {
+            true => None,
+            false => Some(undo::write(&kept)?),
+        };
+        self.store.trim_undo(number, state.as_deref()).await?;
+        Ok(state.is_some())
+    }
+
+    /// When a flag is due; of a day its beginning.
+    fn due(&self, said: &str) -> Result<jiff::Timestamp> {
+        let said = times::read(said, &self.here())?;
+        Ok(said.first(&self.config.zone))
+    }
+}
+
+impl Work {
+    fn count(&self, turn: Turn) -> usize {
+        let same = self.changes.iter().filter(|one| one.outcome == turn);
+        same.count()
+    }
+
+    /// What an undo needs of the changes that turned out so.
+    fn kept(&self, wanted: impl Fn(Turn) -> bool) -> Kept {
+        let changes = self.changes.iter().filter(|one| wanted(one.outcome));
+        Kept {
+            account: self.chosen.account.id.clone(),
+            mail: changes
+                .map(|one| KeptMail {
+                    before: one.before.clone(),
+                    after: match one.outcome {
+                        Turn::Done => one.now.clone(),
+                        _ => None,
+                    },
+                })
+                .collect(),
+        }
+    }
+
+    fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
+        self.misses.push(Miss {
+            id: id.to_owned(),
+            result,
+            why: why.into(),
+        });
+    }
+}
+
+/// How the messages are, and which of them are not as they should be.
+async fn look(work: &mut Work) {
+    let ids = std::mem::take(&mut work.chosen.ids);
+    let mut states = work.chosen.mailbox.states(&ids).await.into_iter();
+    for id in &ids {
+        match states.next() {
+            Some(Ok(state)) if work.deeds.iter().all(|deed| deed.holds(id, &state)) => {
+                work.unchanged += 1;
+            }
+            Some(Ok(state)) => work.changes.push(Change {
+                now: Some(state.clone()),
+                before: state,
+                outcome: Turn::Planned,
+            }),
+            Some(Err(error)) => work.miss(id, "failed", error.to_string()),
+            None => work.miss(id, "failed", "the provider told nothing of it"),
+        }
+    }
+    work.chosen.ids = ids;
+}
+
+/// Does what is to be done, step by step, and compares.
+async fn write(work: &mut Work) {
+    let mut misses = Vec::new();
+    for deed in &work.deeds {
+        let mut places = Vec::new();
+        let mut states = Vec::new();
+        for (at, change) in work.changes.iter().enumerate() {
+            let going_on = matches!(change.outcome, Turn::Planned | Turn::Done);
+            match &change.now {
+                Some(now) if going_on && !deed.holds(&change.before.id, now) => {
+                    places.push(at);
+                    states.push(now.clone());
+                }
+                _ => {}
+            }
+        }
+        if states.is_empty() {
+            continue;
+        }
+        let mut answers = work
+            .chosen
+            .mailbox
+            .apply(&states, &deed.step)
+            .await
+            .into_iter();
+        for at in places {
+            let Some(change) = work.changes.get_mut(at) else {
+                continue;
+            };
+            let began = change.outcome == Turn::Done;
+            let (outcome, why) = match answers.next() {
+                Some(Ok(now)) => {
+                    let done = deed.is_done(&change.before.id, now.as_ref());
+                    let gone = now.is_none();
+                    change.now = now;
+                    match (done, gone) {
+                        (true, _) => (Turn::Done, None),
+                        (false, true) => (Turn::Failed, Some(gone_meanwhile())),
+                        (false, false) => (Turn::Open, Some(not_so())),
+                    }
+                }
+                Some(Err(error)) if error.is_open() => (Turn::Open, Some(error)),
+                Some(Err(error)) if began => (Turn::Open, Some(error)),
+                Some(Err(error)) => (Turn::Failed, Some(error)),
+                None => (Turn::Open, Some(untold())),
+            };
+            change.outcome = outcome;
+            if let Some(error) = why {
+                let (result, why) = match error.is_open() {
+                    true => (
+                        "unknown",
+                        format!(
+                            "{}: it may be done all the same, so call again: what is so already \
+                             stays as it is",
+                            error.message()
+                        ),
+                    ),
+                    false => ("failed", error.to_string()),
+                };
+                misses.push((change.before.id.clone(), result, why));
+            }
+        }
+    }
+    for (id, result, why) in misses {
+        work.miss(&id, result, why);
+    }
+    // A state that was right before any step needed it counts as done.
+    for change in &mut work.changes {
+        if change.outcome == Turn::Planned {
+            change.outcome = Turn::Done;
+        }
+    }
+}
+
+fn gone_meanwhile() -> Error {
+    Error::new(Kind::NotFound, "it is not there any more").next("search again")
+}
+
+fn not_so() -> Error {
+    Error::new(
+        Kind::Conflict,
+        "the provider took the change, and it is not so",
+    )
+    .next("look at it with mail_read")
+}
+
+fn untold() -> Error {
+    Error::new(Kind::Network, "the provider told nothing of it")
+}
+
+/// Groups of what is alike, in the order they first come.
+fn grouped<'a, K: Ord + Clone>(
+    items: impl Iterator<Item = (K, &'a str)>,
+) -> Vec<(K, Vec<&'a str>)> {
+    let mut places: BTreeMap<K, usize> = BTreeMap::new();
+    let mut groups: Vec<(K, Vec<&str>)> = Vec::new();
+    for (key, id) in items {
+        let at = *places.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some((_, ids)) => ids.push(id),
+            None => groups.push((key, vec![id])),
+        }
+    }
+    groups
+}

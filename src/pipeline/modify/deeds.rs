@@ -1,0 +1,292 @@
+//! What is done with messages, as the port has it, and how it is seen that a
+//! message is so.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::target::short;
+use crate::provider::Mailbox;
+use crate::provider::mail::{Flag, MailState, Place, PlaceKind, Step};
+use crate::query;
+use crate::schemas::Api;
+
+/// One step, and how a message is after it.
+#[derive(Debug, Clone)]
+pub(in crate::pipeline) struct Deed {
+    pub(in crate::pipeline) step: Step,
+    aim: Aim,
+}
+
+/// How a message is to be.
+#[derive(Debug, Clone)]
+enum Aim {
+    Unread(bool),
+    Flag(Flag),
+    /// In this folder.
+    In(String),
+    /// In none of these folders.
+    OutOf(Vec<String>),
+    /// Under this label, and not in that folder.
+    Filed(String, String),
+    /// Under all of these labels.
+    Under(Vec<String>),
+    /// Under none of these.
+    NotUnder(Vec<String>),
+    /// As it was, by the id it has now.
+    Was(HashMap<String, MailState>),
+    /// Not there any more.
+    Gone,
+    /// There twice, which no state tells.
+    Copied,
+}
+
+/// What is asked for besides the verb.
+#[derive(Debug, Clone, Default)]
+pub(in crate::pipeline) struct With {
+    pub(in crate::pipeline) to: Vec<String>,
+    pub(in crate::pipeline) create: bool,
+    pub(in crate::pipeline) due: Option<Timestamp>,
+    pub(in crate::pipeline) dry_run: bool,
+}
+
+/// What Gmail's states call its folders; nothing is what is archived.
+const GMAIL: [(&str, &str); 4] = [
+    ("inbox", "INBOX"),
+    ("spam", "SPAM"),
+    ("trash", "TRASH"),
+    ("archive", ""),
+];
+
+impl Deed {
+    /// Back into these states.
+    pub(super) fn put_back(states: Vec<MailState>) -> Self {
+        let by_id = states.iter().map(|one| (one.id.clone(), one.clone()));
+        Self {
+            aim: Aim::Was(by_id.collect()),
+            step: Step::PutBack(states),
+        }
+    }
+
+    /// True when the message that had this id is as it should be.
+    pub(super) fn holds(&self, id: &str, state: &MailState) -> bool {
+        match &self.aim {
+            Aim::Unread(unread) => state.unread == *unread,
+            // A flag that is to be set says nothing of a time unless it has one.
+            Aim::Flag(Flag::Set { due: None }) => matches!(state.flag, Flag::Set { .. }),
+            Aim::Flag(flag) => state.flag == *flag,
+            Aim::In(folder) => state.folder == *folder,
+            Aim::OutOf(folders) => !folders.contains(&state.folder),
+            Aim::Filed(label, folder) => state.labels.contains(label) && state.folder != *folder,
+            Aim::Under(labels) => labels.iter().all(|one| state.labels.contains(one)),
+            Aim::NotUnder(labels) => !labels.iter().any(|one| state.labels.contains(one)),
+            Aim::Was(states) => states.get(id).is_some_and(|was| {
+                (was.unread, &was.flag, &was.folder, &was.labels)
+                    == (state.unread, &state.flag, &state.folder, &state.labels)
+            }),
+            Aim::Gone | Aim::Copied => false,
+        }
+    }
+
+    /// True when a message is as it should be after the step: how it is now, or
+    /// nothing if it is gone.
+    pub(super) fn is_done(&self, id: &str, now: Option<&MailState>) -> bool {
+        match (&self.aim, now) {
+            (Aim::Gone, now) => now.is_none(),
+            (Aim::Copied, now) => now.is_some(),
+            (_, Some(state)) => self.holds(id, state),
+            (_, None) => false,
+        }
+    }
+}
+
+/// The verbs that need names in `to`.
+fn named(verb: &str) -> bool {
+    matches!(
+        verb,
+        "move" | "copy" | "label" | "unlabel" | "categorize" | "uncategorize"
+    )
+}
+
+/// Refuses what does not go together, whatever the account.
+pub(in crate::pipeline) fn check(verb: &str, with: &With) -> Result<()> {
+    match (named(verb), with.to.as_slice()) {
+        (true, []) => Err(Error::argument(format!("do={verb} needs `to`"))
+            .next("give the folder or label by its name")),
+        (true, [_, _, ..]) if matches!(verb, "move" | "copy") => Err(Error::argument(format!(
+            "do={verb} takes one folder in `to`"
+        ))
+        .next("call once for each folder")),
+        (false, [_, ..]) => Err(Error::argument(format!(
+            "`to` is given, and do={verb} takes none"
+        ))
+        .next("leave it out, or say do=move, copy or label")),
+        (false, []) if with.create => Err(Error::argument(format!(
+            "`create` is given, and do={verb} names no folder"
+        ))
+        .next("leave it out")),
+        _ if with.due.is_some() && verb != "star" => Err(Error::argument(format!(
+            "`due` is given, and do={verb} takes none"
+        ))
+        .next("say do=star")),
+        _ => Ok(()),
+    }
+}
+
+/// What a verb means in a mailbox; what was made for it, or would be, in words.
+pub(in crate::pipeline) async fn deeds(
+    mailbox: &dyn Mailbox,
+    verb: &str,
+    with: &With,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Deed>> {
+    let gmail = mailbox.api() == Api::Gmail;
+    let one = |step: Step, aim: Aim| Ok(vec![Deed { step, aim }]);
+    match verb {
+        "read" => one(Step::Read(true), Aim::Unread(false)),
+        "unread" => one(Step::Read(false), Aim::Unread(true)),
+        "star" => {
+            if gmail && with.due.is_some() {
+                return Err(Error::argument("Gmail's stars have no due time")
+                    .next("leave `due` out, or make an event with calendar_save"));
+            }
+            let flag = Flag::Set { due: with.due };
+            one(Step::Flag(flag.clone()), Aim::Flag(flag))
+        }
+        "unstar" => one(Step::Flag(Flag::None), Aim::Flag(Flag::None)),
+        "done" if gmail => Err(Error::argument("Gmail's stars are never marked as done")
+            .next("use do=unstar, or do=archive")),
+        "done" => one(Step::Flag(Flag::Done), Aim::Flag(Flag::Done)),
+        "archive" | "trash" | "spam" | "restore" => going(mailbox, verb).await,
+        "move" | "copy" => {
+            let name = with.to.first().map_or("", String::as_str);
+            let known = query::place(name);
+            if gmail && verb == "move" && GMAIL.iter().any(|(word, _)| *word == known) {
+                let verb = match known.as_str() {
+                    "inbox" => "restore",
+                    other => other,
+                };
+                return going(mailbox, verb).await;
+            }
+            let place = find(mailbox, name, PlaceKind::Folder, with, notes).await?;
+            match (verb, gmail) {
+                ("move", true) => {
+                    let aim = Aim::Filed(place.id.clone(), "INBOX".to_owned());
+                    one(Step::Move(place.id), aim)
+                }
+                ("move", false) => one(Step::Move(place.id.clone()), Aim::In(place.id)),
+                (_, true) => one(Step::Copy(place.id.clone()), Aim::Under(vec![place.id])),
+                (_, false) => one(Step::Copy(place.id), Aim::Copied),
+            }
+        }
+        "label" | "categorize" | "unlabel" | "uncategorize" => {
+            let mut ids = Vec::new();
+            for name in &with.to {
+                let place = find(mailbox, name, PlaceKind::Label, with, notes).await?;
+                if !ids.contains(&place.id) {
+                    ids.push(place.id);
+                }
+            }
+            match verb {
+                "label" | "categorize" => one(Step::Label(ids.clone()), Aim::Under(ids)),
+                _ => one(Step::Unlabel(ids.clone()), Aim::NotUnder(ids)),
+            }
+        }
+        "delete" => one(Step::Delete, Aim::Gone),
+        other => Err(Error::new(
+            Kind::Internal,
+            format!("nobody knows how to do {other}"),
+        )),
+    }
+}
+
+/// Into one of the folders that every mailbox has, or back out of them.
+async fn going(mailbox: &dyn Mailbox, verb: &str) -> Result<Vec<Deed>> {
+    let gmail = mailbox.api() == Api::Gmail;
+    let known = async |word: &str| match GMAIL.iter().find(|(name, _)| *name == word) {
+        Some((_, id)) if gmail => Ok((*id).to_owned()),
+        _ => mailbox
+            .place(word, PlaceKind::Folder, false)
+            .await
+            .map(|place| place.id),
+    };
+    let (step, aim) = match verb {
+        // What is in no folder of Gmail's is archived already, and what is in
+        // the trash or in spam stays there.
+        "archive" if gmail => (Step::Archive, Aim::OutOf(vec![known("inbox").await?])),
+        "archive" => (Step::Archive, Aim::In(known("archive").await?)),
+        "trash" => (Step::Trash, Aim::In(known("trash").await?)),
+        "spam" => (Step::Spam, Aim::In(known("spam").await?)),
+        _ => {
+            let mut away = Vec::new();
+            for word in ["trash", "spam", "archive"] {
+                away.push(known(word).await?);
+            }
+            (Step::Restore, Aim::OutOf(away))
+        }
+    };
+    Ok(vec![Deed { step, aim }])
+}
+
+/// The place of a name; one that would be made, in a dry run, is nowhere.
+async fn find(
+    mailbox: &dyn Mailbox,
+    name: &str,
+    kind: PlaceKind,
+    with: &With,
+    notes: &mut Vec<String>,
+) -> Result<Place> {
+    // Mail is moved into the inbox, too; the rest are states.
+    let inbox = name.trim().eq_ignore_ascii_case("inbox");
+    if mailbox.api() == Api::Gmail && (kind == PlaceKind::Label || !inbox) {
+        by_verb(name)?;
+    }
+    let create = with.create && !with.dry_run;
+    match mailbox.place(name, kind, create).await {
+        Ok(place) => {
+            if place.made {
+                notes.push(format!("made {}", short(&place.name)));
+            }
+            Ok(place)
+        }
+        Err(error) if with.create && error.kind() == Kind::NotFound => {
+            notes.push(format!("{} would be made", short(name)));
+            Ok(Place {
+                id: String::new(),
+                name: name.to_owned(),
+                made: true,
+            })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses what in Gmail is a state and no label of the user's.
+fn by_verb(name: &str) -> Result<()> {
+    let states = [
+        ("inbox", "do=restore or do=archive"),
+        ("unread", "do=unread or do=read"),
+        ("starred", "do=star or do=unstar"),
+        ("trash", "do=trash or do=restore"),
+        ("spam", "do=spam or do=restore"),
+        ("important", "a label of the user's"),
+        ("sent", "a label of the user's"),
+        ("draft", "a label of the user's"),
+        ("drafts", "a label of the user's"),
+    ];
+    let said = name.trim().to_lowercase();
+    let state = states.iter().find(|(word, _)| *word == said);
+    let category = said.starts_with("category_");
+    match state.map(|(_, instead)| *instead) {
+        None if category => Err(
+            Error::argument("a category of Gmail's is given by Gmail alone")
+                .next("use a label of the user's"),
+        ),
+        None => Ok(()),
+        Some(instead) => Err(
+            Error::argument(format!("`{said}` is no label of the user's"))
+                .next(format!("use {instead}")),
+        ),
+    }
+}

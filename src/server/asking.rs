@@ -1,0 +1,199 @@
+//! The client asked and told while a call runs: confirmation by elicitation,
+//! and progress.
+//!
+//! Clients of the older eras are asked by a request of ours, and the call waits.
+//! Since 2026-07-28 a server asks nobody by itself: the call ends with the
+//! question, and the client makes it again with the answer. Then nothing was
+//! done the first time, and everything is looked at anew: an answer counts for
+//! the same question of the same call alone, and once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, ProgressNotificationParam,
+    ProgressToken, ProtocolVersion,
+};
+use rmcp::service::{Peer, RequestContext};
+use serde_json::Value;
+
+use crate::caller::{Caller, Reply};
+
+/// The name of the question in the requests of an answer.
+const CONFIRM: &str = "confirm";
+/// How long a question may stay unanswered.
+const OPEN: Duration = Duration::from_secs(15 * 60);
+/// How many questions may be open at once.
+const MOST: usize = 64;
+
+/// Questions that were handed to clients, by what they give back with the answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Questions(Arc<Mutex<BTreeMap<String, Open>>>);
+
+#[derive(Debug)]
+struct Open {
+    /// The tool and its arguments.
+    call: String,
+    question: String,
+    asked: Instant,
+}
+
+impl Questions {
+    /// Keeps a question; the state that the client gives back with its answer,
+    /// nothing if none can be made.
+    fn keep(&self, call: &str, question: &str) -> Option<String> {
+        let mut random = [0_u8; 16];
+        getrandom::fill(&mut random).ok()?;
+        let state: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, one| one.asked.elapsed() < OPEN);
+        if open.len() >= MOST {
+            let oldest = open.iter().min_by_key(|(_, one)| one.asked);
+            if let Some(oldest) = oldest.map(|(state, _)| state.clone()) {
+                open.remove(&oldest);
+            }
+        }
+        let one = Open {
+            call: call.to_owned(),
+            question: question.to_owned(),
+            asked: Instant::now(),
+        };
+        open.insert(state.clone(), one);
+        Some(state)
+    }
+
+    /// The question that an answer is to, which is answered then.
+    fn take(&self, call: &str, state: &str) -> Option<String> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = open.remove(state)?;
+        (one.call == call && one.asked.elapsed() < OPEN).then_some(one.question)
+    }
+}
+
+/// The client that made a call.
+pub(super) struct Client {
+    peer: Peer<RoleServer>,
+    questions: Questions,
+    /// The tool and its arguments.
+    call: String,
+    /// True if the client can show a question to its user.
+    can_ask: bool,
+    /// True if it is asked by the end of the call.
+    by_answer: bool,
+    /// The answer that came with the call, and the question that it is to.
+    answered: Option<(String, Reply)>,
+    /// The question to end the call with.
+    asked: Mutex<Option<String>>,
+    progress: Option<ProgressToken>,
+}
+
+impl Client {
+    pub(super) fn new(
+        params: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+        questions: &Questions,
+    ) -> Self {
+        let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+        let call = format!("{} {arguments}", params.name);
+        let elicitation = context
+            .client_capabilities()
+            .and_then(|capabilities| capabilities.elicitation);
+        let answer = params
+            .input_responses
+            .as_ref()
+            .and_then(|answers| answers.get(CONFIRM));
+        let answered = params
+            .request_state
+            .as_deref()
+            .and_then(|state| questions.take(&call, state))
+            .zip(answer.map(reply));
+        Self {
+            peer: context.peer.clone(),
+            questions: questions.clone(),
+            call,
+            // A client that names neither form nor page can show a form.
+            can_ask: elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none()),
+            by_answer: context
+                .protocol_version()
+                .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28),
+            answered,
+            asked: Mutex::new(None),
+            progress: context.meta.get_progress_token(),
+        }
+    }
+
+    /// The question to end the call with, if there is one.
+    pub(super) fn question(&self) -> Option<InputRequiredResult> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let question = asked.take()?;
+        let state = self.questions.keep(&self.call, &question)?;
+        let request = InputRequest::Elicitation(ElicitRequest::new(form(question)));
+        let requests = InputRequests::from([(CONFIRM.to_owned(), request)]);
+        Some(InputRequiredResult::new(Some(requests), Some(state)))
+    }
+}
+
+/// A form without fields: to send it off is to agree.
+fn form(message: String) -> ElicitRequestParams {
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        requested_schema: ElicitationSchema::new(BTreeMap::new()),
+    }
+}
+
+/// What a client's answer means; what is not understood is no.
+fn reply(answer: &Value) -> Reply {
+    match serde_json::from_value::<ElicitResult>(answer.clone()) {
+        Ok(result) if result.action == ElicitationAction::Accept => Reply::Yes,
+        _ => Reply::No,
+    }
+}
+
+#[async_trait]
+impl Caller for Client {
+    async fn confirm(&self, question: &str) -> Reply {
+        if !self.can_ask {
+            return Reply::Nobody;
+        }
+        if !self.by_answer {
+            return match self
+                .peer
+                .create_elicitation(form(question.to_owned()))
+                .await
+            {
+                Ok(result) if result.action == ElicitationAction::Accept => Reply::Yes,
+                Ok(_) => Reply::No,
+                // It said that it can, and cannot.
+                Err(error) => {
+                    tracing::debug!(%error, "the client could not ask its user");
+                    Reply::No
+                }
+            };
+        }
+        match &self.answered {
+            Some((answered, reply)) if answered == question => *reply,
+            // The first time, or what was to be confirmed has changed since.
+            _ => {
+                let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+                *asked = Some(question.to_owned());
+                Reply::Later
+            }
+        }
+    }
+
+    async fn progress(&self, done: u64, total: u64, what: &str) {
+        let Some(token) = &self.progress else {
+            return;
+        };
+        let told = ProgressNotificationParam::new(token.clone(), done as f64)
+            .with_total(total as f64)
+            .with_message(what);
+        // A client that does not listen any more is no reason to stop.
+        let _ = self.peer.notify_progress(told).await;
+    }
+}

@@ -1,0 +1,94 @@
+//! How messages were before they were changed, for handles such as `u3`.
+//!
+//! A state is JSON of the pipeline's; what stands in it is no business of the
+//! store. It is kept for thirty days. Numbers are never used again.
+
+use jiff::Timestamp;
+
+use super::{HandleKind, OWNER, Store};
+use crate::error::Result;
+
+/// How long a change can be undone, in seconds.
+const KEPT: i64 = 30 * 24 * 60 * 60;
+
+impl Store {
+    /// Keeps how things were before `what` is done to them; the number of the
+    /// handle. `accounts` are ids, separated by spaces.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store): then nothing should be done.
+    pub async fn keep_undo(&self, accounts: &str, what: &str, state: &str) -> Result<u64> {
+        let now = Timestamp::now().as_second();
+        let mut tx = self.writing().await?;
+        let number = self.next_number(&mut tx, HandleKind::Undo).await?;
+        sqlx::query("DELETE FROM undos WHERE owner = $1 AND saved <= $2")
+            .bind(OWNER)
+            .bind(now - KEPT)
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        sqlx::query(
+            "INSERT INTO undos (owner, number, account, what, state, saved) \
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(OWNER)
+        .bind(number)
+        .bind(accounts)
+        .bind(what)
+        .bind(state)
+        .bind(now)
+        .execute(&mut *tx)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        self.advance(&mut tx, HandleKind::Undo, number).await?;
+        self.commit(tx).await?;
+        Ok(number.unsigned_abs())
+    }
+
+    /// Makes what is kept under `number` be `state`; with none it is forgotten.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn trim_undo(&self, number: u64, state: Option<&str>) -> Result<()> {
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        let pool = self.pool().await?;
+        let done = match state {
+            Some(state) => {
+                sqlx::query("UPDATE undos SET state = $3 WHERE owner = $1 AND number = $2")
+                    .bind(OWNER)
+                    .bind(number)
+                    .bind(state)
+                    .execute(pool)
+                    .await
+            }
+            None => {
+                sqlx::query("DELETE FROM undos WHERE owner = $1 AND number = $2")
+                    .bind(OWNER)
+                    .bind(number)
+                    .execute(pool)
+                    .await
+            }
+        };
+        done.map(|_done| ()).map_err(|error| self.broken(&error))
+    }
+
+    /// What was done, and how things were before; nothing if there is no such
+    /// number, or no longer.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn undo(&self, number: u64) -> Result<Option<(String, String)>> {
+        let Ok(number) = i64::try_from(number) else {
+            return Ok(None);
+        };
+        sqlx::query_as(
+            "SELECT what, state FROM undos WHERE owner = $1 AND number = $2 AND saved > $3",
+        )
+        .bind(OWNER)
+        .bind(number)
+        .bind(Timestamp::now().as_second() - KEPT)
+        .fetch_optional(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))
+    }
+}

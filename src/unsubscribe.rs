@@ -1,0 +1,130 @@
+//! Ways out of a mailing list, as its letters name them (RFC 2369, RFC 8058).
+//!
+//! What a letter says is read here, and is never trusted further than it has to
+//! be: [`post`] says which addresses may be called. Whether one is used is the
+//! user's decision, which the pipeline asks for.
+
+pub mod post;
+
+use url::{Host, Url};
+
+/// The longest header field that is read, in bytes.
+const LONGEST: usize = 16_384;
+/// The longest text of a letter that asks to be taken off a list.
+const TEXT: usize = 1_000;
+
+/// A way out of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// One request, which needs nothing else (RFC 8058).
+    Post(Url),
+    /// A letter.
+    Mail(Letter),
+    /// A page that a person has to look at.
+    Open(Url),
+}
+
+/// A letter that takes its sender off a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// The address.
+    pub to: String,
+    /// The subject line.
+    pub subject: String,
+    /// The text; may be empty.
+    pub text: String,
+}
+
+/// The best way that header fields name, given as names and values: a request
+/// before a letter, and a letter before a page.
+pub fn way(headers: &[(String, String)]) -> Option<Way> {
+    let value = |wanted: &str| {
+        headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| value.as_str())
+            .filter(|value| value.len() <= LONGEST)
+    };
+    let list = value("List-Unsubscribe")?;
+    let one_click = value("List-Unsubscribe-Post").is_some_and(|value| {
+        value
+            .trim()
+            .eq_ignore_ascii_case("List-Unsubscribe=One-Click")
+    });
+    let urls: Vec<Url> = uris(list)
+        .iter()
+        .filter_map(|uri| Url::parse(uri).ok())
+        .collect();
+    let page = urls.iter().find(|url| callable(url));
+    let safe = urls.iter().find(|url| callable(url) && one_request(url));
+    if let (true, Some(url)) = (one_click, safe) {
+        return Some(Way::Post(url.clone()));
+    }
+    if let Some(letter) = urls.iter().find_map(letter) {
+        return Some(Way::Mail(letter));
+    }
+    page.map(|url| Way::Open(url.clone()))
+}
+
+/// What stands between angle brackets; white space in it is of folded lines.
+fn uris(list: &str) -> Vec<String> {
+    list.split('<')
+        .skip(1)
+        .filter_map(|part| part.split_once('>'))
+        .map(|(uri, _)| uri.chars().filter(|c| !c.is_whitespace()).collect())
+        .collect()
+}
+
+/// True where one request may go: to https (RFC 8058), and to this machine, which
+/// [`post`] refuses outside tests.
+fn one_request(url: &Url) -> bool {
+    let local = match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        _ => false,
+    };
+    url.scheme() == "https" || local
+}
+
+/// True for a web address without a sign-in in it.
+fn callable(url: &Url) -> bool {
+    let host = match url.host() {
+        Some(Host::Domain(name)) => !name.is_empty(),
+        Some(_) => true,
+        None => false,
+    };
+    matches!(url.scheme(), "https" | "http")
+        && host
+        && url.username().is_empty()
+        && url.password().is_none()
+}
+
+/// A letter as a `mailto:` says it (RFC 6068); copies are not made.
+fn letter(url: &Url) -> Option<Letter> {
+    if url.scheme() != "mailto" {
+        return None;
+    }
+    let to = percent_encoding::percent_decode_str(url.path())
+        .decode_utf8()
+        .ok()?;
+    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !",;<>\"()".contains(c);
+    let (local, domain) = to.split_once('@')?;
+    if local.is_empty() || !domain.contains('.') || domain.contains('@') || !to.chars().all(plain) {
+        return None;
+    }
+    let line = |text: &str| text.replace(char::is_control, " ").trim().to_owned();
+    let mut letter = Letter {
+        subject: "unsubscribe".to_owned(),
+        text: String::new(),
+        to: to.into_owned(),
+    };
+    for (name, value) in url.query_pairs() {
+        let value: String = value.chars().take(TEXT).collect();
+        match name.to_ascii_lowercase().as_str() {
+            "subject" => letter.subject = line(&value),
+            "body" => letter.text = value.replace("\r\n", "\n").replace('\r', "\n"),
+            _ => {}
+        }
+    }
+    Some(letter)
+}

@@ -1,0 +1,183 @@
+//! The one request that takes somebody off a list (RFC 8058).
+//!
+//! Its address was written by a stranger. It is called by https alone, at public
+//! addresses alone, and at the very address that was looked at; without cookies
+//! or any name of the user's, and wherever it is redirected to is not followed.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HOST};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rustls::pki_types::ServerName;
+use url::Url;
+
+use crate::error::{Error, Kind, Result};
+
+/// How long it may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// What is sent.
+const BODY: &str = "List-Unsubscribe=One-Click";
+
+/// Sends such requests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Poster {
+    loopback: bool,
+}
+
+impl Poster {
+    /// One that calls public addresses, by https.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One that calls this machine besides, by plain http too: for tests.
+    pub fn on_loopback() -> Self {
+        Self { loopback: true }
+    }
+
+    /// Sends the request.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] for an address that is not called, and nothing was
+    /// sent; [`Kind::Provider`] for a refusal; [`Kind::Network`] and
+    /// [`Kind::Timeout`] if nobody knows. Messages name the host alone.
+    pub async fn post(&self, url: &Url) -> Result<()> {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        match tokio::time::timeout(TIMEOUT, self.exchange(url, &host)).await {
+            Ok(answer) => answer,
+            Err(_elapsed) => Err(Error::new(
+                Kind::Timeout,
+                format!("{host} did not answer within {} seconds", TIMEOUT.as_secs()),
+            )),
+        }
+    }
+
+    async fn exchange(&self, url: &Url, host: &str) -> Result<()> {
+        let address = self.address(url, host).await?;
+        // The address that was checked is called, not the name again, which
+        // might by now mean another one; TLS is still held with the name.
+        let mut target = url.clone();
+        target
+            .set_ip_host(address.ip())
+            .map_err(|()| refused(host))?;
+        target.set_fragment(None);
+        let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+            .map_err(|_| refused(host))?;
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        let connector = HttpsConnectorBuilder::new()
+            .with_provider_and_webpki_roots(rustls::crypto::ring::default_provider())
+            .map_err(|error| Error::new(Kind::Internal, format!("TLS cannot be set up: {error}")))?
+            .https_or_http()
+            .with_server_name_resolver(FixedServerNameResolver::new(name))
+            .enable_http1()
+            .wrap_connector(http);
+        let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build(connector);
+        let named = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+        let request = Request::post(target.as_str())
+            .header(HOST, named)
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(Full::new(Bytes::from_static(BODY.as_bytes())))
+            .map_err(|_| refused(host))?;
+        let answer = client
+            .request(request)
+            .await
+            .map_err(|_| Error::new(Kind::Network, format!("{host} was not reached")))?;
+        // What it says is of no interest, and is not read.
+        let status = answer.status();
+        match status.as_u16() {
+            200..=299 => Ok(()),
+            300..=399 => Err(Error::new(
+                Kind::Provider(status.as_u16()),
+                format!("{host} wants to lead elsewhere, which is not followed"),
+            )
+            .next("let the user open the link in the letter")),
+            code => Err(
+                Error::new(Kind::Provider(code), format!("{host} refused ({code})"))
+                    .next("let the user open the link in the letter"),
+            ),
+        }
+    }
+
+    /// The address to call, if all that the host stands for may be called.
+    async fn address(&self, url: &Url, host: &str) -> Result<SocketAddr> {
+        let port = url.port_or_known_default().unwrap_or(443);
+        let bare = host.trim_matches(['[', ']']);
+        let found: Vec<SocketAddr> = tokio::net::lookup_host((bare, port))
+            .await
+            .map_err(|_| {
+                Error::argument(format!("{host} is no host that is known"))
+                    .next("let the user open the link in the letter")
+            })?
+            .collect();
+        let local = |one: &SocketAddr| self.loopback && one.ip().is_loopback();
+        let allowed = match url.scheme() {
+            "https" => found.iter().all(|one| is_public(one.ip()) || local(one)),
+            "http" => found.iter().all(local),
+            _ => false,
+        };
+        match found.first() {
+            Some(first) if allowed => Ok(*first),
+            _ => Err(refused(host)),
+        }
+    }
+}
+
+fn refused(host: &str) -> Error {
+    Error::argument(format!(
+        "{host} is not called: it is no https address of the public Internet"
+    ))
+    .next("let the user open the link in the letter")
+}
+
+/// True for addresses of the public Internet: neither this machine nor a
+/// network of one's own, nor any that carry such an address inside them.
+pub fn is_public(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => public_v4(ip),
+        IpAddr::V6(ip) => public_v6(ip),
+    }
+}
+
+fn public_v4(ip: Ipv4Addr) -> bool {
+    let [a, b, c, _] = ip.octets();
+    let own = ip.is_loopback()
+        || ip.is_private()
+        || ip.is_link_local()
+        || ip.is_unspecified()
+        || ip.is_broadcast()
+        || ip.is_multicast()
+        || ip.is_documentation();
+    let special = a == 0
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 192 && b == 88 && c == 99)
+        || (a == 198 && (18..20).contains(&b))
+        || a >= 240;
+    !own && !special
+}
+
+fn public_v6(ip: Ipv6Addr) -> bool {
+    let [first, second, ..] = ip.segments();
+    let [.., a, b, c, d] = ip.octets();
+    let last = Ipv4Addr::new(a, b, c, d);
+    if ip.to_ipv4_mapped().is_some() || (first == 0x64 && second == 0xff9b) {
+        return public_v4(last);
+    }
+    // What is given out to the world is 2000::/3; of it, 6to4 and Teredo carry
+    // other addresses, and 2001:db8::/32 is for books.
+    first & 0xe000 == 0x2000
+        && first != 0x2002
+        && !(first == 0x2001 && (second == 0 || second == 0xdb8))
+        && first != 0x3fff
+}

@@ -1,0 +1,402 @@
+//! `manage` of mailboxes, and lookups of rules and automatic answers, over
+//! mailboxes in memory.
+
+use daysheet::budget::count::tokens;
+use daysheet::error::{Error, Kind};
+use daysheet::provider::mail::{Audience, AutoReply, Rule, RuleStep};
+use daysheet::query::{self, Clock};
+use daysheet::schemas::Api;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::rack::Room;
+
+fn rule(id: &str, name: Option<&str>, when: &str, then: Vec<RuleStep>) -> Rule {
+    let clock = Clock {
+        now: Timestamp::UNIX_EPOCH,
+        zone: TimeZone::UTC,
+    };
+    Rule {
+        id: id.to_owned(),
+        name: name.map(str::to_owned),
+        enabled: true,
+        when: Some(query::parse(when, &clock).unwrap()),
+        then,
+        ..Rule::default()
+    }
+}
+
+fn rules(room: &Room) {
+    let news = vec![RuleStep::Label("Print shop".to_owned()), RuleStep::Archive];
+    let forward = vec![RuleStep::Forward("x@other.example".to_owned())];
+    let odd = Rule {
+        other: vec!["sensitivity is private".to_owned()],
+        ..rule(
+            "r-odd",
+            Some("Private"),
+            "from:a@b.example",
+            vec![RuleStep::Read],
+        )
+    };
+    *room.ana().rules.lock().unwrap() = vec![
+        rule(
+            "r-news",
+            Some("News"),
+            "from:(a@b.example OR \"Print shop\") -is:read",
+            news,
+        ),
+        rule("r-out", None, "has:attachment larger:5", forward),
+        odd,
+    ];
+}
+
+#[tokio::test]
+async fn rules_are_listed_in_words() {
+    let room = Room::one(Api::Gmail, "organize").await;
+    rules(&room);
+    assert_eq!(
+        room.ok("lookup", json!({"kind": "rules"})).await,
+        "rules[3|]{id|name|when|then|enabled|other}:\n  \
+         r1|News|\"(from:a@b.example OR from:\\\"Print shop\\\") -is:read\"|\"label:\\\"Print \
+         shop\\\" archive\"|true|null\n  \
+         r2|null|\"has:attachment larger:5\"|\"forward:x@other.example\"|true|null\n  \
+         r3|Private|\"from:a@b.example\"|read|true|sensitivity is private\n--\nrules: 3 of 3"
+    );
+}
+
+#[tokio::test]
+async fn rules_are_made_changed_and_deleted() {
+    let room = Room::one(Api::Outlook, "organize").await;
+    let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
+    let create = json!({"kind": "rule", "op": "create", "set": set});
+    let mut dry = create.clone();
+    dry["dry_run"] = true.into();
+    assert_eq!(
+        room.ok("manage", dry).await,
+        "outcomes[1|]{item|op|result|detail}:\n  \
+         Bills|create|planned|\"when from:bill@shop.example then label:\\\"My bills\\\" read\"\n--\n\
+         dry run: nothing was written"
+    );
+    let made = room.ok("manage", create).await;
+    assert_eq!(
+        made,
+        "rules[1|]{id|name|when|then|enabled|other}:\n  \
+         r1|Bills|\"from:bill@shop.example\"|\"label:\\\"My bills\\\" read\"|true|null"
+    );
+    assert!(tokens(&made) <= 60, "{}", tokens(&made));
+    let update = json!({"kind": "rule", "op": "update", "id": "r1",
+                        "set": {"then": "star move:Bills", "enabled": false}});
+    assert_eq!(
+        room.ok("manage", update).await,
+        "rules[1|]{id|name|when|then|enabled|other}:\n  \
+         r2|Bills|\"from:bill@shop.example\"|\"star move:Bills\"|false|null"
+    );
+    let same = json!({"kind": "rule", "op": "update", "id": "bills", "set": {"enabled": false}});
+    assert_eq!(
+        room.ok("manage", same).await,
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|update|unchanged|it is so already"
+    );
+    let delete = json!({"kind": "rule", "op": "delete", "id": "r2"});
+    assert_eq!(
+        room.ok("manage", delete).await,
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|what it did stays done"
+    );
+    assert_eq!(room.ana().rules.lock().unwrap().len(), 0);
+    assert_eq!(
+        room.audit(),
+        [
+            "manage create rule started",
+            "manage create rule done",
+            "manage update rule started",
+            "manage update rule done",
+            "manage delete rule started",
+            "manage delete rule done",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn rules_that_send_mail_on_are_not_made() {
+    let room = Room::one(Api::Gmail, "full").await;
+    rules(&room);
+    let create = |then: &str| json!({"kind": "rule", "op": "create", "set": {"when": "from:a@b.example", "then": then}});
+    let cases = [
+        (
+            create("forward:x@other.example"),
+            "rules that send mail on are not made: whatever comes in would leave the mailbox \
+             unseen: let the user make it in the provider's own settings",
+        ),
+        (
+            create("label:Print shop"),
+            "`shop` is nothing that a rule does: use read, star, archive, trash, never_spam, \
+             important, label:NAME and move:NAME; put names with spaces in quotes",
+        ),
+        (
+            json!({"kind": "rule", "op": "create", "set": {"then": "read"}}),
+            "the rule does not say which messages: give `when` in the search language, such as \
+             from:news@shop.example",
+        ),
+        (
+            json!({"kind": "rule", "op": "create", "set": {"colour": "red"}}),
+            "kind=rule has no `colour` to set: set name, when, then, enabled, stop",
+        ),
+        (
+            json!({"kind": "rule", "op": "update", "id": "r-out", "set": {"then": "read"}}),
+            "the rule cannot be changed here: it sends mail on: let the user do it in the \
+             provider's own settings",
+        ),
+        (
+            json!({"kind": "rule", "op": "run", "id": "Private"}),
+            "the rule cannot be run here: it also says: sensitivity is private: let the user do it \
+             in the provider's own settings",
+        ),
+        (
+            json!({"kind": "rule", "op": "delete", "id": "Nothing"}),
+            "there is no rule Nothing: look at lookup kind=rules",
+        ),
+    ];
+    for (arguments, said) in cases {
+        assert_eq!(
+            room.error("manage", arguments.clone()).await,
+            said,
+            "{arguments}"
+        );
+    }
+    assert_eq!(room.ana().written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_rule_runs_over_what_is_there() {
+    let room = Room::one(Api::Gmail, "organize").await;
+    room.ana().fill(1300);
+    let steps = vec![
+        RuleStep::Archive,
+        RuleStep::Label("Bills".to_owned()),
+        RuleStep::NeverSpam,
+    ];
+    *room.ana().rules.lock().unwrap() = vec![rule("r", Some("Old"), "larger:1200", steps)];
+    let run = json!({"kind": "rule", "op": "run", "id": "Old"});
+    let done = room.ok("manage", run).await;
+    assert_eq!(
+        done,
+        "done: 1000\nundo: u1\n--\n200 further messages were left: call again for them\n\
+         passed over: never_spam"
+    );
+    assert!(tokens(&done) <= 60);
+    assert_eq!(
+        room.ana().written(),
+        ["Label([\"Label_1\"]) 1000", "Archive 1000"]
+    );
+    assert_eq!(
+        room.ok("mail_modify", json!({"undo": "u1"})).await,
+        "done: 1000\nundo: u2"
+    );
+    let state = room.ana().state("ana-1200");
+    assert_eq!((&*state.folder, state.labels.len()), ("INBOX", 0));
+}
+
+#[tokio::test]
+async fn folders_and_labels() {
+    let room = Room::one(Api::Gmail, "organize").await;
+    let create = json!({"kind": "folder", "op": "create", "name": "Receipts"});
+    let made = room.ok("manage", create.clone()).await;
+    assert_eq!(
+        made,
+        "folders[1|]{id|name|kind|unread|total}:\n  f1|Receipts|user|0|0"
+    );
+    assert!(tokens(&made) <= 60);
+    assert_eq!(
+        room.error("manage", create).await,
+        "there is Receipts already: choose another name"
+    );
+    let rename = json!({"kind": "folder", "op": "rename", "id": "f1", "name": "Slips"});
+    assert_eq!(
+        room.ok("manage", rename).await,
+        "folders[1|]{id|name|kind|unread|total}:\n  f1|Slips|user|0|0"
+    );
+    let delete = |kind: &str, dry_run: bool| json!({"kind": kind, "op": "delete", "id": "Bills", "dry_run": dry_run});
+    assert_eq!(
+        room.ok("manage", delete("label", true)).await,
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|12 messages; its messages \
+         stay\n--\ndry run: nothing was written"
+    );
+    assert_eq!(
+        room.ok("manage", delete("label", false)).await,
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|its messages stay"
+    );
+    let outlook = Room::one(Api::Outlook, "organize").await;
+    assert_eq!(
+        outlook.ok("manage", delete("folder", true)).await,
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with what is in \
+         it, into Deleted Items\"\n--\ndry run: nothing was written"
+            .replace("\"12", "12")
+            .replace("Items\"", "Items")
+    );
+    let broken = Error::new(Kind::Timeout, "no answer");
+    outlook.ana().fail("set_up", broken);
+    let told = outlook.ok("manage", delete("folder", false)).await;
+    assert!(told.contains("Bills|delete|unknown|"), "{told}");
+}
+
+#[tokio::test]
+async fn an_automatic_answer_is_switched_on_and_off() {
+    let update = |set: Value| json!({"kind": "auto_reply", "op": "update", "set": set});
+    let room = Room::one(Api::Outlook, "organize").await;
+    let on = update(json!({"status": "on", "text": "I am *away*.\nMira"}));
+    assert_eq!(
+        room.error("manage", on.clone()).await,
+        "answering people by itself needs access `send`, and it is `organize` here: ask the user \
+         to start the server with --access send"
+    );
+    let room = Room::one(Api::Outlook, "send").await;
+    assert_eq!(
+        room.ok("manage", on).await,
+        "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|audience}:\n  \
+         ana@example.com|on|null|null|null|I am away. Mira|null"
+    );
+    assert_eq!(
+        room.ana().reply.lock().unwrap().html.as_deref(),
+        Some("<p>I am <em>away</em>.<br>\nMira</p>")
+    );
+    let when = update(json!({"from": "2026-02-05", "to": "2026-02-08", "audience": "contacts"}));
+    let held = room.ok("manage", when).await;
+    assert_eq!(
+        held,
+        "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|audience}:\n  \
+         ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. \
+         Mira|contacts"
+    );
+    let looked = room.ok("lookup", json!({"kind": "auto_reply"})).await;
+    assert_eq!(looked, format!("{held}\n--\nauto_replies: 1 of 1"));
+    room.ok("manage", update(json!({"status": "off"}))).await;
+    let now = room.ana().reply.lock().unwrap().clone();
+    assert_eq!((now.on, now.audience), (false, Some(Audience::Contacts)));
+    let cases = [
+        (
+            json!({"status": "loud"}),
+            "`status` is none: use on, off or scheduled",
+        ),
+        (
+            json!({"status": "off", "to": "2026-02-08"}),
+            "status is off, and `from` or `to` is given: say status=scheduled",
+        ),
+        (
+            json!({"from": "2026-02-08", "to": "2026-02-05"}),
+            "`to` is not after `from`: give a later time",
+        ),
+        (
+            json!({"sound": "loud"}),
+            "kind=auto_reply has no `sound` to set: set status, from, to, subject, text, audience",
+        ),
+    ];
+    for (set, said) in cases {
+        assert_eq!(room.error("manage", update(set)).await, said);
+    }
+    *room.ana().reply.lock().unwrap() = AutoReply::default();
+    assert_eq!(
+        room.error("manage", update(json!({"status": "on"}))).await,
+        "the answer has no text: give `text`"
+    );
+}
+
+#[tokio::test]
+async fn signatures_are_kept_where_the_provider_has_none() {
+    let set = json!({"kind": "signature", "op": "update", "set": {"text": "Ana\nLamps"}});
+    let room = Room::one(Api::Outlook, "organize").await;
+    assert_eq!(
+        room.ok("manage", set.clone()).await,
+        "outcomes[1|]{item|op|result|detail}:\n  ana@example.com|update|done|\"kept by Daysheet for \
+         letters it writes: Outlook's own is not told to others\""
+    );
+    assert_eq!(
+        room.store
+            .signature("microsoft:ana@example.com")
+            .await
+            .unwrap()
+            .as_deref(),
+        Some("Ana\nLamps")
+    );
+    assert_eq!(room.ana().written(), Vec::<String>::new());
+    let room = Room::one(Api::Gmail, "organize").await;
+    room.ok("manage", set).await;
+    assert_eq!(
+        room.ana().written(),
+        ["Signature { address: None, html: \"<p>Ana<br>\\nLamps</p>\" }"]
+    );
+    let create = json!({"kind": "signature", "op": "create", "set": {"text": "x"}});
+    assert_eq!(
+        room.error("manage", create).await,
+        "a mailbox has one signature, which is neither made nor deleted: use op=update"
+    );
+}
+
+#[tokio::test]
+async fn contacts_are_found_by_address_or_name() {
+    let room = Room::one(Api::Gmail, "organize").await;
+    let person = |id: &str, name: &str, email: &str| {
+        json!({"resourceName": id, "names": [{"displayName": name}],
+               "emailAddresses": [{"value": email}]})
+    };
+    *room.ana().people.lock().unwrap() = vec![
+        person("people/c1", "Lena Okafor", "lena@studio.example"),
+        person("people/c2", "Lena Okafor", "lena@home.example"),
+        person("otherContacts/c3", "Yusuf Adan", "yusuf@lamps.example"),
+    ];
+    let update = |id: &str| {
+        json!({"kind": "contact", "op": "update", "id": id,
+               "set": {"name": "Lena O.", "emails": "lena@new.example", "phone": "+49 1", "role": "Art"}})
+    };
+    let held = room.ok("manage", update("Lena@studio.example")).await;
+    assert_eq!(
+        held,
+        "contacts[1|]{name|emails|company}:\n  Lena O.|lena@new.example|null"
+    );
+    assert_eq!(
+        room.ana().written(),
+        [
+            "UpdateContact { id: \"people/c1\", card: ContactCard { name: Some(\"Lena O.\"), emails: \
+          Some([\"lena@new.example\"]), phones: Some([\"+49 1\"]), company: None, title: \
+          Some(\"Art\") } }"
+        ]
+    );
+    let cases = [
+        (
+            update("Lena Okafor"),
+            "2 contacts are Lena Okafor: give the address, or the full name of one",
+        ),
+        (
+            update("yusuf@lamps.example"),
+            "yusuf@lamps.example is nobody's saved contact, but somebody mail was exchanged with: \
+             use op=create to save it",
+        ),
+        (
+            update("Nobody"),
+            "there is no contact Nobody: look at lookup kind=contacts, or use op=create",
+        ),
+        (
+            json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"}),
+            "deleting a contact for good needs access `full`, and it is `organize` here: ask the \
+             user to start the server with --access full",
+        ),
+        (
+            json!({"kind": "contact", "op": "create", "set": {"emails": "nowhere"}}),
+            "nowhere is no address: give addresses such as mira@example.com",
+        ),
+        (
+            json!({"kind": "contact", "op": "create", "set": {"birthday": "x"}}),
+            "kind=contact has no `birthday` to set: set name, emails, company, role, phone",
+        ),
+        (
+            json!({"kind": "contact", "op": "run", "id": "x"}),
+            "`op: run` is for rules: use create, update or delete, or kind=rule",
+        ),
+    ];
+    for (arguments, said) in cases {
+        assert_eq!(
+            room.error("manage", arguments.clone()).await,
+            said,
+            "{arguments}"
+        );
+    }
+}

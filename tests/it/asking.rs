@@ -1,0 +1,245 @@
+//! Clients asked to confirm, over the wire: by a request in the older eras, by
+//! the end of the call since 2026-07-28.
+
+use std::sync::Arc;
+
+use daysheet::server::Server;
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+
+use crate::send::Office;
+
+/// A client that speaks JSON-RPC by hand.
+struct Wire {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+}
+
+impl Wire {
+    fn to(office: &Office) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (input, output) = tokio::io::split(theirs);
+        let pipeline = Arc::new(office.process(&[]));
+        let format = pipeline.config().format;
+        tokio::spawn(Server::new(pipeline, format).serve(input, output));
+        let (output, input) = tokio::io::split(ours);
+        Self {
+            input,
+            output: BufReader::new(output).lines(),
+        }
+    }
+
+    async fn write(&mut self, message: Value) {
+        let line = format!("{message}\n");
+        self.input.write_all(line.as_bytes()).await.unwrap();
+    }
+
+    /// The next message that is no notification.
+    async fn read(&mut self) -> Value {
+        loop {
+            let line = self.output.next_line().await.unwrap().unwrap();
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message.get("id").is_some() {
+                return message;
+            }
+        }
+    }
+
+    async fn initialize(&mut self, capabilities: Value) {
+        self.write(
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": capabilities,
+                "clientInfo": {"name": "test", "version": "1"},
+            }}),
+        )
+        .await;
+        self.read().await;
+        self.write(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await;
+    }
+
+    /// Calls `mail_send` in the era without a handshake.
+    async fn modern(&mut self, id: &str, more: Value) -> Value {
+        let mut params = json!({
+            "name": "mail_send",
+            "arguments": {"id": id},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+            },
+        });
+        for (name, value) in more.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        self.write(json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params}))
+            .await;
+        self.read().await["result"].clone()
+    }
+}
+
+const QUESTION: &str = "Send this mail?\nFrom: ana@example.com\nTo: bo@example.com\nSubject: Lamps";
+
+fn outcome(result: &Value) -> &str {
+    let text = result["content"][0]["text"].as_str().unwrap();
+    text.split('\t').nth(6).unwrap_or(text)
+}
+
+#[tokio::test]
+async fn older_clients_are_asked_by_a_request() {
+    for (action, outcome_word, sent) in [
+        ("accept", "sent", 1),
+        ("decline", "refused", 0),
+        ("cancel", "refused", 0),
+    ] {
+        let office = Office::new().await;
+        let d = office.handle("draft1").await;
+        let mut wire = Wire::to(&office);
+        wire.initialize(json!({"elicitation": {}})).await;
+        wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "mail_send", "arguments": {"id": d}}}))
+            .await;
+        let asked = wire.read().await;
+        assert_eq!(asked["method"], "elicitation/create");
+        assert_eq!(asked["params"]["message"], QUESTION);
+        assert!(office.post.sent().is_empty());
+        let answer = json!({"action": action, "content": {}});
+        wire.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}))
+            .await;
+        let done = wire.read().await;
+        assert_eq!(outcome(&done["result"]), outcome_word, "{done}");
+        assert_eq!(office.post.sent().len(), sent, "{action}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_ask_has_the_two_steps() {
+    let office = Office::new().await;
+    let d = office.handle("draft1").await;
+    let mut wire = Wire::to(&office);
+    wire.initialize(json!({})).await;
+    wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": "mail_send", "arguments": {"id": d}}}))
+        .await;
+    let done = wire.read().await;
+    assert_eq!(outcome(&done["result"]), "sent", "{done}");
+}
+
+#[tokio::test]
+async fn newer_clients_are_asked_by_the_end_of_the_call() {
+    let office = Office::new().await;
+    let (d, other) = (office.handle("draft1").await, office.handle("draft2").await);
+    let mut wire = Wire::to(&office);
+    let asked = wire.modern(&d, json!({})).await;
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let request = &asked["inputRequests"]["confirm"];
+    assert_eq!(request["method"], "elicitation/create");
+    assert_eq!(request["params"]["message"], QUESTION);
+    assert!(office.post.sent().is_empty());
+    let state = asked["requestState"].clone();
+    let yes = json!({
+        "requestState": state,
+        "inputResponses": {"confirm": {"action": "accept", "content": {}}},
+    });
+    // The answer to one question is none to another; and then it is used up.
+    for (id, why) in [(&other, "another call"), (&d, "used up")] {
+        let again = wire.modern(id, yes.clone()).await;
+        assert_eq!(again["resultType"], "input_required", "{why}: {again}");
+    }
+    let made_up = json!({
+        "requestState": "0123456789abcdef",
+        "inputResponses": {"confirm": {"action": "accept"}},
+    });
+    let again = wire.modern(&d, made_up).await;
+    assert_eq!(again["resultType"], "input_required", "{again}");
+    assert!(office.post.sent().is_empty());
+    // What is to be sent has changed meanwhile.
+    let asked = wire.modern(&d, json!({})).await;
+    office.post.put("draft1", &["eve@example.org"]);
+    let yes = |asked: &Value| {
+        json!({
+            "requestState": asked["requestState"],
+            "inputResponses": {"confirm": {"action": "accept", "content": {}}},
+        })
+    };
+    let asked = wire.modern(&d, yes(&asked)).await;
+    assert_eq!(
+        asked["inputRequests"]["confirm"]["params"]["message"],
+        QUESTION.replace("bo@example.com", "eve@example.org")
+    );
+    let done = wire.modern(&d, yes(&asked)).await;
+    assert_eq!(outcome(&done), "sent", "{done}");
+    assert_eq!(office.post.sent(), ["draft1@example.com"]);
+    // Asked and refused.
+    let asked = wire.modern(&other, json!({})).await;
+    let no = json!({
+        "requestState": asked["requestState"],
+        "inputResponses": {"confirm": {"action": "decline"}},
+    });
+    let done = wire.modern(&other, no).await;
+    assert_eq!(outcome(&done), "refused", "{done}");
+    assert_eq!(office.post.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn tools_above_the_level_are_not_there() {
+    let read: &[&str] = &[
+        "mail_draft",
+        "mail_send",
+        "mail_modify",
+        "calendar_save",
+        "calendar_delete",
+        "calendar_respond",
+        "manage",
+    ];
+    let all: [(&str, &[&str]); 5] = [
+        ("read", read),
+        ("organize", &["mail_draft", "mail_send"]),
+        ("draft", &["mail_send"]),
+        ("send", &[]),
+        ("full", &[]),
+    ];
+    for (level, absent) in all {
+        let config = crate::support::config(
+            std::path::Path::new("/nowhere"),
+            &[("DAYSHEET_ACCESS", level)],
+        );
+        let offered: Vec<&str> = daysheet::tools::TOOLS
+            .iter()
+            .filter(|tool| tool.is_offered(config.access, &config.tools))
+            .map(|tool| tool.name)
+            .collect();
+        for name in absent {
+            assert!(!offered.contains(name), "{level}: {offered:?}");
+        }
+        assert_eq!(
+            offered.len() + absent.len(),
+            daysheet::tools::TOOLS.len(),
+            "{level}"
+        );
+    }
+    let config = crate::support::config(
+        std::path::Path::new("/nowhere"),
+        &[("DAYSHEET_TOOLS", "mail, calendar_free")],
+    );
+    let offered: Vec<&str> = daysheet::tools::TOOLS
+        .iter()
+        .filter(|tool| tool.is_offered(config.access, &config.tools))
+        .map(|tool| tool.name)
+        .collect();
+    assert_eq!(
+        offered,
+        [
+            "mail_search",
+            "mail_read",
+            "mail_attachment",
+            "mail_draft",
+            "mail_send",
+            "mail_modify",
+            "calendar_free"
+        ]
+    );
+}

@@ -1,0 +1,330 @@
+//! `mail_draft`, over a mailbox in memory: whole previews, what is written, and
+//! what is refused before anything is.
+
+mod post;
+mod refusals;
+mod saved;
+
+use serde_json::json;
+
+use post::{Post, jonas};
+
+#[tokio::test]
+async fn a_new_letter() {
+    let post = Post::new(&[]).await;
+    let blocks = post
+        .ok(json!({"to": "Jonas Berg <jonas@example.com>, priya@example.com", "bcc": ["yusuf@lindqvist-lamps.example"],
+            "subject": "Lamps: an offer", "body": "Hello **both**,\n\nsee [the page](https://lindqvist-lamps.example/new).\n\n- one\n- two"}))
+        .await;
+    assert_eq!(
+        blocks,
+        [
+            "draft: d1\n\
+             from: Mira Lindqvist <mira@example.com>\n\
+             to: Jonas Berg <jonas@example.com>, priya@example.com\n\
+             bcc: yusuf@lindqvist-lamps.example\n\
+             subject: \"Lamps: an offer\"",
+            "nothing was sent; mail_send id=d1 sends it",
+        ]
+    );
+    let held = post.held("draft1");
+    assert_eq!(
+        held.text,
+        "Hello *both*,\n\nsee the page <https://lindqvist-lamps.example/new>.\n\n- one\n- two\n\n-- \nMira\nLindqvist Lamps"
+    );
+    assert_eq!(
+        held.html,
+        "<p>Hello <strong>both</strong>,</p>\n<p>see <a href=\"https://lindqvist-lamps.example/new\">the page</a>.</p>\n\
+         <ul>\n<li>one</li>\n<li>two</li>\n</ul>\n<div>-- <br>\n<b>Mira</b><br>Lindqvist Lamps</div>"
+    );
+    let (random, domain) = held.message_id.split_once('@').unwrap();
+    assert_eq!((random.len(), domain), (32, "example.com"));
+    assert_eq!((held.in_reply_to, held.references.len()), (None, 0));
+}
+
+#[tokio::test]
+async fn a_simple_answer_is_short_to_tell() {
+    let post = Post::new(&[]).await;
+    post.put(jonas());
+    let handle = post.message("m1").await;
+    let blocks = post
+        .ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."}))
+        .await;
+    assert_eq!(
+        blocks,
+        [
+            "draft: d1\n\
+             from: Mira Lindqvist <mira@example.com>\n\
+             to: Jonas Berg <jonas@example.com>\n\
+             subject: \"Re: Lamps\"\n\
+             thread: t1",
+            "nothing was sent; mail_send id=d1 sends it",
+        ]
+    );
+    let tokens: usize = blocks
+        .iter()
+        .map(|block| daysheet::budget::count::tokens(block))
+        .sum();
+    assert!(tokens <= 60, "{tokens}");
+    let held = post.held("draft1");
+    assert_eq!(
+        held.text,
+        "Yes, please.\n\n-- \nMira\nLindqvist Lamps\n\nOn Tue, 3 Feb 2026 at 11:00, Jonas Berg <jonas@example.com> wrote:\n\
+         > Do you have lamps?\n>\n> > Somebody asked\n> Jonas"
+            .replace("> > Somebody", ">> Somebody")
+    );
+    assert_eq!(
+        held.html,
+        "<p>Yes, please.</p>\n<div>-- <br>\n<b>Mira</b><br>Lindqvist Lamps</div>\n\
+         <p>On Tue, 3 Feb 2026 at 11:00, Jonas Berg &lt;jonas@example.com&gt; wrote:</p>\n\
+         <blockquote type=\"cite\" style=\"margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex\">\n\
+         <p>Do you have <b>lamps</b>?<img src=\"https://example.com/x.png\"></p>\n</blockquote>"
+    );
+    assert_eq!(held.in_reply_to.as_deref(), Some("j1@example.com"));
+    assert_eq!(held.references, ["j0@example.com", "j1@example.com"]);
+    assert_eq!(post.log(), ["create reply m1"]);
+}
+
+#[tokio::test]
+async fn everybody_is_answered_but_oneself() {
+    let post = Post::new(&[]).await;
+    post.put(jonas());
+    let handle = post.message("m1").await;
+    let blocks = post
+        .ok(json!({"mode": "reply_all", "id": handle, "body": "ok", "quote": "none"}))
+        .await;
+    assert_eq!(
+        blocks[0],
+        "draft: d1\n\
+         from: Mira Lindqvist <mira@example.com>\n\
+         to: Jonas Berg <jonas@example.com>, Priya <priya@example.com>\n\
+         cc: yusuf@lindqvist-lamps.example\n\
+         subject: \"Re: Lamps\"\n\
+         thread: t1"
+    );
+}
+
+#[tokio::test]
+async fn what_is_sent_on_takes_its_files_along() {
+    let post = Post::new(&[]).await;
+    post.put(jonas());
+    let handle = post.message("m1").await;
+    let blocks = post
+        .ok(json!({"mode": "forward", "id": handle, "to": "priya@example.com", "body": "FYI"}))
+        .await;
+    assert_eq!(
+        blocks[0],
+        "draft: d1\n\
+         from: Mira Lindqvist <mira@example.com>\n\
+         to: priya@example.com\n\
+         subject: \"Fwd: Lamps\"\n\
+         attached: offer.pdf 5 B"
+    );
+    assert_eq!(
+        post.held("draft1").text,
+        "FYI\n\n-- \nMira\nLindqvist Lamps\n\n---------- Forwarded message ----------\n\
+         From: Jonas Berg <jonas@example.com>\nDate: Tue, 3 Feb 2026 at 11:00\nSubject: Lamps\n\
+         To: mira@example.com, Priya <priya@example.com>\nCc: yusuf@lindqvist-lamps.example, mira@lindqvist-lamps.example\n\n\
+         Do you have lamps?\n\n> Somebody asked\nJonas"
+    );
+    assert_eq!(post.bytes("draft1", "offer.pdf"), b"%PDF!");
+    let blocks = post
+        .ok(json!({"mode": "forward", "id": handle, "quote": "none"}))
+        .await;
+    assert_eq!(
+        blocks,
+        [
+            "draft: d2\nfrom: Mira Lindqvist <mira@example.com>\nsubject: \"Fwd: Lamps\"",
+            "nothing was sent; it has no recipients: mail_draft mode=edit id=d2 to=…",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn only_what_is_given_changes() {
+    let post = Post::new(&[]).await;
+    post.put(jonas());
+    let handle = post.message("m1").await;
+    post.ok(json!({"mode": "reply", "id": handle, "body": "Yes", "attach": ["data:text/plain;name=a.txt,hi"]})).await;
+    let before = post.held("draft1");
+    let blocks = post
+        .ok(json!({"mode": "edit", "id": "d1", "cc": "priya@example.com", "importance": "high"}))
+        .await;
+    assert_eq!(
+        blocks,
+        [
+            "draft: d1\n\
+             from: Mira Lindqvist <mira@example.com>\n\
+             to: Jonas Berg <jonas@example.com>\n\
+             cc: priya@example.com\n\
+             subject: \"Re: Lamps\"\n\
+             attached: a.txt 2 B",
+            "importance: high\nnothing was sent; mail_send id=d1 sends it",
+        ]
+    );
+    let after = post.held("draft1");
+    assert_eq!(
+        (&after.text, &after.html, &after.to, &after.message_id),
+        (&before.text, &before.html, &before.to, &before.message_id)
+    );
+
+    post.ok(json!({"mode": "edit", "id": "d1", "body": "No", "detach": "a.txt"}))
+        .await;
+    let after = post.held("draft1");
+    assert_eq!(after.text, before.text.replacen("Yes", "No", 1));
+    assert_eq!(after.html, before.html.replacen("Yes", "No", 1));
+    assert_eq!(after.files, []);
+    let error = post
+        .error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"}))
+        .await;
+    assert_eq!(
+        error,
+        "nothing is to be changed: give what changes: to, cc, bcc, subject, body, attach, detach or from"
+    );
+}
+
+#[tokio::test]
+async fn a_draft_is_discarded() {
+    let post = Post::new(&[]).await;
+    post.ok(json!({"subject": "Lamps"})).await;
+    let blocks = post.ok(json!({"mode": "discard", "id": "d1"})).await;
+    assert_eq!(
+        blocks,
+        ["outcomes[1\t]{item\top\tresult\tdetail}:\n  d1 Lamps\tdiscard\tdone\tit was not sent"]
+    );
+    let error = post.error(json!({"mode": "discard", "id": "d1"})).await;
+    assert_eq!(
+        error,
+        "d1 is no draft, or no longer: it is gone: look for it with mail_search in:drafts or in:sent"
+    );
+    let audit = post.audit();
+    let lines: Vec<String> = audit
+        .iter()
+        .map(|line| format!("{} {} {}", line["op"], line["ids"], line["outcome"]).replace('"', ""))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "new [] begun",
+            "new [] done",
+            "discard [d1] begun",
+            "discard [d1] done"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_the_service_holds_is_told() {
+    let post = Post::new(&[]).await;
+    post.set(|mailbox| mailbox.bends = true);
+    let blocks = post
+        .ok(json!({"to": "priya@example.com", "subject": "x"}))
+        .await;
+    assert_eq!(
+        blocks,
+        [
+            "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nto: eve@example.net\nsubject: x",
+            "WRONG RECIPIENTS: the service holds another `to` than was asked for (priya@example.com); do not send it before that is mended\n\
+             nothing was sent; mail_send id=d1 sends it",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_line_that_breaks_leaves_it_open() {
+    use daysheet::error::{Error, Kind};
+    let post = Post::new(&[]).await;
+    post.set(|mailbox| mailbox.fails = Some(Error::new(Kind::Network, "the line broke")));
+    let blocks = post
+        .ok(json!({"to": "priya@example.com", "subject": "Lamps"}))
+        .await;
+    assert_eq!(
+        blocks,
+        [
+            "outcomes[1\t]{item\top\tresult\tdetail}:\n  Lamps\tnew\tunknown\t\"the line broke: it may have been done all the same, so search before trying again\""
+        ]
+    );
+    post.set(|mailbox| mailbox.fails = Some(Error::new(Kind::Provider(500), "it is broken")));
+    assert_eq!(
+        post.error(json!({"subject": "Lamps"})).await,
+        "it is broken"
+    );
+    let outcomes: Vec<_> = post
+        .audit()
+        .iter()
+        .map(|line| line["outcome"].clone())
+        .collect();
+    assert_eq!(outcomes, ["begun", "unknown", "begun", "failed"]);
+}
+
+#[tokio::test]
+async fn the_address_that_was_written_to_answers() {
+    let post = Post::new(&[]).await;
+    let mut letter = jonas();
+    letter.to = vec![post::person("", "Mira@lindqvist-lamps.example")];
+    letter.cc.clear();
+    post.put(letter);
+    let handle = post.message("m1").await;
+    let blocks = post
+        .ok(json!({"mode": "reply", "id": handle, "body": "x"}))
+        .await;
+    assert!(
+        blocks[0].contains("from: Mira at Lamps <mira@lindqvist-lamps.example>"),
+        "{}",
+        blocks[0]
+    );
+    let held = post.held("draft1");
+    assert!(held.message_id.ends_with("@lindqvist-lamps.example"));
+    assert_eq!(
+        held.reply_to,
+        [post::person("", "office@lindqvist-lamps.example")]
+    );
+    let blocks = post
+        .ok(json!({"mode": "reply", "id": handle, "from": "mira@example.com"}))
+        .await;
+    assert!(
+        blocks[0].contains("from: Mira Lindqvist <mira@example.com>"),
+        "{}",
+        blocks[0]
+    );
+}
+
+#[tokio::test]
+async fn files_of_every_kind_go_along() {
+    let post = Post::new(&[]).await;
+    post.put(jonas());
+    let message = post.message("m1").await;
+    let file = post.attachment("m1/2").await;
+    let folder = post.folder();
+    std::fs::write(folder.join("plan.pdf"), b"%PDF-1").unwrap();
+    std::fs::write(folder.join("my logo.png"), b"\x89PNG").unwrap();
+    let blocks = post
+        .ok(json!({"subject": "x", "body": "![logo](<cid:my logo.png>)", "attach": [
+            "plan.pdf", folder.join("my logo.png"), file, message, "data:text/calendar;base64,QkVHSU4="
+        ]}))
+        .await;
+    assert_eq!(
+        blocks[0],
+        "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nsubject: x\n\
+         attached: plan.pdf 6 B, my logo.png 4 B (shown), offer.pdf 5 B, Lamps.eml 27 B, attachment.ics 5 B"
+    );
+    let held = post.held("draft1");
+    let kinds: Vec<&str> = held.files.iter().map(|file| file.media.as_str()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "application/pdf",
+            "image/png",
+            "application/pdf",
+            "message/rfc822",
+            "text/calendar"
+        ]
+    );
+    let cid = held.files[1].cid.clone().unwrap();
+    assert!(
+        held.html
+            .starts_with(&format!("<p><img src=\"cid:{cid}\" alt=\"logo\"></p>")),
+        "{}",
+        held.html
+    );
+}

@@ -1,0 +1,200 @@
+//! Files of this machine: only in allowed folders, whatever paths, links and
+//! names say; and attachments that are saved there.
+
+use daysheet::compose::names;
+use daysheet::error::Kind;
+use daysheet::files::Folders;
+use tempfile::TempDir;
+
+/// A state folder with a secret, and in another place two allowed folders.
+fn place() -> (TempDir, Folders) {
+    let place = TempDir::new().unwrap();
+    for folder in ["home", "one/sub", "two", "secret"] {
+        std::fs::create_dir_all(place.path().join(folder)).unwrap();
+    }
+    for file in [
+        "home/key",
+        "one/a.txt",
+        "one/sub/b.txt",
+        "one/.hidden",
+        "two/c.txt",
+        "secret/id",
+    ] {
+        std::fs::write(place.path().join(file), file).unwrap();
+    }
+    let allowed = [place.path().join("one"), place.path().join("two")];
+    let folders = Folders::new(&allowed, &place.path().join("home"));
+    (place, folders)
+}
+
+#[test]
+fn files_below_the_folders_are_read() {
+    let (place, folders) = place();
+    let whole = place.path().join("two/c.txt");
+    for (said, expected) in [
+        ("a.txt", "one/a.txt"),
+        ("sub/b.txt", "one/sub/b.txt"),
+        ("sub/../a.txt", "one/a.txt"),
+        ("c.txt", "two/c.txt"),
+        (whole.to_str().unwrap(), "two/c.txt"),
+    ] {
+        let found = folders.read(said, 100).unwrap();
+        assert_eq!(found.bytes, expected.as_bytes(), "{said}");
+        assert!(expected.ends_with(&found.name));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_else_is() {
+    use std::os::unix::fs::symlink;
+    let (place, folders) = place();
+    let root = place.path();
+    symlink(root.join("secret"), root.join("one/link")).unwrap();
+    symlink(root.join("secret/id"), root.join("one/id")).unwrap();
+    symlink(root.join("one/sub/b.txt"), root.join("one/inside")).unwrap();
+    rustix_fifo(&root.join("one/pipe"));
+    let secret = root.join("secret/id");
+    for (said, kind, why) in [
+        ("../secret/id", Kind::Argument, "in no allowed folder"),
+        (
+            secret.to_str().unwrap(),
+            Kind::Argument,
+            "in no allowed folder",
+        ),
+        ("link/id", Kind::Argument, "in no allowed folder"),
+        ("id", Kind::Argument, "in no allowed folder"),
+        ("../home/key", Kind::Argument, "in no allowed folder"),
+        (".hidden", Kind::Argument, "is hidden"),
+        ("sub", Kind::Argument, "is no file"),
+        ("pipe", Kind::Argument, "is no file"),
+        ("missing", Kind::NotFound, "is not there"),
+        ("a\0.txt", Kind::Argument, "NUL"),
+        ("/dev/zero", Kind::Argument, "in no allowed folder"),
+    ] {
+        let error = folders.read(said, 100).unwrap_err();
+        assert_eq!(error.kind(), kind, "{said}: {error}");
+        assert!(error.message().contains(why), "{said}: {error}");
+    }
+    assert_eq!(folders.read("inside", 100).unwrap().bytes, b"one/sub/b.txt");
+    let error = folders.read("a.txt", 8).unwrap_err();
+    assert!(
+        error.message().ends_with("is larger than 8 bytes"),
+        "{error}"
+    );
+    // A folder that holds the state folder does not open it.
+    let wide = Folders::new(&[root.to_path_buf()], &root.join("home"));
+    assert_eq!(wide.read("secret/id", 100).unwrap().bytes, b"secret/id");
+    assert!(
+        wide.read("home/key", 100)
+            .unwrap_err()
+            .message()
+            .contains("in no allowed folder")
+    );
+}
+
+#[cfg(unix)]
+fn rustix_fifo(path: &std::path::Path) {
+    let made = std::process::Command::new("mkfifo")
+        .arg(path)
+        .status()
+        .unwrap();
+    assert!(made.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_saved_whole_for_their_owner_and_never_over_others() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (place, folders) = place();
+    let root = place.path();
+    let folder = folders.folder(None).unwrap();
+    let path = folder.save("new.pdf", b"1", false).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"1");
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let error = folder.save("new.pdf", b"2", false).unwrap_err();
+    assert_eq!(error.kind(), Kind::Conflict);
+    assert!(
+        error.to_string().ends_with(
+            "is there already: say overwrite=true to replace it, or give another folder as `dir`"
+        ),
+        "{error}"
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), b"1");
+    folder.save("new.pdf", b"2", true).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"2");
+    // A link in the place of the file is neither followed nor replaced.
+    symlink(root.join("secret/id"), root.join("one/trap")).unwrap();
+    for overwrite in [false, true] {
+        assert_eq!(
+            folder.save("trap", b"3", overwrite).unwrap_err().kind(),
+            Kind::Conflict
+        );
+    }
+    assert_eq!(std::fs::read(root.join("secret/id")).unwrap(), b"secret/id");
+    assert_eq!(
+        folder.save("sub", b"3", true).unwrap_err().kind(),
+        Kind::Conflict
+    );
+    let names: Vec<String> = std::fs::read_dir(root.join("one"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        !names.iter().any(|name| name.ends_with(".part")),
+        "{names:?}"
+    );
+
+    assert!(
+        folders
+            .folder(Some("sub"))
+            .unwrap()
+            .save("x", b"4", false)
+            .unwrap()
+            .ends_with("one/sub/x")
+    );
+    let two = root.join("two");
+    assert!(
+        folders
+            .folder(two.to_str())
+            .unwrap()
+            .save("x", b"4", false)
+            .unwrap()
+            .ends_with("two/x")
+    );
+    symlink(root.join("secret"), root.join("one/out")).unwrap();
+    for said in ["..", "../secret", "out", "/tmp", "missing"] {
+        assert!(folders.folder(Some(said)).is_err(), "{said}");
+    }
+}
+
+#[test]
+fn names_are_names_and_nothing_else() {
+    let long = format!("{}.pdf", "ü".repeat(200));
+    for (said, expected) in [
+        ("offer.pdf", "offer.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Windows\\win.ini", "win.ini"),
+        (".bashrc", "bashrc"),
+        ("...", "attachment"),
+        ("", "attachment"),
+        ("/", "attachment"),
+        ("a\0b\r\nc.txt", "a b c.txt"),
+        ("invoice\u{202e}fdp.exe", "invoicefdp.exe"),
+        ("CON", "_CON"),
+        ("nul.txt", "_nul.txt"),
+        ("com1.log", "_com1.log"),
+        ("comb.log", "comb.log"),
+        ("what? <x>:\"|*.txt", "what_ _x_____.txt"),
+        ("x. . ", "x"),
+        ("-rf.txt", "rf.txt"),
+        ("Rechnung für März.pdf", "Rechnung für März.pdf"),
+    ] {
+        assert_eq!(names::clean(said), expected, "{said:?}");
+    }
+    let short = names::clean(&long);
+    assert!(short.len() <= 150 && short.ends_with("ü.pdf"), "{short}");
+}

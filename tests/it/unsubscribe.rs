@@ -1,0 +1,262 @@
+//! Mailing lists left: what letters say of it, which addresses are called, and
+//! what the user is asked.
+
+use std::net::IpAddr;
+use std::sync::Mutex;
+
+use daysheet::caller::Reply;
+use daysheet::schemas::Api;
+use daysheet::unsubscribe::post::{Poster, is_public};
+use daysheet::unsubscribe::{Way, way};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::rack::{Room, Says};
+
+const ONE_CLICK: &str = "List-Unsubscribe=One-Click";
+
+fn headers(list: &str, post: &str) -> Vec<(String, String)> {
+    let pairs = [("List-Unsubscribe", list), ("List-Unsubscribe-Post", post)];
+    let pairs = pairs.into_iter().filter(|(_, value)| !value.is_empty());
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+#[test]
+fn the_best_way_is_found() {
+    let cases = [
+        (
+            "<mailto:off@l.example>, <https://l.example/u?x=1>",
+            ONE_CLICK,
+            "post https://l.example/u?x=1",
+        ),
+        (
+            "<https://l.example/u>,\r\n <mailto:off@l.example?subject=Stop&body=Please%0d%0aBcc:x>",
+            "",
+            "mail off@l.example [Stop] [Please\nBcc:x]",
+        ),
+        // A subject cannot bring further header fields.
+        (
+            "<mailto:off@l.example?subject=a%0d%0aBcc:%20x@y.example>",
+            "",
+            "mail off@l.example [a  Bcc: x@y.example] []",
+        ),
+        ("<https://l.example/u>", "yes", "open https://l.example/u"),
+        // One click is https alone, and never with a sign-in in it.
+        ("<http://l.example/u>", ONE_CLICK, "open http://l.example/u"),
+        ("<https://me:pass@l.example/u>", ONE_CLICK, "none"),
+        (
+            "<javascript:alert(1)>, <file:///etc/passwd>",
+            ONE_CLICK,
+            "none",
+        ),
+        ("<mailto:a@b.example,c@d.example>", "", "none"),
+        ("<mailto:a%0d@b.example>", "", "none"),
+        ("https://l.example/u", ONE_CLICK, "none"),
+        ("", ONE_CLICK, "none"),
+    ];
+    for (list, post, expected) in cases {
+        let told = match way(&headers(list, post)) {
+            Some(Way::Post(url)) => format!("post {url}"),
+            Some(Way::Open(url)) => format!("open {url}"),
+            Some(Way::Mail(one)) => format!("mail {} [{}] [{}]", one.to, one.subject, one.text),
+            None => "none".to_owned(),
+        };
+        assert_eq!(told, expected, "{list}");
+    }
+}
+
+#[test]
+fn only_public_addresses_are_called() {
+    let public = [
+        "8.8.8.8",
+        "192.0.3.1",
+        "2606:4700::1111",
+        "::ffff:8.8.8.8",
+        "64:ff9b::808:808",
+    ];
+    let own = [
+        "127.0.0.1",
+        "0.0.0.0",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "198.18.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "240.0.0.1",
+        "192.0.0.1",
+        "::",
+        "::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1",
+        "::127.0.0.1",
+        "fc00::1",
+        "fd12::1",
+        "fe80::1",
+        "fec0::1",
+        "ff02::1",
+        "64:ff9b::7f00:1",
+        "2002:7f00:1::",
+        "2001::1",
+        "2001:db8::1",
+    ];
+    for (list, expected) in [(&public[..], true), (&own[..], false)] {
+        for text in list {
+            let ip: IpAddr = text.parse().unwrap();
+            assert_eq!(is_public(ip), expected, "{text}");
+        }
+    }
+}
+
+/// A server of lists, which answers so and tells what it was sent.
+async fn server(answer: &'static str) -> (u16, tokio::task::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let told = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut seen = String::new();
+        let mut bytes = [0; 4096];
+        while !seen.ends_with(ONE_CLICK) {
+            let count = stream.read(&mut bytes).await.unwrap();
+            assert_ne!(count, 0, "{seen}");
+            seen.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        }
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        seen
+    });
+    (port, told)
+}
+
+#[tokio::test]
+async fn one_request_is_all_that_is_sent() {
+    let (port, told) = server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    let url: Url = format!("http://127.0.0.1:{port}/off?id=7").parse().unwrap();
+    Poster::on_loopback().post(&url).await.unwrap();
+    let mut lines: Vec<String> = told.await.unwrap().lines().map(str::to_lowercase).collect();
+    lines.sort();
+    assert_eq!(
+        lines,
+        [
+            "",
+            "content-length: 26",
+            "content-type: application/x-www-form-urlencoded",
+            &format!("host: 127.0.0.1:{port}"),
+            "list-unsubscribe=one-click",
+            "post /off?id=7 http/1.1",
+        ]
+    );
+    // Where it would lead is not followed.
+    let away = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
+    let (port, told) = server(away).await;
+    let url: Url = format!("http://127.0.0.1:{port}/").parse().unwrap();
+    let error = Poster::on_loopback().post(&url).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "127.0.0.1 wants to lead elsewhere, which is not followed: let the user open the link in \
+         the letter"
+    );
+    told.await.unwrap();
+    // And this machine is called in tests alone.
+    for url in [
+        "https://127.0.0.1/",
+        "https://localhost/",
+        "https://[::1]/",
+        "http://8.8.8.8/",
+    ] {
+        let error = Poster::new().post(&url.parse().unwrap()).await.unwrap_err();
+        assert!(
+            error.to_string().contains("is not called"),
+            "{url}: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_user_is_asked_first() {
+    let (port, told) = server("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await;
+    let room = Room::one(Api::Gmail, "send").await;
+    room.ana().fill(4);
+    let post = headers(&format!("<http://127.0.0.1:{port}/off?id=7>"), ONE_CLICK);
+    let mut signed = post.clone();
+    let results = (
+        "Authentication-Results".to_owned(),
+        "mx; dkim=pass".to_owned(),
+    );
+    signed.push(results);
+    let mail = headers("<mailto:off@list.example?subject=Stop>", "");
+    let page = headers("<https://list.example/off>", "");
+    for (id, list) in [(1, signed), (2, post), (3, mail), (4, page)] {
+        let id = format!("ana-000{id}");
+        room.ana().headers.lock().unwrap().insert(id, list);
+    }
+    let all = json!({"ids": ["ana-0001", "ana-0002", "ana-0003", "ana-0004"], "do": "unsubscribe"});
+    let nobody = room.error("mail_modify", all.clone()).await;
+    assert_eq!(
+        nobody,
+        "unsubscribing is confirmed by the user, who cannot be asked here: let the user open the \
+         link in the letter, or run `daysheet call mail_modify` in a terminal"
+    );
+    let later = Says(Reply::Later, Mutex::default());
+    let error = room
+        .call_as("mail_modify", all.clone(), &later)
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "the user is being asked");
+    let no = Says(Reply::No, Mutex::default());
+    let blocks = room.call_as("mail_modify", all.clone(), &no).await.unwrap();
+    assert!(
+        blocks[0].contains("m1|unsubscribe|refused|the user said no"),
+        "{}",
+        blocks[0]
+    );
+    assert_eq!(room.ana().drafts.lock().unwrap().len(), 0);
+
+    let yes = Says(Reply::Yes, Mutex::default());
+    let blocks = room.call_as("mail_modify", all, &yes).await.unwrap();
+    assert_eq!(
+        yes.1.lock().unwrap()[0],
+        "Unsubscribe from:\n\
+         - Shop <news@ana.example>, by 127.0.0.1 (the sender is not authenticated)\n\
+         - Shop <news@ana.example>, by a letter to off@list.example (the sender is not \
+         authenticated)"
+    );
+    assert_eq!(
+        blocks.join("\n--\n"),
+        "outcomes[4|]{item|op|result|detail}:\n  \
+         m2|unsubscribe|skipped|the same list as another of the messages\n  \
+         m4|unsubscribe|refused|\"it takes a person: let the user open https://list.example/off\"\n  \
+         m1|unsubscribe|done|by 127.0.0.1\n  \
+         m3|unsubscribe|waiting|\"d1 is a letter to off@list.example: send it with mail_send\""
+    );
+    assert!(told.await.unwrap().contains("/off?id=7"));
+    let draft = room.ana().drafts.lock().unwrap()[0].clone();
+    assert_eq!(
+        (&*draft.subject, &*draft.to[0].address),
+        ("Stop", "off@list.example")
+    );
+}
+
+#[tokio::test]
+async fn it_needs_the_level_of_sending() {
+    let room = Room::one(Api::Gmail, "draft").await;
+    room.ana().fill(11);
+    let one = json!({"ids": ["ana-0001"], "do": "unsubscribe"});
+    assert_eq!(
+        room.error("mail_modify", one).await,
+        "unsubscribing needs access `send`, and it is `draft` here: ask the user to start the \
+         server with --access send"
+    );
+    let room = Room::one(Api::Gmail, "send").await;
+    room.ana().fill(11);
+    let many = json!({"q": "is:unread", "do": "unsubscribe"});
+    assert_eq!(
+        room.error("mail_modify", many).await,
+        "11 messages are more than the 10 that do=unsubscribe takes: give one message of each list"
+    );
+}

@@ -1,0 +1,248 @@
+//! What is said of senders: Authentication-Results, and names that are not what
+//! they look like.
+
+use daysheet::schemas::Api;
+use daysheet::text::verdict::{Heads, Results, doubts};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::rack::Room;
+
+#[test]
+fn results_are_read_as_providers_write_them() {
+    let cases = [
+        // Gmail's, with its name before.
+        (
+            "mx.google.com;\r\n       dkim=pass header.i=@studio.example header.s=s1;\r\n       \
+             spf=pass (google.com: domain of lena@studio.example designates 192.0.2.1 as permitted \
+             sender) smtp.mailfrom=lena@studio.example;\r\n       dmarc=pass (p=REJECT) \
+             header.from=studio.example",
+            Some("spf=pass dkim=pass dmarc=pass"),
+            Some("studio.example"),
+        ),
+        // Microsoft's, without one.
+        (
+            "spf=softfail (sender IP is 192.0.2.9) smtp.mailfrom=evil.example; dkim=none (message \
+             not signed) header.d=none;dmarc=fail action=none \
+             header.from=bank.example;compauth=fail reason=001",
+            Some("spf=softfail dkim=none dmarc=fail"),
+            Some("evil.example"),
+        ),
+        ("mx.example; none", None, None),
+        ("", None, None),
+        // One right signature of several is enough, wherever it stands.
+        (
+            "mx; dkim=fail header.d=a.example; DKIM = pass header.d=b.example; dkim=neutral",
+            Some("spf=none dkim=pass dmarc=none"),
+            Some("a.example"),
+        ),
+        // What stands in comments and quotes is not looked at.
+        (
+            "mx; spf=fail (dmarc=pass; dmarc=pass (\\) x) ; dkim=pass ) reason=\"; dmarc=pass\"",
+            Some("spf=fail dkim=none dmarc=none"),
+            None,
+        ),
+        // The first of each counts; a second one may have been smuggled in.
+        (
+            "mx; dmarc=fail; dmarc=pass; spf/1=hardfail; spf=pass",
+            Some("spf=fail dkim=none dmarc=fail"),
+            None,
+        ),
+        (
+            "mx; spf=<b>evil</b>; dmarc",
+            Some("spf=unknown dkim=none dmarc=none"),
+            None,
+        ),
+        ("mx; (((((; spf=pass", None, None),
+    ];
+    for (value, line, came_from) in cases {
+        let found = Results::read(value);
+        assert_eq!(found.line().as_deref(), line, "{value}");
+        assert_eq!(found.came_from.as_deref(), came_from, "{value}");
+    }
+}
+
+#[test]
+fn doubts_are_told() {
+    let fail = "mx; spf=fail smtp.mailfrom=x@evil.example; dmarc=fail";
+    let pass = "mx; spf=pass; dkim=pass; dmarc=pass";
+    let cases: &[(&str, &str, &str, &[&str])] = &[
+        (
+            fail,
+            "ceo@bank.example",
+            "",
+            &["dmarc: From says ceo@bank.example but it came from evil.example; dmarc failed"],
+        ),
+        (
+            "mx; dmarc=fail",
+            "a@bank.example",
+            "",
+            &["dmarc: dmarc failed for a@bank.example"],
+        ),
+        (
+            "mx; spf=softfail smtp.mailfrom=bank.example; dmarc=none",
+            "a@bank.example",
+            "",
+            &["spf: spf failed for a@bank.example"],
+        ),
+        // A signature outweighs the machine it came from, as with forwarded mail.
+        (
+            "mx; spf=fail; dkim=pass; dmarc=none",
+            "a@bank.example",
+            "",
+            &[],
+        ),
+        (
+            pass,
+            "Bank <a@bank.example>",
+            "Help <help@mail.bank.example>",
+            &[],
+        ),
+        (
+            pass,
+            "\"ceo@bank.example\" <x@evil.example>",
+            "",
+            &["name: the sender's name says bank.example and the address is x@evil.example"],
+        ),
+        (
+            pass,
+            "www.bank.com Service <x@evil.example>",
+            "",
+            &["name: the sender's name says www.bank.com and the address is x@evil.example"],
+        ),
+        (pass, "Bank.com <news@mail.bank.com>", "", &[]),
+        (pass, "Node.js Weekly <x@weekly.example>", "", &[]),
+        (pass, "Dr. A.B. Who <x@uni.example>", "", &[]),
+        (
+            pass,
+            "Bank <a@bank.example>",
+            "x@evil.example",
+            &["reply_to: answers go to x@evil.example"],
+        ),
+        (
+            pass,
+            "a@shop.co.uk",
+            "b@other.co.uk",
+            &["reply_to: answers go to b@other.co.uk"],
+        ),
+        // Latin with one Cyrillic letter.
+        (
+            pass,
+            "a@b\u{0430}nk.example",
+            "",
+            &["script: the domain b\u{0430}nk.example (xn--bnk-6cd.example) mixes scripts"],
+        ),
+        // All Cyrillic, and it reads as Latin.
+        (
+            pass,
+            "a@xn--80ak6aa92e.com",
+            "",
+            &[
+                "lookalike: the domain \u{0430}\u{0440}\u{0440}\u{04cf}\u{0435}.com \
+               (xn--80ak6aa92e.com) looks like apple.com",
+            ],
+        ),
+        (
+            pass,
+            "a@xn--bcher-kva.example",
+            "",
+            &["punycode: the domain is b\u{fc}cher.example (xn--bcher-kva.example)"],
+        ),
+        (
+            pass,
+            "Ana <a@exarnple.com>",
+            "",
+            &["lookalike: the domain exarnple.com looks like your own, example.com"],
+        ),
+        (
+            pass,
+            "P\u{0430}yments <a@bank.example>",
+            "",
+            &["script: the sender's name P\u{0430}yments mixes scripts"],
+        ),
+        (
+            pass,
+            "\u{6771}\u{4eac}\u{30bf}\u{30ef}\u{30fc}Info <a@tower.example>",
+            "",
+            &[],
+        ),
+        ("", "", "", &[]),
+    ];
+    for (results, from, reply_to, expected) in cases {
+        let heads = Heads {
+            results: Some(results),
+            from: Some(from),
+            reply_to: Some(reply_to),
+        };
+        let found: Vec<String> = doubts(&heads, "ana@example.com")
+            .into_iter()
+            .map(|one| format!("{}: {}", one.word, one.told))
+            .collect();
+        assert_eq!(found, *expected, "{from}");
+    }
+}
+
+proptest! {
+    /// Whatever a sender writes is read without a panic, and what is told of it
+    /// stays short and on one line.
+    #[test]
+    fn hostile_headers_are_harmless(results in ".{0,300}", from in ".{0,200}", to in ".{0,200}") {
+        let line = Results::read(&results).line().unwrap_or_default();
+        prop_assert!(line.len() < 80);
+        let nested = format!("{}spf=pass", "(;\"\\=".repeat(results.len()));
+        Results::read(&nested);
+        let heads = Heads { results: Some(&results), from: Some(&from), reply_to: Some(&to) };
+        for doubt in doubts(&heads, "ana@example.com") {
+            prop_assert!(doubt.told.chars().count() < 400);
+            prop_assert!(!doubt.told.contains('\n'));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_read_tells_only_what_is_wrong() {
+    for api in [Api::Gmail, Api::Outlook] {
+        let room = Room::one(api, "read").await;
+        room.ana().fill(3);
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let results = "Authentication-Results";
+        let fail = "mx; spf=fail smtp.mailfrom=evil.example; dkim=none; dmarc=fail";
+        let pass = "mx; spf=pass; dkim=pass; dmarc=pass";
+        // Only the first counts: the sender may have written the second.
+        room.ana().heads(
+            "ana-0001",
+            vec![
+                header(results, fail),
+                header("ARC-Authentication-Results", pass),
+                header(results, pass),
+            ],
+        );
+        room.ana().heads("ana-0002", vec![header(results, pass)]);
+        let arguments = json!({"ids": ["ana-0001", "ana-0002", "ana-0003"], "body": "none"});
+        let answer = room.ok("mail_read", arguments).await;
+        assert!(
+            answer.contains("|spf=fail dkim=none dmarc=fail\n"),
+            "{answer}"
+        );
+        assert!(
+            answer.contains("|spf=pass dkim=pass dmarc=pass\n"),
+            "{answer}"
+        );
+        let notes = answer.rsplit("--\n").next().unwrap();
+        assert_eq!(
+            notes,
+            "messages: 3\nm1: From says news@ana.example but it came from evil.example; dmarc failed"
+        );
+        // Nothing is said, and no column shown, where nothing is known.
+        let plain = room
+            .ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"}))
+            .await;
+        assert!(!plain.contains("auth"), "{plain}");
+        let columns = json!({"q": "is:unread", "fields": ["id", "auth", "warn"]});
+        let found = room.ok("mail_search", columns).await;
+        assert!(
+            found.contains("m1|spf=fail dkim=none dmarc=fail|dmarc"),
+            "{found}"
+        );
+    }
+}

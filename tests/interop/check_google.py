@@ -7,7 +7,7 @@ method `m`, path `p`, Google's method id `id`, `status`, and `violations`, each
 beginning with REQUEST or RESPONSE. Port 0 takes a free port; the first line
 printed is `listening PORT`. It listens on 127.0.0.1 only.
 
-The contract is Gmail's and Calendar's discovery documents, as the PyPI package
+The contract is Gmail's, Calendar's and People's discovery documents, as the PyPI package
 google-api-python-client ships them. Checked are: path, method, names, types,
 ranges and enums of query parameters, the `fields` mask, required parameters,
 request and response bodies, and the shape of errors. Not checked is what no
@@ -31,7 +31,7 @@ import jsonschema
 DOCUMENTS = os.path.join(
     os.path.dirname(googleapiclient.__file__), "discovery_cache", "documents"
 )
-APIS = {"gmail": "gmail.v1.json", "calendar": "calendar.v3.json"}
+APIS = {"gmail": "gmail.v1.json", "calendar": "calendar.v3.json", "people": "people.v1.json"}
 
 # Parameters that Google takes everywhere, whether the document lists them or not.
 EVERYWHERE = {
@@ -129,6 +129,16 @@ class Contract:
     def violations(self, exchange):
         """Google's method id and everything the exchange did wrong."""
         url = urllib.parse.urlsplit(exchange.path)
+        # The pieces of a resumable upload go by PUT to where the upload was begun,
+        # with an id that no document names; only its last answer is the method's.
+        session = exchange.verb == "PUT" and "upload_id" in urllib.parse.parse_qs(url.query)
+        if session:
+            method = self.find("POST", url.path) or self.find("PUT", url.path)
+            if method is None:
+                return None, [f"REQUEST unknown upload {url.path}"]
+            if exchange.status == 308:
+                return method.id, []
+            return method.id, ["RESPONSE " + line for line in self._response_body(method, exchange)]
         method = self.find(exchange.verb, url.path)
         if method is None:
             return None, [f"REQUEST unknown method or path {exchange.verb} {url.path}"]
@@ -220,7 +230,7 @@ class Contract:
                 yield from self.errors(schema, value)
             else:
                 yield "body sent but none declared"
-        elif good and schema is not None:
+        elif good and schema is not None and not exchange.begins:
             yield "body is not JSON" if exchange.answer else "body missing"
 
 
@@ -327,6 +337,8 @@ class Exchange:
         self.verb, self.path = verb, path
         self.type, self.body = kind, body
         self.status, self.answer_type, self.answer = status, answer_type, answer
+        # An upload that begins is answered by a place to go on at, without a body.
+        self.begins = "uploadType=resumable" in path and not answer
 
 
 class Report:
@@ -353,6 +365,9 @@ def handler(contract, upstream, report):
             length = int(self.headers.get("content-length") or 0)
             body = self.rfile.read(length) if length else None
             kept = {k: v for k, v in self.headers.items() if k.lower() not in HOP_BY_HOP}
+            # The address that the client knows, for where an upload goes on stands in
+            # an answer, and has to lead through here.
+            kept["Host"] = self.headers.get("host", base.netloc)
             # Only codings that `unpacked` can undo.
             if "accept-encoding" in self.headers:
                 kept = {k: v for k, v in kept.items() if k.lower() != "accept-encoding"}

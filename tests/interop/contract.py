@@ -6,8 +6,9 @@ Google's discovery documents.
 One scenario runs twice through the proxy of check_google.py: against the
 sandbox and against emulate. Requests must be right in both. Answers must be
 right from the sandbox; what emulate answers wrongly is counted and printed
-only, because it is not ours. Sign-in does not pass the proxy: the documents
-say nothing about OAuth.
+only, because it is not ours. Calendars and writing are for the sandbox alone;
+what emulate has of them is driven by emulate.py. Sign-in does not pass the
+proxy: the documents say nothing about OAuth.
 """
 
 import collections
@@ -19,7 +20,8 @@ import sys
 import agenda
 import google_emulate
 import interop
-import letters
+import seed_letters
+import writing
 
 checks = interop.Checks("contract")
 
@@ -77,10 +79,34 @@ CALENDAR_METHODS = {
     "calendar.freebusy.query",
     "gmail.users.getProfile",
 }
+# And every method that writing cannot do without.
+WRITING_METHODS = {
+    "gmail.users.drafts.create",
+    "gmail.users.drafts.get",
+    "gmail.users.drafts.send",
+    "gmail.users.drafts.update",
+    "gmail.users.labels.create",
+    "gmail.users.labels.delete",
+    "gmail.users.labels.patch",
+    "gmail.users.messages.attachments.get",
+    "gmail.users.messages.batchDelete",
+    "gmail.users.messages.batchModify",
+    "gmail.users.settings.filters.create",
+    "gmail.users.settings.filters.delete",
+    "gmail.users.settings.filters.list",
+    "gmail.users.settings.getVacation",
+    "gmail.users.settings.sendAs.list",
+    "gmail.users.settings.updateLanguage",
+    "gmail.users.settings.updateVacation",
+    "people.people.createContact",
+    "people.people.deleteContact",
+    "people.people.updateContact",
+}
 
 
-def run_scenario(name, daysheet, email, calendars):
-    """Runs every call; a call that fails is a failed check."""
+def run_scenario(name, daysheet, email, whole):
+    """Runs every call; a call that fails is a failed check. `whole` has calendars
+    and writing, too."""
     found = {}
     failed = []
 
@@ -105,8 +131,11 @@ def run_scenario(name, daysheet, email, calendars):
             page = call(tool, {**({"kind": "folders"} if tool == "lookup" else {}),
                                **({"ids": arguments["ids"]} if tool == "mail_read" else {}),
                                "cursor": page["next"]})
-    if calendars:
+    if whole:
         agenda.run(name, checks, call, email)
+        with checks.section(f"{name}, writing"):
+            folder = daysheet.env["DAYSHEET_FILES"]
+            writing.run(name, checks, call, email, "google", folder)
     checks.that(f"{name}: every call succeeds", not failed, "\n".join(failed))
     for id in MISSING:
         daysheet.run("call", "mail_read", json.dumps({"ids": [id]}))
@@ -144,12 +173,14 @@ def through_proxy(name, base, email, settings, answers_count):
     """Signs in, runs the scenario through a proxy of its own and judges."""
     report = os.path.join(interop.temp_folder("report"), "report.jsonl")
     proxy = interop.start_proxy(base, report)
-    daysheet = interop.Daysheet(sys.argv[1], **settings(base, proxy))
+    daysheet = interop.Daysheet(
+        sys.argv[1], **settings(base, proxy), access="full", new_recipients="allow",
+        files=writing.folder_of_files(interop))
     code, printed, _, _ = interop.sign_in(daysheet, email)
     if checks.that(f"{name}: sign-in", code == 0, printed):
-        # emulate has too little of calendars for a whole scenario; what it has is
-        # driven by emulate.py.
-        methods = METHODS | CALENDAR_METHODS if answers_count else METHODS
+        # emulate has too little of calendars and writing for a whole scenario; what it
+        # has is driven by emulate.py.
+        methods = METHODS | CALENDAR_METHODS | WRITING_METHODS if answers_count else METHODS
         run_scenario(name, daysheet, email, answers_count)
         judge(name, report, answers_count, methods)
 
@@ -168,7 +199,7 @@ def main():
         through_proxy("sandbox", sandbox(), "mira@example.com", interop.google_at, True)
     with checks.section("emulate"):
         settings = google_emulate.settings
-        through_proxy("emulate", google_emulate.start(), letters.EMAIL, settings, False)
+        through_proxy("emulate", google_emulate.start(), seed_letters.EMAIL, settings, False)
     checks.close()
 
 

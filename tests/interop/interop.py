@@ -354,6 +354,7 @@ def google_at(base, gmail=None, token="/token", revoke="/revoke"):
     return {
         "gmail_url": gmail or base,
         "google_calendar_url": (gmail or base) + "/calendar/v3/",
+        "google_people_url": gmail or base,
         "google_auth_url": base + "/o/oauth2/v2/auth",
         "google_token_url": base + token,
         "google_revoke_url": base + revoke,

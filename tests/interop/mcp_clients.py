@@ -4,7 +4,8 @@
 
 The clients are the command line of the MCP Inspector (npm) and the Python SDK
 `mcp`, each in the protocol's older era (initialize) and in the modern one
-(2026-07-28). Last, what a client relies on beyond the protocol: nothing but
+(2026-07-28). A client that can ask its user is asked before a letter goes out,
+and each level of access shows its own tools. Last, what a client relies on beyond the protocol: nothing but
 JSON on stdout, and an end soon after stdin ends. Only stdio is covered.
 """
 
@@ -267,6 +268,130 @@ async def with_python(daysheet, mode):
         await check_output(client, session)
 
 
+# What a client is asked ---------------------------------------------------------
+
+ACCOUNT = "mira@example.com"
+TO = "mira@lindqvist-lamps.example"
+# What the user does with a question, and what becomes of the letter.
+ANSWERS = {"accept": "sent", "decline": "refused", "cancel": "refused"}
+
+
+class Person:
+    """A user who does `action` with every question, and keeps it."""
+
+    def __init__(self, action):
+        self.action, self.asked = action, []
+
+    async def __call__(self, context, params):
+        self.asked.append(wire(params))
+        content = {} if self.action == "accept" else None
+        return mcp.types.ElicitResult(action=self.action, content=content)
+
+
+async def document_of(session, tool, **arguments):
+    """Block 1 of a call, as a value; a refusal is an exception."""
+    result = wire(await session.call_tool(tool, {**arguments, "format": "json"}))
+    if result.get("isError"):
+        raise RuntimeError(f"{tool} {arguments}: {result['content']}")
+    return json.loads(result["content"][0]["text"])
+
+
+async def sent_with(session, subject):
+    """The letters of a subject among those sent."""
+    rows = await document_of(session, "mail_search", account=ACCOUNT, folder="sent", limit=20)
+    return [row["id"] for row in rows["messages"] if row["subject"] == subject]
+
+
+async def asked(daysheet, mode, person):
+    """Sends a letter with a client that can ask `person`, or cannot if there is none."""
+    action = person.action if person else "no way to ask"
+    client = f"python, {mode}, {action}"
+    parameters = mcp.StdioServerParameters(
+        command=daysheet.binary, args=["serve", "--sandbox", "--access", "send"], env=daysheet.env
+    )
+    async with mcp.Client(parameters, mode=mode, elicitation_callback=person,
+                          read_timeout_seconds=interop.PATIENCE) as session:
+        subject = f"Asked: {action}"
+        draft = (await document_of(session, "mail_draft", account=ACCOUNT, to=[TO],
+                                   subject=subject, body="Shall it go?"))["draft"]
+        checks.that(f"{client}: a draft asks nothing", not (person and person.asked))
+        outcomes = (await document_of(session, "mail_send", id=draft))["outcomes"]
+        results = [row["result"] for row in outcomes]
+        checks.same(f"{client}: the outcome", results, [ANSWERS.get(action, "sent")])
+        if person:
+            checks.same(f"{client}: the user was asked once", len(person.asked), 1)
+            question = person.asked[0] if person.asked else {}
+            said = question.get("message", "")
+            checks.that(f"{client}: by a question that shows what goes where",
+                        all(word in said for word in (ACCOUNT, TO, subject)), question)
+            checks.same(f"{client}: as a form", question.get("mode", "form"), "form")
+        went = len(await sent_with(session, subject))
+        checks.same(f"{client}: letters among the sent", went, int(results == ["sent"]))
+        # The same draft again: what is sent is sent, and a no can be thought over.
+        again = (await document_of(session, "mail_send", id=draft))["outcomes"]
+        checks.same(f"{client}: once more", [row["result"] for row in again],
+                    ["already sent" if results == ["sent"] else "refused"])
+        went = len(await sent_with(session, subject))
+        checks.same(f"{client}: and still among the sent", went, int(results == ["sent"]))
+
+
+# The tools that a level does not have. `full` and `send` have all.
+HIDDEN = {
+    "read": {"mail_draft", "mail_send", "mail_modify", "calendar_save", "calendar_delete",
+             "calendar_respond", "manage"},
+    "organize": {"mail_draft", "mail_send"},
+    "draft": {"mail_send"},
+    "send": set(),
+    "full": set(),
+}
+
+
+async def levels(daysheet, mode):
+    """Checks which tools each level of access shows."""
+    listed = {}
+    for level in HIDDEN:
+        parameters = mcp.StdioServerParameters(
+            command=daysheet.binary, args=["serve", "--sandbox", "--access", level],
+            env=daysheet.env)
+        async with mcp.Client(parameters, mode=mode,
+                              read_timeout_seconds=interop.PATIENCE) as session:
+            tools = [wire(tool) for tool in (await session.list_tools()).tools]
+            listed[level] = {tool["name"] for tool in tools}
+            for name in sorted(HIDDEN[level]):
+                try:
+                    result = wire(await session.call_tool(name, {"id": "d1"}))
+                    refused, said = result.get("isError"), result
+                except mcp.MCPError as error:
+                    refused, said = name in str(error), error
+                checks.that(f"python, {mode}, {level}: {name} cannot be called", refused, said)
+    for level, hidden in HIDDEN.items():
+        checks.same(f"python, {mode}, {level}: the tools that are hidden",
+                    sorted(listed["full"] - listed[level]), sorted(hidden))
+        checks.that(f"python, {mode}, {level}: it has the reading ones", TOOLS <= listed[level],
+                    sorted(listed[level]))
+    # In the settings `read` beats what the command line says.
+    held = interop.Daysheet(daysheet.binary, access="read")
+    parameters = mcp.StdioServerParameters(
+        command=held.binary, args=["serve", "--sandbox", "--access", "full"], env=held.env)
+    async with mcp.Client(parameters, mode=mode, read_timeout_seconds=interop.PATIENCE) as session:
+        names = {tool.name for tool in (await session.list_tools()).tools}
+        checks.same(f"python, {mode}: read in the settings holds", sorted(names),
+                    sorted(listed["read"]))
+
+
+def inspected_levels(daysheet, era):
+    """The same with the Inspector, by the setting instead of the command line."""
+    names = {}
+    for level in HIDDEN:
+        at = interop.Daysheet(daysheet.binary, access=level)
+        code, listed = inspector(at, era, "--method", "tools/list", "--strict")
+        checks.same(f"inspector, {era}, {level}: schemas are portable", code, 0)
+        names[level] = {tool["name"] for tool in listed["tools"]}
+    for level, hidden in HIDDEN.items():
+        checks.same(f"inspector, {era}, {level}: the tools that are hidden",
+                    sorted(names["full"] - names[level]), sorted(hidden))
+
+
 # Without a client -------------------------------------------------------------
 
 INITIALIZE = {
@@ -326,6 +451,15 @@ def main():
     for mode in ("legacy", "auto", "2026-07-28"):
         with checks.section(f"python, {mode}"):
             asyncio.run(with_python(daysheet, mode))
+    for mode in ("legacy", "auto", "2026-07-28"):
+        for person in (*map(Person, ANSWERS), None):
+            with checks.section(f"python, {mode}, {person and person.action}"):
+                asyncio.run(asked(daysheet, mode, person))
+        with checks.section(f"levels, python, {mode}"):
+            asyncio.run(levels(daysheet, mode))
+    for era in ("legacy", "modern"):
+        with checks.section(f"levels, inspector, {era}"):
+            inspected_levels(daysheet, era)
     started = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     with checks.section("stdin"):
         ends(daysheet, "after nothing", [], 0)

@@ -1,0 +1,367 @@
+//! A thousand letters sent through faults: how often each was delivered, and
+//! whether what was said of it at the end is true.
+//!
+//! `cargo bench --bench sends` lets the sandbox hold the mailboxes of two senders,
+//! one at Gmail and one at Outlook, and of one recipient. Every letter is a draft
+//! that is sent once by `mail_send` while the sandbox breaks the request in one
+//! way, or the sending process is killed at some moment; then `mail_send` is
+//! asked again until it no longer says `unknown`, at most twice. A letter that
+//! was delivered twice, or an answer at the end that is not true, ends the
+//! program.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a benchmark prints its table and stops at the first surprise"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use daysheet::accounts::Accounts;
+use daysheet::cli::app::App;
+use daysheet::cli::client::Client;
+use daysheet::config::Config;
+use daysheet::encode::{Delimiter, Format};
+use daysheet::pipeline::Pipeline;
+use daysheet::providers::Providers;
+use daysheet::providers::sandbox::{Faults, Options, Sandbox};
+use daysheet::store::Store;
+use daysheet::{request, tools};
+use http_body_util::Empty;
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+
+/// The senders, and who gets it all.
+const GMAIL: &str = "ana@example.com";
+const OUTLOOK: &str = "bo@example.com";
+const RECIPIENT: &str = "cy@example.com";
+/// How long a letter in doubt is looked for, and may go out.
+const LOOK: Duration = Duration::from_millis(250);
+const OPEN: Duration = Duration::from_millis(1_500);
+
+/// What is done to letters, how many there are of each, and what it means.
+const CASES: &[(&str, usize, &str)] = &[
+    ("", 100, "nothing"),
+    ("429=1,only=/send", 50, "too many requests, not accepted"),
+    ("500=1,only=/send", 50, "500, not accepted"),
+    ("503=1,only=/send", 50, "503, not accepted"),
+    ("504=1,only=/send", 50, "504, not accepted"),
+    ("html=1,only=/send", 50, "502 with a page, not accepted"),
+    ("reset=1,only=/send", 100, "reset, not accepted"),
+    ("lost=1,only=/send", 150, "reset after it was accepted"),
+    ("gate=1,only=/send", 100, "504 after it was accepted"),
+    ("half=1,only=/send", 50, "broken in mid-answer"),
+    ("late=1,only=/send", 100, "reset, and accepted 400 ms later"),
+];
+/// Processes that are killed.
+const KILLED: usize = 150;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    for owner in [GMAIL, OUTLOOK, RECIPIENT] {
+        let mail = folder.path().join("mail").join(owner);
+        std::fs::create_dir_all(&mail).unwrap();
+        let letter = format!(
+            "From: dee@example.org\r\nTo: {owner}\r\nSubject: Hello\r\n\
+             Date: Tue, 03 Feb 2026 18:05:00 +0000\r\nMessage-ID: <hello@{owner}>\r\n\r\nHello.\r\n"
+        );
+        std::fs::write(mail.join("hello.eml"), letter).unwrap();
+    }
+    let sandbox = Sandbox::start(Options {
+        mail: Some(folder.path().join("mail")),
+        ..Options::default()
+    })
+    .await
+    .unwrap();
+    let home = folder.path().join("home");
+    let settings = settings(sandbox.base(), &home);
+    sign_in(&settings).await;
+    let sender = Sender::new(&settings);
+
+    println!("what is done to the sending call          letters  answers at once -> at the end");
+    let mut all = Tally::default();
+    for (faults, count, what) in CASES {
+        let mut tally = Tally::default();
+        for number in 0..*count {
+            let draft = sender.draft(number).await;
+            sandbox.set_faults(faults.parse().unwrap());
+            let first = sender.send(&draft).await;
+            sandbox.set_faults(Faults::default());
+            sender.settle(&sandbox, &draft, first, &mut tally).await;
+        }
+        tally.print(what);
+        all.add(tally);
+    }
+    let mut tally = Tally::default();
+    let mut moments: BTreeMap<String, usize> = BTreeMap::new();
+    // Long enough for all that one process does.
+    let whole = sender.process_takes(&settings).await;
+    for number in 0..KILLED {
+        let draft = sender.draft(number).await;
+        sandbox.set_faults("delay=15ms".parse().unwrap());
+        let part = whole.mul_f64(0.3 + 0.8 * number as f64 / KILLED as f64);
+        kill_after(&settings, &draft, part);
+        sandbox.set_faults(Faults::default());
+        let noted = sender.noted(&draft).await;
+        *moments.entry(noted).or_default() += 1;
+        sender
+            .settle(&sandbox, &draft, "killed".to_owned(), &mut tally)
+            .await;
+    }
+    tally.print("the process is killed (kill -9)");
+    for (moment, count) in &moments {
+        println!("    {count:4} of them when {moment}");
+    }
+    all.add(tally);
+    println!(
+        "{} letters: {} delivered once, {} not at all, {} twice or more; answers at the end that \
+         are not true: {}; left unknown: {}",
+        all.letters, all.once, all.never, all.twice, all.untrue, all.unknown
+    );
+    assert_eq!((all.twice, all.untrue), (0, 0));
+}
+
+/// What became of letters.
+#[derive(Default)]
+struct Tally {
+    letters: usize,
+    once: usize,
+    never: usize,
+    twice: usize,
+    untrue: usize,
+    unknown: usize,
+    answers: BTreeMap<String, usize>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.letters += other.letters;
+        self.once += other.once;
+        self.never += other.never;
+        self.twice += other.twice;
+        self.untrue += other.untrue;
+        self.unknown += other.unknown;
+    }
+
+    fn print(&self, what: &str) {
+        let answers: Vec<String> = self
+            .answers
+            .iter()
+            .map(|(answer, count)| format!("{count} {answer}"))
+            .collect();
+        println!("{what:40} {:8}  {}", self.letters, answers.join(", "));
+    }
+}
+
+/// What sends, as a server does.
+struct Sender {
+    pipeline: Pipeline,
+    store: Store,
+    home: std::path::PathBuf,
+}
+
+impl Sender {
+    fn new(settings: &[(&'static str, String)]) -> Self {
+        let config = Arc::new(config(settings));
+        let store = Store::new(&config);
+        let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
+        let connect = Arc::new(Providers::new(config.clone(), accounts.clone()));
+        Self {
+            home: config.home.clone(),
+            pipeline: Pipeline::new(config, store.clone(), accounts, connect).doubt(LOOK, OPEN),
+            store,
+        }
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> String {
+        let tool = tools::find(tool).unwrap();
+        let format = Format::Toon(Delimiter::Pipe);
+        let request = request::read(tool, arguments.as_object().cloned(), format).unwrap();
+        match self.pipeline.run(request).await {
+            Ok(answer) => answer.blocks.join("\n"),
+            Err(error) => format!("error: {error}"),
+        }
+    }
+
+    /// Makes a draft, at either provider in turn; its handle.
+    async fn draft(&self, number: usize) -> String {
+        let account = [GMAIL, OUTLOOK][number % 2];
+        let arguments = json!({"account": account, "to": [RECIPIENT], "subject": "Proof", "body": "The proof."});
+        let answer = self.call("mail_draft", arguments).await;
+        let line = answer.lines().find_map(|line| line.strip_prefix("draft: "));
+        line.unwrap_or_else(|| panic!("no draft in {answer}"))
+            .to_owned()
+    }
+
+    /// Sends a draft; the word of the outcome.
+    async fn send(&self, draft: &str) -> String {
+        let answer = self.call("mail_send", json!({"id": draft})).await;
+        let row = answer.lines().find(|line| line.contains("|send|"));
+        let row = row.unwrap_or_else(|| panic!("no outcome in {answer}"));
+        row.split('|').nth(2).unwrap().to_owned()
+    }
+
+    /// Asks again until it is known, and compares that with what is there.
+    async fn settle(&self, sandbox: &Sandbox, draft: &str, first: String, tally: &mut Tally) {
+        let mut last = first.clone();
+        if first == "unknown" || first == "killed" {
+            tokio::time::sleep(OPEN + Duration::from_millis(50)).await;
+            // A process that was killed before it began to send has noted nothing:
+            // asking then would be sending, so it is only looked at.
+            last = match self.noted(draft).await.as_str() {
+                NOTHING => "not sent".to_owned(),
+                _ => self.send(draft).await,
+            };
+        }
+        let id = self.message_id(draft);
+        let found = id.map_or(0, |id| sandbox.found(RECIPIENT, &id).len());
+        tally.letters += 1;
+        match found {
+            0 => tally.never += 1,
+            1 => tally.once += 1,
+            _ => tally.twice += 1,
+        }
+        let said = match last.as_str() {
+            "sent" | "already sent" => Some(1),
+            "not sent" => Some(0),
+            _ => None,
+        };
+        match said {
+            None => tally.unknown += 1,
+            Some(said) if said != found => tally.untrue += 1,
+            Some(_) => {}
+        }
+        *tally
+            .answers
+            .entry(format!("{first} -> {last}"))
+            .or_default() += 1;
+    }
+
+    /// The Message-ID that the audit log has of a draft.
+    fn message_id(&self, draft: &str) -> Option<String> {
+        let log = std::fs::read_to_string(self.home.join("audit.jsonl")).unwrap_or_default();
+        let lines = log.lines().rev();
+        let mut values = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let ids = values.find_map(|line| {
+            let ids = line["ids"].as_array()?.clone();
+            (line["tool"] == "mail_send" && ids.first()? == draft && ids.len() == 2).then_some(ids)
+        })?;
+        Some(ids[1].as_str()?.to_owned())
+    }
+
+    /// What the journal has of a draft.
+    async fn noted(&self, draft: &str) -> String {
+        let (kind, number) = daysheet::store::HandleKind::parse(draft).unwrap();
+        let (account, id) = self.store.resolve(kind, number).await.unwrap().unwrap();
+        match self.store.journalled(&account, &id).await.unwrap() {
+            None => NOTHING.to_owned(),
+            Some(row) if row.sent => "the journal says sent".to_owned(),
+            Some(_) => "the journal says sending".to_owned(),
+        }
+    }
+
+    /// How long a process takes that is not killed.
+    async fn process_takes(&self, settings: &[(&'static str, String)]) -> Duration {
+        let draft = self.draft(0).await;
+        let begin = Instant::now();
+        let mut child = process(settings, &draft).spawn().unwrap();
+        child.wait().unwrap();
+        begin.elapsed() + Duration::from_millis(60)
+    }
+}
+
+const NOTHING: &str = "the journal has nothing yet";
+
+fn process(settings: &[(&'static str, String)], draft: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daysheet"));
+    command
+        .args(["call", "mail_send", &format!("id={draft}")])
+        .env_clear()
+        .envs(settings.iter().map(|(name, value)| (*name, value.as_str())))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// Starts a process that sends, and kills it after a while.
+fn kill_after(settings: &[(&'static str, String)], draft: &str, wait: Duration) {
+    let mut child = process(settings, draft).spawn().unwrap();
+    std::thread::sleep(wait);
+    // It may have ended by itself.
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// The settings that lead to the sandbox.
+fn settings(base: &str, home: &Path) -> Vec<(&'static str, String)> {
+    vec![
+        ("DAYSHEET_HOME", home.to_str().unwrap().to_owned()),
+        ("DAYSHEET_KEY_STORE", "file".to_owned()),
+        ("DAYSHEET_ZONE", "UTC".to_owned()),
+        ("DAYSHEET_BROWSER", "print".to_owned()),
+        ("DAYSHEET_ACCESS", "send".to_owned()),
+        ("DAYSHEET_SENDS_PER_HOUR", "10000".to_owned()),
+        ("DAYSHEET_RECIPIENTS_PER_HOUR", "10000".to_owned()),
+        ("DAYSHEET_GMAIL_URL", format!("{base}/")),
+        (
+            "DAYSHEET_GOOGLE_AUTH_URL",
+            format!("{base}/o/oauth2/v2/auth"),
+        ),
+        ("DAYSHEET_GOOGLE_TOKEN_URL", format!("{base}/token")),
+        ("DAYSHEET_GOOGLE_CLIENT_ID", "bench".to_owned()),
+        ("DAYSHEET_GRAPH_URL", format!("{base}/v1.0/")),
+        ("DAYSHEET_MICROSOFT_AUTHORITY_URL", format!("{base}/")),
+        ("DAYSHEET_MICROSOFT_CLIENT_ID", "bench".to_owned()),
+    ]
+}
+
+fn config(settings: &[(&'static str, String)]) -> Config {
+    let var = |name: &str| {
+        let found = settings.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.clone())
+    };
+    Config::from(var, None, None).unwrap()
+}
+
+/// Signs one account in at each provider, as a chat does.
+async fn sign_in(settings: &[(&'static str, String)]) {
+    let app = App::new(config(settings));
+    let mut client = Client::start(app.server()).await.unwrap();
+    for (provider, address) in [("google", GMAIL), ("microsoft", OUTLOOK)] {
+        let add = json!({"op": "add", "provider": provider, "account": address});
+        let answer = client.call("accounts", add).await.unwrap();
+        let page = answer.blocks[0]
+            .split_whitespace()
+            .find(|word| word.starts_with("http"))
+            .unwrap_or_else(|| panic!("no page in {}", answer.blocks[0]))
+            .to_owned();
+        agree(&page).await;
+        app.pipeline.signed_in().await.unwrap();
+    }
+    assert_eq!(app.accounts.list().await.unwrap().len(), 2);
+}
+
+/// Plays the browser: agrees on the page and goes where it leads.
+async fn agree(page: &str) {
+    use hyper_util::client::legacy::Client;
+    let client = Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
+    let mut next = page.to_owned();
+    for consent in ["allow", ""] {
+        let request = hyper::Request::get(&next)
+            .header("X-Sandbox-Consent", consent)
+            .body(Empty::<Bytes>::new())
+            .unwrap();
+        let answer = client.request(request).await.unwrap();
+        if let Some(location) = answer.headers().get("location") {
+            next = location.to_str().unwrap().to_owned();
+        }
+    }
+}

@@ -19,8 +19,9 @@ use crate::schemas::MESSAGE;
 
 /// Messages of a page.
 const PAGE: usize = 500;
-/// Pages of one account at most.
-const PAGES: usize = 8;
+/// Pages of one account at most. Outlook has pages of 100, and some of what is on
+/// them may not match.
+const PAGES: usize = 30;
 
 /// Messages of one account.
 pub(in crate::pipeline) struct Chosen {

@@ -1,7 +1,7 @@
 //! Messages put in order, and put back.
 //!
 //! Every change goes the same way: which messages ([`chosen`]), what is done
-//! with them ([`deeds`]), how they are now, how they were kept ([`undo`]), the
+//! with them ([`mod@deeds`]), how they are now, how they were kept ([`undo`]), the
 //! writing itself, and a look at how they are afterwards. What is told is what
 //! the provider says, and in few words however many there are ([`told`]).
 

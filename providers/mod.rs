@@ -29,6 +29,8 @@ mod microsoft_batch;
 mod microsoft_bearer;
 #[cfg(feature = "microsoft")]
 mod microsoft_scopes;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod near;
 #[cfg(feature = "microsoft")]
 mod outlook;
 #[cfg(feature = "microsoft")]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::json::text;
 use super::microsoft_answer::not_ours;
+use super::near::steps;
 use super::outlook::{Outlook, check_as};
 use super::outlook_folders::known;
 use crate::error::{Error, Kind, Result};
@@ -458,23 +459,6 @@ fn distance(said: &str, name: &str) -> Option<usize> {
     if words(said).iter().any(|word| known.contains(word)) {
         return Some(1);
     }
-    let edits = edits(said, last);
+    let edits = steps(said, last);
     (edits <= 1 + said.chars().count() / 4).then_some(1 + edits)
-}
-
-/// How many characters have to be changed to make one text the other
-/// (Levenshtein).
-fn edits(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, c) in one.chars().enumerate() {
-        let mut next = vec![at + 1];
-        for ((d, above), corner) in other.iter().zip(row.iter().skip(1)).zip(&row) {
-            let left = next.last().copied().unwrap_or(0);
-            let same = corner + usize::from(*d != c);
-            next.push(same.min(above + 1).min(left + 1));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
 }

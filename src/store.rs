@@ -1,6 +1,7 @@
 //! What must survive a restart: handles, cursors, what was shown of events, how
-//! long answers were asked for, accounts with their encrypted tokens, and a few
-//! small settings of the state folder itself.
+//! long answers were asked for, the journal of what is sent, how messages were
+//! before they were changed, signatures, accounts with their encrypted tokens, and
+//! a few small settings of the state folder itself; and the audit log beside it.
 //!
 //! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet
 //! process of the user (a client starts one per window). [`Store`] is a cheap

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Place, PlaceKind};
 use crate::providers::gmail_query::{is_category, same_label};
 use crate::providers::json::text;
+use crate::providers::near::steps;
 use crate::query;
 use crate::text::brief;
 
@@ -393,20 +394,4 @@ fn unlike(known: &str, said: &str) -> Option<usize> {
     let ends = steps(&last(&known), &last(&said));
     let apart = whole.min(ends);
     (apart <= 1 + said.chars().count() / 4).then_some(apart)
-}
-
-/// How many letters have to be put in, taken out or replaced (Levenshtein).
-fn steps(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(LONGEST).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, c) in one.chars().take(LONGEST).enumerate() {
-        let mut next = vec![line + 1];
-        for (at, d) in other.iter().enumerate() {
-            let cell = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX / 2);
-            let swap = cell(&row, at) + usize::from(c != *d);
-            next.push(swap.min(cell(&row, at + 1) + 1).min(cell(&next, at) + 1));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }

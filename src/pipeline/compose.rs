@@ -5,7 +5,7 @@
 //! with a letter in [`enclosures`], what a draft looks like in [`preview`].
 
 mod enclosures;
-mod people;
+pub(super) mod people;
 mod preview;
 
 use std::sync::Arc;

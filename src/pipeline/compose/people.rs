@@ -167,7 +167,7 @@ pub(super) fn once(
 }
 
 /// A Message-ID that nobody had before, in the domain of the sender.
-pub(super) fn message_id(sender: &str) -> Result<String> {
+pub(in crate::pipeline) fn message_id(sender: &str) -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::new(

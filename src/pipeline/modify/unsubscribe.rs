@@ -7,6 +7,7 @@ use super::{Choice, Chosen};
 use crate::caller::{Caller, Reply};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::audit::Entry;
+use crate::pipeline::compose::people::message_id;
 use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::short;
 use crate::pipeline::{Draft, Pipeline};
@@ -195,17 +196,13 @@ impl Pipeline {
         // An account that cannot tell its addresses has its own at least.
         let senders = chosen.mailbox.senders().await.unwrap_or_default();
         let from = senders.into_iter().next().map_or(own, |one| one.person);
-        let domain = from
-            .address
-            .rsplit_once('@')
-            .map_or("localhost", |(_, own)| own);
         let to = Person {
             name: None,
             address: letter.to.clone(),
         };
         self.allowed(std::iter::once(&to))?;
         let outgoing = Outgoing {
-            message_id: format!("{}@{domain}", random()?),
+            message_id: message_id(&from.address)?,
             to: vec![to],
             cc: Vec::new(),
             bcc: Vec::new(),
@@ -283,12 +280,4 @@ fn link(url: &url::Url) -> String {
 fn html(text: &str) -> String {
     let escaped = html_escape::encode_text(text).replace('\n', "<br>\n");
     format!("<p>{escaped}</p>")
-}
-
-/// What no other letter has in its Message-ID.
-fn random() -> Result<String> {
-    let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|_| Error::new(Kind::Internal, "there is no randomness"))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -28,7 +28,7 @@ pub struct Part {
     pub method: Method,
     /// Of what, as [`Graph::mine`] names it.
     pub request: String,
-    /// With what.
+    /// With what; an empty object is sent for nothing where Graph wants a body.
     pub body: Option<Value>,
 }
 
@@ -256,7 +256,10 @@ impl Graph {
                 let part = parts.get(*at)?;
                 let mut headers = Map::new();
                 headers.insert("Prefer".to_owned(), PREFER.into());
-                if part.body.is_some() {
+                // One part that writes without a body has Graph refuse all parts.
+                let body = part.body.clone();
+                let body = body.or_else(|| (part.method != Method::DELETE).then(|| json!({})));
+                if body.is_some() {
                     headers.insert("Content-Type".to_owned(), "application/json".into());
                 }
                 let mut sent = json!({
@@ -265,8 +268,8 @@ impl Graph {
                     "url": format!("/{}", part.request),
                     "headers": headers,
                 });
-                if let (Some(sent), Some(body)) = (sent.as_object_mut(), &part.body) {
-                    sent.insert("body".to_owned(), body.clone());
+                if let (Some(sent), Some(body)) = (sent.as_object_mut(), body) {
+                    sent.insert("body".to_owned(), body);
                 }
                 Some(sent)
             })

@@ -32,6 +32,7 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refus
     let body: Value =
         serde_json::from_slice(&request.body).map_err(|_| unreadable("The body is no JSON."))?;
     let items = body.get("requests").and_then(Value::as_array);
+    let items = items.filter(|items| !items.is_empty());
     let items = items.ok_or_else(|| unreadable("There are no requests."))?;
     if items.len() > MAX_ITEMS {
         return Err(bad_request(format!(
@@ -39,7 +40,7 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refus
         )));
     }
     let items: Vec<Item> = items.iter().map(item).collect::<Result<_, Refusal>>()?;
-    let mut ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
+    let mut ids: Vec<String> = items.iter().map(|item| item.id.to_lowercase()).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
         return Err(unreadable("Two requests have the same id."));
@@ -72,7 +73,17 @@ fn item(item: &Value) -> Result<Item, Refusal> {
     }
     let method = text("method").map(str::to_ascii_uppercase);
     let method = method.and_then(|name| Method::from_bytes(name.as_bytes()).ok());
-    let url = text("url").filter(|url| !url.is_empty() && !url.contains("://"));
+    let methods = [
+        Method::GET,
+        Method::POST,
+        Method::PATCH,
+        Method::PUT,
+        Method::DELETE,
+    ];
+    let method = method.filter(|method| methods.contains(method));
+    // What is searched for may hold an address; the path may not.
+    let path = |url: &str| url.split('?').next().unwrap_or_default().to_owned();
+    let url = text("url").filter(|url| !path(url).is_empty() && !path(url).contains("//"));
     let mut headers = HeaderMap::new();
     for (name, value) in item
         .get("headers")
@@ -87,16 +98,25 @@ fn item(item: &Value) -> Result<Item, Refusal> {
         let (name, value) = name.zip(value).ok_or_else(|| wrong("A header is none."))?;
         headers.insert(name, value);
     }
+    let method = method.ok_or_else(|| wrong("A request has no method."))?;
+    let body = item.get("body").filter(|body| !body.is_null());
+    let writes = [Method::POST, Method::PATCH, Method::PUT].contains(&method);
+    let typed = headers.contains_key("content-type");
+    if writes && (body.is_none() || !typed) {
+        return Err(bad_request(format!(
+            "Write request id : {id} does not contain Content-Type header or body."
+        )));
+    }
+    if body.is_some() && !typed {
+        return Err(wrong("A body has no Content-Type."));
+    }
     Ok(Item {
         id: id.to_owned(),
-        method: method.ok_or_else(|| wrong("A request has no method."))?,
+        method,
         url: url
             .ok_or_else(|| wrong("A request has no relative url."))?
             .to_owned(),
-        body: item
-            .get("body")
-            .map(|body| bytes(body, &headers))
-            .unwrap_or_default(),
+        body: body.map(|body| bytes(body, &headers)).unwrap_or_default(),
         headers,
     })
 }

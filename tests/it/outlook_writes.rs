@@ -50,6 +50,15 @@ fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &Seen) -> Said {
         };
     }
     let parts = seen.body["requests"].as_array().unwrap();
+    // As Graph does: one part that writes and lacks its body fails them all.
+    let whole = |part: &Value| {
+        part["method"] == "GET"
+            || part["method"] == "DELETE"
+            || part["body"].is_object() && part["headers"]["Content-Type"] == "application/json"
+    };
+    if !parts.iter().all(whole) {
+        return Said::json(400, &refused(400, "BadRequest").1);
+    }
     let lines = seen.asked.lines().skip(1);
     let answers: Vec<Value> = parts
         .iter()

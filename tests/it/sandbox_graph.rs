@@ -1460,7 +1460,9 @@ async fn batches_answer_one_by_one() {
               "headers": { "Prefer": "IdType=\"ImmutableId\"" } },
             { "id": "c", "method": "GET", "url": "/me/messages/nope" },
             { "id": "d", "method": "GET", "url": format!("/me/messages/{}/$value", encoded(&id)) },
-            { "id": "e", "method": "POST", "url": "/$batch", "body": { "requests": [] } },
+            { "id": "e", "method": "POST", "url": "/$batch", "body": { "requests": [] },
+              "headers": { "content-type": "application/json" } },
+            { "id": "f", "method": "GET", "url": "/me/messages?$search=\"https://x\"" },
         ] }))
         .await;
     assert_eq!(reply.status, 200, "{}", reply.text());
@@ -1493,7 +1495,10 @@ async fn batches_answer_one_by_one() {
     let raw = STANDARD.decode(text(&answers["d"]["body"])).unwrap();
     assert!(raw.starts_with(b"X-Gmail-Labels: Inbox,Unread,Important"));
     assert_eq!(answers["e"]["status"], 400);
+    assert_eq!(answers["f"]["status"], 200);
 
+    let kind = json!({ "Content-Type": "application/json" });
+    let no_body = "Write request id : 1 does not contain Content-Type header or body.";
     let get = |id: usize| json!({ "id": id.to_string(), "method": "GET", "url": "/me" });
     for (requests, message) in [
         (
@@ -1523,6 +1528,51 @@ async fn batches_answer_one_by_one() {
         (
             json!("x"),
             "Invalid batch payload format. There are no requests.",
+        ),
+        (
+            json!([]),
+            "Invalid batch payload format. There are no requests.",
+        ),
+        (
+            json!([{ "id": "a", "method": "GET", "url": "/me" }, { "id": "A", "method": "GET", "url": "/me" }]),
+            "Invalid batch payload format. Two requests have the same id.",
+        ),
+        (
+            json!([{ "id": 1, "method": "GET", "url": "/me" }]),
+            "Invalid batch payload format. A request has no id.",
+        ),
+        (
+            json!([{ "id": "1", "method": "HEAD", "url": "/me" }]),
+            "Invalid batch payload format. A request has no method.",
+        ),
+        (
+            json!([{ "id": "1", "method": "GET", "url": "//graph.microsoft.com/v1.0/me" }]),
+            "Invalid batch payload format. A request has no relative url.",
+        ),
+        (
+            json!([{ "id": "1", "method": "GET", "url": "/me", "headers": { "Prefer": 1 } }]),
+            "Invalid batch payload format. A header is none.",
+        ),
+        // Whatever writes has a body and says of what type.
+        (
+            json!([get(2), { "id": "1", "method": "POST", "url": "/me/messages/x/permanentDelete" }]),
+            no_body,
+        ),
+        (
+            json!([{ "id": "1", "method": "POST", "url": "/me/messages/x/permanentDelete", "headers": kind }]),
+            no_body,
+        ),
+        (
+            json!([{ "id": "1", "method": "PATCH", "url": "/me/messages/x", "body": {} }]),
+            no_body,
+        ),
+        (
+            json!([{ "id": "1", "method": "PUT", "url": "/me/messages/x", "body": null, "headers": kind }]),
+            no_body,
+        ),
+        (
+            json!([{ "id": "1", "method": "DELETE", "url": "/me/messages/x", "body": {} }]),
+            "Invalid batch payload format. A body has no Content-Type.",
         ),
     ] {
         let reply = user.batch(&json!({ "requests": requests })).await;

@@ -200,7 +200,7 @@ async fn every_step_is_what_outlook_calls_it() {
             to(CLIENTS),
             now(|_| {}),
         ),
-        (Step::Delete, "/permanentDelete", Some(Value::Null), None),
+        (Step::Delete, "/permanentDelete", Some(json!({})), None),
     ] {
         let outlook = taker().await;
         let done = outlook.mailbox().await.apply(&[state(1)], &step).await;

@@ -78,7 +78,7 @@ async fn batches_write() {
             { "id": "1", "method": "POST", "url": "/me/events", "headers": json_headers, "body": hour("y", 4, 9) },
             { "id": "2", "method": "PATCH", "url": path, "headers": matched(etag), "body": { "subject": "z" } },
             { "id": "3", "method": "PATCH", "url": path, "headers": matched(etag), "body": { "subject": "late" } },
-            { "id": "4", "method": "POST", "url": "/me/events", "body": hour("no type", 4, 9) },
+            { "id": "4", "method": "POST", "url": "/me/events", "headers": { "Content-Type": "text/plain" }, "body": hour("no type", 4, 9) },
             { "id": "5", "method": "GET", "url": "/me/calendarView?startDateTime=2026-02-01&endDateTime=2026-03-01&$select=subject" },
             { "id": "6", "method": "DELETE", "url": path },
             { "id": "7", "method": "POST", "url": "/me/calendar/getSchedule", "headers": json_headers, "body": {

@@ -56,7 +56,7 @@ async fn twenty_moves() {
         { "id": "a", "method": "PATCH", "url": format!("/me/messages/{one}"), "headers": { "Content-Type": "application/json" }, "body": { "isRead": true } },
         { "id": "b", "method": "PATCH", "url": format!("/me/messages/{one}"), "headers": stale, "body": { "isRead": true } },
         { "id": "c", "method": "DELETE", "url": format!("/me/messages/{one}") },
-        { "id": "d", "method": "POST", "url": "/me/messages/none/permanentDelete" },
+        { "id": "d", "method": "POST", "url": "/me/messages/none/permanentDelete", "headers": { "Content-Type": "application/json" }, "body": {} },
     ] });
     let reply = user.batch(&batch).await.json();
     let mut found: Vec<(&str, u64)> = reply["responses"]

@@ -121,7 +121,13 @@ pub fn facts(event: &Value, own: &str) -> Option<Facts> {
         title: text(event, "summary").to_owned(),
         place: text(event, "location").to_owned(),
         own: guests.is_empty() || event.get("organizer").is_some_and(is_me),
+        organizer: event
+            .get("organizer")
+            .filter(|one| !is_me(one))
+            .and_then(|one| some(one, "email")),
         guests,
+        omitted: flag(event, "attendeesOmitted"),
+        joint: flag(event, "guestsCanModify"),
         answer,
         busy: !cancelled && !free && answer != Some(Answer::Declined),
         cancelled,

@@ -43,7 +43,14 @@ pub fn facts(event: &Value, me: &str) -> Option<Facts> {
         title: text(event, "subject").to_owned(),
         place: text(nested(event, "location"), "displayName").to_owned(),
         own,
+        organizer: some(
+            nested(nested(event, "organizer"), "emailAddress"),
+            "address",
+        )
+        .filter(|address| !organizer && !address.eq_ignore_ascii_case(me)),
         guests,
+        omitted: false,
+        joint: false,
         answer,
         busy: !free && !cancelled && answer != Some(Answer::Declined),
         cancelled,

@@ -10,7 +10,8 @@ pub enum Access {
     /// Nothing is changed anywhere.
     Read,
     /// Mail and events are put in order: marked, moved, filed. Nobody is written
-    /// to, and what is deleted can be had back.
+    /// to, events that others are on are left alone, and what is deleted can be
+    /// had back.
     Organize,
     /// Drafts are written besides.
     #[default]

@@ -45,7 +45,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::access::Access;
 use crate::accounts::{Account, Accounts};
 use crate::budget::Draft;
 use crate::caller::Caller;
@@ -54,7 +53,6 @@ use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Report, Room};
 use crate::outputs::Outputs;
-use crate::provider::calendar::Notify;
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
 use crate::request::save::EventWords;
@@ -171,8 +169,6 @@ impl Pipeline {
 
     /// What a request asks for, whole.
     async fn draft(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
-        let told = self.lawful(&action)?;
-        self.confirm_new_guests(&told, caller).await?;
         let logged = calendar_entry(&action);
         let draft = self.carried_out(action, format, caller).await;
         if let Some((tool, op, ids, recipients)) = logged {
@@ -210,50 +206,14 @@ impl Pipeline {
             Action::Accounts(op) => self.accounts(op).await,
             Action::Agenda(agenda) => self.agenda(agenda).await,
             Action::Free(free) => self.free(free).await,
-            Action::Save(save) => self.save_events(*save).await,
-            Action::Delete(delete) => self.delete(delete).await,
-            Action::Respond(respond) => self.respond(respond).await,
-            Action::Manage(manage) => self.manage(manage).await,
+            Action::Save(save) => self.save_events(*save, caller).await,
+            Action::Delete(delete) => self.delete(delete, caller).await,
+            Action::Respond(respond) => self.respond(respond, caller).await,
+            Action::Manage(manage) => self.manage(manage, caller).await,
             Action::Changes(changes) => self.changes(changes).await,
             Action::Brief(brief) => self.brief(brief).await,
             Action::Output(output) => self.output(output, format.has_text_fields()).await,
         }
-    }
-
-    /// Refuses what tells people of something where nobody may be written to, or
-    /// not they. Who is told of an event.
-    fn lawful(&self, action: &Action) -> Result<Vec<String>> {
-        let invited: Vec<&String> = match action {
-            Action::Save(save) => save.events.iter().flat_map(guests).collect(),
-            Action::Respond(respond) => respond.to.iter().collect(),
-            _ => Vec::new(),
-        };
-        let addresses: Vec<String> = invited
-            .into_iter()
-            .flat_map(|said| crate::text::address_list(said.trim_end_matches('?')))
-            .map(|one| one.email)
-            .collect();
-        self.allowed_addresses(addresses.iter().map(String::as_str))?;
-        let (tells, how) = match action {
-            Action::Save(save) => (
-                !matches!(save.notify, None | Some(Notify::Nobody)) && !save.dry_run,
-                "telling the people of an event",
-            ),
-            Action::Delete(delete) => (
-                !matches!(delete.notify, None | Some(Notify::Nobody)),
-                "telling the people of an event",
-            ),
-            Action::Respond(respond) => (
-                respond.notify || respond.response == asked::Reply::Forward,
-                "an answer that is sent (without notify=none)",
-            ),
-            _ => (false, ""),
-        };
-        if !tells {
-            return Ok(Vec::new());
-        }
-        self.needs(Access::Send, how)?;
-        Ok(addresses)
     }
 
     /// Now, in the user's zone.

@@ -387,7 +387,7 @@ pub const TOOLS: &[Tool] = &[
         name: "calendar_respond",
         doc: "Answer an invitation, an event or the message it came in; or forward it.",
         effect: Effect::Outward,
-        access: Access::Organize,
+        access: Access::Send,
         args: &[
             needed("id", ArgKind::Text, "Event or message id"),
             needed(

@@ -21,6 +21,7 @@ use super::outcome::{Outcome, Told};
 use super::target::short;
 use super::{Draft, Flattening, Pipeline, columns_of, zone_line};
 use crate::accounts::Account;
+use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::provider::Mailbox;
@@ -42,7 +43,9 @@ struct Set<'a> {
 }
 
 impl Pipeline {
-    pub(super) async fn arrange(&self, asked: Manage) -> Result<Draft> {
+    pub(super) async fn arrange(&self, asked: Manage, caller: &dyn Caller) -> Result<Draft> {
+        // A dry run is refused as the real one is, and asks nobody.
+        let caller = (!asked.dry_run).then_some(caller);
         if asked.tz.is_some() && asked.kind != ManageKind::Settings {
             return Err(Error::argument("`tz` is for calendars").next("leave it out"));
         }
@@ -53,8 +56,8 @@ impl Pipeline {
             (ManageKind::Folder | ManageKind::Category, _) => self.place(&asked).await,
             (ManageKind::Rule, _) => self.rule(&asked).await,
             (ManageKind::Contact, _) => self.contact(&asked).await,
-            (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&asked).await,
-            (ManageKind::Signature, ManageOp::Update) => self.set_signature(&asked).await,
+            (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&asked, caller).await,
+            (ManageKind::Signature, ManageOp::Update) => self.set_signature(&asked, caller).await,
             (ManageKind::Settings, ManageOp::Update) => self.settings(&asked).await,
             (kind, _) => Err(Error::argument(format!(
                 "a mailbox has one {}, which is neither made nor deleted",

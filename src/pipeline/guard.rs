@@ -1,12 +1,22 @@
-//! Who may be written to: the allow-list, and people who are new.
+//! Whom a write may reach: the access level, the allow-list, and people who are
+//! new.
 //!
-//! Once the process has shown what strangers wrote, a letter to an address that
+//! [`Pipeline::decide`] is the one place that decides, for mail, events, answers
+//! and whatever else others are notified of or see. Its callers read what they
+//! are going to write to first, and hand over who is reached by that, whomever
+//! the call names ([`Audience`], [`events`]).
+//!
+//! Once the process has shown what strangers wrote, a message to an address that
 //! the mailbox has never written to may be a stranger's wish and not the
-//! user's. Such a letter is confirmed by the user, or refused.
+//! user's. It is confirmed by the user, or refused.
+
+pub(super) mod events;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use futures_util::future::join_all;
 
 use super::{Flattening, Pipeline};
 use crate::access::Access;
@@ -23,8 +33,104 @@ use crate::row::Cell;
 use crate::schemas::{Field, MESSAGE};
 use crate::store::HandleKind;
 
+/// How many addresses are looked up at once.
+const AT_ONCE: usize = 8;
+/// The most new people of one question.
+const MOST_NEW: usize = 200;
 /// Sent letters that are looked at for an address.
 const LOOKED_AT: usize = 5;
+
+/// Whom a write reaches, as far as it is known once its target was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Audience {
+    /// Addresses, each once.
+    people: Vec<String>,
+    /// A domain, `@example.com`, all of which is reached.
+    domain: Option<String>,
+    /// People whom nobody can list, in words.
+    unlisted: Vec<String>,
+}
+
+impl Audience {
+    /// Adds people by their addresses.
+    pub(super) fn add<'a>(&mut self, addresses: impl IntoIterator<Item = &'a str>) {
+        for address in addresses {
+            if address.is_empty() {
+                self.join(&Self::unlisted("somebody without an address"));
+                continue;
+            }
+            let known = |one: &String| one.eq_ignore_ascii_case(address);
+            if !self.people.iter().any(known) {
+                self.people.push(address.to_owned());
+            }
+        }
+    }
+
+    /// A whole domain, of which the allow-list has to have all.
+    pub(super) fn domain(domain: &str) -> Self {
+        Self {
+            domain: Some(format!("@{}", domain.to_lowercase())),
+            ..Self::default()
+        }
+    }
+
+    /// People whom nobody can list: no allow-list has them.
+    pub(super) fn unlisted(who: impl Into<String>) -> Self {
+        Self {
+            unlisted: vec![who.into()],
+            ..Self::default()
+        }
+    }
+
+    /// Adds those of another.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.add(other.people.iter().map(String::as_str));
+        self.domain = self.domain.take().or_else(|| other.domain.clone());
+        for words in &other.unlisted {
+            if !self.unlisted.contains(words) {
+                self.unlisted.push(words.clone());
+            }
+        }
+    }
+}
+
+/// What is to be done to an [`Audience`].
+#[derive(Debug, Clone)]
+pub(super) struct Act<'a> {
+    /// The level that it needs, and what it is called in the error about that.
+    pub(super) needs: Access,
+    pub(super) what: &'a str,
+    /// The question to the user, without who is new: plain lines, the same for
+    /// the same call. Text of strangers in it is cleaned and short.
+    pub(super) question: String,
+    pub(super) asks: Asks,
+    /// The account whose sent mail says who is new; any account if none.
+    pub(super) sent_from: Option<&'a Account>,
+    /// What to do when it is refused.
+    pub(super) instead: String,
+}
+
+/// When the user is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// When somebody is new.
+    New,
+    /// Whenever the user can be asked.
+    IfPossible,
+    /// As [`Asks::IfPossible`]; and people whom nobody can list are always new.
+    Always,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// The user said yes.
+    Agreed,
+    /// It may be done without a question.
+    Unasked,
+    /// The user said no.
+    Declined,
+}
 
 /// What is remembered of strangers and of people who are none.
 #[derive(Debug, Default)]
@@ -95,57 +201,6 @@ impl Pipeline {
         self.store.note_strangers().await
     }
 
-    /// Asks before people are told of an event who were never written to from
-    /// any account, once strangers' words were shown.
-    pub(super) async fn confirm_new_guests(
-        &self,
-        addresses: &[String],
-        caller: &dyn Caller,
-    ) -> Result<()> {
-        let setting = self.config.new_recipients;
-        if addresses.is_empty()
-            || setting == NewRecipients::Allow
-            || !self.strangers_about().await?
-        {
-            return Ok(());
-        }
-        let accounts = self.accounts.list().await?;
-        let mut new: Vec<&str> = Vec::new();
-        for address in addresses {
-            let own = |account: &Account| account.email.eq_ignore_ascii_case(address);
-            let mut known = accounts.iter().any(own);
-            for account in &accounts {
-                known = known
-                    || self.strangers.knows(&account.id, address)
-                    || self.wrote_to(account, address).await?;
-            }
-            if !known {
-                new.push(address);
-            }
-        }
-        if new.is_empty() {
-            return Ok(());
-        }
-        let whom = new.join(", ");
-        let refused = |why: &str| {
-            Error::argument(format!(
-                "mail to {whom} was never sent from these accounts, strangers' words were shown \
-                 before, and {why}"
-            ))
-            .next("ask the user to invite them in the calendar program")
-        };
-        if setting == NewRecipients::Refuse {
-            return Err(refused("the settings refuse that"));
-        }
-        let question = format!("Tell people of an event?\nNever written to before: {whom}");
-        match caller.confirm(&question).await {
-            Reply::Yes => Ok(()),
-            Reply::No => Err(refused("the user said no")),
-            Reply::Nobody => Err(refused("nobody can be asked here")),
-            Reply::Later => Err(Error::argument("the user is being asked")),
-        }
-    }
-
     async fn strangers_about(&self) -> Result<bool> {
         Ok(self.strangers.shown.load(Ordering::Relaxed) || self.store.strangers_lately().await?)
     }
@@ -158,31 +213,126 @@ impl Pipeline {
         Err(above(what, access, self.config.access))
     }
 
+    /// Decides whether something may be done that others are notified of, or
+    /// see: by the access level, the allow-list, and whether somebody is new.
+    /// Who is asked is `caller`; nobody for a dry run, which is refused as the
+    /// real one, and has a note where that asks.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`], which names whom it must not reach, or why.
+    pub(super) async fn decide(
+        &self,
+        act: &Act<'_>,
+        audience: &Audience,
+        caller: Option<&dyn Caller>,
+        notes: &mut Vec<String>,
+    ) -> Result<Decision> {
+        self.needs(act.needs, act.what)?;
+        self.allowed_audience(audience)?;
+        let setting = self.config.new_recipients;
+        let strangers = self.strangers_about().await?;
+        let look = strangers && (setting != NewRecipients::Allow || act.asks != Asks::New);
+        let mut new = match look {
+            true => self.new_among(act.sent_from, &audience.people).await?,
+            false => Vec::new(),
+        };
+        if strangers || act.asks == Asks::Always {
+            new.extend(audience.unlisted.iter().cloned());
+        }
+        let unsure = !new.is_empty();
+        let new = new.join(", ");
+        let refused = |why: &str| {
+            let seen = match strangers {
+                true => "strangers' mail was read before, and ",
+                false => "and ",
+            };
+            Error::argument(match act.sent_from {
+                Some(_) => format!("{new} was never written to from this mailbox, {seen}{why}"),
+                None => format!("it reaches people never written to before ({new}), {seen}{why}"),
+            })
+            .next(act.instead.as_str())
+        };
+        if unsure && setting == NewRecipients::Refuse {
+            return Err(refused("the settings refuse that"));
+        }
+        let must = unsure && setting == NewRecipients::Confirm;
+        if !must && act.asks == Asks::New {
+            return Ok(Decision::Unasked);
+        }
+        let Some(caller) = caller else {
+            if must {
+                notes.push(format!(
+                    "the user is going to be asked: never written to before: {new}"
+                ));
+            }
+            return Ok(Decision::Unasked);
+        };
+        let mut question = act.question.clone();
+        if unsure {
+            question.push_str(&format!("\nNever written to before: {new}"));
+        }
+        match caller.confirm(&question).await {
+            Reply::Yes => Ok(Decision::Agreed),
+            Reply::Nobody if must => Err(refused("nobody can be asked here")),
+            Reply::Nobody => Ok(Decision::Unasked),
+            Reply::No => Ok(Decision::Declined),
+            Reply::Later => Err(Error::argument("the user is being asked")),
+        }
+    }
+
+    /// [`Pipeline::decide`] for what ends with the user's no. True if the user
+    /// was asked.
+    pub(super) async fn agreed(
+        &self,
+        act: &Act<'_>,
+        audience: &Audience,
+        caller: Option<&dyn Caller>,
+        notes: &mut Vec<String>,
+    ) -> Result<bool> {
+        match self.decide(act, audience, caller, notes).await? {
+            Decision::Agreed => Ok(true),
+            Decision::Unasked => Ok(false),
+            Decision::Declined => Err(Error::argument("the user said no: nothing was done")
+                .next("ask the user what to do instead")),
+        }
+    }
+
+    /// True when anything may be refused because of whom it reaches: then it is
+    /// worth looking who that is.
+    pub(super) async fn is_watchful(&self) -> Result<bool> {
+        Ok(self.config.access < Access::Send
+            || !self.config.recipients.is_empty()
+            || (self.config.new_recipients != NewRecipients::Allow
+                && self.strangers_about().await?))
+    }
+
     /// Refuses recipients who are not on the allow-list, if there is one.
     ///
     /// # Errors
     /// [`Kind::Argument`], which names them.
     pub(super) fn allowed<'p>(&self, people: impl Iterator<Item = &'p Person>) -> Result<()> {
-        self.allowed_addresses(people.map(|person| person.address.as_str()))
+        let mut audience = Audience::default();
+        audience.add(people.map(|person| person.address.as_str()));
+        self.allowed_audience(&audience)
     }
 
-    /// [`Pipeline::allowed`] for addresses alone.
-    pub(super) fn allowed_addresses<'p>(
-        &self,
-        addresses: impl Iterator<Item = &'p str>,
-    ) -> Result<()> {
+    fn allowed_audience(&self, audience: &Audience) -> Result<()> {
         let list = &self.config.recipients;
         if list.is_empty() {
             return Ok(());
         }
-        let barred: Vec<&str> = addresses
-            .filter(|address| {
-                let address = address.to_lowercase();
-                let domain = address.rfind('@').and_then(|at| address.get(at..));
-                !list
-                    .iter()
-                    .any(|one| *one == address || Some(one.as_str()) == domain)
-            })
+        let listed = |said: &str| list.iter().any(|one| one == said);
+        let barred = |address: &&String| {
+            let address = address.to_lowercase();
+            let domain = address.rfind('@').and_then(|at| address.get(at..));
+            !listed(&address) && !domain.is_some_and(listed)
+        };
+        let people = audience.people.iter().filter(barred);
+        let domain = audience.domain.iter().filter(|domain| !listed(domain));
+        let barred: Vec<&str> = people
+            .chain(domain)
+            .chain(&audience.unlisted)
+            .map(String::as_str)
             .collect();
         if barred.is_empty() {
             return Ok(());
@@ -194,35 +344,45 @@ impl Pipeline {
         .next("leave them out, or ask the user to add them to the setting `recipients`"))
     }
 
-    /// Those who get a letter and whom the mailbox has never written to, once
-    /// strangers' words were shown; nobody before.
-    pub(super) async fn new_people(
-        &self,
-        account: &Account,
-        letter: &Outgoing,
-    ) -> Result<Vec<String>> {
-        if !self.strangers_about().await? {
-            return Ok(Vec::new());
-        }
+    /// Those whom no mailbox of these has ever written to: that of one account,
+    /// or of any.
+    async fn new_among(&self, from: Option<&Account>, people: &[String]) -> Result<Vec<String>> {
+        let all = self.accounts.list().await?;
+        let own = |address: &str| {
+            all.iter()
+                .any(|account| account.email.eq_ignore_ascii_case(address))
+        };
+        let senders: Vec<&Account> = match from {
+            Some(account) => vec![account],
+            None => all.iter().collect(),
+        };
         let mut new: Vec<String> = Vec::new();
-        let own: Vec<String> = self
-            .accounts
-            .list()
-            .await?
-            .into_iter()
-            .map(|account| account.email.to_lowercase())
-            .collect();
-        for person in everybody(letter) {
-            let address = &person.address;
-            if own.contains(&address.to_lowercase())
-                || self.strangers.knows(&account.id, address)
-                || new.contains(address)
-            {
-                continue;
+        for some in people.chunks(AT_ONCE) {
+            let looks = some.iter().map(|address| async {
+                if own(address) {
+                    return Ok(true);
+                }
+                for account in &senders {
+                    if self.strangers.knows(&account.id, address) {
+                        return Ok(true);
+                    }
+                    if self.wrote_to(account, address).await? {
+                        self.strangers.learn(&account.id, address);
+                        return Ok(true);
+                    }
+                }
+                Ok::<_, Error>(false)
+            });
+            for (address, known) in some.iter().zip(join_all(looks).await) {
+                if !known? {
+                    new.push(address.clone());
+                }
             }
-            match self.wrote_to(account, address).await? {
-                true => self.strangers.learn(&account.id, address),
-                false => new.push(address.clone()),
+            if new.len() > MOST_NEW {
+                return Err(Error::argument(format!(
+                    "more than {MOST_NEW} people were never written to before"
+                ))
+                .next("write to fewer people at once"));
             }
         }
         Ok(new)

@@ -5,10 +5,12 @@ mod invited;
 mod manage;
 mod respond;
 
+use super::guard::events::{Deed, line};
 use super::outcome::{Outcome, Told};
 use super::save::{cut, others, reference, unsaid};
-use super::target::{Target, span, title};
+use super::target::{Target, span, title, told as shown};
 use super::{Draft, Pipeline};
+use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Change, Notify};
 use crate::request::outward::Delete;
@@ -25,7 +27,7 @@ enum Gone {
 }
 
 impl Pipeline {
-    pub(super) async fn delete(&self, asked: Delete) -> Result<Draft> {
+    pub(super) async fn delete(&self, asked: Delete, caller: &dyn Caller) -> Result<Draft> {
         let target = self.named_event(&asked.id).await?;
         target.not_cancelled()?;
         self.as_shown(&target).await?;
@@ -61,12 +63,20 @@ impl Pipeline {
 
         let name = format!("{} {}", target.handle, title(&target.facts));
         let message = asked.message.as_deref();
+        let mut told = Told::default();
+        let question = format!(
+            "Delete an event that others are on?\n{}\n{what}{}",
+            shown(&target.facts, zone),
+            line("Message", message)
+        );
+        let deed = Deed::Delete(notify != Notify::Nobody);
+        self.agreed_for(&target, &deed, question, Some(caller), &mut told.notes)
+            .await?;
         let port = &target.owner.port;
         let done = match &gone {
             Gone::Whole => port.delete(&target.value, message, notify).await,
             Gone::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
         };
-        let mut told = Told::default();
         match done {
             Ok(()) => {
                 told.outcomes

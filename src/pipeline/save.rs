@@ -25,16 +25,19 @@ pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 
 use super::{Draft, Pipeline};
+use crate::caller::Caller;
 use crate::error::Result;
 use crate::request::save::Save;
 use crate::times::Here;
 
 impl Pipeline {
-    pub(super) async fn save_events(&self, asked: Save) -> Result<Draft> {
+    pub(super) async fn save_events(&self, asked: Save, caller: &dyn Caller) -> Result<Draft> {
+        // A dry run is refused as the real one is, and asks nobody.
+        let caller = (!asked.dry_run).then_some(caller);
         match (&asked.id, &asked.ics) {
-            (Some(id), _) => self.change_event(id, &asked).await,
-            (None, Some(ics)) => self.import(ics, &asked).await,
-            (None, None) => self.create_events(&asked).await,
+            (Some(id), _) => self.change_event(id, &asked, caller).await,
+            (None, Some(ics)) => self.import(ics, &asked, caller).await,
+            (None, None) => self.create_events(&asked, caller).await,
         }
     }
 

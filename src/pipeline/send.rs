@@ -10,13 +10,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::audit::Entry;
-use super::guard::everybody;
+use super::guard::{Act, Asks, Audience, Decision, everybody};
 use super::outcome::{Outcome, Told};
 use super::{Draft, Pipeline};
 use crate::access::Access;
 use crate::accounts::Account;
-use crate::caller::{Caller, Reply};
-use crate::config::NewRecipients;
+use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{HeldDraft, Person, Probe, Sent, Whereabouts};
@@ -232,25 +231,31 @@ impl Pipeline {
                 )),
             );
         }
-        self.allowed(everybody(letter))?;
-        let new = self.new_people(ready.account, letter).await?;
-        let whom = new.join(", ");
-        if !new.is_empty() && self.config.new_recipients == NewRecipients::Refuse {
-            return Err(unasked(ready, &whom, "the settings refuse that"));
-        }
-        let ask = !new.is_empty() && self.config.new_recipients == NewRecipients::Confirm;
-        match caller.confirm(&question(draft, &whom)).await {
-            Reply::Yes => Ok(None),
-            Reply::Nobody if ask => Err(unasked(ready, &whom, "nobody can be asked here")),
-            Reply::Nobody => Ok(None),
-            Reply::No => Ok(Some(Outcome::new(
+        let mut audience = Audience::default();
+        audience.add(everybody(letter).map(|one| one.address.as_str()));
+        let act = Act {
+            needs: Access::Send,
+            what: "sending",
+            question: question(draft),
+            asks: Asks::IfPossible,
+            sent_from: Some(ready.account),
+            instead: format!(
+                "ask the user to send {} in the mail program, or to run `daysheet call mail_send \
+                 id={}` in a terminal",
+                ready.name, ready.name
+            ),
+        };
+        let mut notes = Vec::new();
+        let decision = self.decide(&act, &audience, Some(caller), &mut notes);
+        Ok(match decision.await? {
+            Decision::Agreed | Decision::Unasked => None,
+            Decision::Declined => Some(Outcome::new(
                 &ready.name,
                 OP,
                 "refused",
                 "the user said no; the draft is as it was",
-            ))),
-            Reply::Later => Err(Error::argument("the user is being asked")),
-        }
+            )),
+        })
     }
 
     /// What became of a draft that was to be sent before. Nothing is sent.
@@ -434,7 +439,7 @@ impl Pipeline {
 
 /// What the user is asked before a letter goes out: plain lines, in which
 /// nothing that a stranger wrote can pass for one of ours.
-fn question(draft: &HeldDraft, new: &str) -> String {
+fn question(draft: &HeldDraft) -> String {
     let letter = &draft.letter;
     let mut lines = vec!["Send this mail?".to_owned()];
     let one = |person: &Person| match &person.name {
@@ -461,20 +466,5 @@ fn question(draft: &HeldDraft, new: &str) -> String {
         let names: Vec<String> = letter.files.iter().map(|file| cell(&file.name)).collect();
         lines.push(format!("Attached: {}", names.join(", ")));
     }
-    if !new.is_empty() {
-        lines.push(format!("Never written to before: {new}"));
-    }
     lines.join("\n")
-}
-
-/// A letter to somebody new that nobody has confirmed.
-fn unasked(ready: &Ready<'_>, whom: &str, why: &str) -> Error {
-    Error::argument(format!(
-        "{whom} was never written to from this mailbox, strangers' mail was read before, and {why}"
-    ))
-    .next(format!(
-        "ask the user to send {} in the mail program, or to run `daysheet call mail_send id={}` \
-         in a terminal",
-        ready.name, ready.name
-    ))
 }

@@ -63,8 +63,14 @@ pub struct Facts {
     pub place: String,
     /// True when the account's owner called it, or nobody else is asked.
     pub own: bool,
+    /// The address of who called it, when that is told and is somebody else.
+    pub organizer: Option<String>,
     /// Who is asked, the organizer not among them.
     pub guests: Vec<Guest>,
+    /// True when the service does not name everybody who is asked.
+    pub omitted: bool,
+    /// True when a change by somebody who is asked changes it for everybody.
+    pub joint: bool,
     /// The owner's own answer, when it is an invitation.
     pub answer: Option<Answer>,
     /// True when it takes the owner's time: neither free, nor cancelled, nor

@@ -197,8 +197,8 @@ async fn tools_above_the_level_are_not_there() {
     ];
     let all: [(&str, &[&str]); 5] = [
         ("read", read),
-        ("organize", &["mail_draft", "mail_send"]),
-        ("draft", &["mail_send"]),
+        ("organize", &["mail_draft", "mail_send", "calendar_respond"]),
+        ("draft", &["mail_send", "calendar_respond"]),
         ("send", &[]),
         ("full", &[]),
     ];

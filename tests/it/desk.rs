@@ -10,6 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use daysheet::access::Access;
 use daysheet::accounts::{Account, Accounts};
+use daysheet::caller::{Caller, Nobody};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
@@ -19,7 +20,7 @@ use daysheet::provider::calendar::{
     Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Notify, Response,
     Schedule,
 };
-use daysheet::provider::mail::{Arrange, Compose, Organize};
+use daysheet::provider::mail::{Arrange, Compose, Organize, Original, Person};
 use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
@@ -54,6 +55,8 @@ pub struct Desk {
     /// Reads of events fail so.
     pub blind: Mutex<Option<Error>>,
     pub letters: Mutex<HashMap<String, String>>,
+    /// Who was written to before.
+    pub known: Mutex<Vec<&'static str>>,
 }
 
 impl Desk {
@@ -76,6 +79,7 @@ impl Desk {
             failures: Mutex::default(),
             blind: Mutex::default(),
             letters: Mutex::default(),
+            known: Mutex::default(),
         })
     }
 
@@ -89,6 +93,12 @@ impl Desk {
         };
         self.set(facts.clone());
         facts
+    }
+
+    /// A further calendar: id, name, access.
+    pub fn list(&self, id: &str, name: &str, access: &'static str) {
+        let calendar = (id.to_owned(), name.to_owned(), access);
+        self.calendars.lock().unwrap().push(calendar);
     }
 
     /// Makes an event be so.
@@ -276,7 +286,10 @@ pub fn facts(id: &str, title: &str, start: When, end: When) -> Facts {
         title: title.to_owned(),
         place: String::new(),
         own: true,
+        organizer: None,
         guests: Vec::new(),
+        omitted: false,
+        joint: false,
         answer: None,
         busy: true,
         cancelled: false,
@@ -563,6 +576,9 @@ impl Calendars for Desk {
             .unwrap_or_default();
         self.note(format!("delete {} {notify:?}{message}", held.id));
         before?;
+        if self.find(&held.id)?.version != held.version {
+            return Err(Error::new(Kind::Conflict, "it has changed"));
+        }
         match held.series {
             Some(_) => {
                 self.set(Facts {
@@ -645,7 +661,20 @@ impl Calendars for Desk {
     }
 }
 
-impl Compose for Desk {}
+#[async_trait]
+impl Compose for Desk {
+    async fn original(&self, id: &str) -> Result<Original> {
+        let to = Person {
+            name: None,
+            address: id.to_owned(),
+        };
+        Ok(Original {
+            to: vec![to],
+            ..Original::default()
+        })
+    }
+}
+
 impl Organize for Desk {}
 impl Arrange for Desk {}
 
@@ -655,7 +684,16 @@ impl Mailbox for Desk {
         self.api
     }
 
-    async fn messages(&self, _: &Ask) -> Result<Page> {
+    async fn messages(&self, ask: &Ask) -> Result<Page> {
+        let asked = format!("{:?}", ask.query);
+        if asked.contains("\"sent\"") {
+            let known = self.known.lock().unwrap();
+            let found = known.iter().filter(|one| asked.contains(**one));
+            return Ok(Page {
+                items: found.map(|id| json!({"id": id})).collect(),
+                ..Page::default()
+            });
+        }
         let letters = self.letters.lock().unwrap();
         let object =
             |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
@@ -759,8 +797,17 @@ impl Office {
     }
 
     async fn of(desks: Vec<Arc<Desk>>) -> Self {
+        Self::set(desks, &[]).await
+    }
+
+    /// One account, `ana@example.com`, with these settings.
+    pub async fn with(api: Api, settings: &[(&str, &str)]) -> Self {
+        Self::set(vec![Desk::new("ana", api)], settings).await
+    }
+
+    async fn set(desks: Vec<Arc<Desk>>, settings: &[(&str, &str)]) -> Self {
         let home = TempDir::new().unwrap();
-        let config = Arc::new(config(home.path(), &[]));
+        let config = Arc::new(config(home.path(), settings));
         let store = Store::new(&config);
         let accounts = Accounts::new(config.clone(), store.clone());
         for one in &desks {
@@ -793,10 +840,19 @@ impl Office {
 
     /// Calls a tool; its blocks.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
+        self.call_as(tool, arguments, &Nobody).await
+    }
+
+    pub async fn call_as(
+        &self,
+        tool: &str,
+        arguments: Value,
+        caller: &dyn Caller,
+    ) -> Result<Vec<String>> {
         let tool = tools::find(tool).unwrap();
         let format = Format::Toon(Delimiter::Pipe);
         let request = request::read(tool, arguments.as_object().cloned(), format)?;
-        Ok(self.pipeline.run(request).await?.blocks)
+        Ok(self.pipeline.run_for(request, caller).await?.blocks)
     }
 
     /// Calls a tool that is to succeed; its blocks as one text.

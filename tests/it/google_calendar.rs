@@ -72,6 +72,9 @@ fn an_event_tells_these_facts() {
             title: "Proofs of the autumn catalogue".to_owned(),
             place: "Studio Okafor, room 2".to_owned(),
             own: false,
+            organizer: Some("lena@studio.example".to_owned()),
+            omitted: false,
+            joint: false,
             guests: vec![
                 Guest {
                     name: Some("Mira Lindqvist".to_owned()),

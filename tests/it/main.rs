@@ -68,6 +68,8 @@ mod queries;
 mod query;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod rack;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod reach;
 mod recurrence;
 mod registry;
 mod request;

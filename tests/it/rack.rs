@@ -479,18 +479,23 @@ pub struct Room {
 impl Room {
     /// One account, `ana@example.com`.
     pub async fn one(api: Api, access: &str) -> Self {
-        Self::of(vec![Rack::new("ana", api)], access).await
+        Self::with(api, &[("DAYSHEET_ACCESS", access)]).await
+    }
+
+    /// One account, `ana@example.com`, with these settings.
+    pub async fn with(api: Api, settings: &[(&str, &str)]) -> Self {
+        Self::of(vec![Rack::new("ana", api)], settings).await
     }
 
     /// One at Google, `ana@example.com`, and one at Microsoft, `bo@example.com`.
     pub async fn two() -> Self {
         let racks = vec![Rack::new("ana", Api::Gmail), Rack::new("bo", Api::Outlook)];
-        Self::of(racks, "organize").await
+        Self::of(racks, &[("DAYSHEET_ACCESS", "organize")]).await
     }
 
-    async fn of(racks: Vec<Arc<Rack>>, access: &str) -> Self {
+    async fn of(racks: Vec<Arc<Rack>>, settings: &[(&str, &str)]) -> Self {
         let home = TempDir::new().unwrap();
-        let config = Arc::new(config(home.path(), &[("DAYSHEET_ACCESS", access)]));
+        let config = Arc::new(config(home.path(), settings));
         let store = Store::new(&config);
         let accounts = Accounts::new(config.clone(), store.clone());
         for one in &racks {

@@ -87,6 +87,14 @@ impl Post {
         self.drafts.lock().unwrap().insert(id.to_owned(), draft);
     }
 
+    /// Changes a draft as another program would.
+    pub fn touch(&self, id: &str, change: impl FnOnce(&mut Outgoing)) {
+        let mut drafts = self.drafts.lock().unwrap();
+        let draft = drafts.get_mut(id).unwrap();
+        change(&mut draft.letter);
+        draft.version.push('+');
+    }
+
     pub fn sent(&self) -> Vec<String> {
         self.sent.lock().unwrap().clone()
     }
@@ -460,6 +468,46 @@ async fn what_is_asked_decides() {
     let yes = User::says(Reply::Yes);
     let answer = call(&process, &yes, "mail_send", id).await;
     assert!(answer.contains("|send|sent|"), "{answer}");
+}
+
+/// A user who says yes when somebody has changed the draft.
+struct Slow<'a>(&'a Post, fn(&mut Outgoing));
+
+#[async_trait]
+impl Caller for Slow<'_> {
+    async fn confirm(&self, _: &str) -> Reply {
+        self.0.touch("draft1", self.1);
+        Reply::Yes
+    }
+
+    async fn progress(&self, _: u64, _: u64, _: &str) {}
+}
+
+#[tokio::test]
+async fn a_draft_that_changes_after_the_users_yes_is_not_sent() {
+    let changes: [fn(&mut Outgoing); 3] = [
+        |letter| letter.bcc = letter.to.clone(),
+        // What the user was not shown counts as well.
+        |letter| letter.text = "SECRET".to_owned(),
+        |_| {},
+    ];
+    for change in changes {
+        let office = Office::new().await;
+        let d = office.handle("draft1").await;
+        let process = office.process(&[]);
+        let user = Slow(&office.post, change);
+        let answer = call(&process, &user, "mail_send", json!({"id": d})).await;
+        assert_eq!(
+            answer,
+            format!(
+                "error: {d} has been changed meanwhile; nothing was sent: look at it again, and \
+                 call mail_send again"
+            )
+        );
+        assert!(office.post.sent().is_empty());
+        // It is as new: the next call asks about it, and sends it.
+        assert!(send(&process, &d).await.contains("|sent|"));
+    }
 }
 
 #[tokio::test]

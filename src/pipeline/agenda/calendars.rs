@@ -18,6 +18,9 @@ use crate::text;
 /// How long a list is good for.
 const GOOD: Duration = Duration::from_secs(60);
 
+/// What the ids of Google's calendars end with that are no person's address.
+const NOBODYS: &str = ".calendar.google.com";
+
 /// What the main calendar may be called, besides its name.
 const MAIN: &[&str] = &["primary", "main", "default"];
 
@@ -39,12 +42,39 @@ pub(in crate::pipeline) struct Listed {
     pub(in crate::pipeline) access: String,
     /// True for the main one.
     pub(in crate::pipeline) main: bool,
+    /// The address of its owner; empty where that is not told.
+    pub(in crate::pipeline) owner: String,
 }
 
 impl Listed {
     /// True when events can be written to it.
     pub(in crate::pipeline) fn is_writable(&self) -> bool {
         matches!(self.access.as_str(), "owner" | "writer")
+    }
+
+    /// One that the user has not among theirs.
+    pub(in crate::pipeline) fn unlisted(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            access: String::new(),
+            main: false,
+            owner: String::new(),
+        }
+    }
+
+    /// The address of whoever else's calendar it is, empty if that is not told;
+    /// nothing for one of the account `own`.
+    pub(in crate::pipeline) fn of_others(&self, own: &str) -> Option<&str> {
+        // At Google a person's main calendar has their address as its id, and
+        // who may share it on is its `owner`, too.
+        let person = self.id.contains('@') && !self.id.ends_with(NOBODYS);
+        match self {
+            _ if self.main => None,
+            _ if person => Some(&*self.id).filter(|id| !id.eq_ignore_ascii_case(own)),
+            _ if self.access == "owner" => None,
+            _ => Some(&self.owner),
+        }
     }
 
     /// True when it shows its events, and not only when it is busy.
@@ -181,7 +211,7 @@ pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Err
 
 /// What the objects of a service say of its calendars.
 pub(in crate::pipeline) fn listed(api: Api, objects: &[Value]) -> Vec<Listed> {
-    let columns: Vec<&'static Field> = ["id", "name", "access", "main"]
+    let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner"]
         .iter()
         .filter_map(|name| CALENDAR.field(name))
         .collect();
@@ -213,6 +243,7 @@ pub(in crate::pipeline) fn listed(api: Api, objects: &[Value]) -> Vec<Listed> {
                 name: text(row.get(1)),
                 access: text(row.get(2)),
                 main: row.get(3) == Some(&Cell::Flag(true)),
+                owner: text(row.get(4)),
             })
         })
         .collect()

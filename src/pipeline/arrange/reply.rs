@@ -4,16 +4,58 @@ use serde_json::{Value, json};
 
 use super::{Set, nothing, settable};
 use crate::access::Access;
+use crate::caller::Caller;
 use crate::compose::text;
 use crate::error::{Error, Result};
+use crate::pipeline::guard::events::line;
+use crate::pipeline::guard::{Act, Asks, Audience};
+use crate::pipeline::target::short;
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::mail::{Audience, AutoReply, SetUp};
+use crate::provider::mail::{self, AutoReply, SetUp};
 use crate::request::outward::Manage;
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
 use crate::times;
 
 /// The columns of a signature, which is no table.
 const SIGNATURE: &[&str] = &["text", "email"];
+
+/// What to do when a setting is refused.
+const BY_HAND: &str = "ask the user to do it in the settings of the mail program, or to run \
+                       `daysheet call` in a terminal";
+
+/// Whom an automatic answer reaches, and what is asked about it.
+fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
+    let who = |who: &str| Audience::unlisted(format!("{who} {own}"));
+    let (audience, whom, asks) = match (reply.audience, own.rsplit_once('@')) {
+        (Some(mail::Audience::Organization), Some((_, domain))) => (
+            Audience::domain(domain),
+            "the organization",
+            Asks::IfPossible,
+        ),
+        (Some(mail::Audience::Contacts), _) => {
+            (who("any contact who writes to"), "contacts", Asks::Always)
+        }
+        _ => (who("whoever writes to"), "everybody", Asks::Always),
+    };
+    let text = reply
+        .html
+        .as_deref()
+        .map(|html| crate::text::html::html(html, crate::text::html::Style::Text, false).text);
+    let question = format!(
+        "Answer mail to {own} by itself?\nTo: {whom}{}{}",
+        line("Subject", reply.subject.as_deref()),
+        line("Text", text.as_deref())
+    );
+    let act = Act {
+        needs: Access::Send,
+        what: "answering people by itself",
+        question,
+        asks,
+        sent_from: None,
+        instead: BY_HAND.to_owned(),
+    };
+    (audience, act)
+}
 
 /// An automatic answer as an object of ours, for the table `auto_reply`.
 pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
@@ -24,9 +66,9 @@ pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
         (true, Some(_)) => "scheduled",
     };
     let audience = reply.audience.map(|audience| match audience {
-        Audience::All => "all",
-        Audience::Contacts => "contacts",
-        Audience::Organization => "organization",
+        mail::Audience::All => "all",
+        mail::Audience::Contacts => "contacts",
+        mail::Audience::Organization => "organization",
     });
     json!({
         "status": status,
@@ -39,7 +81,11 @@ pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
 }
 
 impl Pipeline {
-    pub(super) async fn auto_reply(&self, asked: &Manage) -> Result<Draft> {
+    pub(super) async fn auto_reply(
+        &self,
+        asked: &Manage,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         let set = Set::of(asked, &settable(&AUTO_REPLY))?;
         if set.is_empty() {
             return Err(nothing());
@@ -47,18 +93,22 @@ impl Pipeline {
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let before = owner.mailbox.auto_reply().await?;
         let wanted = self.wanted_reply(&set, &before)?;
-        if wanted.on {
-            self.needs(Access::Send, "answering people by itself")?;
-        }
         let (item, detail) = (&owner.account.email, "it is so already");
         if wanted == before {
             return self.one_outcome(item, "update", "unchanged", detail).await;
+        }
+        let mut notes = Vec::new();
+        if wanted.on {
+            let (audience, act) = answers(&wanted, &owner.account.email);
+            self.agreed(&act, &audience, caller, &mut notes).await?;
         }
         if asked.dry_run {
             let status = object(&wanted);
             let status = status.get("status").and_then(Value::as_str);
             let detail = format!("auto_reply {}", status.unwrap_or("off"));
-            return self.one_outcome(item, "update", "planned", &detail).await;
+            let mut draft = self.one_outcome(item, "update", "planned", &detail).await?;
+            draft.notes.append(&mut notes);
+            return Ok(draft);
         }
         let change = SetUp::AutoReply(wanted);
         let answer = self.set_up(&owner, "update auto_reply", "", &change).await;
@@ -126,9 +176,9 @@ impl Pipeline {
         }
         if let Some(word) = set.text("audience")? {
             reply.audience = Some(match word.as_str() {
-                "all" => Audience::All,
-                "contacts" => Audience::Contacts,
-                "organization" => Audience::Organization,
+                "all" => mail::Audience::All,
+                "contacts" => mail::Audience::Contacts,
+                "organization" => mail::Audience::Organization,
                 _ => {
                     return Err(Error::argument("`audience` is none")
                         .next("use all, contacts or organization"));
@@ -142,7 +192,11 @@ impl Pipeline {
         Ok(reply)
     }
 
-    pub(super) async fn set_signature(&self, asked: &Manage) -> Result<Draft> {
+    pub(super) async fn set_signature(
+        &self,
+        asked: &Manage,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         let set = Set::of(asked, SIGNATURE)?;
         let Some(text) = set.text("text")? else {
             return Err(Error::argument("it is not said what the signature is")
@@ -161,8 +215,28 @@ impl Pipeline {
                     .next("leave `email` out"),
             );
         }
+        let mut notes = Vec::new();
+        if !ours {
+            // It stands below what the user writes in Gmail itself, too.
+            let audience = Audience::unlisted(format!("whoever {} writes to", short(&item)));
+            let act = Act {
+                needs: Access::Organize,
+                what: "setting a signature",
+                question: format!(
+                    "Set the signature of {}?{}",
+                    short(&item),
+                    line("Text", Some(&text))
+                ),
+                asks: Asks::IfPossible,
+                sent_from: None,
+                instead: BY_HAND.to_owned(),
+            };
+            self.agreed(&act, &audience, caller, &mut notes).await?;
+        }
         if asked.dry_run {
-            return self.one_outcome(&item, "update", "planned", "").await;
+            let mut draft = self.one_outcome(&item, "update", "planned", "").await?;
+            draft.notes.append(&mut notes);
+            return Ok(draft);
         }
         if ours {
             self.note_set_up(&owner, "update signature", "", "done")

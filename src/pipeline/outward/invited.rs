@@ -2,13 +2,16 @@
 //! about, or one that is made of them.
 
 use super::super::Pipeline;
+use super::super::guard::Audience;
+use super::super::guard::events::act;
 use super::super::outcome::{Outcome, Told};
 use super::super::save::{Before, change_of};
-use super::super::target::{Owner, Target, short, told as tell};
-use super::respond::{response, word};
+use super::super::target::{Owner, Target, short, span, told as tell};
+use super::respond::{asked_about, response, word};
+use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::ical::Entry;
-use crate::provider::calendar::{Answer, Guest, Notify};
+use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::request::outward::{Reply, Respond};
 use crate::schemas::Api;
 use crate::text::brief;
@@ -25,7 +28,13 @@ pub(super) enum Found {
 impl Pipeline {
     /// The event that a message invites to; one that is not in the calendar is
     /// put there, with the answer.
-    pub(super) async fn invited(&self, asked: &Respond, account: &str, id: &str) -> Result<Found> {
+    pub(super) async fn invited(
+        &self,
+        asked: &Respond,
+        account: &str,
+        id: &str,
+        caller: &dyn Caller,
+    ) -> Result<Found> {
         let account = self.accounts.by_id(account).await?;
         let said = &asked.id;
         let document = self.invitation(&account, id, said).await?;
@@ -89,7 +98,7 @@ impl Pipeline {
                 "is about a meeting that is not in the calendar",
                 "forward the message itself",
             ),
-            Reply::Answer(answer) => self.take_in(owner, &entry, answer, asked).await,
+            Reply::Answer(answer) => self.take_in(owner, &entry, answer, asked, caller).await,
         }
     }
 
@@ -130,6 +139,7 @@ impl Pipeline {
         entry: &Entry,
         answer: Answer,
         asked: &Respond,
+        caller: &dyn Caller,
     ) -> Result<Found> {
         let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
         let write = match &organizer {
@@ -168,6 +178,11 @@ impl Pipeline {
             ..Told::default()
         };
         let name = short(&entry.title);
+        let audience = taken_in(&change, asked, &own);
+        let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
+        let act = act(asked_about(&format!("{when} {name}"), answer, asked));
+        self.agreed(&act, &audience, Some(caller), &mut told.notes)
+            .await?;
         let value = match owner.port.create(None, &change, Notify::Nobody).await {
             Ok(value) => value,
             Err(error) if error.is_open() => {
@@ -210,4 +225,18 @@ impl Pipeline {
         }
         Ok(Found::Told(told))
     }
+}
+
+/// Whom an event reaches that is made of an invitation and answered: whoever
+/// called it. Everybody else on it sees the copy when it is one's own, and what
+/// is said with the answer.
+fn taken_in(change: &Change, asked: &Respond, own: &str) -> Audience {
+    let mut audience = Audience::default();
+    let organizer = change.organizer.as_ref();
+    audience.add(organizer.map(|one| one.address.as_str()));
+    let words = asked.comment.is_some() || asked.propose.is_some();
+    if organizer.is_none() || words {
+        audience.named(change.guests.as_deref().unwrap_or_default(), own);
+    }
+    audience
 }

@@ -9,6 +9,7 @@ use super::super::outcome::{Outcome, Told};
 use super::super::target::{Owner, short};
 use super::super::{Draft, Flattening, Pipeline, columns_of};
 use crate::access::Access;
+use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::provider::calendar::CalendarOp;
@@ -17,9 +18,13 @@ use crate::schemas::{CALENDAR, Level};
 use crate::times;
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn manage(&self, asked: Manage) -> Result<Draft> {
+    pub(in crate::pipeline) async fn manage(
+        &self,
+        asked: Manage,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
         if asked.kind != ManageKind::Calendar {
-            return self.arrange(asked).await;
+            return self.arrange(asked, caller).await;
         }
         if let Some(name) = asked.set.keys().next() {
             return Err(Error::argument(format!(
@@ -82,7 +87,7 @@ impl Pipeline {
                 .next("name the calendar to delete by `id` alone"));
         }
         let (owner, place) = self.calendar(asked.account.as_deref(), said).await?;
-        if place.access != "owner" {
+        if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
             return Err(Error::argument(format!(
                 "the calendar {} is somebody else's",
                 short(&place.name)

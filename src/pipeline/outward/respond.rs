@@ -2,15 +2,20 @@
 
 use jiff::Timestamp;
 
+use super::super::guard::Audience;
+use super::super::guard::events::{act, line};
 use super::super::outcome::{Outcome, Told};
 use super::super::save::{Before, guest, named, read};
-use super::super::target::{Target, span, title};
+use super::super::target::{Target, span, title, told as shown};
 use super::super::{Draft, Pipeline};
 use super::invited::Found;
+use crate::access::Access;
+use crate::caller::Caller;
 use crate::error::{Error, Result};
-use crate::provider::calendar::{Answer, Response};
+use crate::provider::calendar::{Answer, Facts, Response};
 use crate::request::outward::{Reply, Respond};
 use crate::request::save::{EventWords, Scope};
+use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::when::When;
 
@@ -18,10 +23,15 @@ use crate::when::When;
 pub(super) type Other = (Timestamp, Timestamp);
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn respond(&self, asked: Respond) -> Result<Draft> {
+    pub(in crate::pipeline) async fn respond(
+        &self,
+        asked: Respond,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        self.needs(Access::Send, "answering or forwarding an invitation")?;
         let message = self.handle(HandleKind::Message, &asked.id).await?;
         let target = match message {
-            Some((account, id)) => match self.invited(&asked, &account, &id).await? {
+            Some((account, id)) => match self.invited(&asked, &account, &id, caller).await? {
                 Found::There(target) => *target,
                 Found::Told(told) => return self.tell(told).await,
             },
@@ -33,12 +43,13 @@ impl Pipeline {
             }
         };
         match asked.response {
-            Reply::Forward => self.forward(target, &asked).await,
-            Reply::Answer(answer) => self.answer(target, answer, &asked).await,
+            Reply::Forward => self.forward(target, &asked, caller).await,
+            Reply::Answer(answer) => self.answer(target, answer, &asked, caller).await,
         }
     }
 
-    async fn forward(&self, target: Target, asked: &Respond) -> Result<Draft> {
+    async fn forward(&self, target: Target, asked: &Respond, caller: &dyn Caller) -> Result<Draft> {
+        let mut told = Told::default();
         let mut to = Vec::new();
         for one in &asked.to {
             let one = guest(one)?;
@@ -54,7 +65,23 @@ impl Pipeline {
         let comment = asked.comment.as_deref();
         let name = format!("{} {}", target.handle, title(&target.facts));
         let port = &target.owner.port;
-        let mut told = Told::default();
+        let own = &target.owner.account.email;
+        let mut audience = Audience::default();
+        audience.add(addresses.iter().map(String::as_str));
+        // Whoever called it learns that it was passed on.
+        audience.organizer(&target.facts);
+        if port.api() == Api::Gmail {
+            // More people are asked, of which everybody is notified.
+            audience.everybody_on(&target.facts, own);
+        }
+        let question = format!(
+            "Forward an invitation?\n{}\nTo: {}{}",
+            shown(&target.facts, &self.config.zone),
+            named(&to),
+            line("Comment", comment)
+        );
+        self.agreed(&act(question), &audience, Some(caller), &mut told.notes)
+            .await?;
         match port.forward(&target.value, &addresses, comment).await {
             Ok(()) => {
                 let detail = format!("to {}", named(&to));
@@ -69,7 +96,13 @@ impl Pipeline {
         self.tell(told).await
     }
 
-    async fn answer(&self, target: Target, answer: Answer, asked: &Respond) -> Result<Draft> {
+    async fn answer(
+        &self,
+        target: Target,
+        answer: Answer,
+        asked: &Respond,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
         if target.facts.own {
             return Err(Error::argument(format!(
                 "{} is your own: there is nobody to answer",
@@ -111,6 +144,13 @@ impl Pipeline {
             notes: echo,
             ..Told::default()
         };
+        let about = shown(&target.facts, &self.config.zone);
+        let own = &target.owner.account.email;
+        let api = target.owner.port.api();
+        let audience = answered(&target.facts, api, asked, own);
+        let act = act(asked_about(&about, answer, asked));
+        self.agreed(&act, &audience, Some(caller), &mut told.notes)
+            .await?;
         match target.owner.port.respond(&target.value, &response).await {
             Ok(Some(value)) => told.events.push((target.owner.clone(), value)),
             Ok(None) => told.outcomes.push(Outcome::new(
@@ -171,6 +211,31 @@ impl Pipeline {
                 .next("give the time, too, such as 2026-02-03 18h05")),
         }
     }
+}
+
+/// Whom an answer reaches.
+pub(super) fn answered(facts: &Facts, api: Api, asked: &Respond, own: &str) -> Audience {
+    let mut audience = Audience::default();
+    let google = api == Api::Gmail;
+    // Google shows answers in the organizer's calendar, notified or not, and
+    // what is said with them to all guests.
+    if asked.notify || google {
+        audience.organizer(facts);
+    }
+    if google && (asked.comment.is_some() || asked.propose.is_some()) {
+        audience.everybody_on(facts, own);
+    }
+    audience
+}
+
+/// The question about an answer.
+pub(super) fn asked_about(about: &str, answer: Answer, asked: &Respond) -> String {
+    format!(
+        "Answer an invitation?\n{about}\nAnswer: {}{}{}",
+        word(answer),
+        line("Proposed", asked.propose.as_deref()),
+        line("Comment", asked.comment.as_deref())
+    )
 }
 
 /// The answer as it goes to the service.

@@ -9,9 +9,11 @@ use super::make::{self, Made};
 use super::others;
 use super::series::{self, Base};
 use super::span::{self, Before, Span, moment};
+use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::guard::events::Deed;
 use crate::pipeline::outcome::{Outcome, Told};
-use crate::pipeline::target::{Target, title};
+use crate::pipeline::target::{Target, title, told as shown};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};
 use crate::recurrence::Repeat;
@@ -29,7 +31,12 @@ pub(super) struct Ready {
 }
 
 impl Pipeline {
-    pub(super) async fn change_event(&self, id: &str, asked: &Save) -> Result<Draft> {
+    pub(super) async fn change_event(
+        &self,
+        id: &str,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         let Some(words) = asked.events.first() else {
             return Err(Error::argument("there is nothing to change").next("give `events`"));
         };
@@ -38,14 +45,20 @@ impl Pipeline {
         self.as_shown(&target).await?;
         let scope = target.scope(asked.scope, "this, following or series")?;
         match scope {
-            None | Some(Scope::This) => self.change_one(target, words, asked).await,
-            Some(Scope::Series) => self.change_series(target, words, asked).await,
-            Some(Scope::Following) => self.change_following(target, words, asked).await,
+            None | Some(Scope::This) => self.change_one(target, words, asked, caller).await,
+            Some(Scope::Series) => self.change_series(target, words, asked, caller).await,
+            Some(Scope::Following) => self.change_following(target, words, asked, caller).await,
         }
     }
 
     /// One event, or one occurrence of a recurring one.
-    async fn change_one(&self, target: Target, words: &EventWords, asked: &Save) -> Result<Draft> {
+    async fn change_one(
+        &self,
+        target: Target,
+        words: &EventWords,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         let facts = &target.facts;
         let zone = target.zone(&self.config.zone);
         let mut made = make::changed(words, &self.here(), facts, &zone)?;
@@ -73,7 +86,7 @@ impl Pipeline {
         }
         let repeat = made.change.repeat.clone().flatten();
         let ready = self.ready(target, made.change, repeat, asked).await?;
-        self.finish_change(ready, made.notes, asked).await
+        self.finish_change(ready, made.notes, asked, caller).await
     }
 
     /// All occurrences of a recurring event.
@@ -82,6 +95,7 @@ impl Pipeline {
         target: Target,
         words: &EventWords,
         asked: &Save,
+        caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
         let seen = reference(&target.facts);
         let master = match target.facts.series {
@@ -132,7 +146,7 @@ impl Pipeline {
             notes.extend(self.exceptions(&master, None).await);
         }
         let ready = self.ready(master, change, repeat, asked).await?;
-        self.finish_change(ready, notes, asked).await
+        self.finish_change(ready, notes, asked, caller).await
     }
 
     /// What is said of a recurring event, its time apart: that is told of the
@@ -225,7 +239,13 @@ impl Pipeline {
     }
 
     /// Looks for clashes, then writes, or tells what would be written.
-    async fn finish_change(&self, ready: Ready, notes: Vec<String>, asked: &Save) -> Result<Draft> {
+    async fn finish_change(
+        &self,
+        ready: Ready,
+        notes: Vec<String>,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         let Ready {
             target,
             change,
@@ -255,6 +275,14 @@ impl Pipeline {
                 .push(Outcome::new(name, "change", "refused", met.join("; ")));
             return self.tell(told).await;
         }
+        let zone = &self.config.zone;
+        let question = format!(
+            "Change an event that others are on?\n{}\n{difference}",
+            shown(&target.facts, zone)
+        );
+        let deed = Deed::Change(&change);
+        self.agreed_for(&target, &deed, question, caller, &mut told.notes)
+            .await?;
         if asked.dry_run {
             let mut detail = vec![difference];
             detail.extend(met);

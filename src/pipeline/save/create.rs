@@ -4,12 +4,18 @@ use super::clash::{self, Met, Wanted};
 use super::make::{self, Made};
 use super::others;
 use super::place::Destination;
+use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::guard::Audience;
+use crate::pipeline::guard::events::act;
 use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
 use crate::request::save::{IfConflict, Save};
+
+/// How many events a question names.
+const NAMED: usize = 10;
 
 /// An event that is going to be, and how it is called in the answer.
 struct Item {
@@ -19,7 +25,11 @@ struct Item {
 }
 
 impl Pipeline {
-    pub(super) async fn create_events(&self, asked: &Save) -> Result<Draft> {
+    pub(super) async fn create_events(
+        &self,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         if asked.scope.is_some() {
             return Err(Error::argument("`scope` is for an event that is there")
                 .next("leave it out, or give `id`"));
@@ -71,6 +81,8 @@ impl Pipeline {
                     false => line.clone(),
                 }));
         }
+        self.agreed_for_new(&items, asked, &destination, caller, &mut told.notes)
+            .await?;
         if asked.dry_run {
             self.plan_events(&items, asked, &destination, &mut told);
         } else {
@@ -114,6 +126,48 @@ impl Pipeline {
         }
         told.notes.extend(notes);
         Ok(())
+    }
+
+    /// Refuses new events that must not reach those who are asked to them, or
+    /// whose calendar they go into.
+    async fn agreed_for_new(
+        &self,
+        items: &[Item],
+        asked: &Save,
+        to: &Destination,
+        caller: Option<&dyn Caller>,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        let own = &to.owner.account.email;
+        let mut audience = Audience::default();
+        let mut lines = Vec::new();
+        for item in items {
+            if asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+                continue;
+            }
+            let change = &item.made.change;
+            audience.guests(change.guests.as_deref().unwrap_or_default(), own);
+            lines.push(format!(
+                "{}; {}",
+                item.name,
+                make::description(change, &self.config.zone)
+            ));
+        }
+        if let Some(place) = &to.calendar {
+            audience.calendar(place, own);
+        }
+        if lines.is_empty() || audience == Audience::default() {
+            return Ok(());
+        }
+        let more = lines.len().saturating_sub(NAMED);
+        lines.truncate(NAMED);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        let question = format!("Create events that others are on?\n{}", lines.join("\n"));
+        self.agreed(&act(question), &audience, caller, notes)
+            .await
+            .map(drop)
     }
 
     fn plan_events(&self, items: &[Item], asked: &Save, to: &Destination, told: &mut Told) {

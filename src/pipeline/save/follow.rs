@@ -9,10 +9,12 @@ use super::change::{Ready, reference};
 use super::make;
 use super::series::{self, Base};
 use super::span::{Span, civil, moment};
+use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
+use crate::pipeline::guard::events::Deed;
 use crate::pipeline::outcome::{Outcome, Told};
-use crate::pipeline::target::{Target, title};
+use crate::pipeline::target::{Target, title, told as shown};
 use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
@@ -77,13 +79,14 @@ impl Pipeline {
         target: Target,
         words: &EventWords,
         asked: &Save,
+        caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
         let seen = reference(&target.facts);
         let master = self.master_of(&target).await?;
         self.as_shown(&master).await?;
         let Some(mut cut) = cut(&master, seen.0, &self.config.zone)? else {
             // Nothing comes before it: it is the series.
-            return self.change_series(target, words, asked).await;
+            return self.change_series(target, words, asked, caller).await;
         };
         let (_, made, to) = self.moving(&master, seen, words)?;
         let mut notes = made.notes;
@@ -133,7 +136,7 @@ impl Pipeline {
             ..made.change
         };
         let ready = self.ready(master, change, repeat, asked).await?;
-        self.split(ready, &target, cut, notes, asked).await
+        self.split(ready, &target, cut, notes, asked, caller).await
     }
 
     async fn split(
@@ -143,6 +146,7 @@ impl Pipeline {
         cut: Cut,
         notes: Vec<String>,
         asked: &Save,
+        caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
         let Ready {
             target: master,
@@ -163,17 +167,25 @@ impl Pipeline {
                 .push(Outcome::new(name, "change", "refused", met.join("; ")));
             return self.tell(told).await;
         }
+        let from = Facts {
+            start: cut.base.start.when(),
+            end: cut.base.end.when(),
+            ..master.facts.clone()
+        };
+        let difference = format!(
+            "a new series from {} on: {}",
+            when::start(from.start, &self.config.zone),
+            make::difference(&change, &from, &self.config.zone)
+        );
+        let question = format!(
+            "Change an event that others are on?\n{}\n{difference}",
+            shown(&target.facts, &self.config.zone)
+        );
+        let deed = Deed::Change(&change);
+        self.agreed_for(&master, &deed, question, caller, &mut told.notes)
+            .await?;
         if asked.dry_run {
-            let from = Facts {
-                start: cut.base.start.when(),
-                end: cut.base.end.when(),
-                ..master.facts.clone()
-            };
-            let mut detail = vec![format!(
-                "a new series from {} on: {}",
-                when::start(from.start, &self.config.zone),
-                make::difference(&change, &from, &self.config.zone)
-            )];
+            let mut detail = vec![difference];
             detail.extend(met);
             told.outcomes
                 .push(Outcome::new(name, "change", "planned", detail.join("; ")));

@@ -12,8 +12,11 @@ use super::clash::{self, Met, Wanted};
 use super::make;
 use super::place::Destination;
 use super::source;
+use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::ical::{Document, Entry};
+use crate::pipeline::guard::Audience;
+use crate::pipeline::guard::events::{Deed, act};
 use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::{Target, short};
 use crate::pipeline::{Draft, Pipeline};
@@ -27,6 +30,8 @@ use crate::text::words::words;
 const MOST: usize = 200;
 /// How many events are looked up at once.
 const AT_ONCE: usize = 8;
+/// How many events a question names.
+const NAMED: usize = 10;
 /// Notes about the document that are shown.
 const NOTES: usize = 10;
 
@@ -51,7 +56,12 @@ pub(super) enum Put {
 }
 
 impl Pipeline {
-    pub(super) async fn import(&self, said: &str, asked: &Save) -> Result<Draft> {
+    pub(super) async fn import(
+        &self,
+        said: &str,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         if asked.scope.is_some() {
             return Err(
                 Error::argument("`scope` is for an event that is there").next("leave it out")
@@ -88,6 +98,8 @@ impl Pipeline {
         }
         self.look_up(&mut items, &destination, &mut told).await?;
         self.compare_import(&mut items, asked, &destination, &mut told)
+            .await?;
+        self.agreed_for_import(&items, asked, &destination, caller, &mut told.notes)
             .await?;
         if asked.dry_run {
             told.notes.push("dry run: nothing was written".to_owned());
@@ -264,6 +276,65 @@ impl Pipeline {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a document that must not reach those who are on its events, or
+    /// on the events that it changes.
+    async fn agreed_for_import(
+        &self,
+        items: &[Item],
+        asked: &Save,
+        to: &Destination,
+        caller: Option<&dyn Caller>,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        if !self.is_watchful().await? {
+            return Ok(());
+        }
+        let own = &to.owner.account.email;
+        let mut audience = Audience::default();
+        let mut lines = Vec::new();
+        for item in items {
+            let refused = asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
+            let reached = match &item.there {
+                None if refused => continue,
+                None => {
+                    let mut new = Audience::default();
+                    new.named(item.change.guests.as_deref().unwrap_or_default(), own);
+                    let organizer = item.change.organizer.as_ref();
+                    new.add(organizer.map(|one| one.address.as_str()));
+                    if let Some(place) = &to.calendar {
+                        new.calendar(place, own);
+                    }
+                    (new != Audience::default()).then_some(new)
+                }
+                Some(there) if there.facts.own && !item.twin => {
+                    let change = differing(&item.change, &there.facts);
+                    match change == Change::default() && item.exceptions.is_empty() {
+                        true => None,
+                        // Its occurrences may be deleted, too.
+                        false => self.reached(there, &Deed::Delete(false)).await?,
+                    }
+                }
+                Some(_) => None,
+            };
+            if let Some(reached) = reached {
+                audience.join(&reached);
+                lines.push(format!("\n{}", item.name));
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let more = lines.len().saturating_sub(NAMED);
+        lines.truncate(NAMED);
+        if more > 0 {
+            lines.push(format!("\nand {more} more"));
+        }
+        let question = format!("Import events that others are on?{}", lines.concat());
+        self.agreed(&act(question), &audience, caller, notes)
+            .await
+            .map(drop)
     }
 
     async fn put(

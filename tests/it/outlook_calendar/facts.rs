@@ -30,7 +30,10 @@ fn plain() -> Facts {
         title: String::new(),
         place: String::new(),
         own: true,
+        organizer: None,
         guests: Vec::new(),
+        omitted: false,
+        joint: false,
         answer: None,
         busy: true,
         cancelled: false,
@@ -76,6 +79,7 @@ async fn an_event_tells_what_it_is() {
         title: "Proofs of the autumn catalogue".to_owned(),
         place: "Studio Okafor, room 2".to_owned(),
         own: false,
+        organizer: Some("lena@studio.example".to_owned()),
         guests: vec![
             Guest {
                 me: true,

@@ -1,0 +1,784 @@
+//! Whom a write may reach: whoever is on its target, whomever the call names.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use daysheet::caller::{Caller, Reply};
+use daysheet::provider::calendar::Guest;
+use daysheet::provider::mail::{Audience, AutoReply};
+use daysheet::schemas::Api;
+use daysheet::when::When;
+use serde_json::{Value, json};
+
+use crate::desk::{Office, guest, repeat};
+use crate::rack::{Room, Says};
+
+const START: &str = "2036-02-05T09:00[Europe/Berlin]";
+/// The third of the weekly meetings: Eve is asked to that one.
+const THIRD: &str = "main/w@20360219T0800Z";
+
+/// Events that Eve is on, whom nobody knows, and some that she is not on.
+fn fill(office: &Office) {
+    let ana = office.ana();
+    let me = Guest {
+        me: true,
+        ..guest("ana@example.com", '?')
+    };
+    let room = Guest {
+        room: true,
+        ..guest("room@example.org", '+')
+    };
+    let (bo, eve) = (guest("bo@example.com", '+'), guest("eve@example.org", '?'));
+    let put = |id: &str, title: &str, own: bool, organizer: Option<&str>, list: &[&Guest]| {
+        let mut facts = ana.put(id, title, START, 60);
+        facts.own = own;
+        facts.organizer = organizer.map(str::to_owned);
+        facts.guests = list.iter().map(|one| (*one).clone()).collect();
+        ana.set(facts);
+    };
+    let (from_bo, from_eve) = (Some("bo@example.com"), Some("eve@example.org"));
+    put("main/p", "Private", true, None, &[]);
+    put("main/r", "Rooms", true, None, &[&room]);
+    put("main/b", "With Bo", true, None, &[&bo, &room]);
+    put("main/m", "Meeting", true, None, &[&bo, &eve]);
+    put("main/o", "Omitted", true, None, &[&bo]);
+    ana.touch("main/o", |facts| facts.omitted = true);
+    put("main/i", "Invited", false, from_eve, &[&me, &bo]);
+    put("main/k", "Kickoff", false, from_bo, &[&me, &eve]);
+    put("main/j", "Joint", false, from_bo, &[&me, &eve]);
+    ana.touch("main/j", |facts| facts.joint = true);
+    put("main/n", "Nobody's", false, None, &[&me]);
+    put("main/w", "Weekly", true, None, &[&bo]);
+    ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
+    let mut third = ana.put(THIRD, "Weekly", "2036-02-19T09:00[Europe/Berlin]", 60);
+    third.series = Some("main/w".to_owned());
+    third.original = Some(When::At("2036-02-19T08:00:00Z".parse().unwrap()));
+    third.uid = Some("main-w@test.example".to_owned());
+    third.guests = vec![bo, eve];
+    ana.set(third);
+    put("work/s", "Shared", true, None, &[]);
+    ana.list("boss@example.org", "Boss", "owner");
+    put("boss@example.org/x", "Board", true, None, &[]);
+    // In a calendar that is not among Ana's.
+    put("eve@example.org/z", "Eve's", true, None, &[]);
+}
+
+fn event(members: Value) -> Value {
+    let mut event = json!({"title": "T", "start": "2036-02-06 09h00"});
+    let all = event.as_object_mut().unwrap();
+    all.extend(members.as_object().unwrap().clone());
+    event
+}
+
+fn create(members: Value, more: Value) -> Value {
+    with(json!({"events": [event(members)]}), more)
+}
+
+fn change(id: &str, members: Value, more: Value) -> Value {
+    with(json!({"id": id, "events": [members]}), more)
+}
+
+fn with(mut call: Value, more: Value) -> Value {
+    let all = call.as_object_mut().unwrap();
+    all.extend(more.as_object().unwrap().clone());
+    call
+}
+
+fn document(uid: &str, lines: &str) -> String {
+    format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//EN\r\nBEGIN:VEVENT\r\nUID:{uid}\r\n\
+         DTSTART:20360206T080000Z\r\nDTEND:20360206T090000Z\r\nSUMMARY:SECRET\r\n{lines}\
+         END:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+}
+
+const EVE: &str = "eve@example.org";
+const UNNAMED: &str = "people whom the service does not name";
+const SHARED: &str = "those who share the calendar Work";
+
+/// Calls that reach somebody who is not on the list, and who that is.
+fn outside() -> Vec<(&'static str, Value, &'static str)> {
+    let (all, none) = (|| json!({"notify": "all"}), || json!({"notify": "none"}));
+    let title = || json!({"title": "SECRET"});
+    let asked = |who: &str| json!({"people": [who]});
+    let dry = || json!({"notify": "all", "dry_run": true});
+    let save = "calendar_save";
+    let mut two = create(asked("bo@example.com"), none());
+    two["events"].as_array_mut().unwrap().push(event(
+        json!({"title": "U", "people": ["Eve <EVE@example.org>?"]}),
+    ));
+    let delete = |id: &str, more: Value| with(json!({"id": id}), more);
+    let respond =
+        |id: &str, response: &str, more: Value| with(json!({"id": id, "response": response}), more);
+    let comment = || json!({"comment": "SECRET"});
+    vec![
+        (save, create(asked(EVE), none()), EVE),
+        (save, create(asked(EVE), dry()), EVE),
+        (save, two, "EVE@example.org"),
+        (save, create(json!({}), json!({"calendar": "work"})), SHARED),
+        (
+            save,
+            create(json!({}), json!({"calendar": "Boss"})),
+            "boss@example.org",
+        ),
+        (save, change("main/m", title(), all()), EVE),
+        (save, change("main/m", title(), none()), EVE),
+        (save, change("main/m", title(), dry()), EVE),
+        (
+            save,
+            change("main/m", json!({"remove": ["eve"]}), none()),
+            EVE,
+        ),
+        (save, change("main/b", json!({"add": [EVE]}), none()), EVE),
+        (save, change("main/p", asked(EVE), none()), EVE),
+        (save, change("main/o", title(), all()), UNNAMED),
+        (save, change("main/j", title(), none()), EVE),
+        (save, change("work/s", title(), json!({})), SHARED),
+        (
+            save,
+            change("boss@example.org/x", title(), json!({})),
+            "boss@example.org",
+        ),
+        (save, change("eve@example.org/z", title(), json!({})), EVE),
+        (
+            save,
+            change(
+                "main/w",
+                title(),
+                json!({"notify": "all", "scope": "series"}),
+            ),
+            EVE,
+        ),
+        (
+            save,
+            change(
+                "main/w@20360212T0800Z",
+                title(),
+                json!({"notify": "none", "scope": "following"}),
+            ),
+            EVE,
+        ),
+        (
+            save,
+            change(THIRD, title(), json!({"notify": "none", "scope": "this"})),
+            EVE,
+        ),
+        (
+            save,
+            json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}),
+            EVE,
+        ),
+        (
+            save,
+            json!({"ics": document("n@x.example", "ATTENDEE;CUTYPE=ROOM:mailto:eve@example.org\r\n")}),
+            EVE,
+        ),
+        (
+            save,
+            json!({"ics": document("n@x.example", "ORGANIZER:mailto:eve@example.org\r\n"), "dry_run": true}),
+            EVE,
+        ),
+        // It is there already, and Eve is on it.
+        (
+            save,
+            json!({"ics": document("main-m@test.example", "")}),
+            EVE,
+        ),
+        ("calendar_delete", delete("main/m", all()), EVE),
+        ("calendar_delete", delete("main/m", none()), EVE),
+        ("calendar_delete", delete("main/i", all()), EVE),
+        ("calendar_delete", delete("work/s", json!({})), SHARED),
+        (
+            "calendar_delete",
+            delete("main/w", json!({"notify": "none", "scope": "series"})),
+            EVE,
+        ),
+        (
+            "calendar_respond",
+            respond("main/i", "decline", comment()),
+            EVE,
+        ),
+        (
+            "calendar_respond",
+            respond("main/i", "accept", json!({})),
+            EVE,
+        ),
+        ("calendar_respond", respond("main/i", "accept", none()), EVE),
+        (
+            "calendar_respond",
+            respond("main/k", "accept", comment()),
+            EVE,
+        ),
+        (
+            "calendar_respond",
+            respond("main/k", "tentative", json!({"propose": "10:00"})),
+            EVE,
+        ),
+        (
+            "calendar_respond",
+            respond("main/n", "accept", json!({})),
+            "whoever called the event",
+        ),
+        (
+            "calendar_respond",
+            respond("main/b", "forward", json!({"to": [EVE]})),
+            EVE,
+        ),
+        (
+            "calendar_respond",
+            respond("main/m", "forward", json!({"to": ["bo@example.com"]})),
+            EVE,
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn the_allow_list_has_whoever_is_reached() {
+    let list = &[("DAYSHEET_RECIPIENTS", "bo@example.com")];
+    for (tool, call, who) in outside() {
+        let office = Office::with(Api::Gmail, list).await;
+        fill(&office);
+        assert_eq!(
+            office.error(tool, call.clone()).await,
+            format!(
+                "the list of allowed recipients does not have {who}: leave them out, or ask the \
+                 user to add them to the setting `recipients`"
+            ),
+            "{tool} {call}"
+        );
+        assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
+    }
+    // What reaches nobody else is done.
+    let none = || json!({"notify": "none"});
+    let inside = [
+        (
+            "calendar_save",
+            create(json!({"people": ["BO@example.com"]}), none()),
+        ),
+        (
+            "calendar_save",
+            change("main/p", json!({"title": "A"}), json!({})),
+        ),
+        (
+            "calendar_save",
+            change("main/r", json!({"title": "A"}), none()),
+        ),
+        (
+            "calendar_save",
+            change("main/b", json!({"title": "A"}), none()),
+        ),
+        // A reminder is one's own.
+        (
+            "calendar_save",
+            change("main/m", json!({"reminder": "5"}), none()),
+        ),
+        (
+            "calendar_save",
+            change("main/i", json!({"title": "A"}), json!({})),
+        ),
+        ("calendar_delete", json!({"id": "main/b", "notify": "all"})),
+        ("calendar_delete", json!({"id": "main/i"})),
+        (
+            "calendar_respond",
+            json!({"id": "main/k", "response": "accept"}),
+        ),
+        (
+            "calendar_respond",
+            json!({"id": "main/b", "response": "forward", "to": ["bo@example.com"]}),
+        ),
+    ];
+    for (tool, call) in inside {
+        let office = Office::with(Api::Gmail, list).await;
+        fill(&office);
+        office.ok(tool, call.clone()).await;
+        assert_eq!(office.written().len(), 1, "{tool} {call}");
+    }
+    // At Outlook a comment is for the organizer, and who is not notified sees nothing.
+    let outlook = [
+        json!({"id": "main/k", "response": "accept", "comment": "Gladly"}),
+        json!({"id": "main/i", "response": "accept", "notify": "none"}),
+    ];
+    for call in outlook {
+        let office = Office::with(Api::Outlook, list).await;
+        fill(&office);
+        office.ok("calendar_respond", call.clone()).await;
+        assert_eq!(office.written().len(), 1, "{call}");
+    }
+}
+
+#[tokio::test]
+async fn a_calendar_that_may_be_shared_on_is_still_its_owners() {
+    let office = Office::with(Api::Gmail, &[]).await;
+    fill(&office);
+    for (op, more) in [("rename", json!({"name": "SECRET"})), ("delete", json!({}))] {
+        let call = with(json!({"kind": "calendar", "op": op, "id": "Boss"}), more);
+        assert_eq!(
+            office.error("manage", call).await,
+            format!("the calendar Boss is somebody else's: ask its owner to {op} it")
+        );
+    }
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_message_with_an_invitation_reaches_its_organizer() {
+    let invitation = document(
+        "n@x.example",
+        "ORGANIZER:mailto:eve@example.org\r\nATTENDEE:mailto:ana@example.com\r\n",
+    )
+    .replace("VERSION", "METHOD:REQUEST\r\nVERSION");
+    for (list, refused) in [("bo@example.com", true), ("@example.org", false)] {
+        let office = Office::with(Api::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
+        let letters = &office.ana().letters;
+        letters
+            .lock()
+            .unwrap()
+            .insert("l".to_owned(), invitation.clone());
+        office.ok("mail_search", json!({})).await;
+        let call = json!({"id": "m1", "response": "decline", "comment": "SECRET"});
+        let answer = office.call("calendar_respond", call).await;
+        assert_eq!(answer.is_err(), refused, "{answer:?}");
+        assert_eq!(office.written().is_empty(), refused);
+    }
+}
+
+/// A user who answers as told, and does something first.
+struct Meanwhile<'a>(&'a (dyn Fn() + Sync), Reply, Mutex<Vec<String>>);
+
+#[async_trait]
+impl Caller for Meanwhile<'_> {
+    async fn confirm(&self, question: &str) -> Reply {
+        self.2.lock().unwrap().push(question.to_owned());
+        (self.0)();
+        self.1
+    }
+
+    async fn progress(&self, _: u64, _: u64, _: &str) {}
+}
+
+/// An office that has shown what strangers wrote, and knows Bo.
+async fn wary(setting: &str) -> Office {
+    let office = Office::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
+    fill(&office);
+    office.ana().known.lock().unwrap().push("bo@example.com");
+    let call = json!({"from": "2036-02-05", "to": "2036-02-06"});
+    office.ok("calendar_search", call).await;
+    office
+}
+
+#[tokio::test]
+async fn who_is_new_is_a_question_before_anything_is_written() {
+    let none = || json!({"notify": "none"});
+    let when = "Tue 2036-02-05 09h00 to 10h00";
+    let cases = [
+        (
+            "calendar_save",
+            create(json!({"people": [EVE, "bo@example.com"]}), none()),
+            "Create events that others are on?\nT; Wed 2036-02-06 09h00 to 10h00; with \
+             eve@example.org, bo@example.com"
+                .to_owned(),
+            1,
+        ),
+        (
+            "calendar_save",
+            change(
+                "main/m",
+                json!({"title": "SECRET"}),
+                json!({"notify": "all"}),
+            ),
+            format!(
+                "Change an event that others are on?\n{when} Meeting\ntitle \"Meeting\" → \"SECRET\""
+            ),
+            1,
+        ),
+        (
+            "calendar_save",
+            change(
+                "main/w@20360212T0800Z",
+                json!({"title": "SECRET"}),
+                json!({"notify": "none", "scope": "following"}),
+            ),
+            "Change an event that others are on?\nTue 2036-02-12 09h00 to 10h00 Weekly\na new \
+             series from Tue 2036-02-12 09h00 on: time Tue 2036-02-12 09h00 to 10h00 → Tue \
+             2036-02-12 09h00 to 10h00; title \"Weekly\" → \"SECRET\"; dates left out"
+                .to_owned(),
+            2,
+        ),
+        (
+            "calendar_save",
+            json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}),
+            "Import events that others are on?\nSECRET".to_owned(),
+            1,
+        ),
+        (
+            "calendar_delete",
+            json!({"id": "main/m", "notify": "none"}),
+            format!("Delete an event that others are on?\n{when} Meeting\n{when}"),
+            1,
+        ),
+        (
+            "calendar_respond",
+            json!({"id": "main/i", "response": "decline", "comment": "SECRET\nSend this mail?"}),
+            format!(
+                "Answer an invitation?\n{when} Invited\nAnswer: decline\nComment: SECRET Send this \
+                 mail?"
+            ),
+            1,
+        ),
+        (
+            "calendar_respond",
+            json!({"id": "main/b", "response": "forward", "to": [EVE]}),
+            format!("Forward an invitation?\n{when} With Bo\nTo: eve@example.org"),
+            1,
+        ),
+    ];
+    let refused = |why: &str| {
+        format!(
+            "it reaches people never written to before (eve@example.org), strangers' mail was \
+             read before, and {why}: ask the user to do it in the calendar program, or to run \
+             `daysheet call` in a terminal"
+        )
+    };
+    for (tool, call, question, writes) in cases {
+        let office = wary("confirm").await;
+        let error = office.error(tool, call.clone()).await;
+        assert_eq!(error, refused("nobody can be asked here"), "{tool} {call}");
+        for (reply, wanted) in [
+            (
+                Reply::No,
+                "the user said no: nothing was done: ask the user what to do instead",
+            ),
+            (Reply::Later, "the user is being asked"),
+        ] {
+            let user = Says(reply, Mutex::default());
+            let answer = office.call_as(tool, call.clone(), &user).await;
+            assert_eq!(answer.unwrap_err().to_string(), wanted, "{tool} {call}");
+            assert_eq!(
+                *user.1.lock().unwrap(),
+                [format!(
+                    "{question}\nNever written to before: eve@example.org"
+                )],
+            );
+        }
+        assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
+        let user = Says(Reply::Yes, Mutex::default());
+        office.call_as(tool, call.clone(), &user).await.unwrap();
+        assert_eq!(user.1.lock().unwrap().len(), 1, "{tool} {call}");
+        assert_eq!(office.written().len(), writes, "{tool} {call}");
+        // Where new people are refused, nobody is asked.
+        let strict = wary("refuse").await;
+        let answer = strict.call_as(tool, call.clone(), &user).await;
+        let error = answer.unwrap_err().to_string();
+        assert_eq!(error, refused("the settings refuse that"), "{tool} {call}");
+        assert_eq!(user.1.lock().unwrap().len(), 1, "{tool} {call}");
+        assert_eq!(strict.written(), Vec::<String>::new(), "{tool} {call}");
+    }
+    // A dry run is refused as the real one is, and asks nobody.
+    let call = || {
+        change(
+            "main/m",
+            json!({"title": "B"}),
+            json!({"notify": "all", "dry_run": true}),
+        )
+    };
+    let user = Says(Reply::No, Mutex::default());
+    let office = wary("confirm").await;
+    let blocks = office
+        .call_as("calendar_save", call(), &user)
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "the user is going to be asked: never written to before: eve@example.org\n\
+         dry run: nothing was written"
+    );
+    assert_eq!(user.1.lock().unwrap().len(), 0);
+    let error = wary("refuse").await.error("calendar_save", call()).await;
+    assert_eq!(error, refused("the settings refuse that"));
+    // Whom one knows, and who is not on it, is no question.
+    let office = wary("confirm").await;
+    let call = change("main/b", json!({"title": "B"}), json!({"notify": "all"}));
+    office.ok("calendar_save", call).await;
+    assert_eq!(office.written().len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_agreed_to_is_what_is_written() {
+    let mallory = guest("mallory@example.org", '?');
+    let on_event = |office: &Office, id: &str| {
+        office
+            .ana()
+            .touch(id, |facts| facts.guests.push(mallory.clone()));
+    };
+    let cases = [
+        (
+            "calendar_save",
+            change(
+                "main/m",
+                json!({"title": "SECRET"}),
+                json!({"notify": "all"}),
+            ),
+            "main/m",
+            "was changed since it was shown",
+        ),
+        (
+            "calendar_delete",
+            json!({"id": "main/m", "notify": "all"}),
+            "main/m",
+            "was changed since it was shown",
+        ),
+        (
+            "calendar_save",
+            change(
+                "main/w",
+                json!({"title": "SECRET"}),
+                json!({"notify": "all", "scope": "series"}),
+            ),
+            THIRD,
+            "than the user was asked about",
+        ),
+        (
+            "calendar_delete",
+            json!({"id": "main/w", "notify": "all", "scope": "series"}),
+            THIRD,
+            "than the user was asked about",
+        ),
+    ];
+    for (tool, call, id, wanted) in cases {
+        let office = wary("confirm").await;
+        let then = || on_event(&office, id);
+        let user = Meanwhile(&then, Reply::Yes, Mutex::default());
+        let answer = office.call_as(tool, call.clone(), &user).await;
+        let error = answer.unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+        let now = office.ana().get("main/w").unwrap();
+        assert_eq!(now.title, "Weekly");
+        assert_eq!(office.ana().get("main/m").unwrap().title, "Meeting");
+    }
+}
+
+#[tokio::test]
+async fn below_send_what_others_are_on_is_left_alone() {
+    let none = || json!({"notify": "none"});
+    let title = || json!({"title": "SECRET"});
+    let theirs = [
+        (
+            "calendar_save",
+            create(json!({"people": ["bo@example.com"]}), none()),
+        ),
+        (
+            "calendar_save",
+            create(
+                json!({"people": ["bo@example.com"]}),
+                json!({"notify": "none", "dry_run": true}),
+            ),
+        ),
+        (
+            "calendar_save",
+            create(json!({}), json!({"calendar": "work"})),
+        ),
+        ("calendar_save", change("main/b", title(), none())),
+        (
+            "calendar_save",
+            change("main/b", json!({"start": "10:00"}), none()),
+        ),
+        (
+            "calendar_save",
+            change("main/b", json!({"reminder": "5"}), none()),
+        ),
+        (
+            "calendar_save",
+            change("main/b", json!({"people": []}), none()),
+        ),
+        (
+            "calendar_save",
+            change("main/p", json!({"add": ["bo@example.com"]}), none()),
+        ),
+        (
+            "calendar_save",
+            change("main/i", json!({"reminder": "5"}), json!({})),
+        ),
+        ("calendar_save", change("main/i", title(), json!({}))),
+        ("calendar_save", change("main/n", title(), json!({}))),
+        ("calendar_save", change("main/o", title(), none())),
+        ("calendar_save", change("work/s", title(), json!({}))),
+        (
+            "calendar_save",
+            json!({"ics": document("n@x.example", "ATTENDEE:mailto:bo@example.com\r\n")}),
+        ),
+        (
+            "calendar_save",
+            json!({"ics": document("main-b@test.example", "")}),
+        ),
+        ("calendar_delete", with(json!({"id": "main/b"}), none())),
+        ("calendar_delete", json!({"id": "main/i"})),
+        ("calendar_delete", json!({"id": "work/s"})),
+        (
+            "calendar_respond",
+            json!({"id": "main/i", "response": "accept"}),
+        ),
+        (
+            "calendar_respond",
+            with(json!({"id": "main/i", "response": "accept"}), none()),
+        ),
+        (
+            "calendar_respond",
+            json!({"id": "main/p", "response": "forward", "to": ["bo@example.com"]}),
+        ),
+    ];
+    let mine = [
+        ("calendar_save", create(json!({}), json!({}))),
+        ("calendar_save", change("main/p", title(), json!({}))),
+        ("calendar_save", change("main/r", title(), json!({}))),
+        ("calendar_save", json!({"ics": document("n@x.example", "")})),
+        ("calendar_delete", json!({"id": "main/p"})),
+        ("calendar_delete", json!({"id": "main/r"})),
+    ];
+    for level in ["organize", "draft"] {
+        for (tool, call) in &theirs {
+            let office = Office::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+            fill(&office);
+            let what = match *tool {
+                "calendar_respond" => "answering or forwarding an invitation",
+                _ => "writing an event that others are on",
+            };
+            assert_eq!(
+                office.error(tool, call.clone()).await,
+                format!(
+                    "{what} needs access `send`, and it is `{level}` here: ask the user to start \
+                     the server with --access send"
+                ),
+                "{tool} {call}"
+            );
+            assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
+        }
+        for (tool, call) in &mine {
+            let office = Office::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+            fill(&office);
+            office.ok(tool, call.clone()).await;
+            assert_eq!(office.written().len(), 1, "{tool} {call}");
+        }
+    }
+    for (tool, call) in &theirs {
+        let dry = call.get("dry_run").is_some();
+        let office = Office::with(Api::Gmail, &[("DAYSHEET_ACCESS", "send")]).await;
+        fill(&office);
+        office.ok(tool, call.clone()).await;
+        assert_eq!(office.written().len(), usize::from(!dry), "{tool} {call}");
+    }
+}
+
+#[tokio::test]
+async fn what_goes_to_whoever_writes_is_asked_about() {
+    let update = |kind: &str, set: Value| json!({"kind": kind, "op": "update", "set": set});
+    let reply = |audience: &str| {
+        update(
+            "auto_reply",
+            json!({"status": "on", "text": "SECRET", "audience": audience}),
+        )
+    };
+    let everybody = "it reaches people never written to before (whoever writes to \
+                     ana@example.com), and ";
+    let by_hand = "ask the user to do it in the settings of the mail program, or to run \
+                   `daysheet call` in a terminal";
+    let not_listed = |who: &str| {
+        format!(
+            "the list of allowed recipients does not have {who}: leave them out, or ask the user \
+             to add them to the setting `recipients`"
+        )
+    };
+    let list = ("DAYSHEET_RECIPIENTS", "bo@example.com");
+    let own = ("DAYSHEET_RECIPIENTS", "@example.com");
+    let confirm = ("DAYSHEET_NEW_RECIPIENTS", "confirm");
+    let refuse = ("DAYSHEET_NEW_RECIPIENTS", "refuse");
+    let signature = || update("signature", json!({"text": "SECRET"}));
+    let mut dry = reply("all");
+    dry["dry_run"] = true.into();
+    let cases = [
+        (
+            list,
+            reply("all"),
+            Some(not_listed("whoever writes to ana@example.com")),
+        ),
+        (
+            own,
+            reply("all"),
+            Some(not_listed("whoever writes to ana@example.com")),
+        ),
+        (
+            own,
+            dry.clone(),
+            Some(not_listed("whoever writes to ana@example.com")),
+        ),
+        (
+            own,
+            reply("contacts"),
+            Some(not_listed("any contact who writes to ana@example.com")),
+        ),
+        (
+            list,
+            reply("organization"),
+            Some(not_listed("@example.com")),
+        ),
+        (own, reply("organization"), None),
+        (
+            confirm,
+            reply("all"),
+            Some(format!("{everybody}nobody can be asked here: {by_hand}")),
+        ),
+        (
+            refuse,
+            reply("all"),
+            Some(format!("{everybody}the settings refuse that: {by_hand}")),
+        ),
+        (
+            refuse,
+            dry,
+            Some(format!("{everybody}the settings refuse that: {by_hand}")),
+        ),
+        (refuse, reply("organization"), None),
+        (
+            confirm,
+            update("auto_reply", json!({"status": "off"})),
+            None,
+        ),
+        (
+            own,
+            signature(),
+            Some(not_listed("whoever ana@example.com writes to")),
+        ),
+        (confirm, signature(), None),
+    ];
+    for (setting, call, refused) in cases {
+        let room = Room::with(Api::Gmail, &[setting]).await;
+        *room.ana().reply.lock().unwrap() = AutoReply {
+            on: true,
+            html: Some("Away".to_owned()),
+            audience: Some(Audience::Contacts),
+            ..AutoReply::default()
+        };
+        match refused {
+            None => drop(room.ok("manage", call.clone()).await),
+            Some(wanted) => assert_eq!(room.error("manage", call.clone()).await, wanted, "{call}"),
+        }
+    }
+    // The user says what becomes of it.
+    for (answer, on) in [
+        (Reply::Yes, true),
+        (Reply::No, false),
+        (Reply::Later, false),
+    ] {
+        let room = Room::with(Api::Outlook, &[confirm]).await;
+        let user = Says(answer, Mutex::default());
+        let done = room.call_as("manage", reply("all"), &user).await;
+        assert_eq!(done.is_ok(), on, "{done:?}");
+        assert_eq!(room.ana().reply.lock().unwrap().on, on);
+        assert_eq!(
+            *user.1.lock().unwrap(),
+            [
+                "Answer mail to ana@example.com by itself?\nTo: everybody\nText: SECRET\nNever \
+              written to before: whoever writes to ana@example.com"
+            ]
+        );
+    }
+}

@@ -20,7 +20,7 @@ mod span;
 pub(super) use change::reference;
 pub(super) use create::unsaid;
 pub(super) use follow::cut;
-pub(super) use guests::{guest, named, others};
+pub(super) use guests::{checked, guest, named, others};
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 

@@ -305,8 +305,8 @@ async fn what_cannot_be_answered_is_refused() {
         ),
         (
             json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
-            "`cy` is no mail address: give name@example.com or Name <name@example.com>, one in \
-             each item",
+            "`to` cy: cy is no address: give an address; a name with a comma in it stands in quotes: \
+             \"Lindqvist, Mira\" <mira@example.com>",
         ),
         (
             json!({"id": "main/i", "response": "forward"}),

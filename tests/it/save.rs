@@ -206,18 +206,28 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
         ),
         (
             json!({"title": "T", "start": start, "people": ["bo at example.com"]}),
-            "`bo at example.com` is no mail address: give name@example.com or Name \
-             <name@example.com>, one in each item",
+            "`people` bo at example.com: bo at example.com is no address: give an address; a name \
+             with a comma in it stands in quotes: \"Lindqvist, Mira\" <mira@example.com>",
         ),
         (
             json!({"title": "T", "start": start, "people": ["bo@example.com; cy@example.com"]}),
-            "`bo@example.com; cy@example.com` is no mail address: give name@example.com or Name \
+            "`people` bo@example.com; cy@example.com has 2 addresses: give name@example.com or Name \
              <name@example.com>, one in each item",
         ),
         (
             json!({"title": "T", "start": start, "people": ["bo@"]}),
-            "`bo@` is no mail address: give name@example.com or Name <name@example.com>, one in \
-             each item",
+            "`people` bo@: bo@ has no domain such as example.com: correct it after the @",
+        ),
+        (
+            json!({"title": "T", "start": start, "people": ["bo@\u{440}\u{430}ypal.example"]}),
+            "`people` bo@\u{440}\u{430}ypal.example: the domain of bo@\u{440}\u{430}ypal.example \
+             mixes scripts that look alike (xn--ypal-43d9g.example): check the domain letter by \
+             letter, and type it anew",
+        ),
+        (
+            json!({"title": "T", "start": start, "people": ["bo@example.com <eve@example.org>?"]}),
+            "`people` bo@example.com <eve@example.org>: the name says bo@example.com and the \
+             address is eve@example.org: leave out the name, or the address that stands in it",
         ),
         (
             json!({"title": "T", "start": start, "people": many}),

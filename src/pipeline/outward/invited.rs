@@ -5,7 +5,7 @@ use super::super::Pipeline;
 use super::super::guard::Audience;
 use super::super::guard::events::act;
 use super::super::outcome::{Outcome, Told};
-use super::super::save::{Before, change_of};
+use super::super::save::{Before, change_of, checked};
 use super::super::target::{Owner, Target, short, span, told as tell};
 use super::respond::{asked_about, response, word};
 use crate::caller::Caller;
@@ -155,7 +155,7 @@ impl Pipeline {
             }
             .unwrap_or_else(|| self.config.zone.clone()),
         };
-        let (propose, notes) = self.proposal(&before, answer, asked)?;
+        let (propose, mut notes) = self.proposal(&before, answer, asked)?;
         let api = owner.port.api();
         if api != Api::Gmail && answer == Answer::Declined {
             return Err(Error::new(
@@ -166,6 +166,7 @@ impl Pipeline {
         }
         let own = owner.account.email.clone();
         let (mut change, _) = change_of(entry, api, &own);
+        checked(&mut change.guests, &mut notes);
         if let Some(guests) = &mut change.guests {
             let me = |guest: &&mut Guest| guest.address.eq_ignore_ascii_case(&own);
             if let Some(me) = guests.iter_mut().find(me) {

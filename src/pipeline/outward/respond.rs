@@ -52,7 +52,7 @@ impl Pipeline {
         let mut told = Told::default();
         let mut to = Vec::new();
         for one in &asked.to {
-            let one = guest(one)?;
+            let one = guest("to", one, &mut told.notes)?;
             if !to.contains(&one) {
                 to.push(one);
             }

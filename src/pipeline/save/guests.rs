@@ -1,11 +1,13 @@
-//! Who is asked to a meeting: addresses read, lists combined so that nobody's
-//! answer is lost.
+//! Who is asked to a meeting: addresses read as strictly as those of mail, lists
+//! combined so that nobody's answer is lost.
 
+use crate::compose::people;
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Facts, Guest};
+use crate::provider::mail::Person;
 use crate::request::save::EventWords;
 use crate::schemas::Api;
-use crate::text::{self, address_list, brief};
+use crate::text::brief;
 
 /// The most that Google asks to one event.
 const GOOGLE: usize = 200;
@@ -16,54 +18,41 @@ const OUTLOOK: usize = 500;
 /// How many are named when somebody is not found.
 const NAMED: usize = 12;
 
-/// Reads `Name <a@b>` or `a@b`; a `?` behind is for those who need not come.
-pub(in crate::pipeline) fn guest(said: &str) -> Result<Guest> {
+/// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a `?` behind
+/// is for those who need not come. What is odd about them goes into `notes`.
+pub(in crate::pipeline) fn guest(
+    field: &str,
+    said: &str,
+    notes: &mut Vec<String>,
+) -> Result<Guest> {
     let trimmed = said.trim();
     let (who, optional) = match trimmed.strip_suffix('?') {
         Some(who) => (who.trim_end(), true),
         None => (trimmed, false),
     };
-    let found = address_list(who);
-    match found.as_slice() {
-        [one] if is_address(&one.email) && !who.contains(char::is_control) => Ok(Guest {
-            address: one.email.clone(),
+    let mut read = people::read(field, &[who.to_owned()])?;
+    notes.append(&mut read.warnings);
+    match read.people.as_slice() {
+        [one] => Ok(Guest {
+            address: one.address.clone(),
             name: one.name.clone(),
             optional,
             ..Guest::default()
         }),
-        _ => Err(
-            Error::argument(format!("`{}` is no mail address", brief(said)))
-                .next("give name@example.com or Name <name@example.com>, one in each item"),
-        ),
+        many => Err(Error::argument(format!(
+            "`{field}` {} has {} addresses",
+            brief(said),
+            many.len()
+        ))
+        .next("give name@example.com or Name <name@example.com>, one in each item")),
     }
 }
 
-/// True for something that mail could be sent to.
-fn is_address(said: &str) -> bool {
-    let Some((local, domain)) = said.rsplit_once('@') else {
-        return false;
-    };
-    let plain = |c: char| !c.is_whitespace() && !c.is_control() && !text::is_invisible(c);
-    let labels = || domain.split('.');
-    !local.is_empty()
-        && local.len() <= 64
-        && local
-            .chars()
-            .all(|c| plain(c) && !matches!(c, '@' | '<' | '>' | ',' | ';' | ':'))
-        && domain.len() <= 253
-        && labels().all(|label| {
-            !label.is_empty()
-                && label
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
-        })
-}
-
 /// The addresses, each once; the last word on whether one must come counts.
-fn guests(said: &[String]) -> Result<Vec<Guest>> {
+fn guests(said: &[String], notes: &mut Vec<String>) -> Result<Vec<Guest>> {
     let mut found: Vec<Guest> = Vec::new();
     for one in said {
-        let guest = guest(one)?;
+        let guest = guest("people", one, notes)?;
         match found.iter_mut().find(|known| is_same(known, &guest)) {
             Some(known) => *known = guest,
             None => found.push(guest),
@@ -72,12 +61,45 @@ fn guests(said: &[String]) -> Result<Vec<Guest>> {
     Ok(found)
 }
 
+/// Those whom somebody else's document asks, as they can be asked: an address
+/// that is none, or deceives, is left out, and so is a name that holds another.
+pub(in crate::pipeline) fn checked(list: &mut Option<Vec<Guest>>, notes: &mut Vec<String>) {
+    let Some(all) = list.take() else {
+        return;
+    };
+    let mut kept = Vec::new();
+    for one in all {
+        let person = Person {
+            name: one.name.clone(),
+            address: one.address.clone(),
+        };
+        if let Some(person) = people::known(&person, notes) {
+            kept.push(Guest {
+                address: person.address,
+                name: person.name,
+                ..one
+            });
+        }
+    }
+    *list = Some(kept).filter(|kept| !kept.is_empty());
+}
+
 fn is_same(one: &Guest, other: &Guest) -> bool {
+    let sent = |guest: &Guest| match guest.address.is_ascii() {
+        true => guest.address.clone(),
+        // A domain may be there as people see it.
+        false => people::ascii(&guest.address).unwrap_or_default(),
+    };
+    let is_plain = one.address.is_ascii() && other.address.is_ascii();
     one.address.eq_ignore_ascii_case(&other.address)
+        || !is_plain && sent(one).eq_ignore_ascii_case(&sent(other))
 }
 
 /// Who is asked to a new event: `people` and `add` are the same here.
-pub(in crate::pipeline) fn asked(words: &EventWords) -> Result<Vec<Guest>> {
+pub(in crate::pipeline) fn asked(
+    words: &EventWords,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Guest>> {
     if let Some(nobody) = words.remove.first() {
         return Err(Error::argument(format!(
             "`remove` names {}, and nobody is asked to a new event yet",
@@ -87,14 +109,18 @@ pub(in crate::pipeline) fn asked(words: &EventWords) -> Result<Vec<Guest>> {
     }
     let mut said = words.people.clone().unwrap_or_default();
     said.extend(words.add.iter().cloned());
-    guests(&said)
+    guests(&said, notes)
 }
 
 /// Who is asked after a change, if that is not who was.
-pub(in crate::pipeline) fn changed(words: &EventWords, now: &Facts) -> Result<Option<Vec<Guest>>> {
+pub(in crate::pipeline) fn changed(
+    words: &EventWords,
+    now: &Facts,
+    notes: &mut Vec<String>,
+) -> Result<Option<Vec<Guest>>> {
     let mut list = now.guests.clone();
     if let Some(said) = &words.people {
-        let said = guests(said)?;
+        let said = guests(said, notes)?;
         // Rooms are no people: who lists the people does not give up the room.
         let rooms = now
             .guests
@@ -104,7 +130,7 @@ pub(in crate::pipeline) fn changed(words: &EventWords, now: &Facts) -> Result<Op
         list = said.iter().map(|one| combined(one, now)).collect();
         list.extend(rooms);
     }
-    for one in guests(&words.add)? {
+    for one in guests(&words.add, notes)? {
         match list.iter_mut().find(|known| is_same(known, &one)) {
             Some(known) => known.optional = one.optional,
             None => list.push(combined(&one, now)),
@@ -133,7 +159,7 @@ fn combined(said: &Guest, now: &Facts) -> Guest {
 /// rows show, or by the name.
 fn meant(said: &str, list: &[Guest]) -> Result<usize> {
     let wanted = said.trim().trim_end_matches('?').trim().to_lowercase();
-    let address = guest(said).ok().map(|one| one.address.to_lowercase());
+    let address = guest("remove", said, &mut Vec::new()).ok();
     let by = |fits: &dyn Fn(&Guest) -> bool| {
         let found: Vec<usize> = (0..)
             .zip(list)
@@ -146,7 +172,7 @@ fn meant(said: &str, list: &[Guest]) -> Result<usize> {
         }
     };
     let lower = |guest: &Guest| guest.address.to_lowercase();
-    by(&|one| Some(lower(one)) == address)
+    by(&|one| lower(one) == wanted || address.as_ref().is_some_and(|said| is_same(one, said)))
         .or_else(|| by(&|one| lower(one).split('@').next() == Some(&wanted)))
         .or_else(|| {
             by(&|one| one.name.as_ref().map(|name| name.to_lowercase()) == Some(wanted.clone()))

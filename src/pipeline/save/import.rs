@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 
 use super::clash::{self, Met, Wanted};
+use super::guests::checked;
 use super::make;
 use super::place::Destination;
 use super::source;
@@ -149,7 +150,8 @@ impl Pipeline {
                 ));
                 return;
             }
-            let (change, without) = source::change(&entry, api, &to.owner.account.email);
+            let (mut change, without) = source::change(&entry, api, &to.owner.account.email);
+            checked(&mut change.guests, &mut told.notes);
             left_out.extend(without);
             items.push(Item {
                 name,

@@ -49,7 +49,8 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> 
         return Err(Error::argument("an event needs `start`")
             .next("give it, such as 2026-02-03 18h05 or tomorrow 9am"));
     };
-    let guests = guests::asked(words)?;
+    let mut notes = Vec::new();
+    let guests = guests::asked(words, &mut notes)?;
     let rule = repeats(words.repeats.as_deref())?.flatten();
     let repeat = rule.map(|rule| Repeat {
         rule,
@@ -59,7 +60,7 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> 
     if let Some(repeat) = &repeat {
         begins(repeat, &span)?;
     }
-    let mut notes = span.echo.clone();
+    notes.extend(span.echo.iter().cloned());
     notes.extend(past(&span, here.now, &here.zone, repeat.as_ref()));
     Ok(Made {
         change: Change {
@@ -148,7 +149,7 @@ pub(in crate::pipeline) fn changed(
             time: moves.map(Span::moments),
             place: fresh(&words.place, &now.place),
             notes: fresh(&words.notes, now.notes.as_deref().unwrap_or_default()),
-            guests: guests::changed(words, now)?,
+            guests: guests::changed(words, now, &mut notes)?,
             repeat: None,
             online: words.online.filter(|online| *online != now.link.is_some()),
             show: words.show,

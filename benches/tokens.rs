@@ -20,8 +20,8 @@ use daysheet::budget::count::{TOKENIZER, tokens};
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::Client;
 use daysheet::config::Config;
-use daysheet::encode::stc;
 use daysheet::encode::stc::value::Json;
+use daysheet::encode::stc::{self, Version};
 use daysheet::providers::sandbox::Faults;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -142,12 +142,16 @@ async fn notations(client: &mut Client, what: &str, tool: &str, mut arguments: V
     let json = client.call(tool, arguments).await.unwrap();
     let mut document = Json::parse(&json.blocks[0]).unwrap();
     without_ids(&mut document);
-    let stc = stc::write::write(&document);
-    assert_eq!(stc::parse::parse(&stc).as_ref(), Ok(&document));
+    let [one, two] = [Version::One, Version::Two].map(|version| {
+        let stc = stc::write::write(&document, version);
+        assert_eq!(stc::parse::parse(&stc).as_ref(), Ok(&document));
+        stc
+    });
     println!("{what}");
     for (notation, text) in [
         ("TOON", &toon.blocks[0]),
-        ("STC", &stc),
+        ("STC, version 1", &one),
+        ("STC, version 2", &two),
         ("compact JSON", &document.to_json()),
     ] {
         line(notation, tokens(text), &format!("{} bytes", text.len()), "");

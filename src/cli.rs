@@ -27,7 +27,9 @@ pub mod app;
 mod call;
 mod check;
 pub mod client;
+mod convert;
 mod demo;
+mod notation;
 mod sandbox;
 mod schema;
 mod serve;
@@ -42,6 +44,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::access::Access;
 use crate::config::Config;
+use crate::encode::stc::Version;
 use crate::error::{Error, Kind, Result};
 use crate::providers::sandbox::Faults;
 use crate::request::Add;
@@ -82,7 +85,8 @@ Environment:
   DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR
                                    caps (default: 30 and 200)
   DAYSHEET_MICROSOFT_SIGNATURE     what stands below letters from Outlook: text or HTML
-  DAYSHEET_FORMAT                  toon (default), json or stc
+  DAYSHEET_FORMAT                  toon (default), json, stc, or stc2: stc without the braces and
+                                   quotes that can be spared
   DAYSHEET_DELIMITER               tab (default), comma or pipe
   DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
@@ -141,14 +145,25 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Check that a file is strict TOON (or STC) with the columns of the registry.
+    /// Check that a file is strict TOON, JSON or STC with the columns of the registry.
     Check {
-        /// The file is STC.
+        /// The file is STC, even if it has no braces.
         #[arg(long)]
         stc: bool,
         /// Print any STC as JSON, and leave the registry aside.
         #[arg(long, requires = "stc")]
         json: bool,
+        /// The file; - is stdin.
+        file: PathBuf,
+    },
+    /// Print a file of JSON, TOON or STC in another of them.
+    Convert {
+        /// What to print; stc2 is STC without the braces and quotes that can be spared.
+        #[arg(long, value_name = "NOTATION", value_parser = ["toon", "json", "stc", "stc2"])]
+        to: String,
+        /// What the file is in; found out unless given.
+        #[arg(long, value_name = "NOTATION", value_parser = ["toon", "json", "stc"])]
+        from: Option<String>,
         /// The file; - is stdin.
         file: PathBuf,
     },
@@ -303,12 +318,26 @@ fn run(command: Command) -> Result<ExitCode> {
         // What needs no settings works even when they are broken.
         Command::Schema { table, json } => return schema::run(table.as_deref(), json),
         Command::Check { file, stc, json } => {
-            let what = match (stc, json) {
-                (false, _) => check::As::Toon,
-                (true, false) => check::As::Stc,
-                (true, true) => check::As::StcToJson,
+            let notation = stc.then_some(notation::Notation::Stc);
+            let what = match json {
+                true => check::As::Json,
+                false => check::As::Summary,
             };
-            return check::run(&file, what);
+            return check::run(&file, notation, what);
+        }
+        Command::Convert { to, from, file } => {
+            let from = from.map(|word| match word.as_str() {
+                "toon" => notation::Notation::Toon,
+                "json" => notation::Notation::Json,
+                _ => notation::Notation::Stc,
+            });
+            let to = match to.as_str() {
+                "toon" => convert::To::Toon,
+                "json" => convert::To::Json,
+                "stc" => convert::To::Stc(Version::One),
+                _ => convert::To::Stc(Version::Two),
+            };
+            return convert::run(&file, from, to);
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -374,9 +403,10 @@ fn run(command: Command) -> Result<ExitCode> {
                 calendar,
                 fault,
             } => sandbox::run(port, mail, calendar, faults(fault.as_deref())?).await,
-            Command::Schema { .. } | Command::Check { .. } | Command::Completions { .. } => {
-                Ok(ExitCode::SUCCESS)
-            }
+            Command::Schema { .. }
+            | Command::Check { .. }
+            | Command::Convert { .. }
+            | Command::Completions { .. } => Ok(ExitCode::SUCCESS),
         }
     });
     // A read of stdin that nobody waits for any more must not keep the process.

@@ -20,6 +20,7 @@ use url::Url;
 use crate::access::Access;
 use crate::budget::count::Tokenizer;
 use crate::budget::value::Strategy;
+use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Kind, Result};
 
@@ -244,7 +245,8 @@ impl Config {
                 let formats = [
                     ("toon", None),
                     ("json", Some(Format::Json)),
-                    ("stc", Some(Format::Stc)),
+                    ("stc", Some(Format::Stc(Version::One))),
+                    ("stc2", Some(Format::Stc(Version::Two))),
                 ];
                 let delimiters = [
                     ("tab", Delimiter::Tab),

@@ -28,15 +28,23 @@ pub enum Format {
     /// Compact JSON: the same keys and columns in the same order, plus the
     /// provider's ids and long texts.
     Json,
-    /// STC, one line with what JSON has: `docs/stc.md`.
-    Stc,
+    /// STC of this version, one line with what JSON has: `docs/stc.md`.
+    Stc(stc::Version),
 }
 
 impl Format {
     /// True when long texts are fields of rows; in the others they are blocks
     /// behind the document.
     pub const fn has_text_fields(self) -> bool {
-        matches!(self, Self::Json | Self::Stc)
+        matches!(self, Self::Json | Self::Stc(_))
+    }
+
+    /// The number of the version of STC, where it is one.
+    pub const fn stc_version(self) -> Option<u32> {
+        match self {
+            Self::Stc(version) => Some(version.number()),
+            Self::Toon(_) | Self::Json => None,
+        }
     }
 }
 
@@ -76,7 +84,7 @@ impl Format {
         match self {
             Self::Toon(delimiter) => toon::pieces(table, delimiter),
             Self::Json => json::pieces(table),
-            Self::Stc => stc::pieces(table),
+            Self::Stc(version) => stc::pieces(table, version),
         }
     }
 }
@@ -87,7 +95,7 @@ impl Document {
         match format {
             Format::Toon(delimiter) => toon::encode(self, delimiter),
             Format::Json => json::encode(self),
-            Format::Stc => stc::encode(self),
+            Format::Stc(version) => stc::encode(self, version),
         }
     }
 }

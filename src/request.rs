@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 
 use self::args::Args;
 pub use self::view::{Call, View};
+use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Result};
 use crate::schemas::{Field, Level, MESSAGE, THREAD, Table};
@@ -262,10 +263,13 @@ pub fn read(
     let args = Args::new(tool, arguments.unwrap_or_default())?;
     let format = match args.choice("format")? {
         Some("json") => Format::Json,
-        Some("stc") => Format::Stc,
+        Some("stc") => match format {
+            Format::Stc(version) => Format::Stc(version),
+            Format::Toon(_) | Format::Json => Format::Stc(Version::default()),
+        },
         Some(_) => match format {
             Format::Toon(delimiter) => Format::Toon(delimiter),
-            Format::Json | Format::Stc => Format::Toon(Delimiter::default()),
+            Format::Json | Format::Stc(_) => Format::Toon(Delimiter::default()),
         },
         None => format,
     };

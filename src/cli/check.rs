@@ -1,21 +1,18 @@
-//! `daysheet check`: is a file strict TOON, and are its tables the registry's?
-//! The same of STC is in `check/stc.rs`.
+//! `daysheet check`: is a file an answer of ours, in TOON, JSON or STC, and are
+//! its tables the registry's: known tables, known columns, values of the
+//! declared kinds?
 //!
-//! Decoding TOON is the `toon-format` crate's work. What is added is the registry:
-//! known tables, known columns, values of the declared kinds; and the line and
-//! column of what is wrong.
+//! Reading is `notation`'s. What is wrong is told with its line and column, in
+//! STC too, where the whole document is one line.
 
-mod stc;
-
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::Value;
-use toon_format::{DecodeOptions, ToonError};
-
+use super::notation::{self, Notation, Problem};
 use crate::describe;
-use crate::error::{Error, Kind, Result};
+use crate::encode::stc::parse::Placed;
+use crate::encode::stc::value::Json;
+use crate::error;
 use crate::schemas::{self, Field, Table};
 
 /// Scalars that stand before the tables of a document.
@@ -48,33 +45,27 @@ const SCALARS: &[&str] = &[
     "base64",
 ];
 
-/// Something wrong, and where: line and column count from 1.
-#[derive(Debug, PartialEq, Eq)]
-struct Problem {
-    line: usize,
-    column: usize,
-    message: String,
-}
-
-/// What a file is checked to be, and what is printed when it is.
+/// What is printed of a file that is as it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum As {
-    /// TOON; what it holds.
-    Toon,
-    /// STC; what it holds.
-    Stc,
-    /// STC with any tables; the same as JSON.
-    StcToJson,
+    /// What it holds.
+    Summary,
+    /// The same as JSON; its tables may be any.
+    Json,
 }
 
 /// Checks `file` (`-` is stdin) and prints what is wrong, one line each.
-pub(super) fn run(file: &Path, what: As) -> Result<ExitCode> {
-    let text = read(file)?;
+///
+/// What begins with a brace is JSON or STC, everything else is TOON unless
+/// `notation` says what it is.
+pub(super) fn run(file: &Path, notation: Option<Notation>, what: As) -> error::Result<ExitCode> {
+    let text = notation::text(file)?;
     let name = file.display();
     let found = match what {
-        As::Toon => check(&text).map(|summary| format!("{name}: ok: {summary}")),
-        As::Stc => stc::check(&text).map(|summary| format!("{name}: ok: {summary}")),
-        As::StcToJson => stc::to_json(&text),
+        As::Summary => check(&text, notation).map(|summary| format!("{name}: ok: {summary}")),
+        As::Json => notation::read(&text, notation)
+            .map(|read| read.value.to_json())
+            .map_err(|problem| vec![problem]),
     };
     match found {
         Ok(said) => {
@@ -95,132 +86,150 @@ pub(super) fn run(file: &Path, what: As) -> Result<ExitCode> {
     }
 }
 
-fn read(file: &Path) -> Result<String> {
-    let mut bytes = Vec::new();
-    let outcome = if file == Path::new("-") {
-        std::io::stdin().read_to_end(&mut bytes).map(drop)
-    } else {
-        std::fs::read(file).map(|found| bytes = found)
-    };
-    outcome.map_err(|error| {
-        Error::new(
-            Kind::NotFound,
-            format!("{} could not be read: {error}", file.display()),
-        )
-        .next("give the path of a text file, or - for stdin")
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Error::argument(format!("{} is not UTF-8 at byte {at}", file.display()))
-            .next("save it as UTF-8")
-    })
-}
-
 /// What the document holds, or everything that is wrong with it.
-fn check(text: &str) -> std::result::Result<String, Vec<Problem>> {
-    // An editor's newline at the end of the file is not the document's.
-    let text = text.strip_suffix('\n').unwrap_or(text);
-    let document: Value =
-        toon_format::decode(text, &DecodeOptions::new()).map_err(|error| vec![syntax(error)])?;
-    let Some(root) = document.as_object() else {
-        return Err(vec![at(
-            1,
-            1,
-            "the document is not an object with tables".to_owned(),
-        )]);
+fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>> {
+    let notation = notation.unwrap_or(match text.trim_start().starts_with('{') {
+        true => Notation::Stc,
+        false => Notation::Toon,
+    });
+    let Placed { value, mut places } =
+        notation::read(text, Some(notation)).map_err(|problem| vec![problem])?;
+    if notation == Notation::Toon {
+        places = toon_places(text, &value);
+    }
+    let Json::Object(members) = &value else {
+        let message = "the document is not an object with tables";
+        return Err(vec![Problem::at(text, 0, message)]);
     };
-    let mut problems = Vec::new();
+    let mut report = Report {
+        text,
+        // The root's own.
+        places: places.into_iter().skip(1),
+        problems: Vec::new(),
+    };
     let mut summary = Vec::new();
-    for (name, value) in root {
-        let line = header_line(text, name);
+    for (name, value) in members {
+        let key = report.place();
         match (schemas::find_in_document(name), value) {
-            (Some(table), Value::Array(rows)) => {
+            (Some(table), Json::List(rows)) => {
                 summary.push(format!("{} {name}", rows.len()));
-                check_rows(text, line, table, rows, &mut problems);
+                report.place();
+                for row in rows {
+                    report.row(table, row);
+                }
+                continue;
             }
-            (Some(_), _) => problems.push(at(line, 1, format!("`{name}` is not a table of rows"))),
-            (None, Value::Array(_) | Value::Object(_)) => {
-                problems.push(at(
-                    line,
-                    1,
-                    format!("no table of the registry is called `{name}`"),
-                ));
+            (Some(_), _) => report.add(key, format!("`{name}` is not a table of rows")),
+            (None, Json::List(_) | Json::Object(_)) => {
+                report.add(key, format!("no table of the registry is called `{name}`"));
             }
             (None, _) if SCALARS.contains(&name.as_str()) => {}
-            (None, _) => problems.push(at(
-                line,
-                1,
-                format!("`{name}` is not a scalar of a document"),
-            )),
+            (None, _) => report.add(key, format!("`{name}` is not a scalar of a document")),
         }
+        report.pass(value);
     }
+    let mut problems = report.problems;
     if problems.is_empty() {
-        Ok(if summary.is_empty() {
-            "no tables".to_owned()
-        } else {
-            summary.join(", ")
-        })
-    } else {
-        problems.sort_by_key(|problem| (problem.line, problem.column));
-        Err(problems)
+        return Ok(match summary.is_empty() {
+            true => "no tables".to_owned(),
+            false => summary.join(", "),
+        });
     }
+    problems.sort();
+    // The heading of a table is wrong once.
+    problems.dedup();
+    Err(problems)
 }
 
-fn check_rows(
-    text: &str,
-    header: usize,
-    table: &'static Table,
-    rows: &[Value],
-    problems: &mut Vec<Problem>,
-) {
-    for (number, row) in rows.iter().enumerate() {
-        // Tables of documents are tabular: a row is a line below the header.
-        let line = header + 1 + number;
-        let Some(row) = row.as_object() else {
-            problems.push(at(
-                line,
-                1,
-                format!("a row of `{}` is not an object", table.plural),
-            ));
-            continue;
-        };
-        for (position, (name, value)) in row.iter().enumerate() {
-            match table.field(name) {
-                None if number == 0 => {
-                    problems.push(at(
-                        header,
-                        header_column(text, header, name),
-                        format!("the table of {} has no column `{name}`", table.plural),
-                    ));
+struct Report<'a, P> {
+    text: &'a str,
+    /// Where keys and values stand, in order.
+    places: P,
+    problems: Vec<Problem>,
+}
+
+impl<P: Iterator<Item = usize>> Report<'_, P> {
+    fn place(&mut self) -> usize {
+        self.places.next().unwrap_or_default()
+    }
+
+    fn add(&mut self, place: usize, message: String) {
+        self.problems.push(Problem::at(self.text, place, message));
+    }
+
+    /// Passes a value; gives its place.
+    fn pass(&mut self, value: &Json) -> usize {
+        let place = self.place();
+        match value {
+            Json::List(items) => {
+                for item in items {
+                    self.pass(item);
                 }
-                None => {}
+            }
+            Json::Object(members) => {
+                for (_, member) in members {
+                    self.place();
+                    self.pass(member);
+                }
+            }
+            _ => {}
+        }
+        place
+    }
+
+    fn row(&mut self, table: &'static Table, row: &Json) {
+        let Json::Object(members) = row else {
+            let place = self.pass(row);
+            return self.add(
+                place,
+                format!("a row of `{}` is not an object", table.plural),
+            );
+        };
+        self.place();
+        for (name, value) in members {
+            let key = self.place();
+            let place = self.pass(value);
+            match table.field(name) {
                 Some(field) => {
                     if let Some(message) = mismatch(table, field, value) {
-                        problems.push(at(line, cell_column(text, header, line, position), message));
+                        self.add(place, message);
                     }
+                }
+                // `provider_id` and `text`, where the table's rows have them.
+                None if has_property(table, name) => {}
+                None => {
+                    let message = format!("the table of {} has no column `{name}`", table.plural);
+                    self.add(key, message);
                 }
             }
         }
     }
+}
+
+/// True for what the table's schema has, be it a column or not.
+fn has_property(table: &Table, name: &str) -> bool {
+    describe::json_schema(table)
+        .get("properties")
+        .is_some_and(|properties| properties.get(name).is_some())
 }
 
 /// Why a value cannot stand in the column, if it cannot.
-fn mismatch(table: &Table, field: &Field, value: &Value) -> Option<String> {
+fn mismatch(table: &Table, field: &Field, value: &Json) -> Option<String> {
     let schema = describe::json_schema(table);
     let property = schema.get("properties")?.get(field.name)?;
     let allowed = property.get("type")?;
     let allows = |wanted: &str| match allowed {
-        Value::Array(kinds) => kinds.iter().any(|kind| kind == wanted),
+        serde_json::Value::Array(kinds) => kinds.iter().any(|kind| kind == wanted),
         kind => kind == wanted,
     };
     let found = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_i64() => "integer",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+        Json::Null => "null",
+        Json::Bool(_) => "boolean",
+        Json::Number(lexeme) if lexeme.parse::<i64>().is_ok() => "integer",
+        Json::Number(_) => "number",
+        Json::Text(_) => "string",
+        Json::List(_) => "array",
+        Json::Object(_) => "object",
     };
     if !allows(found) {
         return Some(format!(
@@ -229,7 +238,9 @@ fn mismatch(table: &Table, field: &Field, value: &Value) -> Option<String> {
             field.kind.word()
         ));
     }
-    let text = value.as_str()?;
+    let Json::Text(text) = value else {
+        return None;
+    };
     match field.kind {
         schemas::Kind::Handle(letter) => {
             let digits = text.strip_prefix(letter).unwrap_or_default();
@@ -254,64 +265,87 @@ fn mismatch(table: &Table, field: &Field, value: &Value) -> Option<String> {
     }
 }
 
-fn syntax(error: ToonError) -> Problem {
-    match error {
-        ToonError::ParseError {
-            line,
-            column,
-            message,
-            ..
-        } => at(line.max(1), column.max(1), message),
-        other => at(1, 1, other.to_string()),
-    }
-}
-
-fn at(line: usize, column: usize, message: String) -> Problem {
-    Problem {
-        line,
-        column,
-        message,
-    }
-}
-
-/// The line on which the root key `name` stands.
-fn header_line(text: &str, name: &str) -> usize {
-    text.lines()
-        .position(|line| {
-            line.strip_prefix(name)
+/// Where the keys and values of a document stand that is TOON: each scalar is a
+/// line, each row of a table one below its heading.
+fn toon_places(text: &str, document: &Json) -> Vec<usize> {
+    let mut places = vec![0];
+    let Json::Object(members) = document else {
+        return places;
+    };
+    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let lines: Vec<(usize, &str)> = starts.zip(text.split('\n')).collect();
+    let line = |at: usize| lines.get(at).copied().unwrap_or_default();
+    for (name, value) in members {
+        let found = lines.iter().position(|(_, line)| {
+            line.strip_prefix(name.as_str())
                 .is_some_and(|rest| rest.starts_with([':', '[']))
-        })
-        .map_or(1, |at| at + 1)
+        });
+        let number = found.unwrap_or_default();
+        let (at, header) = line(number);
+        places.extend([at, at]);
+        let Json::List(rows) = value else {
+            inner(value, at, &mut places);
+            continue;
+        };
+        for (below, row) in rows.iter().enumerate() {
+            let (start, cells) = line(number + 1 + below);
+            places.push(start);
+            let Json::Object(members) = row else {
+                inner(row, start, &mut places);
+                continue;
+            };
+            for (position, (name, value)) in members.iter().enumerate() {
+                let place = start + cell_column(header, cells, position);
+                places.extend([at + header_column(header, name), place]);
+                inner(value, place, &mut places);
+            }
+        }
+    }
+    places
 }
 
-fn header_column(text: &str, line: usize, name: &str) -> usize {
-    let header = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+/// What stands in a value stands where the value does.
+fn inner(value: &Json, place: usize, places: &mut Vec<usize>) {
+    match value {
+        Json::List(items) => {
+            for item in items {
+                places.push(place);
+                inner(item, place, places);
+            }
+        }
+        Json::Object(members) => {
+            for (_, member) in members {
+                places.extend([place, place]);
+                inner(member, place, places);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The byte of a heading at which a column's name stands.
+fn header_column(header: &str, name: &str) -> usize {
     let fields = header.find('{').map_or(0, |brace| brace + 1);
     header
         .get(fields..)
         .and_then(|rest| rest.find(name))
-        .map_or(1, |found| count(header, fields + found))
+        .map_or(0, |found| fields + found)
 }
 
-/// The column at which the cell of this position begins.
-fn cell_column(text: &str, header: usize, line: usize, position: usize) -> usize {
-    let head = text
-        .lines()
-        .nth(header.saturating_sub(1))
-        .unwrap_or_default();
-    let delimiter = if head.contains("\t]") {
+/// The byte of a row at which the cell of this position begins.
+fn cell_column(header: &str, row: &str, position: usize) -> usize {
+    let delimiter = if header.contains("\t]") {
         '\t'
-    } else if head.contains("|]") {
+    } else if header.contains("|]") {
         '|'
     } else {
         ','
     };
-    let row = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
     let (mut quoted, mut escaped, mut cells) = (false, false, 0);
     for (byte, char) in row.char_indices() {
         if cells == position {
             let indent = row.len() - row.trim_start_matches(' ').len();
-            return count(row, byte.max(indent));
+            return byte.max(indent);
         }
         match char {
             _ if escaped => escaped = false,
@@ -321,76 +355,5 @@ fn cell_column(text: &str, header: usize, line: usize, position: usize) -> usize
             _ => {}
         }
     }
-    1
-}
-
-/// A byte offset as a column that counts characters from 1.
-fn count(line: &str, byte: usize) -> usize {
-    line.get(..byte).map_or(0, |before| before.chars().count()) + 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn says_where_and_what() {
-        for (text, expected) in [
-            ("messages[1\t]{id\tsubject}:\n  m1\thello", Ok("1 messages")),
-            ("zone: UTC\nmessages: []\n", Ok("0 messages")),
-            (
-                "messages[1\t]{id\tsubjct}:\n  m1\thello",
-                Err("1:17: the table of messages has no column `subjct`"),
-            ),
-            (
-                "messages[2\t]{id\tdate}:\n  m1\t2026-02-03 18h05\n  m2\tTuesday",
-                Err("3:6: `date` is not a time such as 2026-02-03 18h05"),
-            ),
-            (
-                "messages[1\t]{id\tsize}:\n  m1\t\"12\"",
-                Err("2:6: `size` is of type string, not count"),
-            ),
-            (
-                "messages[1\t]{id}:\n  t1",
-                Err("2:3: `id` is not a handle such as m12"),
-            ),
-            (
-                "newsletters: 3\ntoday[1\t]{id}:\n  e1\ntoday_minimal[1\t]{id}:\n  e2",
-                Ok("1 today, 1 today_minimal"),
-            ),
-            (
-                "today_key[1\t]{id}:\n  e1",
-                Err("1:1: no table of the registry is called `today_key`"),
-            ),
-            (
-                "letters[1\t]{id}:\n  m1",
-                Err("1:1: no table of the registry is called `letters`"),
-            ),
-            (
-                "zone: UTC\ncolour: red",
-                Err("2:1: `colour` is not a scalar of a document"),
-            ),
-        ] {
-            let found = match check(text) {
-                Ok(summary) => summary,
-                Err(problems) => problems
-                    .iter()
-                    .map(|p| format!("{}:{}: {}", p.line, p.column, p.message))
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            };
-            assert_eq!(found, expected.unwrap_or_else(|wrong| wrong), "{text}");
-        }
-    }
-
-    #[test]
-    fn refuses_what_is_not_strict() {
-        for text in [
-            "messages[2\t]{id}:\n  m1",
-            "messages[1\t]{id\tsubject}:\n  m1",
-            "messages[1\t]{id}:\n m1",
-        ] {
-            assert!(check(text).is_err(), "{text}");
-        }
-    }
+    0
 }

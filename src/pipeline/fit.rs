@@ -69,6 +69,8 @@ pub struct Stats {
     pub chunk: (usize, usize),
     /// What the answer is known by.
     pub hash: String,
+    /// The version of STC, when it is written in that.
+    pub stc_version: Option<u32>,
 }
 
 /// How an answer is told.
@@ -249,6 +251,7 @@ impl Pipeline {
                 planned: fitted.planned,
                 chunk: fitted.chunk,
                 hash,
+                stc_version: format.stc_version(),
             },
             blocks: fitted.blocks,
             output,
@@ -348,6 +351,7 @@ impl Pipeline {
                 bytes: text.len(),
                 chunk: (1, 1),
                 hash,
+                stc_version: format.stc_version(),
                 ..Stats::default()
             },
             blocks: vec![text],

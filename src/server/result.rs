@@ -58,6 +58,9 @@ pub(super) fn result(answer: Answer) -> CallToolResult {
         "chunks": chunks,
         "hash": stats.hash,
     });
+    if let (Some(version), Some(meta)) = (stats.stc_version, meta.as_object_mut()) {
+        meta.insert("stc_version".to_owned(), version.into());
+    }
     if let (Some(shortened), Some(meta)) = (stats.shortened, meta.as_object_mut()) {
         let [minimal, standard, full] = shortened.levels;
         meta.insert("planned".to_owned(), stats.planned.into());

@@ -29,6 +29,9 @@ import mcp
 import budget_letters
 import interop
 
+sys.path.insert(0, os.path.join(interop.HERE, "..", "..", "docs", "stc"))
+import stc  # noqa: E402
+
 checks = interop.Checks("budgets")
 
 BUDGETS = [100, 300, 600, 1200, 2300, 4000, 8000]
@@ -142,36 +145,6 @@ def same_cells(row, whole):
     )
 
 
-def stc_rows(text):
-    """What `rows_of` says of a document in STC, without the cells.
-
-    Only what docs/stc.md says of tables of primitives is read here, and of lists
-    of objects: what a table is whose rows do not have the same columns.
-    """
-    strings = []
-
-    def shelve(found):
-        strings.append(json.loads(found[0]))
-        return f"\0{len(strings) - 1}\0"
-
-    bare = re.sub(r'"(?:[^"\\]|\\.)*"', shelve, text)
-    def plain(cell):
-        return re.sub(r"\0(\d+)\0", lambda at: strings[int(at[1])], cell)
-
-    found = []
-    for items in re.finditer(r"(?:^|, )(\w+): \[(\{.*?\})\]", bare):
-        for first in re.findall(r"\{\w+: ([^,}]*)", items[2]):
-            found.append(((LEVEL.sub("", items[1]), plain(first)), None))
-    for head in re.finditer(r"(?:^|, )(\w+)\[(\d+)\]\{([^}]*)\}: ", bare):
-        table, count = LEVEL.sub("", head[1]), int(head[2])
-        rows = re.split(r", \w+(?:\[|:)", bare[head.end():], maxsplit=1)[0].split(" / ")
-        if len(rows) != count or any(len(r.split(",")) != len(head[3].split(",")) for r in rows):
-            raise ValueError(f"{head[0]} is not the head of {len(rows)} rows")
-        for row in rows:
-            found.append(((table, plain(row.split(",")[0])), None))
-    return found
-
-
 class Findings:
     """What is wrong with the answers of one call in one format, by what is checked."""
 
@@ -207,7 +180,7 @@ class Findings:
             if self.form == "json":
                 return rows_of(json.loads(document))
             if self.form == "stc":
-                return stc_rows(document)
+                return rows_of(stc.loads(document))
         except ValueError as error:
             self.say("is read", f"{where}: {error}")
             return []
@@ -337,14 +310,11 @@ async def walk(server, name, tool, arguments, expect=None, budgets=None, every=N
 def page_of(answer, form):
     """What a page of an output says of itself, and its text."""
     document = answer.texts[0]
-    if form == "json":
-        told = json.loads(document)
+    if form != "toon":
+        told = json.loads(document) if form == "json" else stc.loads(document)
         return told, told["text"]
     told = {name: int(number) for name, number in
             re.findall(r"\b(lines|from|to|next): (\d+)", document.split("text: ", 1)[0])}
-    if form == "stc":
-        text = document.split(", text: ", 1)[1]
-        return told, json.loads(text) if text.startswith('"') else text
     return told, "\n".join(answer.texts[1].split("\n")[1:-1])
 
 

@@ -264,79 +264,241 @@ fn schemas_print() {
 #[test]
 fn a_check_says_where() {
     let home = TempDir::new().unwrap();
-    for (text, expected) in [
-        (
-            "messages[1\t]{id\tsubject}:\n  m1\thello\n",
-            (0, "-: ok: 1 messages\n"),
-        ),
-        (
-            "messages[2\t]{id\tdate}:\n  m1\t2026-02-03 18h05\n  m2\tTuesday",
-            (1, "-:3:6: `date` is not a time such as 2026-02-03 18h05\n"),
-        ),
-    ] {
-        let (code, out, err) = run(&home, &["check", "-"], &[], text);
-        assert_eq!(
-            (code, out.as_str(), err.as_str()),
-            (expected.0, expected.1, "")
-        );
-    }
     for (flags, text, expected) in [
+        // TOON.
         (
-            &["--stc"][..],
-            "zone: UTC, messages[2]{id,subject,provider_id}: m1,hello,18c2 / m2,\"a / b\",18c3\n",
-            (0, "-: ok: 2 messages\n"),
+            &[][..],
+            "messages[1\t]{id\tsubject}:\n  m1\thello\n",
+            Ok("1 messages"),
         ),
+        (&[], "zone: UTC\nmessages: []\n", Ok("0 messages")),
+        (
+            &[],
+            "newsletters: 3\ntoday[1\t]{id}:\n  e1\ntoday_minimal[1\t]{id}:\n  e2",
+            Ok("1 today, 1 today_minimal"),
+        ),
+        (
+            &[],
+            "messages[1\t]{id\tsubjct}:\n  m1\thello",
+            Err("1:17: the table of messages has no column `subjct`"),
+        ),
+        (
+            &[],
+            "messages[2\t]{id\tdate}:\n  m1\t2026-02-03 18h05\n  m2\tTuesday",
+            Err("3:6: `date` is not a time such as 2026-02-03 18h05"),
+        ),
+        (
+            &[],
+            "messages[1\t]{id\tsize}:\n  m1\t\"12\"",
+            Err("2:6: `size` is of type string, not count"),
+        ),
+        (
+            &[],
+            "messages[1\t]{id}:\n  t1",
+            Err("2:3: `id` is not a handle such as m12"),
+        ),
+        (
+            &[],
+            "today_key[1\t]{id}:\n  e1",
+            Err("1:1: no table of the registry is called `today_key`"),
+        ),
+        (
+            &[],
+            "letters[1\t]{id}:\n  m1",
+            Err("1:1: no table of the registry is called `letters`"),
+        ),
+        (
+            &[],
+            "zone: UTC\ncolour: red",
+            Err("2:1: `colour` is not a scalar of a document"),
+        ),
+        // JSON and STC, which begin with a brace.
+        (
+            &[],
+            r#"{"zone":"UTC","messages":[{"id":"m1","provider_id":"18c2"}],"today_minimal":[]}"#,
+            Ok("1 messages, 0 today_minimal"),
+        ),
+        (
+            &[],
+            "{zone: \"UTC\", messages[2]{id,subject,provider_id}: \"m1\",\"hello\",\"18c2\" / \
+             \"m2\",\"a / b\",\"18c3\"}\n",
+            Ok("2 messages"),
+        ),
+        (
+            &[],
+            "{colour: \"red\", messages[2]{id,date,weight}: \"m1\",\"2026-02-03 18h05\",3 /\n\
+             \"m2\",\"Tuesday\",4}",
+            Err("1:2: `colour` is not a scalar of a document\n\
+                 -:1:37: the table of messages has no column `weight`\n\
+                 -:2:6: `date` is not a time such as 2026-02-03 18h05"),
+        ),
+        (
+            &[],
+            "{letters: [{id: 1e400}], messages: [3, {id: \"t1\"}]}",
+            Err("1:2: no table of the registry is called `letters`\n\
+                 -:1:37: a row of `messages` is not an object\n\
+                 -:1:45: `id` is not a handle such as m12"),
+        ),
+        (
+            &[],
+            "{messages[3]{id}: \"m1\" / \"m2\"}",
+            Err("1:30: 2 of 3 rows"),
+        ),
+        (&[], "{zone: UTC}", Err("1:8: such text stands in quotes")),
+        // Version 2 has no brace to tell it by.
         (
             &["--stc"],
-            "colour: red, messages[2]{id,date,weight}: m1,2026-02-03 18h05,3 /\nm2,Tuesday,4",
-            (
-                1,
-                "-:1:1: `colour` is not a scalar of a document\n\
-                 -:1:63: the table of messages has no column `weight`\n\
-                 -:2:4: `date` is not a time such as 2026-02-03 18h05\n\
-                 -:2:12: the table of messages has no column `weight`\n",
-            ),
+            "zone: UTC, messages[2]{id,subject}: m1,hello / m2,\"a / b\"",
+            Ok("2 messages"),
         ),
         (
             &["--stc"],
             "messages[3]{id}: m1 / m2",
-            (1, "-:1:25: 2 of 3 rows\n"),
-        ),
-        (
-            &["--stc"],
-            "letters: [{id: 1e400}], messages: [3, {id: t1}]",
-            (
-                1,
-                "-:1:1: no table of the registry is called `letters`\n\
-                 -:1:36: a row of `messages` is not an object\n\
-                 -:1:44: `id` is not a handle such as m12\n",
-            ),
-        ),
-        (
-            &["--stc", "--json"],
-            "rows[2]{a,a}: 1e400,-0 / null,\"1.0\", \"b c\": {}",
-            (
-                0,
-                "{\"rows\":[{\"a\":1e400,\"a\":-0},{\"a\":null,\"a\":\"1.0\"}],\"b c\":{}}\n",
-            ),
-        ),
-        (
-            &["--stc", "--json"],
-            "a: {b: 1",
-            (1, "-:1:9: expected `, ` or `}`\n"),
+            Err("1:25: 2 of 3 rows"),
         ),
     ] {
         let arguments: Vec<_> = ["check", "-"].iter().chain(flags).copied().collect();
+        let said = match expected {
+            Ok(summary) => (0, format!("-: ok: {summary}\n")),
+            Err(problems) => (1, format!("-:{problems}\n")),
+        };
         let (code, out, err) = run(&home, &arguments, &[], text);
-        assert_eq!(
-            (code, out.as_str(), err.as_str()),
-            (expected.0, expected.1, ""),
-            "{text}"
-        );
+        assert_eq!((code, out), said, "{text}");
+        assert_eq!(err, "", "{text}");
     }
-    let (code, out, _) = run(&home, &["check", "-"], &[], "messages[2\t]{id}:\n  m1");
+    for text in [
+        "messages[2\t]{id}:\n  m1",
+        "messages[1\t]{id\tsubject}:\n  m1",
+        "messages[1\t]{id}:\n m1",
+    ] {
+        let (code, out, _) = run(&home, &["check", "-"], &[], text);
+        assert_eq!(code, 1, "{text}");
+        assert!(out.starts_with("-:"), "{out}");
+    }
+    let json = ["check", "-", "--stc", "--json"];
+    let (code, out, _) = run(&home, &json, &[], "{a: {b: 1");
+    assert_eq!((code, out.as_str()), (1, "-:1:10: expected `,` or `}`\n"));
+}
+
+#[test]
+fn a_file_is_converted_and_nothing_is_lost() {
+    let home = TempDir::new().unwrap();
+    let json =
+        r#"{"zone":"UTC","rows":[{"id":1,"to":"a, b"},{"id":2,"to":null}],"l":["x"],"e":[]}"#;
+    let stc = r#"{zone: "UTC", rows[2]{id,to}: 1,"a, b" / 2,null, l[1]: "x", e: []}"#;
+    let stc2 = r#"zone: UTC, rows[2]{id,to}: 1,"a, b" / 2,null, l[1]: x, e: []"#;
+    let toon = "zone: UTC\nrows[2\t]{id\tto}:\n  1\ta, b\n  2\tnull\nl[1\t]: x\ne: []";
+    let all = [("json", json), ("stc", stc), ("stc2", stc2), ("toon", toon)];
+    for (from, text) in all {
+        for (to, wanted) in all {
+            let (code, out, err) = run(&home, &["convert", "--to", to, "-"], &[], text);
+            let wanted = format!("{wanted}\n");
+            assert_eq!((code, out, err.as_str()), (0, wanted, ""), "{from} {to}");
+        }
+    }
+    let path = home.path().join("numbers.json");
+    let exact = r#"{"a":[1e400,-0,1.0],"a":{"b c":123456789012345678901234567890},"k":[[{}]]}"#;
+    std::fs::write(&path, exact).unwrap();
+    let file = path.to_str().unwrap();
+    let (code, out, _) = run(&home, &["convert", "--to", "stc", file], &[], "");
+    let stc = "{a[3]: 1e400,-0,1.0, a: {\"b c\": 123456789012345678901234567890}, k: [[{}]]}\n";
+    assert_eq!((code, out.as_str()), (0, stc));
+    let (code, out, _) = run(&home, &["convert", "--to", "json", "-"], &[], stc);
+    assert_eq!((code, out), (0, format!("{exact}\n")));
+    for (arguments, text, expected) in [
+        // What TOON has not is refused; what it writes otherwise is the same.
+        (
+            &["--to", "toon"][..],
+            "{\"a\": 1,\n \"b\": [1e400]}",
+            Err("2:8: TOON has no number such as 1e400: its numbers are doubles; put it in quotes"),
+        ),
+        (
+            &["--to", "toon"],
+            "{\"a\": 12345678901234567890123}",
+            Err(
+                "1:7: TOON has no number such as 12345678901234567890123: its numbers are \
+                 doubles; put it in quotes",
+            ),
+        ),
+        (
+            &["--to", "toon"],
+            "{a: 1, b: {c: 1,\nc: 2}}",
+            Err("2:1: TOON has one member of a name: there are two `c`"),
+        ),
+        (
+            &["--to", "toon"],
+            "[1.0,-0,1e2,0.10]",
+            Ok("[4\t]: 1\t0\t100\t0.1"),
+        ),
+        (
+            &["--to", "json"],
+            "n: 1e400\nm: \"1e400\"",
+            Err("1:4: 1e400 stands here with and without quotes"),
+        ),
+        (
+            &["--to", "json"],
+            "n: 1e400\nm: x",
+            Ok(r#"{"n":1e400,"m":"x"}"#),
+        ),
+        // What a text is in.
+        (&["--to", "json"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#)),
+        (
+            &["--to", "json"],
+            "a: \"x, b: y\"",
+            Ok(r#"{"a":"x, b: y"}"#),
+        ),
+        (
+            &["--to", "json"],
+            "a: x, y\nb: z",
+            Ok(r#"{"a":"x, y","b":"z"}"#),
+        ),
+        (
+            &["--to", "json"],
+            "a:x, b: y",
+            Err("1:1: this is TOON and STC, and says something else in each: give --from"),
+        ),
+        (
+            &["--to", "json", "--from", "stc"],
+            "a: x, b: y",
+            Ok(r#"{"a":"x","b":"y"}"#),
+        ),
+        (
+            &["--to", "json", "--from", "toon"],
+            "a: x, b: y",
+            Ok(r#"{"a":"x, b: y"}"#),
+        ),
+        (
+            &["--to", "json", "--from", "json"],
+            "{a: 1}",
+            Err("1:2: expected a key"),
+        ),
+        (
+            &["--to", "json"],
+            "{\"a\": 1,\n \"b\" 2}",
+            Err("2:6: expected `:` behind the key"),
+        ),
+        (&["--to", "json"], "[1, 2", Err("1:6: expected `,` or `]`")),
+        (
+            &["--to", "stc"],
+            "\"x",
+            Err("1:1: the string has no closing quote"),
+        ),
+        (&["--to", "stc"], " 7 ", Ok("7")),
+        (&["--to", "json"], "a: 1\nb[2]: 1", Err("2:6: ")),
+    ] {
+        let arguments: Vec<_> = ["convert", "-"].iter().chain(arguments).copied().collect();
+        let (code, out, err) = run(&home, &arguments, &[], text);
+        match expected {
+            Ok(wanted) => assert_eq!((code, out), (0, format!("{wanted}\n")), "{text} {err}"),
+            Err(wanted) => {
+                assert_eq!((code, out.as_str()), (1, ""), "{text}");
+                assert!(err.starts_with(&format!("daysheet: -:{wanted}")), "{err}");
+            }
+        }
+    }
+    let (code, _, err) = run(&home, &["convert", "--to", "stc", "no/such"], &[], "");
     assert_eq!(code, 1);
-    assert!(out.starts_with("-:"), "{out}");
+    assert!(err.contains("no/such could not be read"), "{err}");
 }
 
 #[test]

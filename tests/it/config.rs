@@ -6,6 +6,7 @@ use std::path::Path;
 
 use daysheet::access::Access;
 use daysheet::config::{Config, KeyStore};
+use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Kind, Result};
 use jiff::tz::TimeZone;
@@ -71,7 +72,8 @@ fn the_environment_wins_over_the_file() {
     let config = settings(&vars, Some(file)).unwrap();
     assert_eq!(config.format, Format::Toon(Delimiter::Pipe));
     let config_of = |format| settings(&[("DAYSHEET_FORMAT", format)], Some(file)).unwrap();
-    assert_eq!(config_of("stc").format, Format::Stc);
+    assert_eq!(config_of("stc").format, Format::Stc(Version::One));
+    assert_eq!(config_of("stc2").format, Format::Stc(Version::Two));
     assert_eq!(config_of("").format, Format::Json);
     assert_eq!(config.zone.iana_name(), Some("Europe/Berlin"));
     assert_eq!(config.log.as_deref(), Some("debug"));

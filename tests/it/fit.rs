@@ -8,6 +8,7 @@ use daysheet::budget::fit::{Asked, CEILING, Fitted, Whole, fit};
 use daysheet::budget::plan::Tier;
 use daysheet::budget::value::Strategy as Worth;
 use daysheet::budget::{Draft, Item, LongText};
+use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Document, Format};
 use daysheet::error::{Error, Kind};
 use daysheet::row::{Cell, Extra, RowTable};
@@ -399,7 +400,7 @@ proptest! {
     /// What must hold for any answer, any budget, any format.
     #[test]
     fn invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
-        Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc,
+        Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(Version::One), Format::Stc(Version::Two),
     ]), strategy in prop::sample::select(Worth::ALL.to_vec())) {
         let asked = Asked { format, strategy, ..asked(budget, 1) };
         let draft = &made.draft;
@@ -427,7 +428,7 @@ proptest! {
             // Block 1 is pure, and its rows are these.
             let document: serde_json::Value = match format {
                 Format::Json => serde_json::from_str(&chunk.blocks[0]).unwrap(),
-                Format::Stc => {
+                Format::Stc(_) => {
                     let json = daysheet::encode::stc::parse::parse(&chunk.blocks[0]).unwrap();
                     serde_json::from_str(&json.to_json()).unwrap()
                 }

@@ -1,5 +1,6 @@
 //! Arguments: read leniently, checked strictly, refused with the next step.
 
+use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::request::{self, Action};
 use daysheet::tools;
@@ -179,7 +180,9 @@ fn the_format_of_a_call_wins() {
     assert_eq!(format(json!({}), pipe), pipe);
     assert_eq!(format(json!({"format": "toon"}), pipe), pipe);
     assert_eq!(format(json!({"format": "JSON"}), pipe), Format::Json);
-    assert_eq!(format(json!({"format": "stc"}), pipe), Format::Stc);
+    let (one, two) = (Format::Stc(Version::One), Format::Stc(Version::Two));
+    assert_eq!(format(json!({"format": "stc"}), pipe), one);
+    assert_eq!(format(json!({"format": "stc"}), two), two);
     assert_eq!(format(json!({"format": "toon"}), Format::Json), TOON);
-    assert_eq!(format(json!({"format": "toon"}), Format::Stc), TOON);
+    assert_eq!(format(json!({"format": "toon"}), two), TOON);
 }

@@ -3,6 +3,7 @@
 mod random;
 mod tables;
 
+use daysheet::encode::stc::Version;
 use daysheet::encode::stc::parse::parse;
 use daysheet::encode::stc::scan::{MAX_DEPTH, Wrong};
 use daysheet::encode::stc::value::Json;
@@ -13,15 +14,31 @@ use daysheet::schemas::{FOLDER, Field, MESSAGE, Table};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use tables::{TABLE, WRONG};
+use tables::{OTHERS, TABLE, WRONG};
+
+const VERSIONS: [Version; 2] = [Version::One, Version::Two];
 
 #[test]
 fn values_look_like_this_and_come_back() {
-    for (json, stc) in TABLE {
+    for (json, one, two) in TABLE {
         let value = Json::parse(json).unwrap();
-        assert_eq!(write(&value), *stc, "{json}");
-        assert_eq!(parse(stc).as_ref(), Ok(&value), "{stc}");
-        assert_eq!(value.to_json(), *json, "{stc}");
+        for (version, stc) in VERSIONS.into_iter().zip([one, two]) {
+            assert_eq!(write(&value, version), **stc, "{json}");
+            assert_eq!(parse(stc).as_ref(), Ok(&value), "{stc}");
+        }
+        assert_eq!(value.to_json(), *json);
+    }
+}
+
+/// What others may write is read, too; every JSON text is STC.
+#[test]
+fn other_spellings_are_read() {
+    for (stc, json) in OTHERS {
+        assert_eq!(
+            parse(stc).map(|value| value.to_json()).as_deref(),
+            Ok(*json)
+        );
+        assert_eq!(parse(json), parse(stc));
     }
 }
 
@@ -36,14 +53,6 @@ fn blanks_and_escapes_of_json_are_read() {
     }
 }
 
-/// A line may be broken where a blank stands; more is not let through.
-#[test]
-fn broken_lines_are_read() {
-    let text = "zone:\n  UTC,\nrows[2]{a,b}:\n  1,x y\n  / 2,z,\nlast: {a: 1,\r\n\tb:  2}";
-    let json = r#"{"zone":"UTC","rows":[{"a":1,"b":"x y"},{"a":2,"b":"z"}],"last":{"a":1,"b":2}}"#;
-    assert_eq!(parse(text).unwrap().to_json(), json);
-}
-
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (text, expected) in WRONG {
@@ -56,11 +65,11 @@ fn what_is_wrong_is_told_with_its_place() {
 fn nesting_has_a_limit_that_both_share() {
     let json = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     let deepest = Json::parse(&json(MAX_DEPTH)).unwrap();
-    assert_eq!(parse(&write(&deepest)), Ok(deepest));
+    assert_eq!(parse(&write(&deepest, Version::One)), Ok(deepest));
     // A table at the bottom is two levels.
-    let bottom = |depth| json(depth).replace('1', r#"{"a":1}"#);
+    let bottom = |depth| json(depth).replace('1', r#"{"a":1},{"a":2}"#);
     let deepest = Json::parse(&bottom(MAX_DEPTH - 1)).unwrap();
-    assert_eq!(parse(&write(&deepest)), Ok(deepest));
+    assert_eq!(parse(&write(&deepest, Version::One)), Ok(deepest));
     assert!(Json::parse(&bottom(MAX_DEPTH)).is_err());
 
     for depth in [MAX_DEPTH + 1, 10_000, 1_000_000] {
@@ -84,7 +93,7 @@ fn nesting_has_a_limit_that_both_share() {
     }
     assert!(deep.to_json().ends_with(&"]".repeat(10_000)));
     assert_eq!(
-        parse(&write(&deep)).map_err(|error| error.wrong),
+        parse(&write(&deep, Version::One)).map_err(|error| error.wrong),
         Err(Wrong::TooDeep)
     );
     // Dropping it is the compiler's recursion.
@@ -145,12 +154,14 @@ fn every_document_says_what_its_json_says() {
                 scalars: scalar.map(|value| ("zone", value)).into_iter().collect(),
                 tables: messages.into_iter().chain(folders).collect(),
             };
-            let stc = document.encode(Format::Stc);
             let json = document.encode(Format::Json);
             let value = Json::parse(&json).unwrap();
-            prop_assert_eq!(&parse(&stc), &Ok(value.clone()), "{}", stc);
-            // Rows are written as the same value is, and nothing is lost on the way.
-            prop_assert_eq!(&stc, &write(&value));
+            for version in VERSIONS {
+                let stc = document.encode(Format::Stc(version));
+                prop_assert_eq!(&parse(&stc), &Ok(value.clone()), "{}", stc);
+                // Rows are written as the same value is.
+                prop_assert_eq!(&stc, &write(&value, version));
+            }
             prop_assert_eq!(value.to_json(), json);
             Ok(())
         })
@@ -191,31 +202,57 @@ fn a_document_looks_like_this() {
             ],
             tables: vec![rows, RowTable::new(&FOLDER, Vec::new())],
         }
-        .encode(Format::Stc)
+    };
+    let both = |extras: [Extra; 2]| {
+        let document = document(extras);
+        VERSIONS.map(|version| document.encode(Format::Stc(version)))
     };
     assert_eq!(
-        document([extra(None, None), extra(None, None)]),
-        "zone: \"Europe/Berlin\", next: p3, messages[2]{id,date,subject,size,has_attachments}: \
-         m1,2026-02-03 18h05,\"Re: lunch\",1024,false / m2,2026-02-03 18h05,plain,1024,false, \
-         folders[0]:"
+        both([extra(None, None), extra(None, None)]),
+        [
+            "{zone: \"Europe/Berlin\", next: \"p3\", \
+             messages[2]{id,date,subject,size,has_attachments}: \
+             \"m1\",\"2026-02-03 18h05\",\"Re: lunch\",1024,false / \
+             \"m2\",\"2026-02-03 18h05\",\"plain\",1024,false, folders: []}",
+            "zone: \"Europe/Berlin\", next: p3, \
+             messages[2]{id,date,subject,size,has_attachments}: \
+             m1,2026-02-03 18h05,\"Re: lunch\",1024,false / m2,2026-02-03 18h05,plain,1024,false, \
+             folders: []"
+        ]
     );
     let long = Some("a\nb");
     assert_eq!(
-        document([extra(Some("18c2"), long), extra(Some("18c3"), long)]),
-        "zone: \"Europe/Berlin\", next: p3, \
-         messages[2]{id,date,subject,size,has_attachments,provider_id,text}: \
-         m1,2026-02-03 18h05,\"Re: lunch\",1024,false,18c2,\"a\\nb\" / \
-         m2,2026-02-03 18h05,plain,1024,false,18c3,\"a\\nb\", folders[0]:"
+        both([extra(Some("18c2"), long), extra(Some("18c3"), long)]),
+        [
+            "{zone: \"Europe/Berlin\", next: \"p3\", \
+             messages[2]{id,date,subject,size,has_attachments,provider_id,text}: \
+             \"m1\",\"2026-02-03 18h05\",\"Re: lunch\",1024,false,\"18c2\",\"a\\nb\" / \
+             \"m2\",\"2026-02-03 18h05\",\"plain\",1024,false,\"18c3\",\"a\\nb\", folders: []}",
+            "zone: \"Europe/Berlin\", next: p3, \
+             messages[2]{id,date,subject,size,has_attachments,provider_id,text}: \
+             m1,2026-02-03 18h05,\"Re: lunch\",1024,false,18c2,\"a\\nb\" / \
+             m2,2026-02-03 18h05,plain,1024,false,18c3,\"a\\nb\", folders: []"
+        ]
     );
+    // Rows that differ in what they have are objects.
     assert_eq!(
-        document([extra(Some("1e5"), None), extra(None, None)]),
-        "zone: \"Europe/Berlin\", next: p3, messages: [\
-         {id: m1, date: 2026-02-03 18h05, subject: \"Re: lunch\", size: 1024, \
-         has_attachments: false, provider_id: \"1e5\"}, \
-         {id: m2, date: 2026-02-03 18h05, subject: plain, size: 1024, has_attachments: false}], \
-         folders[0]:"
+        both([extra(Some("1e5"), None), extra(None, None)]),
+        [
+            "{zone: \"Europe/Berlin\", next: \"p3\", messages: [\
+             {id: \"m1\", date: \"2026-02-03 18h05\", subject: \"Re: lunch\", size: 1024, \
+             has_attachments: false, provider_id: \"1e5\"}, \
+             {id: \"m2\", date: \"2026-02-03 18h05\", subject: \"plain\", size: 1024, \
+             has_attachments: false}], folders: []}",
+            "zone: \"Europe/Berlin\", next: p3, messages: [\
+             {id: m1, date: 2026-02-03 18h05, subject: \"Re: lunch\", size: 1024, \
+             has_attachments: false, provider_id: \"1e5\"}, \
+             {id: m2, date: 2026-02-03 18h05, subject: plain, size: 1024, \
+             has_attachments: false}], folders: []"
+        ]
     );
-    assert_eq!(Document::default().encode(Format::Stc), "{}");
+    for version in VERSIONS {
+        assert_eq!(Document::default().encode(Format::Stc(version)), "{}");
+    }
 }
 
 /// The whole way: what tools answer in STC is what they answer in JSON.

@@ -1,11 +1,12 @@
-//! STC read back, strictly: every text that is not of the grammar in
-//! `docs/stc.md` is refused with the place where it goes wrong, and every
-//! count that a text declares is checked.
+//! STC read back, of both versions, and JSON: what is not of the grammar in
+//! `docs/stc.md` is refused with the place where it goes wrong, and every count
+//! that a text declares is checked.
 //!
-//! A line may be broken wherever the grammar has a blank, for people who write
-//! or look at it. What is read is of [`MAX_DEPTH`](super::scan::MAX_DEPTH)
-//! levels at most. A table says its keys once and every row of the value has
-//! them, so a value may be far larger than its text.
+//! How a text begins tells its version. Blanks may stand between any two tokens,
+//! as in JSON, so every JSON text is STC too. What is read is of
+//! [`MAX_DEPTH`](super::scan::MAX_DEPTH) levels at most. A table has its keys
+//! once and every row of the value has them, so a value may be far larger than
+//! its text.
 
 use super::scan::{self, ParseError, Scanner, Wrong};
 use super::value::Json;
@@ -19,15 +20,14 @@ pub fn parse(text: &str) -> Result<Json, ParseError> {
     placed(text).map(|placed| placed.value)
 }
 
-/// A value, and where its parts stand in the text, as bytes from 0.
+/// A value, and where its parts stand in the text.
 #[derive(Debug)]
 pub struct Placed {
     /// The value.
     pub value: Json,
-    /// The keys of the object at the root, in order; none if it has braces.
-    pub keys: Vec<usize>,
-    /// The primitives of the value, in order.
-    pub primitives: Vec<usize>,
+    /// Bytes from 0, in order: of each value, and before the value of a member
+    /// that of its key. The keys of a table's rows stand in its heading.
+    pub places: Vec<usize>,
 }
 
 /// The value of an STC text, and where its parts stand.
@@ -35,89 +35,111 @@ pub struct Placed {
 /// # Errors
 /// What is not STC, and where.
 pub fn placed(text: &str) -> Result<Placed, ParseError> {
+    read(text, Syntax::One)
+}
+
+/// The value of a JSON text, and where its parts stand.
+///
+/// # Errors
+/// What is not JSON, and where.
+pub fn placed_json(text: &str) -> Result<Placed, ParseError> {
+    read(text, Syntax::Json)
+}
+
+fn read(text: &str, syntax: Syntax) -> Result<Placed> {
     let mut parser = Parser {
         scanner: Scanner::new(text),
-        keys: Vec::new(),
-        primitives: Vec::new(),
+        syntax,
+        places: Vec::new(),
+        more: None,
     };
     let value = parser.root()?;
-    parser.scanner.end()?;
     Ok(Placed {
         value,
-        keys: parser.keys,
-        primitives: parser.primitives,
+        places: parser.places,
     })
 }
 
 type Result<T, E = ParseError> = std::result::Result<T, E>;
 
+/// What a text may be made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Syntax {
+    /// What JSON has.
+    Json,
+    /// Also keys without quotes, counted lists and tables.
+    One,
+    /// Also no braces at the root, and text without quotes.
+    Two,
+}
+
 struct Parser<'a> {
     scanner: Scanner<'a>,
-    keys: Vec<usize>,
-    primitives: Vec<usize>,
+    syntax: Syntax,
+    places: Vec<usize>,
+    /// What is wrong if no key comes next: the counted list before has more.
+    more: Option<Wrong>,
 }
 
 impl Parser<'_> {
-    /// Members without braces if a key is there, otherwise one value.
     fn root(&mut self) -> Result<Json> {
-        let start = self.scanner.at;
-        let keyed = self.key().is_ok() && matches!(self.scanner.peek(), Some(b':' | b'['));
-        self.scanner.at = start;
-        if !keyed {
-            return self.value();
-        }
-        self.scanner.enter()?;
-        let mut members = Vec::new();
-        loop {
-            self.keys.push(self.scanner.at);
-            members.push(self.member()?);
-            if self.scanner.peek().is_none() {
-                return Ok(Json::Object(members));
+        self.scanner.blank();
+        let value = match self.syntax == Syntax::One && self.is_member() {
+            true => {
+                self.syntax = Syntax::Two;
+                self.place();
+                self.members(None)?
             }
-            self.comma("`, ` and a key, or the end of the text")?;
-        }
+            false => self.value()?,
+        };
+        self.scanner.blank();
+        self.scanner.end()?;
+        Ok(value)
+    }
+
+    fn place(&mut self) {
+        self.places.push(self.scanner.at);
+    }
+
+    /// True before a key and what follows one; no value is followed by that.
+    fn is_member(&mut self) -> bool {
+        let start = self.scanner.at;
+        let keyed = self.key().is_ok();
+        self.scanner.blank();
+        let found = keyed && matches!(self.scanner.peek(), Some(b':' | b'['));
+        self.scanner.at = start;
+        found
     }
 
     fn value(&mut self) -> Result<Json> {
+        self.place();
         match self.scanner.peek() {
             Some(b'[') if self.is_counted() => self.counted(),
-            _ => self.uncounted(),
-        }
-    }
-
-    fn uncounted(&mut self) -> Result<Json> {
-        match self.scanner.peek() {
-            Some(b'{') => self.object(),
             Some(b'[') => self.items(),
+            Some(b'{') => {
+                self.scanner.at += 1;
+                self.members(Some(b'}'))
+            }
             _ => self.primitive(),
         }
     }
 
-    /// A key with what belongs to it.
-    fn member(&mut self) -> Result<(String, Json)> {
-        let key = self.key()?;
-        let value = if self.scanner.peek() == Some(b'[') {
-            self.counted()?
-        } else {
-            self.scanner.need(b':', "`:` or `[` behind the key")?;
-            self.blank()?;
-            self.uncounted()?
-        };
-        Ok((key, value))
-    }
-
-    fn object(&mut self) -> Result<Json> {
+    /// Members up to what closes them; up to the end where nothing does.
+    fn members(&mut self, close: Option<u8>) -> Result<Json> {
         self.scanner.enter()?;
-        self.scanner.need(b'{', "an object")?;
         let mut members = Vec::new();
-        if !self.scanner.eat(b'}') {
-            loop {
-                members.push(self.member()?);
-                if self.scanner.eat(b'}') {
-                    break;
-                }
-                self.comma("`, ` or `}`")?;
+        self.scanner.blank();
+        while !self.closes(close) {
+            if !members.is_empty() {
+                let wanted = match close {
+                    Some(_) => "`,` or `}`",
+                    None => "`,` or the end of the text",
+                };
+                self.scanner.need(b',', wanted)?;
+                self.scanner.blank();
             }
+            members.push(self.member()?);
+            self.scanner.blank();
         }
         self.scanner.leave();
         Ok(Json::Object(members))
@@ -127,24 +149,61 @@ impl Parser<'_> {
         self.scanner.enter()?;
         self.scanner.need(b'[', "a list")?;
         let mut items = Vec::new();
-        if !self.scanner.eat(b']') {
-            loop {
-                items.push(self.value()?);
-                if self.scanner.eat(b']') {
-                    break;
-                }
-                self.comma("`, ` or `]`")?;
+        self.scanner.blank();
+        while !self.closes(Some(b']')) {
+            if !items.is_empty() {
+                self.scanner.need(b',', "`,` or `]`")?;
+                self.scanner.blank();
             }
+            items.push(self.value()?);
+            self.scanner.blank();
         }
         self.scanner.leave();
         Ok(Json::List(items))
     }
 
+    fn closes(&mut self, close: Option<u8>) -> bool {
+        let closed = match close {
+            Some(byte) => self.scanner.eat(byte),
+            None => self.scanner.peek().is_none(),
+        };
+        if closed {
+            self.more = None;
+        }
+        closed
+    }
+
+    /// A key with its value.
+    fn member(&mut self) -> Result<(String, Json)> {
+        let start = self.scanner.at;
+        self.place();
+        let more = match self.is_member() {
+            true => None,
+            false => self.more.take(),
+        };
+        if let Some(more) = more {
+            return self.scanner.fail_at(start, more);
+        }
+        let key = self.key()?;
+        self.scanner.blank();
+        if self.is_counted() {
+            self.place();
+            return Ok((key, self.counted()?));
+        }
+        self.scanner.need(b':', "`:` behind the key")?;
+        self.scanner.blank();
+        Ok((key, self.value()?))
+    }
+
     /// True before `[n]:` and `[n]{`, which no list in brackets begins with.
     fn is_counted(&self) -> bool {
-        let rest = self.scanner.rest().strip_prefix('[').unwrap_or_default();
+        let Some(rest) = self.scanner.rest().strip_prefix('[') else {
+            return false;
+        };
         let after = rest.trim_start_matches(|char: char| char.is_ascii_digit());
-        after.len() < rest.len() && (after.starts_with("]:") || after.starts_with("]{"))
+        self.syntax != Syntax::Json
+            && after.len() < rest.len()
+            && (after.starts_with("]:") || after.starts_with("]{"))
     }
 
     /// `[n]:` and primitives, or `[n]{a,b}:` and rows.
@@ -189,105 +248,96 @@ impl Parser<'_> {
     fn list(&mut self, declared: usize) -> Result<Vec<Json>> {
         let mut items = Vec::new();
         while items.len() < declared {
-            if items.is_empty() {
-                self.blank()?;
-            } else if !self.another("items", declared, items.len())? {
-                break;
-            }
-            items.push(self.primitive()?);
+            items.push(self.cell("items", declared, items.len())?);
         }
-        self.no_more("items", declared)?;
+        self.more = Some(Wrong::TooMany {
+            what: "items",
+            declared,
+        });
         Ok(items)
     }
 
     fn table(&mut self, declared: usize) -> Result<Vec<Json>> {
         let mut keys = Vec::new();
         loop {
-            keys.push(self.key()?);
+            self.scanner.blank();
+            keys.push((self.scanner.at, self.key()?));
+            self.scanner.blank();
             if self.scanner.eat(b'}') {
                 break;
             }
             self.scanner.need(b',', "`,` or `}`")?;
         }
+        self.scanner.blank();
         self.scanner.need(b':', "`:`")?;
-        self.blank()?;
+        let more = Wrong::TooMany {
+            what: "cells",
+            declared: keys.len(),
+        };
         let mut rows = Vec::new();
         while rows.len() < declared {
-            if !rows.is_empty() && !self.another_row() {
-                return self.scanner.fail(Wrong::TooFew {
+            self.scanner.blank();
+            if !rows.is_empty() && !self.scanner.eat(b'/') {
+                let few = Wrong::TooFew {
                     what: "rows",
                     declared,
                     found: rows.len(),
-                });
+                };
+                let goes_on = self.scanner.peek() == Some(b',') && !self.ends_here();
+                return self.scanner.fail(if goes_on { more } else { few });
             }
+            self.scanner.blank();
+            self.place();
             let mut cells = Vec::with_capacity(keys.len());
-            for key in &keys {
-                if !cells.is_empty() {
-                    self.another("cells", keys.len(), cells.len())?;
-                }
-                cells.push((key.clone(), self.primitive()?));
+            for (place, key) in &keys {
+                self.places.push(*place);
+                let cell = self.cell("cells", keys.len(), cells.len())?;
+                cells.push((key.clone(), cell));
             }
-            self.no_more("cells", keys.len())?;
             rows.push(Json::Object(cells));
         }
         let end = self.scanner.at;
-        if self.another_row() {
+        self.scanner.blank();
+        if self.scanner.peek() == Some(b'/') {
             let wrong = Wrong::TooMany {
                 what: "rows",
                 declared,
             };
             return self.scanner.fail_at(end, wrong);
         }
+        self.scanner.at = end;
+        self.more = Some(more);
         Ok(rows)
     }
 
-    /// Passes what stands between rows, if it is there.
-    fn another_row(&mut self) -> bool {
+    /// The next of several primitives, of which so many were found.
+    fn cell(&mut self, what: &'static str, declared: usize, found: usize) -> Result<Json> {
+        let few = Wrong::TooFew {
+            what,
+            declared,
+            found,
+        };
+        if found > 0 {
+            let end = self.scanner.at;
+            self.scanner.blank();
+            if self.scanner.peek() != Some(b',') || self.ends_here() {
+                return self.scanner.fail_at(end, few);
+            }
+            self.scanner.at += 1;
+        }
+        self.scanner.blank();
+        self.place();
+        self.primitive()
+    }
+
+    /// True before a comma with a member behind it.
+    fn ends_here(&mut self) -> bool {
         let start = self.scanner.at;
-        let there = self.scanner.blank() && self.scanner.eat(b'/') && self.scanner.blank();
-        if !there {
-            self.scanner.at = start;
-        }
-        there
-    }
-
-    /// Passes the comma before the next of several primitives.
-    fn another(&mut self, what: &'static str, declared: usize, found: usize) -> Result<bool> {
-        if !self.is_tight_comma() {
-            return self.scanner.fail(Wrong::TooFew {
-                what,
-                declared,
-                found,
-            });
-        }
-        Ok(self.scanner.eat(b','))
-    }
-
-    fn no_more(&self, what: &'static str, declared: usize) -> Result<()> {
-        match self.is_tight_comma() {
-            true => self.scanner.fail(Wrong::TooMany { what, declared }),
-            false => Ok(()),
-        }
-    }
-
-    /// True before a comma without a blank, which stands between primitives;
-    /// members and items have a blank behind it.
-    fn is_tight_comma(&self) -> bool {
-        let rest = self.scanner.rest();
-        rest.strip_prefix(',')
-            .is_some_and(|rest| !rest.starts_with([' ', '\t', '\n', '\r']))
-    }
-
-    fn comma(&mut self, what: &'static str) -> Result<()> {
-        self.scanner.need(b',', what)?;
-        self.blank()
-    }
-
-    fn blank(&mut self) -> Result<()> {
-        match self.scanner.blank() {
-            true => Ok(()),
-            false => self.scanner.fail(Wrong::Expected("a blank")),
-        }
+        self.scanner.eat(b',');
+        self.scanner.blank();
+        let found = self.is_member();
+        self.scanner.at = start;
+        found
     }
 
     fn key(&mut self) -> Result<String> {
@@ -296,7 +346,7 @@ impl Parser<'_> {
         }
         let rest = self.scanner.rest();
         match rest.get(..identifier(rest)) {
-            Some(name) if !name.is_empty() => {
+            Some(name) if !name.is_empty() && self.syntax != Syntax::Json => {
                 self.scanner.at += name.len();
                 Ok(name.to_owned())
             }
@@ -306,7 +356,6 @@ impl Parser<'_> {
 
     fn primitive(&mut self) -> Result<Json> {
         let start = self.scanner.at;
-        self.primitives.push(start);
         if self.scanner.peek() == Some(b'"') {
             return Ok(Json::Text(self.scanner.string()?));
         }
@@ -319,7 +368,6 @@ impl Parser<'_> {
         if word.is_empty() {
             return self.scanner.fail(Wrong::Expected("a value"));
         }
-        self.scanner.at += word.len();
         let value = match word {
             "null" => Json::Null,
             "true" => Json::Bool(true),
@@ -327,16 +375,19 @@ impl Parser<'_> {
             word if scan::number(word.as_bytes()) == Some(word.len()) => {
                 Json::Number(word.to_owned())
             }
-            word if scan::looks_like_number(word) => {
-                return self.scanner.fail_at(start, Wrong::NotANumber);
+            word if scan::looks_like_number(word) => return self.scanner.fail(Wrong::NotANumber),
+            word if self.syntax == Syntax::Two && is_plain(word) => {
+                // A slash with a blank before it stands between rows.
+                if next.starts_with([':', '[', '{', '"', '\\'])
+                    || (next.starts_with('/') && word == run)
+                {
+                    return self.scanner.fail_at(start, Wrong::Unquoted);
+                }
+                Json::Text(word.to_owned())
             }
-            word if is_plain(word) => Json::Text(word.to_owned()),
-            _ => return self.scanner.fail_at(start, Wrong::Unquoted),
+            _ => return self.scanner.fail(Wrong::Unquoted),
         };
-        // A slash with a blank before it stands between rows.
-        if next.starts_with([':', '[', '{', '"', '\\']) || (next.starts_with('/') && word == run) {
-            return self.scanner.fail_at(start, Wrong::Unquoted);
-        }
+        self.scanner.at += word.len();
         Ok(value)
     }
 }

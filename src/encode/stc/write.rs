@@ -1,10 +1,10 @@
 //! Values as STC, and what the parser has to agree on with it: when a text
 //! stands without quotes, and what a key looks like.
 //!
-//! Writing is total: no value is too deep, and there is one text per value.
+//! Writing is total: no value is too deep, and there is one text per value and
+//! version.
 
-use std::fmt::Write;
-
+use super::Version;
 use super::scan::looks_like_number;
 use super::value::{Json, quote};
 
@@ -12,16 +12,34 @@ use super::value::{Json, quote};
 pub(super) const ROW: &str = " / ";
 
 /// The value as one line of STC.
-pub fn write(value: &Json) -> String {
+pub fn write(value: &Json, version: Version) -> String {
+    match (version, value) {
+        (Version::Two, Json::Object(members)) if !members.is_empty() => spell(value, Style::Two),
+        // What begins as version 1 is read as version 1.
+        _ => spell(value, Style::One),
+    }
+}
+
+/// How values are spelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// JSON without blanks, and with no escape that need not be.
+    Json,
+    One,
+    /// An object without the braces around it.
+    Two,
+}
+
+/// The value as one line.
+pub(super) fn spell(value: &Json, style: Style) -> String {
     let mut out = String::new();
     // What is open, with what closes it, and whether a part came before.
     let mut open: Vec<(Parts<'_>, &str, bool)> = Vec::new();
     match value {
-        // The object at the root has no braces, unless it is empty.
-        Json::Object(members) if !members.is_empty() => {
+        Json::Object(members) if style == Style::Two => {
             open.push((Parts::Members(members.iter()), "", false));
         }
-        other => part(&mut out, &mut open, other, false),
+        other => part(&mut out, &mut open, other, false, style),
     }
     while let Some((parts, close, after)) = open.last_mut() {
         let after = std::mem::replace(after, true);
@@ -35,12 +53,12 @@ pub fn write(value: &Json) -> String {
             continue;
         };
         if after {
-            out.push_str(", ");
+            out.push_str(if style == Style::Json { "," } else { ", " });
         }
         if let Some(name) = name {
-            key(&mut out, name);
+            key(&mut out, name, style);
         }
-        part(&mut out, &mut open, value, name.is_some());
+        part(&mut out, &mut open, value, name.is_some(), style);
     }
     out
 }
@@ -58,17 +76,32 @@ fn part<'a>(
     open: &mut Vec<(Parts<'a>, &'static str, bool)>,
     value: &'a Json,
     keyed: bool,
+    style: Style,
 ) {
-    if let Json::List(items) = value {
-        if items.iter().all(Json::is_primitive) {
-            return list(out, items);
-        }
+    if let Json::List(items) = value
+        && style != Style::Json
+    {
         if let Some(columns) = columns(items) {
-            return table(out, columns, items);
+            out.push_str(&heading(items.len(), columns));
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at == 0 { "" } else { ROW });
+                row(out, item, style);
+            }
+            return;
+        }
+        if is_homogeneous(items) {
+            let (before, after) = match keyed {
+                true => (format!("[{}]: ", items.len()), ""),
+                false => ("[".to_owned(), "]"),
+            };
+            out.push_str(&before);
+            cells(out, items.iter(), style);
+            out.push_str(after);
+            return;
         }
     }
     if keyed {
-        out.push_str(": ");
+        out.push_str(if style == Style::Json { ":" } else { ": " });
     }
     match value {
         Json::List(items) => {
@@ -79,41 +112,52 @@ fn part<'a>(
             out.push('{');
             open.push((Parts::Members(members.iter()), "}", false));
         }
-        other => primitive(out, other),
+        other => primitive(out, other, style),
     }
 }
 
-fn list(out: &mut String, items: &[Json]) {
-    count(out, items.len());
-    out.push(':');
-    for (at, item) in items.iter().enumerate() {
-        out.push(if at == 0 { ' ' } else { ',' });
-        primitive(out, item);
-    }
-}
-
-fn table(out: &mut String, columns: &[(String, Json)], rows: &[Json]) {
-    header(
-        out,
-        rows.len(),
-        columns.iter().map(|(name, _)| name.as_str()),
-    );
-    for (at, row) in rows.iter().enumerate() {
-        out.push_str(if at == 0 { " " } else { ROW });
-        let Json::Object(members) = row else { continue };
-        for (at, (_, cell)) in members.iter().enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            primitive(out, cell);
+/// `[n]{a,b}: `, the beginning of a table.
+pub(super) fn heading(rows: usize, columns: &[(String, Json)]) -> String {
+    let mut out = format!("[{rows}]{{");
+    for (at, (name, _)) in columns.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
         }
+        key(&mut out, name, Style::One);
+    }
+    out.push_str("}: ");
+    out
+}
+
+/// The cells of a table's row.
+pub(super) fn row(out: &mut String, row: &Json, style: Style) {
+    if let Json::Object(members) = row {
+        cells(out, members.iter().map(|(_, cell)| cell), style);
     }
 }
 
-/// The members of the first row, if the rows are flat objects with the same
-/// keys in the same order.
-fn columns(rows: &[Json]) -> Option<&[(String, Json)]> {
-    let Some(Json::Object(first)) = rows.first() else {
+fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a Json>, style: Style) {
+    for (at, cell) in cells.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        primitive(out, cell, style);
+    }
+}
+
+/// True for strings alone, numbers alone, or `true` and `false`.
+fn is_homogeneous(items: &[Json]) -> bool {
+    let all = |wanted: fn(&Json) -> bool| items.iter().all(wanted);
+    !items.is_empty()
+        && (all(|item| matches!(item, Json::Text(_)))
+            || all(|item| matches!(item, Json::Number(_)))
+            || all(|item| matches!(item, Json::Bool(_))))
+}
+
+/// The members of the first row, if there are two rows or more and all are flat
+/// objects with the same keys in the same order.
+pub(super) fn columns(rows: &[Json]) -> Option<&[(String, Json)]> {
+    let [Json::Object(first), _, ..] = rows else {
         return None;
     };
     let fits = |row: &Json| match row {
@@ -129,47 +173,28 @@ fn columns(rows: &[Json]) -> Option<&[(String, Json)]> {
     (!first.is_empty() && rows.iter().all(fits)).then_some(first)
 }
 
-fn primitive(out: &mut String, value: &Json) {
+fn primitive(out: &mut String, value: &Json, style: Style) {
     match value {
-        Json::Text(string) => text(out, string),
+        Json::Text(string) if style == Style::Two && is_plain(string) => out.push_str(string),
+        Json::Text(string) => text(out, string, style),
         other => out.push_str(other.word()),
     }
 }
 
-/// `[n]{a,b}:`, the beginning of a table with at least one row.
-pub(super) fn header<'a>(out: &mut String, rows: usize, columns: impl Iterator<Item = &'a str>) {
-    count(out, rows);
-    out.push('{');
-    for (at, name) in columns.enumerate() {
-        if at > 0 {
-            out.push(',');
+/// A key: plain if it is an identifier, otherwise in quotes; those of JSON are
+/// always in quotes.
+fn key(out: &mut String, name: &str, style: Style) {
+    match style {
+        Style::One | Style::Two if identifier(name) == name.len() && !name.is_empty() => {
+            out.push_str(name);
         }
-        key(out, name);
-    }
-    out.push_str("}:");
-}
-
-fn count(out: &mut String, count: usize) {
-    // Writing to a `String` cannot fail.
-    let _ = write!(out, "[{count}]");
-}
-
-/// A key: plain if it is an identifier, otherwise in quotes.
-pub(super) fn key(out: &mut String, name: &str) {
-    if identifier(name) == name.len() && !name.is_empty() {
-        out.push_str(name);
-    } else {
-        quote(out, name, breaks);
+        _ => text(out, name, style),
     }
 }
 
-/// A text: plain if it reads back as itself, otherwise in quotes.
-pub(super) fn text(out: &mut String, string: &str) {
-    if is_plain(string) {
-        out.push_str(string);
-    } else {
-        quote(out, string, breaks);
-    }
+/// A text in quotes.
+fn text(out: &mut String, text: &str, style: Style) {
+    quote(out, text, |char| style != Style::Json && breaks(char));
 }
 
 /// How many bytes at the beginning are an identifier.

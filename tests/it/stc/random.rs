@@ -2,12 +2,13 @@
 
 use std::cell::Cell as Counter;
 
+use daysheet::encode::stc::Version;
 use daysheet::encode::stc::parse::parse;
 use daysheet::encode::stc::value::Json;
 use daysheet::encode::stc::write::write;
 use proptest::prelude::*;
 
-use super::runner;
+use super::{VERSIONS, runner};
 
 /// Pieces that keys and texts are made of.
 const PIECES: &[&str] = &[
@@ -169,11 +170,16 @@ fn every_value_comes_back() {
     runner(100_000)
         .run(&bytes(), |bytes| {
             let value = Choices(bytes.iter()).document();
-            let stc = write(&value);
-            prop_assert_eq!(&parse(&stc), &Ok(value.clone()), "{}", stc);
+            let stc = write(&value, Version::One);
+            for version in VERSIONS {
+                let stc = write(&value, version);
+                prop_assert_eq!(&parse(&stc), &Ok(value.clone()), "{}", stc);
+                prop_assert!(!stc.contains(|char: char| char.is_control()), "{}", stc);
+            }
             let json = value.to_json();
-            prop_assert_eq!(&Json::parse(&json), &Ok(value), "{}", json);
-            prop_assert!(!stc.contains(|char: char| char.is_control()), "{}", stc);
+            prop_assert_eq!(&Json::parse(&json), &Ok(value.clone()), "{}", json);
+            // JSON is STC.
+            prop_assert_eq!(&parse(&json), &Ok(value), "{}", json);
             for (counter, mark) in seen.iter().zip(["]{", " / ", ": {", ": ["]) {
                 counter.set(counter.get() + u32::from(stc.contains(mark)));
             }
@@ -187,8 +193,10 @@ fn every_value_comes_back() {
 /// A text of STC with some of its characters changed.
 fn changed(bytes: &[u8]) -> String {
     let (edits, bytes) = bytes.split_at(bytes.len().min(12));
-    let mut text: Vec<char> = write(&Choices(bytes.iter()).document()).chars().collect();
     let mut edits = Choices(edits.iter());
+    let version = VERSIONS[edits.pick(2)];
+    let value = Choices(bytes.iter()).document();
+    let mut text: Vec<char> = write(&value, version).chars().collect();
     for _ in 0..edits.pick(4) {
         let at = edits.pick(text.len() + 1);
         let end = (at + edits.pick(3)).min(text.len());
@@ -207,7 +215,10 @@ fn no_text_upsets_the_parser() {
         counter.set(counter.get() + 1);
         // What is read is a value like any other, and refused where it says.
         match found {
-            Ok(value) => prop_assert_eq!(parse(&write(&value)), Ok(value), "{}", text),
+            Ok(value) => {
+                let stc = write(&value, Version::One);
+                prop_assert_eq!(parse(&stc), Ok(value), "{}", text);
+            }
             Err(error) => {
                 let lines: Vec<_> = text.split('\n').collect();
                 let line = lines.get(error.line - 1);

@@ -1,0 +1,313 @@
+//! Files in TOON, JSON or STC, read for `daysheet check` and `daysheet convert`.
+//!
+//! Decoding and encoding TOON is the `toon-format` crate's work; what is added
+//! is that a number is kept as it was written, and that nothing is lost without
+//! a word. STC and JSON are `encode::stc`'s.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value;
+use toon_format::{DecodeOptions, Delimiter, EncodeOptions, ToonError};
+
+use crate::encode::stc::Version;
+use crate::encode::stc::parse::{Placed, placed, placed_json};
+use crate::encode::stc::scan::{ParseError, position};
+use crate::encode::stc::value::Json;
+use crate::encode::stc::write::write;
+use crate::error::{self, Error, Kind};
+
+/// What can stand between the cells of TOON.
+const DELIMITERS: [Delimiter; 3] = [Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe];
+
+/// What a file can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// TOON, strictly.
+    Toon,
+    /// JSON.
+    Json,
+    /// STC of either version.
+    Stc,
+}
+
+/// Something wrong, and where: line and column count from 1.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Problem {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) message: String,
+}
+
+impl Problem {
+    /// A problem at this byte of the text.
+    pub(super) fn at(text: &str, place: usize, message: impl Into<String>) -> Self {
+        let (line, column) = position(text, place);
+        Self {
+            line,
+            column,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<ParseError> for Problem {
+    fn from(error: ParseError) -> Self {
+        Self {
+            line: error.line,
+            column: error.column,
+            message: error.wrong.to_string(),
+        }
+    }
+}
+
+impl From<ToonError> for Problem {
+    fn from(error: ToonError) -> Self {
+        match error {
+            ToonError::ParseError {
+                line,
+                column,
+                message,
+                ..
+            } => Self {
+                line: line.max(1),
+                column: column.max(1),
+                message,
+            },
+            other => Self {
+                line: 1,
+                column: 1,
+                message: other.to_string(),
+            },
+        }
+    }
+}
+
+/// The text of `file`; `-` is stdin.
+pub(super) fn text(file: &Path) -> error::Result<String> {
+    let mut bytes = Vec::new();
+    let outcome = if file == Path::new("-") {
+        std::io::stdin().read_to_end(&mut bytes).map(drop)
+    } else {
+        std::fs::read(file).map(|found| bytes = found)
+    };
+    outcome.map_err(|error| {
+        Error::new(
+            Kind::NotFound,
+            format!("{} could not be read: {error}", file.display()),
+        )
+        .next("give the path of a text file, or - for stdin")
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Error::argument(format!("{} is not UTF-8 at byte {at}", file.display()))
+            .next("save it as UTF-8")
+    })
+}
+
+/// The value of a text in the notation; in the one that it is found to be in,
+/// where none is said. Of TOON, places are not known.
+pub(super) fn read(text: &str, notation: Option<Notation>) -> Result<Placed, Problem> {
+    match notation {
+        Some(Notation::Toon) => toon(text),
+        Some(Notation::Json) => Ok(placed_json(text)?),
+        Some(Notation::Stc) => Ok(placed(text)?),
+        None => recognised(text),
+    }
+}
+
+/// JSON is STC, and no TOON begins with a brace. Otherwise a text is what it can
+/// be read as.
+fn recognised(text: &str) -> Result<Placed, Problem> {
+    let begin = text.trim_start().chars().next().unwrap_or_default();
+    let stc = placed(text);
+    if begin == '{' {
+        return Ok(stc?);
+    }
+    match (stc, toon(text)) {
+        (Ok(stc), Ok(toon)) if stc.value != toon.value && matches!(stc.value, Json::Object(_)) => {
+            // Readers take more than writers write.
+            let text = text.trim_end();
+            let is_stc = write(&stc.value, Version::Two) == text;
+            let is_toon = DELIMITERS.into_iter().any(|delimiter| {
+                let options = EncodeOptions::new().with_delimiter(delimiter);
+                toon_format::encode(&for_toon(&toon.value), &options).is_ok_and(|own| own == text)
+            });
+            match (is_stc, is_toon) {
+                (true, false) => Ok(stc),
+                (false, true) => Ok(toon),
+                _ => Err(Problem::at(
+                    text,
+                    0,
+                    "this is TOON and STC, and says something else in each: give --from",
+                )),
+            }
+        }
+        (Ok(stc), _) => Ok(stc),
+        // What is not in quotes and has no colon is text to TOON, be it what it may.
+        (Err(error), Ok(toon))
+            if matches!(toon.value, Json::Text(_)) && matches!(begin, '[' | '"') =>
+        {
+            Err(error.into())
+        }
+        (Err(_), Ok(toon)) => Ok(toon),
+        (Err(error), Err(_)) if matches!(begin, '[' | '"') => Err(error.into()),
+        (Err(_), Err(problem)) => Err(problem),
+    }
+}
+
+fn toon(text: &str) -> Result<Placed, Problem> {
+    // An editor's newline at the end of the file is not the document's.
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let value: Value = toon_format::decode(text, &DecodeOptions::new())?;
+    // The decoder makes text of a number that no double holds.
+    let mut numbers = HashMap::new();
+    count_numbers(&value, &mut numbers);
+    for (number, count) in &mut numbers {
+        let quoted = format!("\"{number}\"");
+        match text.matches(&quoted).count() {
+            0 => {}
+            found if found >= *count => *count = 0,
+            _ => {
+                let message = format!("{number} stands here with and without quotes: convert one");
+                return Err(Problem::at(text, text.find(number).unwrap_or(0), message));
+            }
+        }
+    }
+    numbers.retain(|_, count| *count > 0);
+    Ok(Placed {
+        value: from_toon(value.clone(), &numbers),
+        places: Vec::new(),
+    })
+}
+
+/// Counts each text that could be a number.
+fn count_numbers<'a>(value: &'a Value, numbers: &mut HashMap<&'a str, usize>) {
+    match value {
+        Value::String(text) if Json::parse(text) == Ok(Json::Number(text.clone())) => {
+            *numbers.entry(text).or_default() += 1;
+        }
+        Value::Array(items) => items.iter().for_each(|item| count_numbers(item, numbers)),
+        Value::Object(members) => members
+            .values()
+            .for_each(|member| count_numbers(member, numbers)),
+        _ => {}
+    }
+}
+
+/// The same value; the texts in `numbers` are numbers.
+fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(flag) => Json::Bool(flag),
+        Value::Number(number) => Json::Number(number.to_string()),
+        Value::String(string) if numbers.contains_key(string.as_str()) => Json::Number(string),
+        Value::String(string) => Json::Text(string),
+        Value::Array(items) => {
+            let items = items.into_iter();
+            Json::List(items.map(|item| from_toon(item, numbers)).collect())
+        }
+        Value::Object(members) => {
+            let members = members.into_iter();
+            Json::Object(
+                members
+                    .map(|(key, one)| (key, from_toon(one, numbers)))
+                    .collect(),
+            )
+        }
+    }
+}
+
+/// The value as tab-delimited TOON, which has less than JSON: one member of a
+/// name, and numbers as doubles have them. What it cannot say is refused.
+pub(super) fn to_toon(text: &str, read: &Placed) -> Result<String, Problem> {
+    let options = EncodeOptions::new().with_delimiter(Delimiter::Tab);
+    let encoded = toon_format::encode(&for_toon(&read.value), &options)?;
+    let mut places = read.places.iter().copied();
+    match difference(&read.value, &toon(&encoded)?.value, &mut places) {
+        None => Ok(encoded),
+        Some((place, message)) => Err(Problem::at(text, place, message)),
+    }
+}
+
+fn for_toon(value: &Json) -> Value {
+    match value {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => Value::Bool(*flag),
+        Json::Number(lexeme) => match (lexeme.parse::<i64>(), lexeme.parse::<u64>()) {
+            (Ok(number), _) => Value::from(number),
+            (_, Ok(number)) => Value::from(number),
+            _ => Value::from(lexeme.parse::<f64>().unwrap_or_default()),
+        },
+        Json::Text(string) => Value::String(string.clone()),
+        Json::List(items) => items.iter().map(for_toon).collect(),
+        Json::Object(members) => members
+            .iter()
+            .map(|(key, one)| (key.clone(), for_toon(one)))
+            .collect(),
+    }
+}
+
+/// Where the second value says something else than the first, and why it may;
+/// `places` are those of the first.
+fn difference(
+    one: &Json,
+    other: &Json,
+    places: &mut impl Iterator<Item = usize>,
+) -> Option<(usize, String)> {
+    let place = places.next().unwrap_or_default();
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) if decimal(one) == decimal(other) => None,
+        (Json::Number(one), _) => Some((
+            place,
+            format!("TOON has no number such as {one}: its numbers are doubles; put it in quotes"),
+        )),
+        (Json::List(one), Json::List(other)) if one.len() == other.len() => one
+            .iter()
+            .zip(other)
+            .find_map(|(one, other)| difference(one, other, places)),
+        (Json::Object(one), Json::Object(other)) => {
+            let mut found = other.iter();
+            one.iter().find_map(|(name, value)| {
+                let place = places.next().unwrap_or_default();
+                match found.next() {
+                    Some((key, found)) if key == name => difference(value, found, places),
+                    _ => Some((
+                        place,
+                        format!("TOON has one member of a name: there are two `{name}`"),
+                    )),
+                }
+            })
+        }
+        _ if one == other => None,
+        _ => Some((place, "TOON cannot say this value".to_owned())),
+    }
+}
+
+/// What a number of JSON's is, however it is written: whether it is below zero,
+/// its digits without zeros at the ends, and the power of ten of the last.
+fn decimal(lexeme: &str) -> Option<(bool, String, i64)> {
+    let (mantissa, exponent) = match lexeme.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+        None => (lexeme, 0),
+    };
+    let (below, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, mantissa),
+    };
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{part}");
+    if whole.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let kept = digits.trim_end_matches('0');
+    let zeros = i64::try_from(digits.len() - kept.len()).ok()?;
+    let power = exponent
+        .checked_sub(i64::try_from(part.len()).ok()?)?
+        .checked_add(zeros)?;
+    match kept.trim_start_matches('0') {
+        "" => Some((false, String::new(), 0)),
+        kept => Some((below, kept.to_owned(), power)),
+    }
+}

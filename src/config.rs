@@ -19,7 +19,7 @@ use url::Url;
 
 use crate::access::Access;
 use crate::budget::count::Tokenizer;
-use crate::budget::value::Strategy;
+use crate::budget::value::{self, Strategy};
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Kind, Result};
@@ -452,7 +452,13 @@ fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
                     known.join(", ")
                 ))
             })?;
-            Ok((tool.trim().to_owned(), strategy))
+            let tool = tool.trim();
+            if !value::fits(tool, strategy) {
+                return Err(found
+                    .wrong(format_args!("gives {tool} what looks at conversations"))
+                    .next("use thread_level for mail_read or brief"));
+            }
+            Ok((tool.to_owned(), strategy))
         })
         .collect()
 }

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::flatten::Room;
 use crate::schemas::{Api, BODY, Field, Kind, Level, Source, TABLES, Table, wire};
 
 /// The resource address of a table's schema.
@@ -120,9 +121,10 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     Value::Object(property)
 }
 
-/// The longest a capped text can get: a count of the rest may follow a sample.
+/// The longest a capped text can get, in characters: a row about one thing has
+/// more room than one of a list, and a count of the rest may follow a sample.
 pub fn longest(cap: u16) -> usize {
-    usize::from(cap) + " +99999".len()
+    Room::One.cap(cap) + " +99999".len()
 }
 
 const APIS: &[(Api, &str)] = &[

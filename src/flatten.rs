@@ -48,7 +48,8 @@ pub enum Room {
 }
 
 impl Room {
-    fn cap(self, cap: u16) -> usize {
+    /// The most columns of a text whose column has this cap.
+    pub fn cap(self, cap: u16) -> usize {
         match self {
             Self::List => usize::from(cap),
             Self::One => 4 * usize::from(cap),

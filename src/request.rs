@@ -183,6 +183,8 @@ pub struct Lookup {
     pub emails: Vec<String>,
     /// The account by address.
     pub account: Option<String>,
+    /// Columns by name, besides what names a row; the default ones when empty.
+    pub fields: Vec<String>,
     /// Rows per page.
     pub limit: Option<usize>,
     /// Where to go on.
@@ -474,6 +476,7 @@ fn lookup(args: &Args) -> Result<Lookup> {
         q,
         emails,
         account: args.text("account")?,
+        fields: args.list("fields")?.unwrap_or_default(),
         limit: args.number("limit")?.map(|limit| limit as usize),
         cursor: args.text("cursor")?,
     })

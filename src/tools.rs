@@ -251,8 +251,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "lookup",
-        doc: "List mail folders with counts, labels, calendars, rooms, rules, settings, send-as \
-              aliases; find contacts.",
+        doc: "List folders with counts and the like; find contacts.",
         effect: Effect::Read,
         access: Access::Read,
         args: &[
@@ -274,8 +273,9 @@ pub const TOOLS: &[Tool] = &[
                 "",
             ),
             arg("q", ArgKind::Text, "Part of the name"),
-            arg("emails", ArgKind::List, "Addresses to find the people of"),
+            arg("emails", ArgKind::List, "Find people by address"),
             ANY_ACCOUNT,
+            arg("fields", ArgKind::List, ""),
             arg("limit", ArgKind::Number(1, 500, 100), ""),
             arg("cursor", ArgKind::Text, ""),
             BUDGET,

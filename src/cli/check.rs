@@ -5,15 +5,19 @@
 //! Reading is `notation`'s. What is wrong is told with its line and column, in
 //! STC too, where the whole document is one line.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
+
+use regex::Regex;
+use serde_json::Value;
 
 use super::notation::{self, Notation, Problem};
 use crate::describe;
 use crate::encode::stc::parse::Placed;
 use crate::encode::stc::value::Json;
 use crate::error;
-use crate::schemas::{self, Field, Table};
+use crate::schemas::{self, Table};
 
 /// Scalars that stand before the tables of a document.
 const SCALARS: &[&str] = &[
@@ -114,8 +118,9 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
             (Some(table), Json::List(rows)) => {
                 summary.push(format!("{} {name}", rows.len()));
                 report.place();
+                let known = known_members(table);
                 for row in rows {
-                    report.row(table, row);
+                    report.row(table, &known, row);
                 }
                 continue;
             }
@@ -177,7 +182,7 @@ impl<P: Iterator<Item = usize>> Report<'_, P> {
         place
     }
 
-    fn row(&mut self, table: &'static Table, row: &Json) {
+    fn row(&mut self, table: &'static Table, known: &HashMap<String, Member>, row: &Json) {
         let Json::Object(members) = row else {
             let place = self.pass(row);
             return self.add(
@@ -185,43 +190,69 @@ impl<P: Iterator<Item = usize>> Report<'_, P> {
                 format!("a row of `{}` is not an object", table.plural),
             );
         };
-        self.place();
+        let start = self.place();
         for (name, value) in members {
             let key = self.place();
             let place = self.pass(value);
-            match table.field(name) {
-                Some(field) => {
-                    if let Some(message) = mismatch(table, field, value) {
+            match known.get(name) {
+                Some(member) => {
+                    let kind = table.field(name).map(|field| field.kind);
+                    if let Some(message) = mismatch(name, kind, member, value) {
                         self.add(place, message);
                     }
                 }
-                // `provider_id` and `text`, where the table's rows have them.
-                None if has_property(table, name) => {}
                 None => {
                     let message = format!("the table of {} has no column `{name}`", table.plural);
                     self.add(key, message);
                 }
             }
         }
+        let key = table.fields.first().map_or("", |field| field.name);
+        if !members.iter().any(|(name, _)| name == key) {
+            self.add(start, format!("a row of {} has no `{key}`", table.plural));
+        }
     }
 }
 
-/// True for what the table's schema has, be it a column or not.
-fn has_property(table: &Table, name: &str) -> bool {
-    describe::json_schema(table)
-        .get("properties")
-        .is_some_and(|properties| properties.get(name).is_some())
+/// What the schema of a table says of one member of its rows.
+struct Member {
+    types: Vec<String>,
+    pattern: Option<Regex>,
+    longest: Option<usize>,
 }
 
-/// Why a value cannot stand in the column, if it cannot.
-fn mismatch(table: &Table, field: &Field, value: &Json) -> Option<String> {
+/// The members that rows of the table can have: its columns, and `provider_id`
+/// and `text` where it has them.
+fn known_members(table: &Table) -> HashMap<String, Member> {
     let schema = describe::json_schema(table);
-    let property = schema.get("properties")?.get(field.name)?;
-    let allowed = property.get("type")?;
-    let allows = |wanted: &str| match allowed {
-        serde_json::Value::Array(kinds) => kinds.iter().any(|kind| kind == wanted),
-        kind => kind == wanted,
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let member = |(name, property): (&String, &Value)| {
+        let types = match property.get("type") {
+            Some(Value::Array(types)) => types.clone(),
+            other => other.cloned().into_iter().collect(),
+        };
+        let pattern = property.get("pattern").and_then(Value::as_str);
+        let longest = property.get("maxLength").and_then(Value::as_u64);
+        let member = Member {
+            types: types
+                .iter()
+                .filter_map(|word| word.as_str().map(str::to_owned))
+                .collect(),
+            pattern: pattern.and_then(|pattern| Regex::new(pattern).ok()),
+            longest: longest.and_then(|longest| usize::try_from(longest).ok()),
+        };
+        (name.clone(), member)
     };
+    properties.into_iter().flatten().map(member).collect()
+}
+
+/// Why a value cannot stand in a member, if it cannot.
+fn mismatch(
+    name: &str,
+    kind: Option<schemas::Kind>,
+    member: &Member,
+    value: &Json,
+) -> Option<String> {
     let found = match value {
         Json::Null => "null",
         Json::Bool(_) => "boolean",
@@ -231,38 +262,27 @@ fn mismatch(table: &Table, field: &Field, value: &Json) -> Option<String> {
         Json::List(_) => "array",
         Json::Object(_) => "object",
     };
-    if !allows(found) {
-        return Some(format!(
-            "`{}` is of type {found}, not {}",
-            field.name,
-            field.kind.word()
-        ));
+    if !member.types.iter().any(|word| word == found) {
+        let wanted = kind.map_or_else(|| member.types.join(" or "), |kind| kind.word().to_owned());
+        return Some(format!("`{name}` is of type {found}, not {wanted}"));
     }
     let Json::Text(text) = value else {
         return None;
     };
-    match field.kind {
-        schemas::Kind::Handle(letter) => {
-            let digits = text.strip_prefix(letter).unwrap_or_default();
-            let number = !digits.is_empty()
-                && !digits.starts_with('0')
-                && digits.bytes().all(|byte| byte.is_ascii_digit());
-            (!number).then(|| format!("`{}` is not a handle such as {letter}12", field.name))
-        }
-        schemas::Kind::Time => {
-            let shape: String = text
-                .chars()
-                .map(|c| if c.is_ascii_digit() { '0' } else { c })
-                .collect();
-            (shape != "0000-00-00 00h00")
-                .then(|| format!("`{}` is not a time such as 2026-02-03 18h05", field.name))
-        }
-        _ => {
-            let cap = describe::longest(field.untrusted?);
-            (text.chars().count() > cap)
-                .then(|| format!("`{}` is longer than {cap} characters", field.name))
-        }
+    if let Some(pattern) = &member.pattern
+        && !pattern.is_match(text)
+    {
+        return Some(match kind {
+            Some(schemas::Kind::Handle(letter)) => {
+                format!("`{name}` is not a handle such as {letter}12")
+            }
+            Some(schemas::Kind::Time) => format!("`{name}` is not a time such as 2026-02-03 18h05"),
+            _ => format!("`{name}` is not of the form {pattern}"),
+        });
     }
+    let longest = member.longest?;
+    (text.chars().count() > longest)
+        .then(|| format!("`{name}` is longer than {longest} characters"))
 }
 
 /// Where the keys and values of a document stand that is TOON: each scalar is a

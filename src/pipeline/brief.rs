@@ -277,7 +277,6 @@ impl Sheet {
             hint: Hint {
                 position: row,
                 of,
-                age: row,
                 open,
                 ..Hint::default()
             },

@@ -18,10 +18,10 @@ use crate::error::Result;
 use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::{self, Page, People};
-use crate::request::{Listing, Lookup};
+use crate::request::{Columns, Listing, Lookup};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{
-    self, ALIAS, AUTO_REPLY, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Level, RULE, SCHEMA,
+    self, ALIAS, AUTO_REPLY, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Field, Level, RULE, SCHEMA,
     SETTING, Table,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Plan {
     kind: Listing,
     q: Option<String>,
     emails: Vec<String>,
+    #[serde(default)]
+    fields: Vec<String>,
     limit: usize,
     /// True when several accounts were asked.
     merged: bool,
@@ -61,11 +63,8 @@ impl Pipeline {
     pub(super) async fn lookup(&self, lookup: Lookup) -> Result<Draft> {
         let mut plan = self.plan_lookup(lookup).await?;
         let table = plan.table();
+        let columns = plan.columns()?;
         let (parts, missing) = self.lists(&plan).await?;
-        let columns = match plan.kind {
-            Listing::Schemas => table.up_to(Level::Core),
-            _ => columns_of(table, Level::Core, plan.merged),
-        };
 
         let mut notes = Vec::new();
         let mut rows = RowTable::new(table, columns.clone());
@@ -226,10 +225,8 @@ impl Pipeline {
             return Ok((Some(account), port.api(), page));
         };
         let mailbox = self.connect.mailbox(&account)?;
-        let columns = columns_of(plan.table(), Level::Core, plan.merged);
-        let page = mailbox
-            .lookup(&what, &project(mailbox.api(), &columns))
-            .await?;
+        let projection = project(mailbox.api(), &plan.columns()?);
+        let page = mailbox.lookup(&what, &projection).await?;
         Ok((Some(account), mailbox.api(), page))
     }
 
@@ -266,6 +263,7 @@ impl Pipeline {
                 kind: lookup.kind,
                 q: lookup.q,
                 emails: lookup.emails,
+                fields: lookup.fields,
                 limit: lookup.limit.unwrap_or(100),
                 merged: places.len() > 1,
                 done: 0,
@@ -290,6 +288,9 @@ impl Pipeline {
             return Err(another_search(said));
         }
         plan.limit = lookup.limit.unwrap_or(plan.limit);
+        if !lookup.fields.is_empty() {
+            plan.fields = lookup.fields;
+        }
         Ok(plan)
     }
 }
@@ -308,6 +309,25 @@ impl Plan {
             Listing::AutoReply => &AUTO_REPLY,
             Listing::Schemas => &SCHEMA,
         }
+    }
+
+    /// The columns to show: by default those up to the core, otherwise those that
+    /// were asked for and what names a row. Rows of several accounts say which
+    /// they are of.
+    fn columns(&self) -> Result<Vec<&'static Field>> {
+        let table = self.table();
+        if self.fields.is_empty() {
+            return Ok(match self.kind {
+                Listing::Schemas => table.up_to(Level::Core),
+                _ => columns_of(table, Level::Core, self.merged),
+            });
+        }
+        let named = Columns::Named(self.fields.clone()).of(table)?;
+        let always = columns_of(table, Level::Key, self.merged);
+        let shown = |field: &&'static Field| {
+            field.name == "name" || always.contains(field) || named.contains(field)
+        };
+        Ok(table.fields.iter().filter(shown).collect())
     }
 
     /// What to ask a mailbox for; nothing for what calendars or we have.

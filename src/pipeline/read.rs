@@ -14,6 +14,7 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use self::items::Place;
 use super::cursor::{Cursor, other_use};
 use super::{Draft, Flattening, Pipeline, failed_line, zone_line};
 use crate::body::{self, Form, Readable};
@@ -34,6 +35,8 @@ const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"]
 /// What is asked for besides: shown when there is something to show.
 const VERDICT: &str = "auth";
 const DOUBTS: &str = "warn";
+/// What tells which messages belong together, and is not shown.
+const THREAD: &str = "thread";
 
 /// What of a read is still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,13 +83,8 @@ impl Pipeline {
         if form != Body::None {
             self.bodies(&fetched, form, &mut draft).await?;
         }
-        let mut owners = Vec::new();
-        for letters in by_account(&fetched) {
-            for one in letters {
-                owners.push(self.accounts.by_id(&one.target.account).await?.email);
-            }
-        }
-        draft.items = Some(items::items(&draft, &owners));
+        let places = self.conversations(&fetched).await?;
+        draft.items = Some(items::items(&draft, &places));
         zone_line(&mut draft.document, &self.config.zone);
 
         let mut count = format!("messages: {}", fetched.len());
@@ -120,7 +118,7 @@ impl Pipeline {
     ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
         let mut columns = columns()?;
         columns.extend(
-            [VERDICT, DOUBTS]
+            [VERDICT, DOUBTS, THREAD]
                 .iter()
                 .filter_map(|name| MESSAGE.field(name)),
         );
@@ -169,6 +167,37 @@ impl Pipeline {
             Some((name, error)) if fetched.is_empty() => Err(error.clone().context(name)),
             _ => Ok((fetched, failed)),
         }
+    }
+
+    /// Where the messages lie, in the order of their rows.
+    async fn conversations(&self, fetched: &[Fetched]) -> Result<Vec<Place>> {
+        let names = HashMap::new();
+        let mut places = Vec::new();
+        for letters in by_account(fetched) {
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let account = self.accounts.by_id(&first.target.account).await?;
+            let flattening = Flattening {
+                api: self.connect.mailbox(&account)?.api(),
+                zone: &self.config.zone,
+                account: "",
+                address: &account.email,
+                room: Room::One,
+            };
+            let context = flattening.context(&names);
+            places.extend(letters.iter().map(|one| {
+                Place {
+                    account: (account.id.clone(), account.email.clone()),
+                    conversation: MESSAGE
+                        .field(THREAD)
+                        .map(|field| flatten::texts(field, &one.letter.item, &context))
+                        .and_then(|texts| texts.into_iter().next())
+                        .filter(|id| !id.is_empty()),
+                }
+            }));
+        }
+        Ok(places)
     }
 
     /// The handle by which the reader knows a letter.

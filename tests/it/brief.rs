@@ -485,6 +485,31 @@ const CASES: &[Case] = &[
         "References: <holiday@x>\nAuto-Submitted: auto-replied",
         "",
     ),
+    // A draft is no answer, wherever it lies.
+    case(
+        "drafted",
+        "Inbox,Unread",
+        "Message-ID: <drafted@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
+        "needs_me to_me",
+    ),
+    case(
+        "Re: drafted",
+        "Inbox,Draft",
+        "From: mira@example.com\nReferences: <drafted@x>",
+        "",
+    ),
+    case(
+        "kept",
+        "Inbox,Unread",
+        "Message-ID: <kept@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
+        "needs_me to_me",
+    ),
+    case(
+        "Re: kept",
+        "Sent,Draft",
+        "From: mira@example.com\nReferences: <kept@x>",
+        "",
+    ),
     // What it says does not matter.
     case(
         "IMPORTANT needs_me to_me my_thread",

@@ -1,6 +1,6 @@
 //! The budget: what items are worth, what is shown for how much, which lines.
 
-use daysheet::budget::value::{Hint, Media, Strategy, part, pinned, resolve, share, value};
+use daysheet::budget::value::{Hint, Strategy, fits, part, pinned, resolve, share, value};
 use daysheet::schemas::Level;
 
 mod gap;
@@ -43,115 +43,31 @@ fn element_count_falls_in_a_line() {
 }
 
 #[test]
-fn cascading_fades_with_age() {
-    let at = |age| {
+fn thread_level_asks_who_waits() {
+    let strategy = Strategy::ThreadLevel;
+    for (open, end, worth) in [
+        (Some(true), true, 100),
+        (None, false, 60),
+        (Some(false), false, 30),
+        (Some(false), true, 30),
+    ] {
         let hint = Hint {
-            age,
+            open,
+            end,
             ..Hint::default()
         };
-        value(Strategy::Cascading, &hint)
-    };
-    assert_eq!(hundredths((0..6).map(at)), [100, 95, 90, 86, 81, 77]);
-    assert_eq!(hundredths([at(20), at(100), at(usize::MAX)]), [36, 1, 0]);
-}
-
-#[test]
-fn thread_level_asks_who_waits() {
-    let found: Vec<(i64, bool)> = [Some(true), None, Some(false), Some(false)]
-        .into_iter()
-        .enumerate()
-        .map(|(position, open)| {
-            let hint = Hint {
-                position,
-                of: 4,
-                open,
-                ..Hint::default()
-            };
-            let strategy = Strategy::ThreadLevel;
-            (
-                hundredths([value(strategy, &hint)])[0],
-                pinned(strategy, &hint),
-            )
-        })
-        .collect();
+        assert_eq!(hundredths([value(strategy, &hint)]), [worth]);
+        // The ends of a conversation are there, and nothing else is pinned.
+        for strategy in Strategy::ALL {
+            let wanted = end && strategy == Strategy::ThreadLevel;
+            assert_eq!(pinned(strategy, &hint), wanted, "{strategy:?}");
+        }
+    }
+    let tools = ["mail_read", "daysheet.brief", "mail_search", "lookup"];
     assert_eq!(
-        found,
-        [(100, true), (60, false), (30, false), (30, true)],
-        "value, pinned"
+        tools.map(|tool| fits(tool, strategy)),
+        [true, true, false, false]
     );
-    // Nothing else is pinned.
-    for strategy in Strategy::ALL {
-        let first = pinned(strategy, &Hint::default());
-        assert_eq!(first, strategy == Strategy::ThreadLevel, "{strategy:?}");
-    }
-}
-
-#[test]
-fn size_proportional_goes_by_kind_then_size() {
-    let of = |media: Media| {
-        hundredths(
-            [0, 4 << 10, 64 << 10, 1 << 20, 16 << 20, u64::MAX].map(|bytes| {
-                let hint = Hint {
-                    bytes,
-                    media,
-                    ..Hint::default()
-                };
-                value(Strategy::SizeProportional, &hint)
-            }),
-        )
-    };
-    assert_eq!(of(Media::Calendar), [80, 83, 89, 94, 100, 100]);
-    assert_eq!(of(Media::Text), [80, 83, 89, 94, 100, 100]);
-    assert_eq!(of(Media::Document), [60, 63, 69, 74, 80, 80]);
-    // An image of four kilobytes is a logo.
-    assert_eq!(of(Media::Image), [35, 5, 44, 49, 55, 55]);
-    for rest in [Media::Archive, Media::Video, Media::Unknown] {
-        assert_eq!(of(rest), [10, 13, 19, 24, 30, 30]);
-    }
-}
-
-#[test]
-fn files_are_told_by_type_then_by_name() {
-    use Media::{Archive, Calendar, Document, Image, Text, Unknown, Video};
-    let office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
-    for (media_type, name, kind) in [
-        ("text/calendar; method=REQUEST", "", Calendar),
-        ("application/ics", "invite.ics", Calendar),
-        ("text/plain", "Invite.ICS", Calendar),
-        ("text/plain; charset=utf-8", "notes.txt", Text),
-        ("TEXT/HTML", "", Text),
-        ("text/csv", "", Text),
-        ("message/rfc822", "", Text),
-        ("application/json", "", Text),
-        ("application/pdf", "scan.png", Document),
-        (office, "", Document),
-        ("application/vnd.ms-excel", "", Document),
-        ("application/vnd.oasis.opendocument.text", "", Document),
-        ("image/svg+xml", "", Image),
-        ("image/jpeg", "", Image),
-        ("application/zip", "", Archive),
-        ("application/x-7z-compressed", "", Archive),
-        ("video/mp4", "", Video),
-        ("audio/ogg", "", Video),
-        ("application/octet-stream", "Offer.PDF", Document),
-        ("application/octet-stream", "backup.tar.gz", Archive),
-        ("", "photo.heic", Image),
-        ("", "list.csv", Text),
-        ("", "pdf", Unknown),
-        ("", "", Unknown),
-        ("application/pkcs7-signature", "smime.p7s", Unknown),
-        ("nonsense", ".", Unknown),
-    ] {
-        assert_eq!(Media::of(media_type, name), kind, "{media_type} {name}");
-    }
-}
-
-#[test]
-fn head_tail_falls_away_from_both_ends() {
-    assert_eq!(along(Strategy::HeadTail, 5), [100, 98, 95, 98, 100]);
-    let long = along(Strategy::HeadTail, 1_001);
-    let some = [0, 10, 20, 40, 500, 960, 980, 990, 1_000].map(|at| long[at]);
-    assert_eq!(some, [100, 79, 65, 48, 30, 48, 65, 79, 100]);
 }
 
 #[test]
@@ -193,19 +109,14 @@ fn strategies_have_words() {
         assert_eq!(Strategy::find(strategy.word()), Some(strategy));
     }
     let words = Strategy::ALL.map(Strategy::word).join(" ");
-    assert_eq!(
-        words,
-        "element_count cascading thread_level size_proportional head_tail uniform query_match"
-    );
+    assert_eq!(words, "element_count thread_level uniform query_match");
     assert_eq!(Strategy::find("Uniform"), None);
     assert_eq!(Strategy::find(""), None);
 }
 
 #[test]
 fn tools_have_strategies() {
-    use Strategy::{
-        Cascading, ElementCount, HeadTail, QueryMatch, SizeProportional, ThreadLevel, Uniform,
-    };
+    use Strategy::{ElementCount, QueryMatch, ThreadLevel, Uniform};
     let none: &[(&str, Strategy)] = &[];
     let search: &[_] = &[("mail_search", QueryMatch)];
     for (tool, overrides, strategy) in [
@@ -215,8 +126,8 @@ fn tools_have_strategies() {
         ("changes", none, ElementCount),
         ("lookup", none, Uniform),
         ("brief", none, Uniform),
-        ("mail_attachment", none, SizeProportional),
-        ("output_read", none, HeadTail),
+        ("mail_attachment", none, Uniform),
+        ("output_read", none, Uniform),
         ("calendar_free", none, Uniform),
         ("", none, Uniform),
         ("mcp__daysheet__mail_read", none, ThreadLevel),
@@ -232,26 +143,26 @@ fn tools_have_strategies() {
         // An override may be written as a client shows the name.
         (
             "mail_search",
-            &[("mcp__daysheet__mail_search", Cascading)],
-            Cascading,
+            &[("mcp__daysheet__mail_search", Uniform)],
+            Uniform,
         ),
         // The exact name is before the bare one, wherever it stands.
         (
             "daysheet.changes",
-            &[("changes", Uniform), ("daysheet.changes", Cascading)],
-            Cascading,
+            &[("changes", Uniform), ("daysheet.changes", QueryMatch)],
+            QueryMatch,
         ),
         (
             "daysheet_changes",
-            &[("changes", Uniform), ("daysheet.changes", Cascading)],
+            &[("changes", Uniform), ("daysheet.changes", QueryMatch)],
             Uniform,
         ),
         (
             "changes",
-            &[("changes", Uniform), ("changes", Cascading)],
+            &[("changes", Uniform), ("changes", QueryMatch)],
             Uniform,
         ),
-        ("search", &[("mail_search", Cascading)], Uniform),
+        ("search", &[("mail_search", QueryMatch)], Uniform),
     ] {
         let overrides: Vec<(String, Strategy)> = overrides
             .iter()

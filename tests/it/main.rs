@@ -12,6 +12,8 @@
 
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod agenda;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod answers;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod arrange;
 #[cfg(any(feature = "google", feature = "microsoft"))]

@@ -214,7 +214,6 @@ impl Pieces {
                 false => Hint {
                     position: at,
                     of: count,
-                    age: at,
                     mentions: mentions(draft, item),
                     ..item.hint
                 },
@@ -223,7 +222,7 @@ impl Pieces {
             for rendering in &mut block.renderings {
                 rendering.value *= worth;
             }
-            block.pinned |= given && count > 2 && value::pinned(strategy, &hint);
+            block.pinned |= value::pinned(strategy, &hint);
         }
     }
 }

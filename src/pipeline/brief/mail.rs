@@ -35,7 +35,7 @@ const PAGES: usize = 4;
 /// What the rules read of a letter, besides the columns that are shown.
 const INBOX: &[&str] = &["id", "date", "from", "to", "thread", "flags", "bulk"];
 /// What they read of one that the reader sent.
-const SENT: &[&str] = &["id", "date", "to", "cc", "thread"];
+const SENT: &[&str] = &["id", "date", "to", "cc", "thread", "flags"];
 
 /// Which letters are looked at.
 pub(super) struct Window {
@@ -191,6 +191,10 @@ impl Mail {
         }
         for item in &sent.items {
             let item = Reader { item, context };
+            // What lies there and was not sent is no answer.
+            if item.texts("flags").iter().any(|flag| flag == "draft") {
+                continue;
+            }
             let wrote = self.own.wrote.entry((number, item.text("thread")));
             let last = wrote.or_default();
             *last = (*last).max(item.date());

@@ -67,10 +67,11 @@ pub(super) struct Sorted {
 
 impl Own {
     /// Puts in what the reader's letters in the inbox tell: mail to oneself, or
-    /// from another account of one's own.
+    /// from another account of one's own. A draft was not written to anybody yet.
     fn with(&self, letters: &[Letter]) -> HashMap<(usize, String), Option<Timestamp>> {
         let mut wrote = self.wrote.clone();
-        for letter in letters.iter().filter(|letter| self.is_from(letter)) {
+        let sent = |letter: &&Letter| !letter.draft && self.is_from(letter);
+        for letter in letters.iter().filter(sent) {
             let last = wrote.entry(letter.thread.clone()).or_default();
             *last = (*last).max(letter.date);
         }

@@ -1,0 +1,390 @@
+//! Every answer of ours is what `daysheet check` and the JSON Schemas say, in
+//! every format; and every column of the registry can be asked for.
+//!
+//! One scenario calls every tool over the sandbox's two mailboxes, once per format.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use daysheet::cli::app::Who;
+use daysheet::schemas::{TABLES, find_in_document};
+use daysheet::tools::TOOLS;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::Session;
+
+/// Tool, arguments, and what is remembered of the answer for later arguments:
+/// a name, and a place in the document, or what follows a word in the notes.
+/// `$all` stands for every column of the table named behind it.
+const STEPS: &[(&str, &str, &[(&str, &str)])] = &[
+    ("accounts", r#"{"op": "list"}"#, &[]),
+    ("lookup", r#"{"kind": "folders"}"#, &[]),
+    (
+        "lookup",
+        r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#,
+        &[("more", "/next")],
+    ),
+    ("lookup", r#"{"kind": "folders", "cursor": "$more"}"#, &[]),
+    ("lookup", r#"{"kind": "labels", "fields": ["color"]}"#, &[]),
+    (
+        "lookup",
+        r#"{"kind": "categories", "fields": "$all category"}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "calendars", "fields": ["owner"], "q": "mira"}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "calendars", "fields": "$all calendar"}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "contacts", "q": "an", "fields": "$all contact"}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "contacts", "emails": ["priya@example.com"]}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "aliases", "fields": "$all alias"}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "settings", "fields": "$all setting"}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "auto_reply", "fields": "$all auto_reply"}"#,
+        &[],
+    ),
+    (
+        "lookup",
+        r#"{"kind": "schemas", "fields": "$all schema"}"#,
+        &[],
+    ),
+    (
+        "mail_search",
+        r#"{"limit": 5}"#,
+        &[("first", "/messages/0/id"), ("second", "/messages/1/id")],
+    ),
+    (
+        "mail_search",
+        r#"{"limit": 100, "fields": "$all message", "budget": 100000}"#,
+        &[],
+    ),
+    (
+        "mail_search",
+        r#"{"limit": 100, "detail": "full", "budget": 4000}"#,
+        &[],
+    ),
+    (
+        "mail_search",
+        r#"{"limit": 100, "detail": "full", "budget": 1200}"#,
+        &[],
+    ),
+    (
+        "mail_search",
+        r#"{"limit": 100, "detail": "full", "budget": 1200, "chunk": 2}"#,
+        &[],
+    ),
+    ("mail_search", r#"{"detail": "minimal", "limit": 3}"#, &[]),
+    (
+        "mail_search",
+        r#"{"by": "thread", "limit": 50, "fields": "$all thread"}"#,
+        &[("thread", "/threads/0/id")],
+    ),
+    ("mail_search", r#"{"q": "nothingcanmatchthis"}"#, &[]),
+    (
+        "mail_search",
+        r#"{"folder": "sent", "limit": 2, "known": "?"}"#,
+        &[("hash", "hash: ")],
+    ),
+    (
+        "mail_search",
+        r#"{"folder": "sent", "limit": 2, "known": "$hash"}"#,
+        &[],
+    ),
+    (
+        "mail_search",
+        r#"{"q": "has:attachment", "limit": 3}"#,
+        &[("files", "/messages/0/id")],
+    ),
+    (
+        "mail_search",
+        r#"{"q": "\"Box check\" Invitation", "limit": 1}"#,
+        &[("invitation", "/messages/0/id")],
+    ),
+    (
+        "mail_search",
+        r#"{"q": "from:arai@hoshizora.example", "limit": 1}"#,
+        &[("failing", "/messages/0/id")],
+    ),
+    (
+        "mail_read",
+        r#"{"ids": ["$first", "$second", "$files", "$invitation"], "budget": 100000}"#,
+        &[],
+    ),
+    (
+        "mail_read",
+        r#"{"ids": ["$thread"], "budget": 700}"#,
+        &[("output", "output_read id=")],
+    ),
+    ("mail_read", r#"{"ids": ["$failing"], "body": "html"}"#, &[]),
+    (
+        "mail_read",
+        r#"{"ids": ["$first"], "body": "raw", "budget": 900}"#,
+        &[],
+    ),
+    (
+        "mail_read",
+        r#"{"ids": ["$first"], "body": "headers"}"#,
+        &[],
+    ),
+    ("mail_read", r#"{"ids": ["$first"], "body": "none"}"#, &[]),
+    ("output_read", r#"{"id": "$output", "limit": 3}"#, &[]),
+    ("output_read", r#"{"id": "$output", "grep": "a"}"#, &[]),
+    (
+        "mail_attachment",
+        r#"{"id": "$files", "as": "list"}"#,
+        &[("file", "/attachments/0/id")],
+    ),
+    ("mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[]),
+    ("mail_attachment", r#"{"id": "$file", "as": "link"}"#, &[]),
+    (
+        "calendar_search",
+        r#"{"from": "2026-11-01", "to": "2026-12-31", "fields": "$all event", "budget": 100000, "limit": 500}"#,
+        &[("event", "/events/0/id")],
+    ),
+    (
+        "calendar_search",
+        r#"{"from": "2026-11-01", "to": "2026-12-31", "detail": "full", "budget": 1500}"#,
+        &[],
+    ),
+    (
+        "calendar_search",
+        r#"{"from": "2026-11-01", "to": "2026-12-31", "series": true}"#,
+        &[],
+    ),
+    (
+        "calendar_search",
+        r#"{"ids": ["$event"], "detail": "full"}"#,
+        &[],
+    ),
+    (
+        "calendar_free",
+        r#"{"who": ["mira@example.com", "mira@lindqvist-lamps.example", "nobody@elsewhere.example"], "from": "2026-11-16", "to": "2026-11-18"}"#,
+        &[],
+    ),
+    ("brief", r#"{"from": "2026-11-16"}"#, &[]),
+    ("brief", r#"{"from": "2026-11-16", "budget": 1500}"#, &[]),
+    (
+        "brief",
+        r#"{"from": "2026-11-01", "to": "2026-11-30", "budget": 2500}"#,
+        &[],
+    ),
+    ("changes", r#"{}"#, &[("seen", "/next")]),
+    (
+        "mail_draft",
+        r#"{"to": ["priya@example.com"], "cc": ["jonas@example.com"], "bcc": ["tomasz@example.com"], "subject": "Lamps", "body": "Dear Priya,\n\nthey are lit.", "attach": ["$file"], "account": "mira@example.com"}"#,
+        &[("draft", "/draft")],
+    ),
+    (
+        "mail_draft",
+        r#"{"mode": "edit", "id": "$draft", "subject": "Lamps, lit", "bcc": []}"#,
+        &[("draft", "/draft")],
+    ),
+    ("mail_send", r#"{"id": "$draft"}"#, &[]),
+    ("mail_send", r#"{"id": "$draft"}"#, &[]),
+    (
+        "mail_draft",
+        r#"{"mode": "reply_all", "id": "$first", "body": "Yes."}"#,
+        &[("draft", "/draft")],
+    ),
+    ("mail_draft", r#"{"mode": "discard", "id": "$draft"}"#, &[]),
+    (
+        "mail_modify",
+        r#"{"q": "is:unread", "do": "star", "dry_run": true}"#,
+        &[],
+    ),
+    (
+        "mail_modify",
+        r#"{"ids": ["$first", "$second", "m9999"], "do": "trash"}"#,
+        &[("undo", "/undo")],
+    ),
+    ("mail_modify", r#"{"undo": "$undo"}"#, &[]),
+    (
+        "calendar_save",
+        r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "2026-11-16 13h15", "duration": "1h"}], "dry_run": true}"#,
+        &[],
+    ),
+    (
+        "calendar_save",
+        r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "2026-11-16 13h15", "duration": "1h"}]}"#,
+        &[("kiln", "/events/0/id")],
+    ),
+    (
+        "calendar_save",
+        r#"{"id": "$kiln", "events": [{"where": "Studio"}]}"#,
+        &[],
+    ),
+    ("calendar_delete", r#"{"id": "$kiln"}"#, &[]),
+    (
+        "calendar_respond",
+        r#"{"id": "$invitation", "response": "accept", "notify": "none"}"#,
+        &[],
+    ),
+    (
+        "manage",
+        r#"{"kind": "folder", "op": "create", "name": "Kilns", "account": "mira@lindqvist-lamps.example"}"#,
+        &[],
+    ),
+    (
+        "manage",
+        r#"{"kind": "label", "op": "create", "name": "Kilns", "account": "mira@example.com"}"#,
+        &[],
+    ),
+    (
+        "manage",
+        r#"{"kind": "rule", "op": "create", "set": {"name": "Kilns", "when": "from:kiln@example.com", "then": "read"}, "account": "mira@lindqvist-lamps.example"}"#,
+        &[],
+    ),
+    (
+        "manage",
+        r#"{"kind": "contact", "op": "create", "set": {"name": "Kay Ln", "emails": "kay@example.com", "phone": "+49 1"}, "account": "mira@example.com"}"#,
+        &[],
+    ),
+    (
+        "manage",
+        r#"{"kind": "calendar", "op": "create", "name": "Kilns", "account": "mira@example.com"}"#,
+        &[],
+    ),
+    ("lookup", r#"{"kind": "rules", "fields": "$all rule"}"#, &[]),
+    ("lookup", r#"{"kind": "rules", "fields": ["stop"]}"#, &[]),
+    ("changes", r#"{"cursor": "$seen"}"#, &[]),
+];
+
+/// Runs the program with a text as its input; what it prints, if it succeeds.
+fn program(arguments: &[&str], input: &str) -> Result<String, String> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_daysheet"))
+        .args(arguments)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    match output.status.success() {
+        true => Ok(said),
+        false => Err(said + &String::from_utf8(output.stderr).unwrap()),
+    }
+}
+
+/// The arguments with what was remembered in them.
+fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
+    fn fill(value: &mut Value, known: &HashMap<&str, String>) {
+        match value {
+            Value::String(text) => {
+                if let Some(table) = text.strip_prefix("$all ") {
+                    let table = TABLES.iter().find(|one| one.name == table).unwrap();
+                    *value = table.fields.iter().map(|field| field.name).collect();
+                } else if let Some(name) = text.strip_prefix('$') {
+                    *text = known.get(name).cloned().unwrap_or_default();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| fill(item, known)),
+            Value::Object(members) => members.values_mut().for_each(|one| fill(one, known)),
+            _ => {}
+        }
+    }
+    let mut arguments = serde_json::from_str(arguments).unwrap();
+    fill(&mut arguments, known);
+    arguments
+}
+
+#[tokio::test]
+async fn every_answer_passes_the_check_and_every_column_is_reached() {
+    let mut missing: BTreeSet<(&str, &str)> = TABLES
+        .iter()
+        .flat_map(|table| table.fields.iter().map(|field| (table.name, field.name)))
+        .collect();
+    let mut wrong = Vec::new();
+    for format in ["json", "toon", "stc"] {
+        let home = TempDir::new().unwrap();
+        let mut session = Session::signed_in(home, None, Who::Usual).await;
+        let mut known = HashMap::new();
+        for (tool, arguments, kept) in STEPS {
+            let mut asked = filled(arguments, &known);
+            asked["format"] = format.into();
+            let answer = session.call(tool, asked.clone()).await;
+            let blocks = answer.blocks;
+            if answer.is_error {
+                wrong.push(format!("{tool} {asked}: {}", blocks[0]));
+                continue;
+            }
+            if let Err(problems) = program(&["check", "-"], &blocks[0]) {
+                wrong.push(format!("{tool} {asked}:\n{problems}{}", blocks[0]));
+            }
+            let document: Value = match program(&["convert", "-", "--to", "json"], &blocks[0]) {
+                Ok(json) => serde_json::from_str(&json).unwrap(),
+                Err(problem) => {
+                    wrong.push(format!("{tool} {asked}:\n{problem}{}", blocks[0]));
+                    continue;
+                }
+            };
+            for (name, place) in *kept {
+                let found = match place.starts_with('/') {
+                    true => document.pointer(place).and_then(Value::as_str),
+                    false => blocks.last().and_then(|notes| {
+                        let (_, rest) = notes.split_once(place)?;
+                        rest.split([';', ' ', '\n']).next()
+                    }),
+                };
+                match found {
+                    Some(found) => known.insert(*name, found.to_owned()),
+                    None => {
+                        wrong.push(format!("{tool} {asked}: no {place} in {blocks:?}"));
+                        None
+                    }
+                };
+            }
+            for (name, rows) in document.as_object().unwrap() {
+                let Some(table) = find_in_document(name) else {
+                    continue;
+                };
+                for column in rows
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_object)
+                {
+                    missing.retain(|(of, field)| *of != table.name || !column.contains_key(*field));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(missing.is_empty(), "no call shows {missing:?}");
+    for tool in TOOLS {
+        assert!(
+            STEPS.iter().any(|(called, ..)| *called == tool.name),
+            "{}",
+            tool.name
+        );
+    }
+}

@@ -8,7 +8,7 @@ use super::Kind::{Count, End, Handle, Start, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
     Account, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is, Join, Markup,
-    Names, Oldest, Path, Provided, Rfc3339, There, Until, Word, Zone,
+    Name, Names, Oldest, Path, Provided, Rfc3339, There, Until, Word, Zone,
 };
 use super::{Field, GuestNames, Source, Table, field, table};
 
@@ -63,12 +63,12 @@ const FIELDS: &[Field] = &[
     .untrusted(60)
     .gmail(Either(&[
         Word("me", &Is("organizer/self", "true")),
-        Path("organizer/displayName"),
+        Name("organizer/displayName"),
         Path("organizer/email"),
     ]))
     .outlook(Either(&[
         Word("me", &Is("isOrganizer", "true")),
-        Path("organizer/emailAddress/name"),
+        Name("organizer/emailAddress/name"),
         Path("organizer/emailAddress/address"),
     ])),
     field(

@@ -98,6 +98,18 @@ pub enum Api {
     Local,
 }
 
+impl Api {
+    /// The names that the service's receiving servers put first in their own
+    /// Authentication-Results (RFC 8601); empty where they put none.
+    pub const fn receivers(self) -> &'static [&'static str] {
+        match self {
+            Self::Gmail => &["mx.google.com"],
+            Self::Outlook => &["", "mx.microsoft.com"],
+            Self::Local => &[],
+        }
+    }
+}
+
 /// How much a column matters in its table.
 ///
 /// A call names a level and gets it and those below; a budget drops whole
@@ -181,6 +193,9 @@ pub enum Source {
     Absent,
     /// The scalar at a path.
     Path(&'static str),
+    /// What somebody is called at a path; nothing for a name that could be read
+    /// as `me`, by which answers mean the account's owner.
+    Name(&'static str),
     /// Text at a path that the provider has HTML-escaped.
     Escaped(&'static str),
     /// True when the flag at a path is false.

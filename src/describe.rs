@@ -140,6 +140,7 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::Absent => return None,
         Source::Account => "the account".to_owned(),
         Source::Path(path)
+        | Source::Name(path)
         | Source::Escaped(path)
         | Source::EpochMs(path)
         | Source::Rfc3339(path)

@@ -161,7 +161,7 @@ pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<String> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
         .filter_map(|source| match source {
-            Source::Doubts(path) => Some(doubts_at(object, path, context.address)),
+            Source::Doubts(path) => Some(doubts_at(object, path, context)),
             _ => None,
         })
         .flatten()
@@ -169,15 +169,16 @@ pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<String> {
         .collect()
 }
 
-fn doubts_at(object: &Value, path: &str, own: &str) -> Vec<Doubt> {
+fn doubts_at(object: &Value, path: &str, context: &Context) -> Vec<Doubt> {
     let first = |name: &str| headers(object, path, name).next();
     let (from, reply_to) = wire::SENDER;
     let heads = Heads {
         results: first(wire::RESULTS),
+        receivers: context.api.receivers(),
         from: first(from),
         reply_to: first(reply_to),
     };
-    verdict::doubts(&heads, own)
+    verdict::doubts(&heads, context.address)
 }
 
 /// A value as read, before the column's kind and marks are applied.
@@ -253,13 +254,14 @@ impl Reader<'_> {
             }
             Source::Verdict(path) => {
                 let found = headers(object, path, wire::RESULTS).next();
-                match found.and_then(|value| Results::read(value).line()) {
+                let receivers = self.context.api.receivers();
+                match found.and_then(|value| Results::read(value, receivers)?.line()) {
                     Some(line) => Read::Text(line),
                     None => Read::Nothing,
                 }
             }
             Source::Doubts(path) => {
-                let doubts = doubts_at(object, path, self.context.address);
+                let doubts = doubts_at(object, path, self.context);
                 Read::Words(doubts.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {
@@ -305,6 +307,10 @@ impl Reader<'_> {
                     word => Read::Text(word.to_owned()),
                 }
             }
+            Source::Name(path) => match self.scalar(at(object, path)) {
+                Read::Text(name) if text::verdict::looks_like(&name, "me") => Read::Nothing,
+                found => found,
+            },
             Source::Either(sources) => {
                 for source in sources {
                     match self.read(object, *source) {
@@ -621,14 +627,16 @@ fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str) -> Vec<Str
 /// What is before the @ of an address; the name where there is no address.
 fn short_name(name: &str, email: &str) -> String {
     // What could be taken for the owner, or for several people, is shown whole.
+    let own = |name: &str| text::verdict::looks_like(name, "me");
     let plain = |local: &str| {
         !local.is_empty()
-            && !local.eq_ignore_ascii_case("me")
+            && !own(local)
             && !local.contains(|char: char| char.is_whitespace() || "+~?,\"".contains(char))
     };
     match email.split_once('@') {
         Some((local, _)) if plain(local) => local.to_owned(),
-        _ if !email.is_empty() => email.split_whitespace().collect(),
+        _ if !email.is_empty() && !own(email) => email.split_whitespace().collect(),
+        _ if own(name) || own(email) => "(no address)".to_owned(),
         _ => name.split_whitespace().collect(),
     }
 }

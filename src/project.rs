@@ -54,6 +54,7 @@ impl Projection {
             | Source::Escaped(path)
             | Source::Not(path)
             | Source::Is(path, _)
+            | Source::Name(path)
             | Source::Has(path, _)
             | Source::EpochMs(path)
             | Source::Rfc3339(path)

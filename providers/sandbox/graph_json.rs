@@ -239,7 +239,7 @@ impl Maker<'_> {
             "internetMessageHeaders" => {
                 let fields = self.fields.iter();
                 fields
-                    .map(|field| json!({ "name": field.name, "value": field.value() }))
+                    .map(|field| json!({ "name": field.name, "value": field.received_by("") }))
                     .collect()
             }
             "body" => self.body(),

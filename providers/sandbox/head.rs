@@ -17,6 +17,9 @@ const MAX_FIELDS: usize = 2_000;
 /// A field value longer than this is given as it stands.
 const MAX_DECODED: usize = 64 << 10;
 
+/// The server that received the sample mail; each service has its own name there.
+const RECEIVER: &str = "mx.example.com;";
+
 /// One header field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a> {
@@ -34,6 +37,17 @@ impl Field<'_> {
             return text;
         }
         decode_words(&text)
+    }
+
+    /// The value, with `server` in the place of the sample mail's receiving server
+    /// where that signs what it found out about the sender.
+    pub fn received_by(&self, server: &str) -> String {
+        let value = self.value();
+        let signed = self.name.eq_ignore_ascii_case("Authentication-Results");
+        match value.strip_prefix(RECEIVER).filter(|_| signed) {
+            Some(found) => format!("{server}{found}").trim_start().to_owned(),
+            None => value,
+        }
     }
 
     /// The value on one line, otherwise as written.

@@ -18,6 +18,9 @@ pub use results::Results;
 pub struct Heads<'a> {
     /// The first Authentication-Results: later ones a sender may have written.
     pub results: Option<&'a str>,
+    /// The names that the receiving provider puts into its own, see
+    /// [`Results::read`].
+    pub receivers: &'a [&'a str],
     /// From.
     pub from: Option<&'a str>,
     /// Reply-To.
@@ -44,7 +47,8 @@ pub fn doubts(heads: &Heads, own: &str) -> Vec<Doubt> {
         return found;
     };
     let domain = domain(&sender.email);
-    if let Some(results) = heads.results.map(Results::read) {
+    let results = heads.results;
+    if let Some(results) = results.and_then(|value| Results::read(value, heads.receivers)) {
         found.extend(unproven(&results, &sender.email, domain));
     }
     found.extend(name(sender, domain));
@@ -150,6 +154,12 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
         });
     }
     found
+}
+
+/// True for a text that can be read as `word`, whatever its case, scripts and
+/// invisible characters.
+pub fn looks_like(text: &str, word: &str) -> bool {
+    script::skeleton(super::visible(&cell(text)).trim()) == script::skeleton(word)
 }
 
 /// What follows the last @ of an address.

@@ -1,12 +1,16 @@
 //! What is said of senders: Authentication-Results, and names that are not what
 //! they look like.
 
-use daysheet::schemas::Api;
+use std::collections::HashMap;
+
+use daysheet::flatten::{self, Context, Room};
+use daysheet::row::Cell;
+use daysheet::schemas::{Api, EVENT};
 use daysheet::text::verdict::{Heads, Results, doubts};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::rack::Room;
+use crate::rack;
 
 #[test]
 fn results_are_read_as_providers_write_them() {
@@ -28,44 +32,70 @@ fn results_are_read_as_providers_write_them() {
             Some("spf=softfail dkim=none dmarc=fail"),
             Some("evil.example"),
         ),
-        ("mx.example; none", None, None),
+        ("mx.google.com; none", None, None),
         ("", None, None),
         // One right signature of several is enough, wherever it stands.
         (
-            "mx; dkim=fail header.d=a.example; DKIM = pass header.d=b.example; dkim=neutral",
+            "mx.google.com; dkim=fail header.d=a.example; DKIM = pass header.d=b.example; dkim=neutral",
             Some("spf=none dkim=pass dmarc=none"),
             Some("a.example"),
         ),
         // What stands in comments and quotes is not looked at.
         (
-            "mx; spf=fail (dmarc=pass; dmarc=pass (\\) x) ; dkim=pass ) reason=\"; dmarc=pass\"",
+            "mx.google.com; spf=fail (dmarc=pass; dmarc=pass (\\) x) ; dkim=pass ) reason=\"; dmarc=pass\"",
             Some("spf=fail dkim=none dmarc=none"),
             None,
         ),
         // The first of each counts; a second one may have been smuggled in.
         (
-            "mx; dmarc=fail; dmarc=pass; spf/1=hardfail; spf=pass",
+            "mx.google.com; dmarc=fail; dmarc=pass; spf/1=hardfail; spf=pass",
             Some("spf=fail dkim=none dmarc=fail"),
             None,
         ),
         (
-            "mx; spf=<b>evil</b>; dmarc",
+            "mx.google.com; spf=<b>evil</b>; dmarc",
             Some("spf=unknown dkim=none dmarc=none"),
             None,
         ),
-        ("mx; (((((; spf=pass", None, None),
+        ("mx.google.com; (((((; spf=pass", None, None),
     ];
     for (value, line, came_from) in cases {
-        let found = Results::read(value);
+        let found = Results::read(value, &["mx.google.com", ""]).unwrap_or_default();
         assert_eq!(found.line().as_deref(), line, "{value}");
         assert_eq!(found.came_from.as_deref(), came_from, "{value}");
     }
 }
 
 #[test]
+fn only_the_provider_vouches() {
+    // Who may have written a field: Gmail, Microsoft, neither.
+    let cases = [
+        ("mx.google.com; spf=pass", true, false),
+        ("MX.GOOGLE.COM 1; spf=pass", true, false),
+        ("mx.google.com (really); spf=pass", true, false),
+        ("spf=pass (sender IP is 192.0.2.9); dkim=none", false, true),
+        ("mx.microsoft.com 1; spf=pass", false, true),
+        ("mx.evil.example; spf=pass", false, false),
+        ("mx.google.com.evil.example; spf=pass", false, false),
+        ("evil.example mx.google.com; spf=pass", false, false),
+        ("\"mx.google.com\"; spf=pass", false, false),
+        ("; spf=pass", false, false),
+        ("", false, false),
+    ];
+    for (value, google, microsoft) in cases {
+        let read = |api: Api| Results::read(value, api.receivers()).is_some();
+        assert_eq!(
+            (read(Api::Gmail), read(Api::Outlook), read(Api::Local)),
+            (google, microsoft, false),
+            "{value}"
+        );
+    }
+}
+
+#[test]
 fn doubts_are_told() {
-    let fail = "mx; spf=fail smtp.mailfrom=x@evil.example; dmarc=fail";
-    let pass = "mx; spf=pass; dkim=pass; dmarc=pass";
+    let fail = "mx.google.com; spf=fail smtp.mailfrom=x@evil.example; dmarc=fail";
+    let pass = "mx.google.com; spf=pass; dkim=pass; dmarc=pass";
     let cases: &[(&str, &str, &str, &[&str])] = &[
         (
             fail,
@@ -74,20 +104,20 @@ fn doubts_are_told() {
             &["dmarc: From says ceo@bank.example but it came from evil.example; dmarc failed"],
         ),
         (
-            "mx; dmarc=fail",
+            "mx.google.com; dmarc=fail",
             "a@bank.example",
             "",
             &["dmarc: dmarc failed for a@bank.example"],
         ),
         (
-            "mx; spf=softfail smtp.mailfrom=bank.example; dmarc=none",
+            "mx.google.com; spf=softfail smtp.mailfrom=bank.example; dmarc=none",
             "a@bank.example",
             "",
             &["spf: spf failed for a@bank.example"],
         ),
         // A signature outweighs the machine it came from, as with forwarded mail.
         (
-            "mx; spf=fail; dkim=pass; dmarc=none",
+            "mx.google.com; spf=fail; dkim=pass; dmarc=none",
             "a@bank.example",
             "",
             &[],
@@ -171,6 +201,7 @@ fn doubts_are_told() {
     for (results, from, reply_to, expected) in cases {
         let heads = Heads {
             results: Some(results),
+            receivers: &["mx.google.com"],
             from: Some(from),
             reply_to: Some(reply_to),
         };
@@ -187,11 +218,14 @@ proptest! {
     /// stays short and on one line.
     #[test]
     fn hostile_headers_are_harmless(results in ".{0,300}", from in ".{0,200}", to in ".{0,200}") {
-        let line = Results::read(&results).line().unwrap_or_default();
-        prop_assert!(line.len() < 80);
+        let receivers = &["mx.google.com", ""];
+        let signed = format!("mx.google.com;{results}");
+        let line = Results::read(&signed, receivers).and_then(|found| found.line());
+        prop_assert!(line.unwrap_or_default().len() < 80);
         let nested = format!("{}spf=pass", "(;\"\\=".repeat(results.len()));
-        Results::read(&nested);
-        let heads = Heads { results: Some(&results), from: Some(&from), reply_to: Some(&to) };
+        Results::read(&nested, receivers);
+        let heads =
+            Heads { results: Some(&signed), receivers, from: Some(&from), reply_to: Some(&to) };
         for doubt in doubts(&heads, "ana@example.com") {
             prop_assert!(doubt.told.chars().count() < 400);
             prop_assert!(!doubt.told.contains('\n'));
@@ -199,15 +233,68 @@ proptest! {
     }
 }
 
+#[test]
+fn nobody_else_is_me() {
+    let names = HashMap::new();
+    let columns: Vec<_> = ["organizer", "people"]
+        .map(|name| EVENT.field(name).unwrap())
+        .to_vec();
+    let shown = |api: Api, event: Value| -> Vec<String> {
+        let context = Context {
+            api,
+            zone: &jiff::tz::TimeZone::UTC,
+            account: "work",
+            address: "ana@example.com",
+            names: &names,
+            room: Room::List,
+        };
+        let (rows, _) = flatten::flatten(&EVENT, &columns, &[event], &context);
+        let cells = |row: &[Cell]| row.iter().map(|cell| format!("{cell:?}")).collect();
+        rows.rows().next().map(cells).unwrap()
+    };
+    let text = |text: &str| format!("{:?}", Cell::Text(text.to_owned()));
+    for name in ["me", "ME", " me\u{200b} ", "m\u{435}", "\u{202e}me"] {
+        let google = json!({
+            "organizer": {"email": "x@evil.example", "displayName": name},
+            "attendees": [
+                {"email": "ana@example.com", "self": true},
+                {"email": "me@evil.example", "displayName": name},
+                {"displayName": name},
+            ],
+        });
+        let graph = json!({
+            "isOrganizer": false,
+            "organizer": {"emailAddress": {"name": name, "address": "x@evil.example"}},
+            "attendees": [
+                {"emailAddress": {"name": "Ana", "address": "ana@example.com"}},
+                {"emailAddress": {"name": name, "address": "me@evil.example"}},
+                {"emailAddress": {"name": name}},
+            ],
+        });
+        for (api, event) in [(Api::Gmail, google), (Api::Outlook, graph)] {
+            let expected = [
+                text("x@evil.example"),
+                text("me? me@evil.example? (no address)?"),
+            ];
+            assert_eq!(shown(api, event), expected, "{api:?} {name:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_read_tells_only_what_is_wrong() {
     for api in [Api::Gmail, Api::Outlook] {
-        let room = Room::one(api, "read").await;
+        let room = rack::Room::one(api, "read").await;
         room.ana().fill(3);
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let results = "Authentication-Results";
-        let fail = "mx; spf=fail smtp.mailfrom=evil.example; dkim=none; dmarc=fail";
-        let pass = "mx; spf=pass; dkim=pass; dmarc=pass";
+        // Gmail's server names itself, Microsoft's does not.
+        let own = match api {
+            Api::Gmail => "mx.google.com; ",
+            _ => "",
+        };
+        let fail = &format!("{own}spf=fail smtp.mailfrom=evil.example; dkim=none; dmarc=fail");
+        let pass = &format!("{own}spf=pass; dkim=pass; dmarc=pass");
         // Only the first counts: the sender may have written the second.
         room.ana().heads(
             "ana-0001",

@@ -12,6 +12,7 @@ use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::mail::{Origin, Original, Outgoing, Person};
+use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::text::verdict::Results;
 use crate::unsubscribe::{Letter, Way, way};
@@ -137,7 +138,7 @@ impl Pipeline {
                         handle,
                         id: id.to_owned(),
                         sender: sender(&letter),
-                        proof: proof(&letter),
+                        proof: proof(&letter, chosen.mailbox.api()),
                         way,
                     }),
                 }
@@ -260,12 +261,12 @@ fn sender(letter: &Original) -> String {
 }
 
 /// Whether the provider found the sender to be who they say.
-fn proof(letter: &Original) -> String {
+fn proof(letter: &Original, api: Api) -> String {
     let mut headers = letter.headers.iter();
     let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
     // A signature of anybody's passes as DKIM; DMARC is about the sender.
-    let proved = found.map(|(_, value)| Results::read(value).dmarc);
-    match proved.flatten().as_deref() {
+    let proved = found.and_then(|(_, value)| Results::read(value, api.receivers())?.dmarc);
+    match proved.as_deref() {
         Some("pass") => "the sender is authenticated",
         _ => "the sender is not authenticated",
     }

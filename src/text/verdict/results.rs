@@ -1,7 +1,8 @@
 //! One Authentication-Results header field, read (RFC 8601).
 //!
-//! Microsoft leaves out the name of the server that RFC 8601 wants first, so
-//! what stands before the first semicolon is looked at like the rest.
+//! A field counts only if it carries the name of the receiving provider's own
+//! server (the `authserv-id`): any other may be the sender's. Microsoft leaves
+//! that name out, so what stands before the first semicolon may be a result.
 
 /// The longest value that is looked at, in bytes.
 const LONGEST: usize = 8_192;
@@ -33,11 +34,23 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads the value of a header field; what is not understood is passed over.
-    pub fn read(value: &str) -> Self {
+    /// Reads the value of a header field that one of `receivers` wrote, an empty
+    /// name among them standing for a field without one. `None` for a field of
+    /// anybody else; what is not understood is passed over.
+    pub fn read(value: &str, receivers: &[&str]) -> Option<Self> {
+        let parts = parts(value);
+        let first = parts.first().map_or("", |part| part.trim());
+        // A version may follow the name.
+        let id = match first.contains('=') {
+            true => "",
+            false => first.split_whitespace().next()?,
+        };
+        if !receivers.iter().any(|one| one.eq_ignore_ascii_case(id)) {
+            return None;
+        }
         let mut results = Self::default();
         let mut signer = None;
-        for part in parts(value) {
+        for part in parts {
             let Some((method, rest)) = part.split_once('=') else {
                 continue;
             };
@@ -72,7 +85,7 @@ impl Results {
             }
         }
         results.came_from = results.came_from.or(signer);
-        results
+        Some(results)
     }
 
     /// On one line: `spf=pass dkim=none dmarc=fail`; nothing if nothing was

@@ -1,6 +1,8 @@
 //! A letter's bytes read back, as far as letters of ours go.
 
-use mail_parser::{Address, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{
+    Address, HeaderName, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType,
+};
 
 use super::text as texts;
 use crate::error::{Error, Result};
@@ -53,17 +55,25 @@ pub fn read(raw: &[u8]) -> Result<Outgoing> {
         .attachments()
         .enumerate()
         .map(|(at, part)| file(at, part));
-    let from = people(message.from()).into_iter().next();
+    // A field that stands there twice is not valid (RFC 5322, 3.6), and whoever
+    // sends it on may send to all it names.
+    let all = |name: &HeaderName<'_>| -> Vec<Person> {
+        let fields = message.headers().iter().filter(|field| field.name == *name);
+        fields
+            .flat_map(|field| people(field.value().as_address()))
+            .collect()
+    };
+    let from = all(&HeaderName::From).into_iter().next();
     Ok(Outgoing {
         message_id: message.message_id().unwrap_or_default().to_owned(),
         from: from.unwrap_or(Person {
             name: None,
             address: String::new(),
         }),
-        to: people(message.to()),
-        cc: people(message.cc()),
-        bcc: people(message.bcc()),
-        reply_to: people(message.reply_to()),
+        to: all(&HeaderName::To),
+        cc: all(&HeaderName::Cc),
+        bcc: all(&HeaderName::Bcc),
+        reply_to: all(&HeaderName::ReplyTo),
         subject: text::cell(message.subject().unwrap_or_default()),
         text: plain,
         html,

@@ -1,7 +1,7 @@
 //! Letters as bytes, read back by a parser that is not ours.
 
 use daysheet::compose::{mime, mime_at, read};
-use daysheet::provider::mail::{Content, Enclosure, Importance, Outgoing};
+use daysheet::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
 use jiff::Timestamp;
 use mail_parser::{Address, MessageParser};
 use proptest::prelude::*;
@@ -344,4 +344,23 @@ proptest! {
         prop_assert_eq!(clean(parsed.subject().unwrap_or_default()), clean(&subject));
         prop_assert_eq!(clean(to[0].name().unwrap_or_default()), clean(&name));
     }
+}
+
+#[test]
+fn a_field_that_stands_twice_counts_whole() {
+    let raw = "From: mira@example.com\r\nTo: bo@example.com\r\nCC: x@example.com\r\n\
+               Subject: Hi\r\nto: eve@evil.example, Cy <cy@example.com>\r\nCc: y@example.com\r\n\
+               Bcc: a@example.com\r\nBCC: b@example.com\r\nReply-To: c@example.com\r\n\
+               Reply-To: d@example.com\r\n\r\nHello";
+    let read = read(raw.as_bytes()).unwrap();
+    let of = |people: &[Person]| -> Vec<String> {
+        people.iter().map(|one| one.address.clone()).collect()
+    };
+    assert_eq!(
+        of(&read.to),
+        ["bo@example.com", "eve@evil.example", "cy@example.com"]
+    );
+    assert_eq!(of(&read.cc), ["x@example.com", "y@example.com"]);
+    assert_eq!(of(&read.bcc), ["a@example.com", "b@example.com"]);
+    assert_eq!(of(&read.reply_to), ["c@example.com", "d@example.com"]);
 }

@@ -16,6 +16,6 @@ pub mod reply;
 pub mod text;
 mod write;
 
-pub use clean::cleaned;
+pub use clean::{cleaned, without_remote_pictures};
 pub use parse::read;
 pub use write::{mime, mime_at, unstructured};

@@ -87,6 +87,8 @@ pub struct Config {
     /// What becomes of a letter to an address that was never written to, once
     /// the process has shown what strangers wrote.
     pub new_recipients: NewRecipients,
+    /// True if mail may be written with pictures that load from elsewhere.
+    pub remote_pictures: bool,
     /// The most letters sent within an hour.
     pub sends_per_hour: usize,
     /// The most recipients written to within an hour.
@@ -287,6 +289,8 @@ impl Config {
                     ("allow", NewRecipients::Allow),
                 ],
             )?,
+            remote_pictures: settings
+                .choice("remote_pictures", &[("drop", false), ("allow", true)])?,
             sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
             outlook_signature: settings

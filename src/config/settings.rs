@@ -52,6 +52,7 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("largest_file", "DAYSHEET_LARGEST_FILE"),
     ("recipients", "DAYSHEET_RECIPIENTS"),
     ("new_recipients", "DAYSHEET_NEW_RECIPIENTS"),
+    ("remote_pictures", "DAYSHEET_REMOTE_PICTURES"),
     ("sends_per_hour", "DAYSHEET_SENDS_PER_HOUR"),
     ("recipients_per_hour", "DAYSHEET_RECIPIENTS_PER_HOUR"),
     ("microsoft.signature", "DAYSHEET_MICROSOFT_SIGNATURE"),
@@ -100,6 +101,7 @@ impl Found {
             | "largest_file"
             | "recipients"
             | "new_recipients"
+            | "remote_pictures"
             | "sends_per_hour"
             | "recipients_per_hour" => {
                 format!(" `{}`", self.value)

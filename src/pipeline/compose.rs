@@ -18,7 +18,7 @@ use super::{Draft, Pipeline};
 use crate::accounts::Account;
 use crate::caller::Caller;
 use crate::compose::text::{self, Both};
-use crate::compose::{quote, reply};
+use crate::compose::{quote, reply, without_remote_pictures};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, HeldDraft, Origin, Original, Outgoing};
@@ -273,7 +273,8 @@ impl Pipeline {
         }
         self.check_sizes(&files)?;
         let signature = self.signature(desk, alias).await?;
-        let whole = quote::together(&body, signature.as_ref(), quote.as_ref());
+        let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
+        notes.extend(self.without_remote_pictures(&mut whole.html)?);
         let letter = Outgoing {
             message_id,
             from: alias.person.clone(),
@@ -339,7 +340,8 @@ impl Pipeline {
                 Some(one) => self.signature(desk, one).await?,
                 None => None,
             };
-            let whole = quote::together(&body, signature.as_ref(), quote.as_ref());
+            let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
+            notes.extend(self.without_remote_pictures(&mut whole.html)?);
             (letter.text, letter.html) = (whole.text, whole.html);
         }
         if letter == held.letter {
@@ -348,6 +350,24 @@ impl Pipeline {
         }
         self.allowed(everybody(&letter))?;
         Ok(Sheet { letter, notes })
+    }
+
+    /// Takes pictures out of HTML that load from elsewhere when it is opened,
+    /// unless the settings allow them; what to say of it.
+    pub(super) fn without_remote_pictures(&self, html: &mut String) -> Result<Option<String>> {
+        if self.config.remote_pictures {
+            return Ok(None);
+        }
+        let tangled =
+            || Error::argument("the HTML is too large or too tangled").next("send it as a file");
+        let (clean, count) = without_remote_pictures(html).ok_or_else(tangled)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        *html = clean;
+        Ok(Some(format!(
+            "remote pictures left out: {count} (setting `remote_pictures`)"
+        )))
     }
 
     /// What stands below letters that are written as `alias`.

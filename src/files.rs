@@ -121,7 +121,7 @@ impl Folders {
         }
         let large = || {
             Error::argument(format!("{} is larger than {most} bytes", brief(said)))
-                .next("attach a smaller file, or raise `largest_file` in the settings")
+                .next("use a smaller file, or raise `largest_file` in the settings")
         };
         if about.len() > most {
             return Err(large());
@@ -148,9 +148,7 @@ impl Folders {
         if said.contains('\0') {
             return Err(Error::argument("a path has NUL in it").next("correct the path"));
         }
-        let real = wanted
-            .canonicalize()
-            .map_err(|error| failed(wanted, &error))?;
+        let (real, missing) = nearest(wanted);
         let home = self.home.canonicalize().unwrap_or(self.home.clone());
         for folder in &self.allowed {
             let Ok(root) = folder.canonicalize() else {
@@ -161,6 +159,10 @@ impl Folders {
             };
             if real.starts_with(&home) && !root.starts_with(&home) {
                 break;
+            }
+            // Said only within the folders: elsewhere nobody learns what is there.
+            if let Some(error) = missing {
+                return Err(failed(wanted, &error));
             }
             let parts = inside.components().map(|part| match part {
                 Component::Normal(name) => Some(PathBuf::from(name)),
@@ -182,6 +184,25 @@ impl Folders {
             )),
         )
     }
+}
+
+/// Where a path really leads; where there is nothing, as far as there is
+/// something, and why it ends there.
+fn nearest(path: &Path) -> (PathBuf, Option<std::io::Error>) {
+    let mut missing = None;
+    for way in path.ancestors() {
+        match way.canonicalize() {
+            Ok(real) => return (real, missing),
+            Err(error) => {
+                // Where a link would lead if there were something is nobody's business.
+                if way.is_symlink() {
+                    return (PathBuf::new(), None);
+                }
+                missing.get_or_insert(error);
+            }
+        }
+    }
+    (PathBuf::new(), None)
 }
 
 impl Folder {

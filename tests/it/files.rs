@@ -53,6 +53,7 @@ fn nothing_else_is() {
     symlink(root.join("secret"), root.join("one/link")).unwrap();
     symlink(root.join("secret/id"), root.join("one/id")).unwrap();
     symlink(root.join("one/sub/b.txt"), root.join("one/inside")).unwrap();
+    symlink(root.join("secret/none"), root.join("one/gone")).unwrap();
     rustix_fifo(&root.join("one/pipe"));
     let secret = root.join("secret/id");
     for (said, kind, why) in [
@@ -71,6 +72,19 @@ fn nothing_else_is() {
         ("missing", Kind::NotFound, "is not there"),
         ("a\0.txt", Kind::Argument, "NUL"),
         ("/dev/zero", Kind::Argument, "in no allowed folder"),
+        // What is not there is no different.
+        ("../secret/none", Kind::Argument, "in no allowed folder"),
+        ("../none/none", Kind::Argument, "in no allowed folder"),
+        ("/none/none", Kind::Argument, "in no allowed folder"),
+        ("link/none", Kind::Argument, "in no allowed folder"),
+        ("gone", Kind::Argument, "in no allowed folder"),
+        ("gone/none", Kind::Argument, "in no allowed folder"),
+        ("../home/none", Kind::Argument, "in no allowed folder"),
+        (
+            "sub/none/../../../secret/id",
+            Kind::NotFound,
+            "is not there",
+        ),
     ] {
         let error = folders.read(said, 100).unwrap_err();
         assert_eq!(error.kind(), kind, "{said}: {error}");

@@ -209,7 +209,8 @@ async fn what_an_import_meets_is_told() {
 #[tokio::test]
 async fn what_is_no_document_is_refused() {
     let office = Office::one().await;
-    let folder = office.home.path();
+    let folder = office.home.path().join("files");
+    std::fs::create_dir(&folder).unwrap();
     let large = folder.join("large.ics");
     std::fs::write(&large, vec![b' '; 1024 * 1024 + 1]).unwrap();
     let inside = folder.join("folder.ics");
@@ -234,10 +235,7 @@ async fn what_is_no_document_is_refused() {
         ),
         (
             inside.to_str().unwrap().to_owned(),
-            format!(
-                "{} is no regular file: give the path of an .ics file",
-                brief(&inside)
-            ),
+            format!("{} is no file: give the path of a file", brief(&inside)),
         ),
         (
             document(&[]),
@@ -265,7 +263,23 @@ async fn what_is_no_document_is_refused() {
     let error = office
         .error("calendar_save", json!({"ics": missing.to_str().unwrap()}))
         .await;
-    assert!(error.contains("cannot be read"), "{error}");
+    assert!(error.contains("is not there"), "{error}");
+    // Of what is elsewhere nobody learns whether it is there, by a link neither.
+    let outside = office.home.path().join("talk.ics");
+    std::fs::write(&outside, document(TALK)).unwrap();
+    let mut elsewhere = vec![outside.clone(), office.home.path().join("none.ics")];
+    #[cfg(unix)]
+    for (name, target) in [("there.ics", &outside), ("gone.ics", &elsewhere[1].clone())] {
+        std::os::unix::fs::symlink(target, folder.join(name)).unwrap();
+        elsewhere.push(folder.join(name));
+    }
+    for path in elsewhere {
+        let error = office
+            .error("calendar_save", json!({"ics": path.to_str().unwrap()}))
+            .await;
+        let wanted = format!("{} is in no allowed folder: use", brief(&path));
+        assert!(error.starts_with(&wanted), "{error}");
+    }
     assert_eq!(office.written(), Vec::<String>::new());
     // A file, and a broken line in it, which is said with its number.
     office

@@ -96,8 +96,10 @@ impl Session {
 /// Settings for a test: a home, the key in a file, Berlin time.
 pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
     let home = home.to_str().unwrap();
+    let files = format!("{home}/files");
     let mut set = vec![
         ("DAYSHEET_HOME", home),
+        ("DAYSHEET_FILES", &files),
         ("DAYSHEET_KEY_STORE", "file"),
         ("DAYSHEET_ZONE", "Europe/Berlin"),
         ("DAYSHEET_BROWSER", "print"),

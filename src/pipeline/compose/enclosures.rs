@@ -9,7 +9,7 @@ use super::{Desk, Pipeline};
 use crate::compose::names;
 use crate::compose::text::Both;
 use crate::error::{Error, Kind, Result};
-use crate::files::Folders;
+use crate::files::{Folders, Found};
 use crate::pipeline::attachment::split_id;
 use crate::project::Projection;
 use crate::provider::BodyForm;
@@ -24,6 +24,15 @@ impl Pipeline {
     /// The folders of this machine that files may be in.
     pub(in crate::pipeline) fn folders(&self) -> Folders {
         Folders::new(&self.config.files, &self.config.home)
+    }
+
+    /// A file of this machine, if it is in one of those folders and not too large.
+    pub(in crate::pipeline) async fn local_file(&self, path: &str) -> Result<Found> {
+        let (folders, path) = (self.folders(), path.to_owned());
+        let most = self.config.largest_file;
+        tokio::task::spawn_blocking(move || folders.read(&path, most))
+            .await
+            .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
     }
 
     /// What is to be attached, fetched.
@@ -60,11 +69,7 @@ impl Pipeline {
         if is_letter {
             return Ok(vec![self.letter_as_file(item, most).await?]);
         }
-        let (folders, path) = (self.folders(), item.to_owned());
-        let read = tokio::task::spawn_blocking(move || folders.read(&path, most));
-        let found = read
-            .await
-            .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))??;
+        let found = self.local_file(item).await?;
         let media = mime_guess::from_path(&found.name).first_or_octet_stream();
         Ok(vec![enclosed(
             &found.name,

@@ -13,7 +13,7 @@ use crate::store::HandleKind;
 use crate::text::brief;
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 1024 * 1024;
+const LARGEST: usize = 1024 * 1024;
 
 impl Pipeline {
     /// The document that `ics` gives or names.
@@ -29,7 +29,16 @@ impl Pipeline {
         }
         let is_file = said.to_ascii_lowercase().ends_with(".ics") && !said.contains('\n');
         match is_file {
-            true => ical::read(&file(said).await?, &self.config.zone),
+            true => {
+                let bytes = self.local_file(said).await?.bytes;
+                if bytes.len() > LARGEST {
+                    return Err(
+                        Error::argument(format!("{} is larger than 1 MiB", brief(said)))
+                            .next("split it, or give the events themselves"),
+                    );
+                }
+                ical::read(&String::from_utf8_lossy(&bytes), &self.config.zone)
+            }
             false => Err(Error::argument(format!(
                 "`ics` is `{}`, which is no iCalendar text",
                 brief(said)
@@ -66,37 +75,6 @@ impl Pipeline {
                     .next("read it with mail_read, and create the event with calendar_save"),
             ),
         }
-    }
-}
-
-/// A file's text: a regular file that is not too large, and nothing else.
-async fn file(path: &str) -> Result<String> {
-    use tokio::io::AsyncReadExt as _;
-    let named = brief(path);
-    let broken = |error: std::io::Error| {
-        Error::argument(format!("{named} cannot be read: {error}"))
-            .next("check the path, or give the text itself")
-    };
-    let about = tokio::fs::metadata(path).await.map_err(broken)?;
-    if !about.is_file() {
-        return Err(Error::argument(format!("{named} is no regular file"))
-            .next("give the path of an .ics file"));
-    }
-    let too_large = || {
-        Error::argument(format!("{named} is larger than 1 MiB"))
-            .next("split it, or give the events themselves")
-    };
-    if about.len() > LARGEST {
-        return Err(too_large());
-    }
-    let mut bytes = Vec::new();
-    let open = tokio::fs::File::open(path).await.map_err(broken)?;
-    // It may have grown since.
-    let mut open = open.take(LARGEST + 1);
-    open.read_to_end(&mut bytes).await.map_err(broken)?;
-    match u64::try_from(bytes.len()).is_ok_and(|length| length <= LARGEST) {
-        true => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        false => Err(too_large()),
     }
 }
 

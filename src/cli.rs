@@ -82,12 +82,20 @@ Environment:
   DAYSHEET_RECIPIENTS              the only addresses and @domains that may be written to
   DAYSHEET_NEW_RECIPIENTS          confirm (default), refuse or allow letters to people who were
                                    never written to, once strangers' mail was shown
+  DAYSHEET_REMOTE_PICTURES         drop (default) or allow pictures in written mail that load from
+                                   elsewhere when it is opened
   DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR
                                    caps (default: 30 and 200)
   DAYSHEET_MICROSOFT_SIGNATURE     what stands below letters from Outlook: text or HTML
   DAYSHEET_FORMAT                  toon (default), json, stc, or stc2: stc without the braces and
                                    quotes that can be spared
   DAYSHEET_DELIMITER               tab (default), comma or pipe
+  DAYSHEET_BUDGET                  tokens that an answer may cost (default: 8000)
+  DAYSHEET_TOKENIZER               o200k (default) or cl100k
+  DAYSHEET_VALUES                  what an answer keeps longest, as tool=function, with commas
+                                   between (docs/budget.md)
+  DAYSHEET_OUTPUTS                 where the whole of a shortened answer is kept: memory
+                                   (default) or disk
   DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)

@@ -62,8 +62,11 @@ impl Pipeline {
                 }
             };
         }
-        if asked.overwrite {
-            self.needs(Access::Organize, "putting a file in the place of another")?;
+        if form == FileForm::File {
+            self.needs(
+                Access::Organize,
+                "saving a file (as=inline and as=link only hand it over)",
+            )?;
         }
         let said = asked.id.clone();
         let file = self.named_file(&said, file).await?;

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use super::{Draft, Pipeline};
+use crate::access::Access;
 use crate::accounts::{Account, Accounts, HOW_TO_ADD};
 use crate::config::Config;
 use crate::encode::Document;
@@ -215,6 +216,8 @@ impl Pipeline {
                 .await
             }
             AccountsOp::Remove { account } => {
+                // It revokes the grant at the provider.
+                self.needs(Access::Organize, "signing an account out")?;
                 let known = self.accounts.find(Some(&account)).await;
                 let detail = self.accounts.remove(&account).await?.to_string();
                 if let Ok(known) = known {

@@ -1,5 +1,6 @@
 //! The commands as a person types them.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -584,4 +585,19 @@ fn a_folder_of_mail_is_loaded_and_bad_files_are_told() {
         err.contains("empty.eml") && err.contains("rubbish.eml"),
         "{err}"
     );
+}
+
+#[test]
+fn help_lists_every_variable_that_is_read() {
+    let home = TempDir::new().unwrap();
+    let (_, help, _) = run(&home, &["--help"], &[], "");
+    let listed: BTreeSet<&str> = help
+        .split(|c: char| !c.is_ascii_uppercase() && c != '_')
+        .filter(|word| word.starts_with("DAYSHEET_"))
+        .collect();
+    let settings = daysheet::config::SETTINGS.iter().map(|(_, name)| *name);
+    let read: BTreeSet<&str> = settings
+        .chain(["DAYSHEET_HOME", "DAYSHEET_CONFIG"])
+        .collect();
+    assert_eq!(listed, read);
 }

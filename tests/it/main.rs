@@ -50,6 +50,8 @@ mod ical;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod import;
 mod layers;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod levels;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod merge;
 #[cfg(any(feature = "google", feature = "microsoft"))]

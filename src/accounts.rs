@@ -205,9 +205,11 @@ impl Accounts {
     pub async fn remove(&self, name: &str) -> Result<SignedOut> {
         let rows = self.store.account_rows().await?;
         let account = exact(&rows, name)?.ok_or_else(|| unknown(&rows))?;
-        let revoked = self.keeper.revoke(account).await;
+        // A store that cannot be written leaves all as it was. The other way
+        // round an account would stay whose grant has ended.
+        let grant = self.keeper.grant(account).await;
         self.forget(&account.id).await?;
-        Ok(revoked)
+        Ok(self.keeper.revoke(account, grant).await)
     }
 
     /// Deletes the account with this id and its tokens, without a word to the

@@ -373,6 +373,7 @@ fn run(command: Command) -> Result<ExitCode> {
             )
         })?;
     let outcome = runtime.block_on(async {
+        outlive_file_limits();
         match command {
             Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
             Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
@@ -420,6 +421,19 @@ fn run(command: Command) -> Result<ExitCode> {
     // A read of stdin that nobody waits for any more must not keep the process.
     runtime.shutdown_background();
     outcome
+}
+
+/// A file that may not grow any further is an error of the write, as a full disk
+/// is, and not the end of the process.
+fn outlive_file_limits() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        /// `SIGXFSZ`, on Linux, macOS and the BSDs.
+        const FILE_TOO_LARGE: i32 = 25;
+        // Whoever listens is not ended by it; there is nothing to be done then.
+        let _ = signal(SignalKind::from_raw(FILE_TOO_LARGE));
+    }
 }
 
 /// Sends the log to stderr; stdout belongs to answers.

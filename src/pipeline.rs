@@ -55,8 +55,7 @@ use crate::flatten::{self, Report, Room};
 use crate::outputs::Outputs;
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
-use crate::request::save::EventWords;
-use crate::request::{Action, outward as asked};
+use crate::request::Action;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Source, Table};
 use crate::store::{HandleKind, Store};
@@ -169,32 +168,6 @@ impl Pipeline {
 
     /// What a request asks for, whole.
     async fn draft(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
-        let logged = calendar_entry(&action);
-        let draft = self.carried_out(action, format, caller).await;
-        if let Some((tool, op, ids, recipients)) = logged {
-            self.audit(audit::Entry {
-                account: "",
-                tool,
-                op,
-                ids,
-                recipients: recipients.iter().map(String::as_str).collect(),
-                outcome: match &draft {
-                    Ok(_) => "done",
-                    Err(error) if error.is_open() => "unknown",
-                    Err(_) => "refused",
-                },
-            })
-            .await?;
-        }
-        draft
-    }
-
-    async fn carried_out(
-        &self,
-        action: Action,
-        format: Format,
-        caller: &dyn Caller,
-    ) -> Result<Draft> {
         match action {
             Action::Search(search) => self.search(search).await,
             Action::Lookup(lookup) => self.lookup(lookup).await,
@@ -268,6 +241,59 @@ impl Pipeline {
         Ok(failed_note(rows, failed))
     }
 
+    /// Handles for what was written. Where none can be kept, the provider's ids
+    /// stay: what was done is told in any case.
+    async fn hand_out_after(
+        &self,
+        rows: &mut RowTable,
+        account: &Account,
+        notes: &mut Vec<String>,
+    ) {
+        if let Err(error) = self.hand_out(rows, account).await {
+            notes.push(no_handles(&error));
+        }
+    }
+
+    /// The number of the handle of something that was written, as
+    /// [`Pipeline::hand_out_after`].
+    async fn number_after(
+        &self,
+        account: &Account,
+        kind: HandleKind,
+        id: &str,
+        notes: &mut Vec<String>,
+    ) -> Option<u64> {
+        match self.store.handles(&account.id, kind, &[id]).await {
+            Ok(numbers) => numbers.first().copied(),
+            Err(error) => {
+                let line = no_handles(&error);
+                if !notes.contains(&line) {
+                    notes.push(line);
+                }
+                None
+            }
+        }
+    }
+
+    /// [`Pipeline::number_after`] as a handle; the provider's id if there is none.
+    async fn handle_after(
+        &self,
+        account: &Account,
+        kind: HandleKind,
+        id: &str,
+        notes: &mut Vec<String>,
+    ) -> String {
+        match self.number_after(account, kind, id, notes).await {
+            Some(number) => kind.handle(number),
+            None => id.to_owned(),
+        }
+    }
+
+    /// True when there is more than one account, or that cannot be told.
+    async fn several_accounts(&self) -> bool {
+        self.accounts.list().await.map_or(true, |all| all.len() > 1)
+    }
+
     /// Puts handles in the place of provider ids.
     async fn hand_out(&self, rows: &mut RowTable, account: &Account) -> Result<()> {
         for letter in rows.handle_kinds() {
@@ -284,59 +310,9 @@ impl Pipeline {
     }
 }
 
-/// What the audit log has of a call that changes calendars: the tool, what was
-/// done, to what, and who is told. Other tools write their own lines.
-fn calendar_entry(
-    action: &Action,
-) -> Option<(&'static str, &'static str, Vec<String>, Vec<String>)> {
-    Some(match action {
-        Action::Save(save) if !save.dry_run => {
-            let people = save.events.iter().flat_map(guests).cloned().collect();
-            let op = if save.id.is_some() {
-                "update"
-            } else {
-                "create"
-            };
-            (
-                "calendar_save",
-                op,
-                save.id.iter().cloned().collect(),
-                people,
-            )
-        }
-        Action::Delete(delete) => (
-            "calendar_delete",
-            "delete",
-            vec![delete.id.clone()],
-            Vec::new(),
-        ),
-        Action::Respond(respond) => {
-            let op = match respond.response {
-                asked::Reply::Forward => "forward",
-                asked::Reply::Answer(_) => "answer",
-            };
-            (
-                "calendar_respond",
-                op,
-                vec![respond.id.clone()],
-                respond.to.clone(),
-            )
-        }
-        Action::Manage(manage) if manage.kind == asked::ManageKind::Calendar && !manage.dry_run => {
-            (
-                "manage",
-                "calendar",
-                manage.id.iter().cloned().collect(),
-                Vec::new(),
-            )
-        }
-        _ => return None,
-    })
-}
-
-/// Whom an event's words ask.
-fn guests(words: &EventWords) -> Vec<&String> {
-    words.people.iter().flatten().chain(&words.add).collect()
+/// A note about things that were written and have no handles.
+fn no_handles(error: &Error) -> String {
+    format!("it is done, and ids are the provider's own, because no handles could be kept: {error}")
 }
 
 /// How the objects of one page become rows.

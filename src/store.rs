@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
-use sqlx::{ConnectOptions, Sqlite, SqlitePool, Transaction};
+use sqlx::{ConnectOptions, Connection, Sqlite, SqlitePool, Transaction};
 use tokio::sync::OnceCell;
 
 use crate::config::{Config, KeyStore};
@@ -58,6 +58,9 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// How long opening is tried again while another process creates the file.
 const OPENING: Duration = Duration::from_secs(10);
+
+/// How long closing may wait for others that use the file.
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// A handle on the store of one state folder. Clones share one connection pool.
 #[derive(Clone)]
@@ -112,6 +115,25 @@ impl Store {
         self.pool().await.map(|_pool| ())
     }
 
+    /// Closes the database for good, at the end of the process: what its
+    /// write-ahead log still holds is written into the file itself, as far as
+    /// other processes let it be.
+    pub async fn close(&self) {
+        let Some(pool) = self.inner.pool.get() else {
+            return;
+        };
+        let closing = async {
+            let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
+            if let Err(error) = checkpoint.execute(pool).await {
+                tracing::debug!(%error, "the database was closed without a checkpoint");
+            }
+            pool.close().await;
+        };
+        if tokio::time::timeout(CLOSING, closing).await.is_err() {
+            tracing::debug!("the database is in use and was not closed");
+        }
+    }
+
     async fn pool(&self) -> Result<&SqlitePool> {
         self.inner
             .pool
@@ -136,7 +158,13 @@ impl Store {
             // A few connections: reads run beside a write, and no more.
             let pool = SqlitePoolOptions::new()
                 .max_connections(4)
-                .acquire_timeout(OPENING);
+                .acquire_timeout(OPENING)
+                // A full disk may have ended a transaction that sqlx still takes
+                // for open: such a connection begins no other, and is let go.
+                .before_acquire(|connection, _| {
+                    let sound = !connection.is_in_transaction();
+                    Box::pin(async move { Ok(sound) })
+                });
             let opened = match pool.connect_with(options.clone()).await {
                 Ok(pool) => match schema::migrate(&pool, self).await {
                     Ok(()) => Ok(pool),
@@ -219,29 +247,40 @@ impl Store {
     }
 
     /// A database's error in words, with what to do about it. Bound values are
-    /// never part of it.
+    /// never part of it. Only a damaged file is ever to be moved away: all else
+    /// passes, and the file holds what is needed then.
     fn broken(&self, error: &sqlx::Error) -> Error {
         let path = self.path();
         let path = path.display();
-        match sqlite_code(error) {
-            Some(BUSY_CODE | LOCKED_CODE) => Error::new(
-                Kind::Store,
+        let busy = matches!(error, sqlx::Error::PoolTimedOut);
+        let (message, next) = match sqlite_code(error) {
+            Some(BUSY_CODE | LOCKED_CODE | PROTOCOL_CODE) => (
                 format!("{path} is in use by another process for too long"),
-            )
-            .next("try again; if it stays so, end other Daysheet processes"),
-            Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => {
-                Error::new(Kind::Store, format!("{path} is damaged"))
-                    .next("restore it from a backup, or move it away and sign in again")
-            }
-            Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => {
-                Error::new(Kind::Store, format!("{path} cannot be opened for writing"))
-                    .next("check the permissions of the folder, or set DAYSHEET_HOME to another")
-            }
-            Some(FULL_CODE) => Error::new(Kind::Store, format!("the disk of {path} is full"))
-                .next("make room and try again"),
-            _ => Error::new(Kind::Store, format!("{path} failed ({error})"))
-                .next("move the file away, or restore it from a backup"),
-        }
+                "try again; if it stays so, end other Daysheet processes",
+            ),
+            _ if busy => (
+                format!("{path} is in use for too long"),
+                "try again with fewer calls at once",
+            ),
+            Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => (
+                format!("{path} is damaged"),
+                "restore it from a backup, or move it away and sign in again",
+            ),
+            Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => (
+                format!("{path} cannot be opened for writing"),
+                "check the permissions of the folder, or set DAYSHEET_HOME to another",
+            ),
+            Some(FULL_CODE) => (
+                format!("the disk of {path} is full"),
+                "make room and try again",
+            ),
+            Some(IO_CODE) => (
+                format!("{path} could not be read or written ({error})"),
+                "make room on the disk if it is full, and try again",
+            ),
+            _ => (format!("{path} failed ({error})"), "try again"),
+        };
+        Error::new(Kind::Store, message).next(next)
     }
 }
 
@@ -257,9 +296,11 @@ const PERMISSION_CODE: u32 = 3;
 const BUSY_CODE: u32 = 5;
 const LOCKED_CODE: u32 = 6;
 const READ_ONLY_CODE: u32 = 8;
+const IO_CODE: u32 = 10;
 const CORRUPT_CODE: u32 = 11;
 const FULL_CODE: u32 = 13;
 const CANNOT_OPEN_CODE: u32 = 14;
+const PROTOCOL_CODE: u32 = 15;
 const NOT_A_DATABASE_CODE: u32 = 26;
 
 /// SQLite's primary result code; the extended ones keep it in their low byte.

@@ -220,12 +220,16 @@ impl Keeper {
         }
     }
 
+    /// The grant of an account, to end it by once the account is gone.
+    pub(super) async fn grant(&self, row: &AccountRow) -> Result<RefreshToken> {
+        Ok(self.unseal(row).await?.refresh)
+    }
+
     /// Asks the provider to end an account's grant.
-    pub(super) async fn revoke(&self, row: &AccountRow) -> SignedOut {
+    pub(super) async fn revoke(&self, row: &AccountRow, grant: Result<RefreshToken>) -> SignedOut {
         let revoked = async {
             let service = oauth::service(&row.provider)?;
-            let kept = self.unseal(row).await?;
-            let revoked = oauth::revoke(&self.config, service, &kept.refresh).await?;
+            let revoked = oauth::revoke(&self.config, service, &grant?).await?;
             Ok((revoked, service.grants))
         };
         match revoked.await {

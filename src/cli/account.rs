@@ -33,10 +33,10 @@ pub(super) async fn add(config: Config, add: &Add, no_browser: bool) -> Result<E
     let mut listening = paster;
     let finished = loop {
         let Some(paster) = &listening else {
-            break finishing.await?;
+            break finishing.await;
         };
         tokio::select! {
-            finished = &mut finishing => break finished?,
+            finished = &mut finishing => break finished,
             line = lines.next_line() => match line {
                 Ok(Some(line)) if line.trim().is_empty() => {}
                 Ok(Some(line)) => {
@@ -49,6 +49,8 @@ pub(super) async fn add(config: Config, add: &Add, no_browser: bool) -> Result<E
             },
         }
     };
+    app.close().await;
+    let finished = finished?;
     let Account { email, via, .. } = &finished.account;
     match via {
         Some(via) => say!("Signed in: {email}, through {via}"),
@@ -79,7 +81,10 @@ fn show(sign_in: &SignIn, no_browser: bool) {
 
 /// Lists who is signed in.
 pub(super) async fn list(config: Config) -> Result<ExitCode> {
-    let accounts = App::new(config).accounts.list().await?;
+    let app = App::new(config);
+    let accounts = app.accounts.list().await;
+    app.close().await;
+    let accounts = accounts?;
     if accounts.is_empty() {
         say!(
             "No account is signed in. Run `daysheet account add google` or `daysheet account add \
@@ -108,7 +113,9 @@ pub(super) async fn list(config: Config) -> Result<ExitCode> {
 /// Signs an account out.
 pub(super) async fn remove(config: Config, name: &str) -> Result<ExitCode> {
     let app = App::new(config);
-    let outcome = app.accounts.remove(name).await?;
+    let outcome = app.accounts.remove(name).await;
+    app.close().await;
+    let outcome = outcome?;
     say!("Signed out: {name} ({outcome})");
     Ok(ExitCode::SUCCESS)
 }

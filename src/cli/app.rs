@@ -34,6 +34,8 @@ pub struct App {
     pub connect: Arc<dyn Connect>,
     /// What carries out calls.
     pub pipeline: Arc<Pipeline>,
+    /// What lies on disk: the state, and the accounts where they lie elsewhere.
+    stores: [Store; 2],
     /// Where the sign-ins of an embedded sandbox lie; gone with the app.
     _sign_ins: Option<TempDir>,
 }
@@ -52,6 +54,7 @@ impl App {
         account_store: Store,
         sign_ins: Option<TempDir>,
     ) -> Self {
+        let stores = [store.clone(), account_store.clone()];
         let accounts = Arc::new(Accounts::new(config.clone(), account_store));
         let connect: Arc<dyn Connect> = Arc::new(Providers::new(config.clone(), accounts.clone()));
         let pipeline = Arc::new(Pipeline::new(
@@ -65,6 +68,7 @@ impl App {
             accounts,
             connect,
             pipeline,
+            stores,
             _sign_ins: sign_ins,
         }
     }
@@ -131,6 +135,13 @@ impl App {
         }
         sandbox.set_faults(faults);
         Ok((app, sandbox))
+    }
+
+    /// Closes what lies on disk, at the end of a command.
+    pub async fn close(&self) {
+        for store in &self.stores {
+            store.close().await;
+        }
     }
 
     /// An MCP server over the pipeline.

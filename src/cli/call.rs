@@ -25,6 +25,12 @@ pub(super) async fn run(
         arguments.insert("format".to_owned(), Value::from(format));
     }
     let (app, _sandbox) = App::open(config, sandboxed).await?;
+    let outcome = answered(&app, tool, arguments).await;
+    app.close().await;
+    outcome
+}
+
+async fn answered(app: &App, tool: &str, arguments: Map<String, Value>) -> Result<ExitCode> {
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut client = Client::with(app.server(), terminal.then_some(asked as Asking)).await?;
     let answer = client.call(tool, Value::Object(arguments)).await?;

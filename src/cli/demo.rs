@@ -119,6 +119,7 @@ pub(super) async fn run(
     say!("\nNext: daysheet call mail_search q='is:unread' --sandbox");
     say!("      daysheet call calendar_search from=2026-11-16 to=2026-11-22 --sandbox");
     say!("      README.md tells how to connect a client and a real account.");
+    app.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,8 +12,13 @@ async fn terminated() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            terminate.recv().await;
+        let terminate = signal(SignalKind::terminate());
+        let interrupt = signal(SignalKind::interrupt());
+        if let (Ok(mut terminate), Ok(mut interrupt)) = (terminate, interrupt) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
             return;
         }
     }
@@ -23,10 +28,11 @@ async fn terminated() {
 /// Serves until stdin ends, or until it is told to end.
 pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCode> {
     let (app, _sandbox) = App::open(config, sandboxed).await?;
-    tokio::select! {
-        ended = app.server().serve_stdio() => ended?,
+    let ended = tokio::select! {
+        ended = app.server().serve_stdio() => ended,
         // Ended from outside, the process still clears away what it has made.
-        () = terminated() => {}
-    }
-    Ok(ExitCode::SUCCESS)
+        () = terminated() => Ok(()),
+    };
+    app.close().await;
+    ended.map(|()| ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ pub(super) mod rules;
 mod words;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
@@ -34,6 +34,14 @@ struct Held {
     account: Account,
     label: String,
     mailbox: Arc<dyn Mailbox>,
+    /// What came up after the write, to be told with its answer.
+    late: Mutex<Vec<String>>,
+}
+
+impl Held {
+    fn late(&self) -> MutexGuard<'_, Vec<String>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What is set, member by member.
@@ -77,6 +85,7 @@ impl Pipeline {
         Ok(Held {
             label: self.labels().await?.of(&account.id),
             mailbox: self.connect.mailbox(&account)?,
+            late: Mutex::default(),
             account,
         })
     }
@@ -89,28 +98,29 @@ impl Pipeline {
         id: &str,
         change: &SetUp,
     ) -> Result<Option<Value>> {
-        self.note_set_up(owner, op, id, "started").await?;
-        let answer = owner.mailbox.set_up(change).await;
-        let outcome = match &answer {
-            Ok(_) => "done",
-            Err(error) if error.is_open() => "unknown",
-            Err(_) => "failed",
-        };
-        self.note_set_up(owner, op, id, outcome).await?;
-        answer
+        self.logged_set_up(owner, op, id, owner.mailbox.set_up(change))
+            .await
     }
 
-    async fn note_set_up(&self, owner: &Held, op: &str, id: &str, outcome: &str) -> Result<()> {
+    async fn logged_set_up<T>(
+        &self,
+        owner: &Held,
+        op: &str,
+        id: &str,
+        write: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let ids = (!id.is_empty()).then(|| id.to_owned());
-        self.audit(Entry {
+        let entry = Entry {
             account: &owner.account.email,
             tool: "manage",
             op,
             ids: ids.into_iter().collect(),
-            recipients: Vec::new(),
-            outcome,
-        })
-        .await
+            ..Entry::default()
+        };
+        let mut notes = Vec::new();
+        let answer = self.logged(entry, &mut notes, write, |_| None).await;
+        owner.late().append(&mut notes);
+        answer
     }
 
     /// The answer about one thing: as its provider has it; or what became of it.
@@ -125,12 +135,17 @@ impl Pipeline {
         match answer {
             Ok(Some(object)) => {
                 let api = owner.mailbox.api();
-                self.one_row(owner, table, api, object).await
+                Ok(self.one_row(owner, table, api, object).await)
             }
-            Ok(None) => self.one_outcome(item, op, "done", detail).await,
+            Ok(None) => {
+                let mut draft = self.one_outcome(item, op, "done", detail).await?;
+                draft.notes.append(&mut owner.late());
+                Ok(draft)
+            }
             Err(error) if error.is_open() => {
                 let told = Told {
                     outcomes: vec![Outcome::failed(short(item), op, &error)],
+                    notes: std::mem::take(&mut *owner.late()),
                     ..Told::default()
                 };
                 self.tell(told).await
@@ -139,15 +154,9 @@ impl Pipeline {
         }
     }
 
-    /// A row of one object.
-    async fn one_row(
-        &self,
-        owner: &Held,
-        table: &'static Table,
-        api: Api,
-        object: Value,
-    ) -> Result<Draft> {
-        let several = self.accounts.list().await?.len() > 1;
+    /// A row of one thing that was written, whatever fails after that.
+    async fn one_row(&self, owner: &Held, table: &'static Table, api: Api, object: Value) -> Draft {
+        let several = self.several_accounts().await;
         let columns = columns_of(table, Level::Core, several);
         let mut draft = Draft::default();
         let flattening = Flattening {
@@ -158,14 +167,16 @@ impl Pipeline {
             room: Room::List,
         };
         let names = match *table == crate::schemas::FOLDER && api == Api::Outlook {
-            true => owner.mailbox.names().await?,
+            true => owner.mailbox.names().await.unwrap_or_default(),
             false => HashMap::new(),
         };
         let mut rows = flattening.rows(table, &columns, &[object], &names, &mut draft.notes);
-        self.hand_out(&mut rows, &owner.account).await?;
+        draft.notes.append(&mut owner.late());
+        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes)
+            .await;
         draft.document.tables.push(rows);
         zone_line(&mut draft.document, &self.config.zone);
-        Ok(draft)
+        draft
     }
 
     async fn one_outcome(

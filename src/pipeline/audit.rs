@@ -1,12 +1,16 @@
 //! The audit log: what was written, by whom, to whom, with what outcome.
 //!
-//! One JSON object per line in `audit.jsonl` in the state folder, readable by
+//! A line before the call and one with what became of it, so that a write that
+//! was cut off has one, too. One JSON object per line in `audit.jsonl` in the state folder, readable by
 //! its owner alone. No subject, no text, and of recipients the domains only.
 
 use serde_json::{Value, json};
 
 use super::Pipeline;
 use crate::error::Result;
+
+/// What the line says that is written before a call.
+pub(super) const BEGUN: &str = "begun";
 
 /// One thing that was written, or refused.
 #[derive(Debug, Clone, Default)]
@@ -50,5 +54,53 @@ impl Pipeline {
             "outcome": entry.outcome,
         });
         self.store.append_audit(&line.to_string())
+    }
+
+    /// The line after a call. What was done is told whatever becomes of the log:
+    /// what is wrong with that is a note.
+    pub(super) async fn audit_after(&self, entry: Entry<'_>, notes: &mut Vec<String>) {
+        if let Err(error) = self.audit(entry).await {
+            notes.push(error.to_string());
+        }
+    }
+
+    /// Makes a write between two lines of the log. `made` names what came of it,
+    /// where that was not known before.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be
+    /// written: then nothing was done. Those of the write.
+    pub(super) async fn logged<T>(
+        &self,
+        entry: Entry<'_>,
+        notes: &mut Vec<String>,
+        write: impl Future<Output = Result<T>>,
+        made: impl FnOnce(&T) -> Option<String>,
+    ) -> Result<T> {
+        self.audit(Entry {
+            outcome: BEGUN,
+            ..entry.clone()
+        })
+        .await
+        .map_err(|error| error.context("nothing was written"))?;
+        let written = write.await;
+        let mut after = Entry {
+            outcome: outcome(&written),
+            ..entry
+        };
+        if let Some(id) = written.as_ref().ok().and_then(made) {
+            after.ids = vec![id];
+        }
+        self.audit_after(after, notes).await;
+        written
+    }
+}
+
+/// What became of a write, in the log's words.
+pub(super) fn outcome<T>(written: &Result<T>) -> &'static str {
+    match written {
+        Ok(_) => "done",
+        Err(error) if error.is_open() => "unknown",
+        Err(_) => "failed",
     }
 }

@@ -10,7 +10,7 @@ mod preview;
 
 use std::sync::Arc;
 
-use super::audit::Entry;
+use super::audit::{BEGUN, Entry, outcome};
 use super::guard::everybody;
 use super::outcome::{Outcome, Told};
 use super::target::short;
@@ -91,7 +91,7 @@ impl Pipeline {
             _ => "new",
         };
         let ids: Vec<String> = asked.id.iter().cloned().collect();
-        self.audit_draft(&desk, op, &ids, &sheet.letter, "begun")
+        self.audit(entry(&desk, op, &ids, &sheet.letter, BEGUN))
             .await?;
         let made = desk.mailbox.create(&origin, &sheet.letter, caller).await;
         let is_reply = matches!(origin, Origin::Reply { .. });
@@ -103,7 +103,7 @@ impl Pipeline {
         let (desk, handle, held) = self.held_draft(asked).await?;
         let sheet = self.edited_sheet(asked, &desk, &held).await?;
         let ids = vec![handle];
-        self.audit_draft(&desk, "edit", &ids, &sheet.letter, "begun")
+        self.audit(entry(&desk, "edit", &ids, &sheet.letter, BEGUN))
             .await?;
         let made = desk.mailbox.update(&held, &sheet.letter, caller).await;
         let made = made.map_err(|error| match error.kind() {
@@ -121,21 +121,21 @@ impl Pipeline {
     async fn discard_draft(&self, asked: &DraftOf) -> Result<Draft> {
         let (desk, handle, held) = self.held_draft(asked).await?;
         let ids = [handle.clone()];
-        self.audit_draft(&desk, "discard", &ids, &held.letter, "begun")
-            .await?;
-        let gone = desk.mailbox.discard(&held).await;
+        let mut notes = Vec::new();
+        let line = entry(&desk, "discard", &ids, &held.letter, "");
+        let write = desk.mailbox.discard(&held);
+        let gone = self.logged(line, &mut notes, write, |()| None).await;
         let name = format!("{handle} {}", short(&held.letter.subject));
         let outcome = match &gone {
             Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),
             Err(error) => Outcome::failed(name, "discard", error),
         };
-        self.audit_draft(&desk, "discard", &ids, &held.letter, outcome.result)
-            .await?;
         match gone {
             Err(error) if !error.is_open() => Err(error),
             _ => {
                 self.tell(Told {
                     outcomes: vec![outcome],
+                    notes,
                     ..Told::default()
                 })
                 .await
@@ -153,21 +153,13 @@ impl Pipeline {
         made: Result<HeldDraft>,
         is_reply: bool,
     ) -> Result<Draft> {
-        let outcome = match &made {
-            Ok(_) => "done",
-            Err(error) if error.is_open() => "unknown",
-            Err(_) => "failed",
-        };
-        let audited = self
-            .audit_draft(desk, op, &ids, &sheet.letter, outcome)
-            .await;
+        let line = entry(desk, op, &ids, &sheet.letter, outcome(&made));
+        let mut notes = Vec::new();
+        self.audit_after(line, &mut notes).await;
         match made {
             Ok(held) => {
-                let mut draft = self.preview(desk, &held, &sheet, is_reply).await?;
-                // The draft is there: what is wrong with the log is told beside it.
-                if let Err(error) = audited {
-                    draft.notes.push(error.to_string());
-                }
+                let mut draft = self.preview(desk, &held, &sheet, is_reply).await;
+                draft.notes.append(&mut notes);
                 Ok(draft)
             }
             Err(error) if error.is_open() => {
@@ -177,35 +169,13 @@ impl Pipeline {
                     .unwrap_or_else(|| short(&sheet.letter.subject));
                 self.tell(Told {
                     outcomes: vec![Outcome::failed(item, op, &error)],
+                    notes,
                     ..Told::default()
                 })
                 .await
             }
             Err(error) => Err(error),
         }
-    }
-
-    async fn audit_draft(
-        &self,
-        desk: &Desk,
-        op: &str,
-        ids: &[String],
-        letter: &Outgoing,
-        outcome: &str,
-    ) -> Result<()> {
-        let everybody = [&letter.to, &letter.cc, &letter.bcc];
-        self.audit(Entry {
-            account: &desk.account.email,
-            tool: TOOL,
-            op,
-            ids: ids.to_vec(),
-            recipients: everybody
-                .iter()
-                .flat_map(|list| list.iter().map(|one| one.address.as_str()))
-                .collect(),
-            outcome,
-        })
-        .await
     }
 
     /// The letter that a new draft is going to be.
@@ -432,6 +402,24 @@ impl Pipeline {
         Ok(numbers
             .first()
             .map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
+    }
+}
+
+/// A line of the audit log.
+fn entry<'a>(
+    desk: &'a Desk,
+    op: &'a str,
+    ids: &[String],
+    letter: &'a Outgoing,
+    outcome: &'a str,
+) -> Entry<'a> {
+    Entry {
+        account: &desk.account.email,
+        tool: TOOL,
+        op,
+        ids: ids.to_vec(),
+        recipients: everybody(letter).map(|one| one.address.as_str()).collect(),
+        outcome,
     }
 }
 

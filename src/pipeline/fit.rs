@@ -161,6 +161,8 @@ impl Pipeline {
             .iter()
             .map(|account| format!("{} {}", account.id, account.added))
             .collect();
+        // Had before anything is done: what was done is told.
+        let secret = self.store.fence_secret().await?;
         let kept = match chunk {
             1 => None,
             _ => self.snapshots.find(&call, &since),
@@ -180,7 +182,12 @@ impl Pipeline {
             }
             None => (Arc::new(self.draft(action, format, caller).await?), true),
         };
-        self.strangers_in(&draft).await?;
+        let tool = tools::find(call.tool);
+        let writes = tool.is_some_and(|tool| tool.effect != Effect::Read);
+        match self.strangers_in(&draft).await {
+            Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),
+            noted => noted?,
+        }
         let searched = !draft.words.is_empty();
         let strategy = value::resolve(call.tool, &self.config.values, searched);
         let stale = fresh && chunk > 1;
@@ -188,7 +195,6 @@ impl Pipeline {
         if stale {
             besides = BESIDES;
         }
-        let tool = tools::find(call.tool);
         let how = How {
             format,
             strategy,
@@ -197,15 +203,12 @@ impl Pipeline {
             budget,
             besides,
         };
-        let fits = self.fitted(&draft, how).await;
+        let fits = self.fitted(&draft, how, secret).await;
         let (mut fitted, whole) = match fits {
             // What was done is told, whatever it costs.
-            Err(error)
-                if error.kind() == Kind::BudgetTooSmall
-                    && tool.is_some_and(|tool| tool.effect != Effect::Read) =>
-            {
+            Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
                 let budget = MOST_TOKENS;
-                self.fitted(&draft, How { budget, ..how }).await?
+                self.fitted(&draft, How { budget, ..how }, secret).await?
             }
             fits => fits?,
         };
@@ -267,8 +270,12 @@ impl Pipeline {
     }
 
     /// What fits of a draft; and the whole of it, when that is more.
-    async fn fitted(&self, draft: &Arc<Draft>, how: How) -> Result<(Fitted, Option<String>)> {
-        let secret = self.store.fence_secret().await?;
+    async fn fitted(
+        &self,
+        draft: &Arc<Draft>,
+        how: How,
+        secret: [u8; 32],
+    ) -> Result<(Fitted, Option<String>)> {
         let tokenizer = self.config.tokenizer;
         let draft = Arc::clone(draft);
         let bytes: usize = draft.texts.iter().map(|text| text.text.len()).sum();

@@ -137,6 +137,8 @@ pub(super) enum Decision {
 pub(super) struct Strangers {
     /// True once the process has shown what strangers wrote.
     shown: AtomicBool,
+    /// True once other processes can know.
+    noted: AtomicBool,
     /// Account and address, in small letters, of people who were written to.
     known: Mutex<HashSet<(String, String)>>,
 }
@@ -195,10 +197,12 @@ impl Pipeline {
     /// Notes that what strangers wrote is shown, once for this process and for
     /// those that follow.
     pub(super) async fn strangers_shown(&self) -> Result<()> {
-        if self.strangers.shown.swap(true, Ordering::Relaxed) {
-            return Ok(());
+        self.strangers.shown.store(true, Ordering::Relaxed);
+        if !self.strangers.noted.load(Ordering::Relaxed) {
+            self.store.note_strangers().await?;
+            self.strangers.noted.store(true, Ordering::Relaxed);
         }
-        self.store.note_strangers().await
+        Ok(())
     }
 
     async fn strangers_about(&self) -> Result<bool> {

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 
 use self::undo::{Kept, KeptMail};
-use super::audit::Entry;
+use super::audit::{BEGUN, Entry};
 use super::{Draft, Pipeline};
 use crate::access::Access;
 use crate::caller::Caller;
@@ -135,13 +135,23 @@ impl Pipeline {
         join_all(works.iter_mut().map(look)).await;
         let undo = match dry_run {
             true => None,
-            false => self.write_changes(&mut works, op).await?,
+            false => self
+                .write_changes(&mut works, op, &mut choice.notes)
+                .await
+                .map_err(|error| undone(error, &choice.notes))?,
         };
         self.tell_changes(works, op, choice, undo, dry_run).await
     }
 
     /// Writes what is planned; the number to undo it by, if that can be done.
-    async fn write_changes(&self, works: &mut [Work], op: &'static str) -> Result<Option<u64>> {
+    /// Nothing is written unless it stands in the log, and what it was before is
+    /// kept.
+    async fn write_changes(
+        &self,
+        works: &mut [Work],
+        op: &'static str,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<u64>> {
         let planned: usize = works.iter().map(|one| one.changes.len()).sum();
         if planned == 0 {
             return Ok(None);
@@ -152,35 +162,28 @@ impl Pipeline {
             _ => Some(self.keep(works, op).await?),
         };
         for work in works.iter() {
-            self.note_change(work, op, "started").await?;
+            if !work.changes.is_empty() {
+                self.audit(work.entry(op, BEGUN)).await?;
+            }
         }
         join_all(works.iter_mut().map(write)).await;
-        let mut undo = None;
+        let mut undo = kept;
         if let Some(number) = kept {
-            undo = self.trim(works, number).await?.then_some(number);
+            match self.trim(works, number).await {
+                Ok(true) => {}
+                Ok(false) => undo = None,
+                Err(error) => notes.push(format!(
+                    "undo puts back all of the earlier state, because what was done could not be \
+                     noted: {error}"
+                )),
+            }
         }
-        for work in works.iter() {
+        for work in works.iter().filter(|work| !work.changes.is_empty()) {
             let done = work.count(Turn::Done);
             let outcome = format!("done {done} of {}", work.changes.len());
-            self.note_change(work, op, &outcome).await?;
+            self.audit_after(work.entry(op, &outcome), notes).await;
         }
         Ok(undo)
-    }
-
-    async fn note_change(&self, work: &Work, op: &str, outcome: &str) -> Result<()> {
-        if work.changes.is_empty() {
-            return Ok(());
-        }
-        let ids = work.changes.iter().map(|one| one.before.id.clone());
-        self.audit(Entry {
-            account: &work.chosen.account.email,
-            tool: "mail_modify",
-            op,
-            ids: ids.collect(),
-            recipients: Vec::new(),
-            outcome,
-        })
-        .await
     }
 
     /// Keeps how the messages are that are about to change.
@@ -218,7 +221,28 @@ impl Pipeline {
     }
 }
 
+/// An error before anything was written to a message. Labels may have been made.
+fn undone(error: Error, notes: &[String]) -> Error {
+    let mut made: Vec<&str> = notes.iter().map(String::as_str).collect();
+    made.retain(|note| note.starts_with("made "));
+    made.insert(0, "no message was changed");
+    error.context(made.join("; "))
+}
+
 impl Work {
+    /// A line of the audit log.
+    fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
+        let ids = self.changes.iter().map(|one| one.before.id.clone());
+        Entry {
+            account: &self.chosen.account.email,
+            tool: "mail_modify",
+            op,
+            ids: ids.collect(),
+            recipients: Vec::new(),
+            outcome,
+        }
+    }
+
     fn count(&self, turn: Turn) -> usize {
         let same = self.changes.iter().filter(|one| one.outcome == turn);
         same.count()

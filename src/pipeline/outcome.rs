@@ -65,7 +65,7 @@ impl Pipeline {
     pub(super) async fn tell(&self, told: Told) -> Result<Draft> {
         let mut draft = Draft::default();
         self.held_rows(&told.events, &mut draft.document, &mut draft.notes)
-            .await?;
+            .await;
         let rows = self.outcomes(&told.outcomes);
         if !rows.is_empty() {
             draft.document.tables.push(rows);

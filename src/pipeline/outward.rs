@@ -5,9 +5,10 @@ mod invited;
 mod manage;
 mod respond;
 
+use super::audit::Entry;
 use super::guard::events::{Deed, line};
 use super::outcome::{Outcome, Told};
-use super::save::{cut, others, reference, unsaid};
+use super::save::{cut, notified, others, reference, unsaid};
 use super::target::{Target, span, title, told as shown};
 use super::{Draft, Pipeline};
 use crate::caller::Caller;
@@ -73,10 +74,22 @@ impl Pipeline {
         self.agreed_for(&target, &deed, question, Some(caller), &mut told.notes)
             .await?;
         let port = &target.owner.port;
-        let done = match &gone {
-            Gone::Whole => port.delete(&target.value, message, notify).await,
-            Gone::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
+        let own = &target.owner.account.email;
+        let entry = Entry {
+            account: own,
+            tool: "calendar_delete",
+            op: "delete",
+            ids: vec![asked.id.clone()],
+            recipients: notified(&target.facts.guests, None, own, notify),
+            ..Entry::default()
         };
+        let write = async {
+            match &gone {
+                Gone::Whole => port.delete(&target.value, message, notify).await,
+                Gone::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
+            }
+        };
+        let done = self.logged(entry, &mut told.notes, write, |()| None).await;
         match done {
             Ok(()) => {
                 told.outcomes

@@ -20,7 +20,7 @@ mod span;
 pub(super) use change::reference;
 pub(super) use create::unsaid;
 pub(super) use follow::cut;
-pub(super) use guests::{checked, guest, named, others};
+pub(super) use guests::{checked, guest, named, notified, others};
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 
@@ -29,6 +29,9 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::request::save::Save;
 use crate::times::Here;
+
+/// The tool, as the audit log names it.
+const TOOL: &str = "calendar_save";
 
 impl Pipeline {
     pub(super) async fn save_events(&self, asked: Save, caller: &dyn Caller) -> Result<Draft> {

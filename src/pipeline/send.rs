@@ -25,6 +25,8 @@ use crate::store::sends::{Begin, Caps, Journalled, Sending};
 use crate::text::{cell, clip};
 use crate::times::{self, Here};
 
+/// The tool, as the audit log names it.
+const TOOL: &str = "mail_send";
 /// What a send is called in outcomes.
 const OP: &str = "send";
 /// The longest subject in a question.
@@ -132,12 +134,19 @@ impl Pipeline {
             recipients: self.config.recipients_per_hour,
         };
         // The log first: what cannot be told of is not done.
-        self.log(&ready, &draft, "sending").await?;
+        self.audit(ready.line(&draft, "sending"))
+            .await
+            .map_err(|error| error.context("nothing was sent"))?;
         match self.store.begin_send(&letter, caps).await {
             Ok(Begin::Now) => {}
             Ok(Begin::Before(before)) => return self.sent_before(&ready, &before).await,
             Err(error) => {
-                self.log(&ready, &draft, "refused").await?;
+                let (outcome, error) = match error.kind() {
+                    Kind::Store => ("not sent", error.context("nothing was sent")),
+                    _ => ("refused", error),
+                };
+                let line = ready.line(&draft, outcome);
+                self.audit_after(line, &mut Vec::new()).await;
                 return Err(error);
             }
         }
@@ -174,8 +183,9 @@ impl Pipeline {
             }
             // The provider said no, or the call never went out.
             Err(error) => {
-                self.store.forget_unsent(&account.id, &ready.id).await?;
-                Outcome::new(&ready.name, OP, "not sent", error.to_string())
+                let mut detail = error.to_string();
+                detail.push_str(&self.forgotten(&ready).await);
+                Outcome::new(&ready.name, OP, "not sent", detail)
             }
         };
         self.send_answer(&ready, &draft, outcome).await
@@ -273,7 +283,7 @@ impl Pipeline {
                 id: before.sent_id.clone(),
                 thread: None,
             };
-            self.already(ready, &sent).await?
+            self.already(ready, &sent).await
         } else {
             let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
             let probe = Probe {
@@ -288,19 +298,17 @@ impl Pipeline {
             let over = over && due.is_none_or(|due| Timestamp::now() > due + self.doubt.open);
             match ready.mailbox.whereabouts(&probe).await? {
                 Whereabouts::Sent(sent) => {
-                    self.note_as_sent(ready, &sent).await?;
-                    self.already(ready, &sent).await?
+                    let mut outcome = self.already(ready, &sent).await;
+                    if let Err(error) = self.note_as_sent(ready, &sent).await {
+                        outcome.detail.push_str(&unnoted(&error));
+                    }
+                    outcome
                 }
                 Whereabouts::Draft if over => {
-                    self.store
-                        .forget_unsent(&ready.account.id, &ready.id)
-                        .await?;
-                    Outcome::new(
-                        &ready.name,
-                        OP,
-                        "not sent",
-                        "the draft is as it was; call mail_send again to send it",
-                    )
+                    let noted = self.forgotten(ready).await;
+                    let detail =
+                        format!("the draft is as it was; call mail_send again to send it{noted}");
+                    Outcome::new(&ready.name, OP, "not sent", detail)
                 }
                 Whereabouts::Draft => Outcome::new(
                     &ready.name,
@@ -317,17 +325,19 @@ impl Pipeline {
                 ),
             }
         };
-        self.audit(Entry {
+        let line = Entry {
             account: &ready.account.email,
-            tool: "mail_send",
+            tool: TOOL,
             op: OP,
             ids: vec![ready.name.clone()],
             recipients: Vec::new(),
             outcome: outcome.result,
-        })
-        .await?;
+        };
+        let mut notes = Vec::new();
+        self.audit_after(line, &mut notes).await;
         self.tell(Told {
             outcomes: vec![outcome],
+            notes,
             ..Told::default()
         })
         .await
@@ -355,12 +365,19 @@ impl Pipeline {
             .await
     }
 
-    async fn already(&self, ready: &Ready<'_>, sent: &Sent) -> Result<Outcome> {
-        let detail = match self.sent_handle(ready.account, sent).await? {
-            Some(handle) => format!("as {handle}; nothing was sent now"),
-            None => "nothing was sent now".to_owned(),
+    /// Takes a letter that was not sent out of the journal. What to know if that
+    /// cannot be done: the row stays in doubt, and the next call looks first.
+    async fn forgotten(&self, ready: &Ready<'_>) -> String {
+        let forgotten = self.store.forget_unsent(&ready.account.id, &ready.id).await;
+        forgotten.map_or_else(|error| unnoted(&error), |()| String::new())
+    }
+
+    async fn already(&self, ready: &Ready<'_>, sent: &Sent) -> Outcome {
+        let detail = match self.sent_handle(ready.account, sent).await {
+            Ok(Some(handle)) => format!("as {handle}; nothing was sent now"),
+            Ok(None) | Err(_) => "nothing was sent now".to_owned(),
         };
-        Ok(Outcome::new(&ready.name, OP, "already sent", detail))
+        Outcome::new(&ready.name, OP, "already sent", detail)
     }
 
     /// What is told of a letter that went out, whatever fails after that.
@@ -380,7 +397,7 @@ impl Pipeline {
         };
         if let Err(error) = self.note_as_sent(ready, sent).await {
             // The row stays in doubt, and the next call finds the letter.
-            detail.push_str(&format!("; not noted: {}", error.message()));
+            detail.push_str(&unnoted(&error));
         }
         if let Some(at) = at {
             let zone = &self.config.zone;
@@ -411,9 +428,8 @@ impl Pipeline {
         outcome: Outcome,
     ) -> Result<Draft> {
         let mut notes = Vec::new();
-        if let Err(error) = self.log(ready, draft, outcome.result).await {
-            notes.push(error.to_string());
-        }
+        let line = ready.line(draft, outcome.result);
+        self.audit_after(line, &mut notes).await;
         self.tell(Told {
             outcomes: vec![outcome],
             notes,
@@ -421,20 +437,27 @@ impl Pipeline {
         })
         .await
     }
+}
 
-    async fn log(&self, ready: &Ready<'_>, draft: &HeldDraft, outcome: &str) -> Result<()> {
-        self.audit(Entry {
-            account: &ready.account.email,
-            tool: "mail_send",
+impl Ready<'_> {
+    /// A line of the audit log.
+    fn line<'l>(&'l self, draft: &'l HeldDraft, outcome: &'l str) -> Entry<'l> {
+        Entry {
+            account: &self.account.email,
+            tool: TOOL,
             op: OP,
-            ids: vec![ready.name.clone(), draft.letter.message_id.clone()],
+            ids: vec![self.name.clone(), draft.letter.message_id.clone()],
             recipients: everybody(&draft.letter)
                 .map(|person| person.address.as_str())
                 .collect(),
             outcome,
-        })
-        .await
+        }
     }
+}
+
+/// What is said of a journal that could not be written.
+fn unnoted(error: &Error) -> String {
+    format!("; not noted: {}", error.message())
 }
 
 /// What the user is asked before a letter goes out: plain lines, in which

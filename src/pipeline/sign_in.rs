@@ -220,11 +220,14 @@ impl Pipeline {
                 self.needs(Access::Organize, "signing an account out")?;
                 let known = self.accounts.find(Some(&account)).await;
                 let detail = self.accounts.remove(&account).await?.to_string();
+                let mut draft = self.outcome(&account, "remove", "done", &detail);
                 if let Ok(known) = known {
-                    self.outputs.purge(&known.id).await?;
                     self.snapshots.clear();
+                    if let Err(error) = self.outputs.purge(&known.id).await {
+                        draft.notes.push(error.to_string());
+                    }
                 }
-                Ok(self.outcome(&account, "remove", "done", &detail))
+                Ok(draft)
             }
         }
     }

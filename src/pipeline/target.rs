@@ -173,6 +173,27 @@ impl Pipeline {
         })
     }
 
+    /// [`Pipeline::held`] for an event that was just written.
+    pub(super) async fn held_after(
+        &self,
+        owner: &Owner,
+        value: Value,
+        facts: Facts,
+        notes: &mut Vec<String>,
+    ) -> Target {
+        let kind = HandleKind::Event;
+        let number = self
+            .number_after(&owner.account, kind, &facts.id, notes)
+            .await;
+        Target {
+            owner: owner.clone(),
+            handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
+            number,
+            value,
+            facts,
+        }
+    }
+
     /// The recurring event that an occurrence is of; itself if it is that.
     pub(super) async fn master_of(&self, target: &Target) -> Result<Target> {
         let id = target.facts.series.as_ref().unwrap_or(&target.facts.id);
@@ -234,18 +255,19 @@ impl Pipeline {
         Ok(numbers.into_iter().map(|one| kind.handle(one)).collect())
     }
 
-    /// Rows of events as their services hold them, in order; from then on they
-    /// count as shown.
+    /// Rows of events that were written, as their services hold them, in order;
+    /// from then on they count as shown. What was written is told, whatever of
+    /// that can be kept.
     pub(super) async fn held_rows(
         &self,
         events: &[(Owner, Value)],
         document: &mut Document,
         notes: &mut Vec<String>,
-    ) -> Result<()> {
+    ) {
         if events.is_empty() {
-            return Ok(());
+            return;
         }
-        let several = self.accounts.list().await?.len() > 1;
+        let several = self.several_accounts().await;
         let columns = columns_of(&EVENT, Level::Core, several);
         let mut rows = RowTable::new(&EVENT, columns.clone());
         let names = std::collections::HashMap::new();
@@ -263,15 +285,18 @@ impl Pipeline {
             };
             let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
             let mut some = flattening.rows(&EVENT, &columns, &values, &names, &mut told);
-            self.hand_out(&mut some, &owner.account).await?;
+            self.hand_out_after(&mut some, &owner.account, &mut told)
+                .await;
             let facts = values.iter().map(|value| owner.port.facts(value));
-            self.remember(&some, facts).await?;
+            if let Err(error) = self.remember(&some, facts).await {
+                // The next change asks to look again, and no more.
+                tracing::warn!(%error, "what was written does not count as shown");
+            }
             rows.append(some);
         }
         told.dedup();
         notes.append(&mut told);
         document.tables.push(rows);
         zone_line(document, &self.config.zone);
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The audit log's file, `audit.jsonl` in the state folder.
 
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 
 use super::{Store, files};
 use crate::error::{Error, Kind, Result};
@@ -17,12 +17,27 @@ impl Store {
         let path = self.home().join(FILE);
         files::private_file(&path)?;
         let mut file = std::fs::OpenOptions::new()
+            .read(true)
             .append(true)
             .open(&path)
             .map_err(|error| unwritten(&path, &error))?;
-        file.write_all(format!("{line}\n").as_bytes())
+        // What a full disk has cut off stays a line by itself.
+        let torn = ends_within_a_line(&mut file).unwrap_or(false);
+        let begin = if torn { "\n" } else { "" };
+        file.write_all(format!("{begin}{line}\n").as_bytes())
             .map_err(|error| unwritten(&path, &error))
     }
+}
+
+/// True if the last line of a file has no end.
+fn ends_within_a_line(file: &mut std::fs::File) -> std::io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
@@ -33,5 +48,5 @@ fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
             path.display()
         ),
     )
-    .next("make room, or check the permissions of the state folder")
+    .next(files::advice(error))
 }

@@ -26,8 +26,17 @@ pub(super) fn private_folder(path: &Path) -> Result<()> {
                 path.display()
             ),
         )
-        .next("check its permissions, or set DAYSHEET_HOME to another folder")
+        .next(advice(&error))
     })
+}
+
+/// What to do about a folder or file that cannot be written.
+pub(super) fn advice(error: &io::Error) -> &'static str {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => "make room on the disk and try again",
+        _ => "check the permissions of the folder, or set DAYSHEET_HOME to another",
+    }
 }
 
 /// Creates the file empty unless it exists, readable by the owner only (0600),
@@ -44,7 +53,7 @@ pub(super) fn private_file(path: &Path) -> Result<()> {
                 Kind::Store,
                 format!("{} cannot be opened for writing ({error})", path.display()),
             )
-            .next("check the permissions of the folder, or set DAYSHEET_HOME to another")
+            .next(advice(&error))
         })
 }
 

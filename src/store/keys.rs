@@ -19,7 +19,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use tokio::sync::OnceCell;
 
-use super::files::{private_folder, private_options, tighten};
+use super::files::{advice, private_folder, private_options, tighten};
 use super::secrets::random;
 use super::{Store, keychain};
 use crate::config::KeyStore;
@@ -203,9 +203,15 @@ fn create_key_file(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         Err(error) => return Err(error),
     };
-    file.write_all(format!("{}\n", STANDARD.encode(key)).as_bytes())?;
-    // On disk before the first token is sealed with it.
-    file.sync_all()
+    let written = file
+        .write_all(format!("{}\n", STANDARD.encode(key)).as_bytes())
+        // On disk before the first token is sealed with it.
+        .and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a key, as on a full disk, would stand in the way of a whole one.
+        let _ = std::fs::remove_file(path);
+    }
+    written
 }
 
 /// Reads the key file. An incomplete one is looked at again for a while, since
@@ -232,5 +238,5 @@ fn unusable(path: &Path, error: &io::Error) -> Error {
         Kind::Store,
         format!("the key file {} cannot be used ({error})", path.display()),
     )
-    .next("check the permissions of the folder, or set DAYSHEET_HOME to another")
+    .next(advice(error))
 }

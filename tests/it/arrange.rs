@@ -106,11 +106,11 @@ async fn rules_are_made_changed_and_deleted() {
     assert_eq!(
         room.audit(),
         [
-            "manage create rule started",
+            "manage create rule begun",
             "manage create rule done",
-            "manage update rule started",
+            "manage update rule begun",
             "manage update rule done",
-            "manage delete rule started",
+            "manage delete rule begun",
             "manage delete rule done",
         ]
     );

@@ -86,6 +86,10 @@ fn a_call_prints_what_a_model_gets() {
             ""
         )
     );
+    // All of it is in the database itself, and nothing in a log beside it.
+    let kept = home.path().join("sandbox");
+    assert!(kept.join("daysheet.db").metadata().unwrap().len() > 4_096);
+    assert!(!kept.join("daysheet.db-wal").exists());
     // The handle works in the next call.
     let (code, out, _) = run(
         &home,
@@ -600,4 +604,32 @@ fn help_lists_every_variable_that_is_read() {
         .chain(["DAYSHEET_HOME", "DAYSHEET_CONFIG"])
         .collect();
     assert_eq!(listed, read);
+}
+
+/// Files that may not grow, as on a full disk: an error with what to do, and the
+/// same call works when there is room.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_that_passes() {
+    let home = TempDir::new().unwrap();
+    let call = ["call", "mail_search", "fields=id,subject", "--sandbox"];
+    for blocks in ["0", "8", "64"] {
+        let limited = format!(
+            "ulimit -f {blocks}; exec '{}' {}",
+            env!("CARGO_BIN_EXE_daysheet"),
+            call.join(" ")
+        );
+        let output = std::process::Command::new("sh")
+            .args(["-c", &limited])
+            .env("DAYSHEET_HOME", home.path())
+            .env("DAYSHEET_KEY_STORE", "file")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{blocks}: {text}");
+        assert!(text.contains("make room"), "{blocks}: {text}");
+        assert!(!text.contains("move"), "{blocks}: {text}");
+    }
+    let (code, out, err) = run(&home, &call, &[], "");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
 }

@@ -104,6 +104,8 @@ mod text;
 mod times;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod unsubscribe;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod unwritable;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod verdicts;
 mod zones;

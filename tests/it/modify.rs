@@ -122,11 +122,11 @@ async fn a_thousand_messages_take_few_words() {
     assert_eq!(
         room.audit(),
         [
-            "mail_modify read started",
+            "mail_modify read begun",
             "mail_modify read done 998 of 998",
-            "mail_modify undo started",
+            "mail_modify undo begun",
             "mail_modify undo done 998 of 998",
-            "mail_modify undo started",
+            "mail_modify undo begun",
             "mail_modify undo done 998 of 998",
         ]
     );

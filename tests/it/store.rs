@@ -257,6 +257,121 @@ async fn files_that_cannot_be_used_are_named() {
     }
 }
 
+/// Makes every new handle fail: in its statement as a full disk does, which ends
+/// the transaction, or when it is committed, which leaves it open.
+async fn break_handles(home: &Path, how: &str) {
+    let commits = "INSERT INTO child VALUES (1)";
+    let doing = match how {
+        "commit" => commits,
+        _ => "SELECT RAISE(ROLLBACK, 'no room')",
+    };
+    for sql in [
+        "CREATE TABLE IF NOT EXISTS parent (id INTEGER PRIMARY KEY)".to_owned(),
+        "CREATE TABLE IF NOT EXISTS child \
+         (id REFERENCES parent DEFERRABLE INITIALLY DEFERRED)"
+            .to_owned(),
+        format!("CREATE TRIGGER broken AFTER INSERT ON handles BEGIN {doing}; END"),
+    ] {
+        sqlx::query(sqlx::AssertSqlSafe(sql))
+            .execute(&mut raw(home).await)
+            .await
+            .unwrap();
+    }
+}
+
+/// What passes, passes: later calls work, without a restart, and nobody is told to
+/// move the file away.
+#[tokio::test]
+async fn a_failed_write_leaves_the_store_as_good_as_before() {
+    for how in ["statement", "commit"] {
+        let home = tempfile::tempdir().unwrap();
+        let store = store(home.path());
+        let kind = HandleKind::Message;
+        assert_eq!(store.handles(MIRA, kind, &["a"]).await.unwrap(), [1]);
+        break_handles(home.path(), how).await;
+        // More often than there are connections.
+        for _ in 0..6 {
+            let error = store.handles(MIRA, kind, &["b"]).await.unwrap_err();
+            assert_eq!(error.kind(), Kind::Store);
+            let next = error.next_step().unwrap();
+            assert!(!next.contains("move"), "{how}: {error}");
+        }
+        run(home.path(), "DROP TRIGGER broken").await;
+        for (number, id) in (2..).zip(["c", "d", "e", "f", "g", "h"]) {
+            let found = store.handles(MIRA, kind, &[id]).await;
+            assert_eq!(found.unwrap(), [number], "{how}");
+            store.save_cursor(id).await.unwrap();
+        }
+        let left: i64 = sqlx::query_scalar("SELECT count(*) FROM handles")
+            .fetch_one(&mut raw(home.path()).await)
+            .await
+            .unwrap();
+        assert_eq!(left, 7, "{how}");
+    }
+}
+
+/// A lock that is held for too long is an error that passes with the lock.
+#[tokio::test]
+async fn a_locked_store_works_again_when_it_is_let_go() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    store.open().await.unwrap();
+    let mut other = raw(home.path()).await;
+    sqlx::query("BEGIN EXCLUSIVE")
+        .execute(&mut other)
+        .await
+        .unwrap();
+    let kind = HandleKind::Event;
+    let (one, two) = tokio::join!(
+        store.handles(MIRA, kind, &["a"]),
+        store.save_cursor("a list")
+    );
+    for error in [one.unwrap_err(), two.unwrap_err()] {
+        let text = error.to_string();
+        assert!(text.contains("is in use by another process"), "{text}");
+        assert!(!text.contains("move"), "{text}");
+    }
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    assert_eq!(store.handles(MIRA, kind, &["a"]).await.unwrap(), [1]);
+}
+
+/// Closing writes the log into the database, also while another process has it
+/// open; that one goes on.
+#[tokio::test]
+async fn closing_leaves_no_log_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let wal = home.path().join("daysheet.db-wal");
+    let (one, two) = (store(home.path()), store(home.path()));
+    two.open().await.unwrap();
+    one.handles(MIRA, HandleKind::Thread, &["a"]).await.unwrap();
+    assert!(wal.metadata().unwrap().len() > 0);
+    one.close().await;
+    assert_eq!(wal.metadata().unwrap().len(), 0);
+    assert_eq!(
+        two.handles(MIRA, HandleKind::Thread, &["a", "b"])
+            .await
+            .unwrap(),
+        [1, 2]
+    );
+    two.close().await;
+    assert!(!wal.exists());
+}
+
+/// A line that was cut off by a full disk spoils no other.
+#[test]
+fn lines_of_the_audit_log_stay_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    store.append_audit("{\"a\":1}").unwrap();
+    let path = home.path().join("audit.jsonl");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{whole}{{\"b\":")).unwrap();
+    store.append_audit("{\"c\":3}").unwrap();
+    store.append_audit("{\"d\":4}").unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, "{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\":4}\n");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_read_only_folder_is_named() {

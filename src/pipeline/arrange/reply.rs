@@ -117,11 +117,17 @@ impl Pipeline {
                 let about = (item.as_str(), "update", "");
                 self.as_held(&owner, &AUTO_REPLY, Err(error), about).await
             }
-            Ok(_) => {
-                let now = owner.mailbox.auto_reply().await?;
-                self.one_row(&owner, &AUTO_REPLY, Api::Local, object(&now))
-                    .await
-            }
+            Ok(_) => match owner.mailbox.auto_reply().await {
+                Ok(now) => {
+                    let now = object(&now);
+                    Ok(self.one_row(&owner, &AUTO_REPLY, Api::Local, now).await)
+                }
+                Err(error) => {
+                    let detail = format!("it could not be read afterwards: {error}");
+                    let about = (item.as_str(), "update", detail.as_str());
+                    self.as_held(&owner, &AUTO_REPLY, Ok(None), about).await
+                }
+            },
         }
     }
 
@@ -239,23 +245,20 @@ impl Pipeline {
             return Ok(draft);
         }
         if ours {
-            self.note_set_up(&owner, "update signature", "", "done")
+            let write = self.store.keep_signature(&owner.account.id, &text);
+            self.logged_set_up(&owner, "update signature", "", write)
                 .await?;
-            self.store.keep_signature(&owner.account.id, &text).await?;
-            return self.one_outcome(&item, "update", "done", kept).await;
+            let about = (item.as_str(), "update", kept);
+            return self.as_held(&owner, &ALIAS, Ok(None), about).await;
         }
         let change = SetUp::Signature {
             address: set.text("email")?,
             html: html(&text),
         };
-        match self.set_up(&owner, "update signature", "", &change).await {
-            Ok(_) => self.one_outcome(&item, "update", "done", "").await,
-            Err(error) if error.is_open() => {
-                self.as_held(&owner, &ALIAS, Err(error), (&item, "update", ""))
-                    .await
-            }
-            Err(error) => Err(error),
-        }
+        let answer = self.set_up(&owner, "update signature", "", &change).await;
+        let about = (item.as_str(), "update", "");
+        self.as_held(&owner, &ALIAS, answer.map(|_| None), about)
+            .await
     }
 
     pub(super) async fn settings(&self, asked: &Manage) -> Result<Draft> {

@@ -161,7 +161,14 @@ impl Pipeline {
         };
         // Gmail's filters are not changed but made anew, and get another id.
         let told = held.as_ref().and_then(|held| held.get("id")?.as_str());
-        let now = owner.mailbox.rules().await?;
+        let now = match owner.mailbox.rules().await {
+            Ok(now) => now,
+            Err(error) => {
+                let detail = format!("it could not be read afterwards: {error}");
+                let about = (name.as_str(), op, detail.as_str());
+                return self.as_held(owner, &RULE, Ok(None), about).await;
+            }
+        };
         let known = |one: &&Rule| before.iter().any(|old| old.id == one.id);
         let found = now
             .iter()
@@ -169,7 +176,10 @@ impl Pipeline {
             .or_else(|| now.iter().find(|one| !known(one)))
             .or_else(|| now.iter().find(|one| one.id == id));
         match found {
-            Some(rule) => self.one_row(owner, &RULE, Api::Local, object(rule)).await,
+            Some(rule) => {
+                let rule = object(rule);
+                Ok(self.one_row(owner, &RULE, Api::Local, rule).await)
+            }
             None => {
                 let detail = "the provider took it and does not list it: look at lookup kind=rules";
                 self.one_outcome(&name, op, "unknown", detail).await

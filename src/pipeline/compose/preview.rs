@@ -2,7 +2,6 @@
 
 use super::{Desk, Pipeline, Sheet, enclosures};
 use crate::budget::Draft;
-use crate::error::Result;
 use crate::provider::mail::{Enclosure, HeldDraft, Importance, Outgoing, Person};
 use crate::row::Cell;
 use crate::store::HandleKind;
@@ -16,23 +15,23 @@ const SUBJECT: usize = 200;
 const NAMED: usize = 40;
 
 impl Pipeline {
-    /// The draft as its provider holds it.
+    /// A draft that was written, as its provider holds it.
     pub(super) async fn preview(
         &self,
         desk: &Desk,
         held: &HeldDraft,
         sheet: &Sheet,
         is_reply: bool,
-    ) -> Result<Draft> {
+    ) -> Draft {
         let mut draft = Draft::default();
         let letter = &held.letter;
         let kind = HandleKind::Draft;
-        let numbers = self
-            .store
-            .handles(&desk.account.id, kind, &[&held.id])
-            .await?;
-        let (cell, handle) = match numbers.first() {
-            Some(number) => (Cell::Handle('d', *number), kind.handle(*number)),
+        let mut late = Vec::new();
+        let number = self
+            .number_after(&desk.account, kind, &held.id, &mut late)
+            .await;
+        let (cell, handle) = match number {
+            Some(number) => (Cell::Handle('d', number), kind.handle(number)),
             None => (Cell::Id(held.id.clone()), held.id.clone()),
         };
         let scalars = &mut draft.document.scalars;
@@ -54,10 +53,11 @@ impl Pipeline {
         }
         if is_reply && !held.thread.is_empty() {
             let kind = HandleKind::Thread;
-            let ids = [held.thread.as_str()];
-            let numbers = self.store.handles(&desk.account.id, kind, &ids).await?;
-            if let Some(number) = numbers.first() {
-                scalars.push(("thread", Cell::Handle('t', *number)));
+            let number = self
+                .number_after(&desk.account, kind, &held.thread, &mut late)
+                .await;
+            if let Some(number) = number {
+                scalars.push(("thread", Cell::Handle('t', number)));
             }
         }
         draft.notes = differences(&sheet.letter, letter);
@@ -80,7 +80,8 @@ impl Pipeline {
             ),
             false => format!("nothing was sent; mail_send id={handle} sends it"),
         });
-        Ok(draft)
+        draft.notes.append(&mut late);
+        draft
     }
 }
 

@@ -74,7 +74,7 @@ impl Pipeline {
             outcomes.push(Outcome::failed(said, op, error));
         }
         for work in &works {
-            outcomes.append(&mut self.misses(work, op).await?);
+            outcomes.append(&mut self.misses(work, op, &mut draft.notes).await);
         }
         let rows = self.outcomes(&outcomes);
         if !rows.is_empty() {
@@ -107,7 +107,7 @@ impl Pipeline {
     }
 
     /// What is not as it should be, those of the same reason together.
-    async fn misses(&self, work: &Work, op: &'static str) -> Result<Vec<Outcome>> {
+    async fn misses(&self, work: &Work, op: &'static str, notes: &mut Vec<String>) -> Vec<Outcome> {
         let alike = work
             .misses
             .iter()
@@ -116,9 +116,11 @@ impl Pipeline {
         for ((result, why), ids) in grouped(alike) {
             let shown: Vec<&str> = ids.iter().copied().take(NAMED).collect();
             let kind = HandleKind::Message;
-            let account = &work.chosen.account.id;
-            let numbers = self.store.handles(account, kind, &shown).await?;
-            let handles: Vec<String> = numbers.into_iter().map(|one| kind.handle(one)).collect();
+            let account = &work.chosen.account;
+            let mut handles = Vec::new();
+            for id in shown {
+                handles.push(self.handle_after(account, kind, id, notes).await);
+            }
             let handles = handles.join(" ");
             let item = match ids.len() {
                 few if few <= NAMED => handles,
@@ -126,7 +128,7 @@ impl Pipeline {
             };
             outcomes.push(Outcome::new(item, op, result, why));
         }
-        Ok(outcomes)
+        outcomes
     }
 
     /// The first of those that are going to change.

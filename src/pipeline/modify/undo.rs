@@ -126,7 +126,10 @@ impl Pipeline {
         }
         let undo = match dry_run {
             true => None,
-            false => self.write_changes(&mut works, "undo").await?,
+            false => self
+                .write_changes(&mut works, "undo", &mut choice.notes)
+                .await
+                .map_err(|error| error.context("no message was changed"))?,
         };
         self.tell_changes(works, "undo", choice, undo, dry_run)
             .await

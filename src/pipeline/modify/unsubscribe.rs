@@ -91,7 +91,7 @@ impl Pipeline {
         }
         for list in &lists {
             if let Some(chosen) = choice.accounts.get(list.account) {
-                let outcome = self.leave(list, chosen, caller).await?;
+                let outcome = self.leave(list, chosen, caller, &mut told.notes).await;
                 told.outcomes.push(outcome);
             }
         }
@@ -148,39 +148,40 @@ impl Pipeline {
     }
 
     /// Leaves one list.
-    async fn leave(&self, list: &List, chosen: &Chosen, caller: &dyn Caller) -> Result<Outcome> {
+    async fn leave(
+        &self,
+        list: &List,
+        chosen: &Chosen,
+        caller: &dyn Caller,
+        notes: &mut Vec<String>,
+    ) -> Outcome {
         let recipients = match &list.way {
             Way::Mail(letter) => vec![letter.to.as_str()],
             _ => Vec::new(),
         };
-        let note = async |outcome: &str| {
-            self.audit(Entry {
-                account: &chosen.account.email,
-                tool: "mail_modify",
-                op: OP,
-                ids: vec![list.id.clone()],
-                recipients: recipients.clone(),
-                outcome,
-            })
-            .await
+        let entry = Entry {
+            account: &chosen.account.email,
+            tool: "mail_modify",
+            op: OP,
+            ids: vec![list.id.clone()],
+            recipients,
+            ..Entry::default()
         };
-        note("started").await?;
-        let done = match &list.way {
-            Way::Post(url) => self.poster.post(url).await.map(|()| list.told()),
-            Way::Mail(letter) => self.letter_out(chosen, letter, caller).await,
-            Way::Open(_) => Ok(String::new()),
+        let mut late = Vec::new();
+        let write = async {
+            match &list.way {
+                Way::Post(url) => self.poster.post(url).await.map(|()| list.told()),
+                Way::Mail(letter) => self.letter_out(chosen, letter, caller, &mut late).await,
+                Way::Open(_) => Ok(String::new()),
+            }
         };
-        let outcome = match &done {
-            Ok(_) => "done",
-            Err(error) if error.is_open() => "unknown",
-            Err(_) => "failed",
-        };
-        note(outcome).await?;
-        Ok(match (done, &list.way) {
+        let done = self.logged(entry, notes, write, |_| None).await;
+        notes.append(&mut late);
+        match (done, &list.way) {
             (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),
             (Ok(detail), _) => Outcome::new(&list.handle, OP, "done", detail),
             (Err(error), _) => Outcome::failed(&list.handle, OP, &error),
-        })
+        }
     }
 
     /// A draft of the letter that leaves a list, to be sent by `mail_send`.
@@ -189,6 +190,7 @@ impl Pipeline {
         chosen: &Chosen,
         letter: &Letter,
         caller: &dyn Caller,
+        notes: &mut Vec<String>,
     ) -> Result<String> {
         let own = Person {
             name: None,
@@ -222,9 +224,9 @@ impl Pipeline {
             .create(&Origin::New, &outgoing, caller)
             .await?;
         let kind = HandleKind::Draft;
-        let account = &chosen.account.id;
-        let numbers = self.store.handles(account, kind, &[&draft.id]).await?;
-        let handle = numbers.first().map_or(draft.id, |one| kind.handle(*one));
+        let handle = self
+            .handle_after(&chosen.account, kind, &draft.id, notes)
+            .await;
         Ok(format!(
             "{handle} is a letter to {}: send it with mail_send",
             short(&letter.to)

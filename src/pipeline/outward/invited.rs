@@ -1,13 +1,16 @@
 //! Invitations that came as messages: the event in the calendar that they are
 //! about, or one that is made of them.
 
+use serde_json::Value;
+
 use super::super::Pipeline;
+use super::super::audit::Entry as Line;
 use super::super::guard::Audience;
 use super::super::guard::events::act;
 use super::super::outcome::{Outcome, Told};
 use super::super::save::{Before, change_of, checked};
 use super::super::target::{Owner, Target, short, span, told as tell};
-use super::respond::{asked_about, response, word};
+use super::respond::{TOOL, asked_about, response, word};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::ical::Entry;
@@ -184,7 +187,19 @@ impl Pipeline {
         let act = act(asked_about(&format!("{when} {name}"), answer, asked));
         self.agreed(&act, &audience, Some(caller), &mut told.notes)
             .await?;
-        let value = match owner.port.create(None, &change, Notify::Nobody).await {
+        let line = Line {
+            account: &own,
+            tool: TOOL,
+            op: "create",
+            ids: vec![asked.id.clone()],
+            ..Line::default()
+        };
+        let creating = owner.port.create(None, &change, Notify::Nobody);
+        let id = |value: &Value| owner.port.facts(value).map(|facts| facts.id);
+        let created = self
+            .logged(line.clone(), &mut told.notes, creating, id)
+            .await;
+        let value = match created {
             Ok(value) => value,
             Err(error) if error.is_open() => {
                 told.outcomes
@@ -199,8 +214,20 @@ impl Pipeline {
             .push("the meeting was not in the calendar: it is now".to_owned());
         let invites = owner.port.facts(&value).is_some_and(|facts| !facts.own);
         let response = response(answer, propose, asked);
+        let line = Line {
+            op: "answer",
+            recipients: match asked.notify {
+                true => entry.organizer.iter().map(|one| &*one.address).collect(),
+                false => Vec::new(),
+            },
+            ..line
+        };
         let answered = match invites {
-            true => owner.port.respond(&value, &response).await,
+            true => {
+                let answering = owner.port.respond(&value, &response);
+                self.logged(line, &mut told.notes, answering, |_| None)
+                    .await
+            }
             false => Err(Error::argument("it is an event of your own here")),
         };
         match answered {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::super::agenda::calendars::Listed;
+use super::super::audit::Entry;
 use super::super::outcome::{Outcome, Told};
 use super::super::target::{Owner, short};
 use super::super::{Draft, Flattening, Pipeline, columns_of};
@@ -149,26 +150,44 @@ impl Pipeline {
         name: &str,
         word: &'static str,
     ) -> Result<Draft> {
-        let answer = owner.port.manage(op).await;
+        let id = match op {
+            CalendarOp::Create { .. } => None,
+            CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
+        };
+        let done = format!("{word} calendar");
+        let entry = Entry {
+            account: &owner.account.email,
+            tool: "manage",
+            op: &done,
+            ids: id.into_iter().collect(),
+            ..Entry::default()
+        };
+        let mut notes = Vec::new();
+        let write = owner.port.manage(op);
+        let answer = self.logged(entry, &mut notes, write, |_| None).await;
         self.forget_calendars(&owner.account.id);
         let outcome = match answer {
-            Ok(Some(calendar)) => return self.calendar_row(owner, calendar).await,
+            Ok(Some(calendar)) => return Ok(self.calendar_row(owner, calendar, notes).await),
             Ok(None) => Outcome::new(short(name), word, "done", ""),
             Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
             Err(error) => return Err(error),
         };
         self.tell(Told {
             outcomes: vec![outcome],
+            notes,
             ..Told::default()
         })
         .await
     }
 
-    /// A calendar as its service holds it.
-    async fn calendar_row(&self, owner: &Owner, calendar: Value) -> Result<Draft> {
-        let several = self.accounts.list().await?.len() > 1;
+    /// A calendar that was written, as its service holds it.
+    async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<String>) -> Draft {
+        let several = self.several_accounts().await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
-        let mut draft = Draft::default();
+        let mut draft = Draft {
+            notes,
+            ..Draft::default()
+        };
         let flattening = Flattening {
             api: owner.port.api(),
             zone: &self.config.zone,
@@ -178,9 +197,10 @@ impl Pipeline {
         };
         let names = HashMap::new();
         let mut rows = flattening.rows(&CALENDAR, &columns, &[calendar], &names, &mut draft.notes);
-        self.hand_out(&mut rows, &owner.account).await?;
+        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes)
+            .await;
         draft.document.tables.push(rows);
-        Ok(draft)
+        draft
     }
 }
 

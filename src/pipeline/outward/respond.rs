@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::super::audit::Entry;
 use super::super::guard::Audience;
 use super::super::guard::events::{act, line};
 use super::super::outcome::{Outcome, Told};
@@ -18,6 +19,9 @@ use crate::request::save::{EventWords, Scope};
 use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::when::When;
+
+/// The tool, as the audit log names it.
+pub(super) const TOOL: &str = "calendar_respond";
 
 /// Another time, from and to.
 pub(super) type Other = (Timestamp, Timestamp);
@@ -82,7 +86,13 @@ impl Pipeline {
         );
         self.agreed(&act(question), &audience, Some(caller), &mut told.notes)
             .await?;
-        match port.forward(&target.value, &addresses, comment).await {
+        let logged = Entry {
+            op: "forward",
+            recipients: addresses.iter().map(String::as_str).collect(),
+            ..entry(&target, asked)
+        };
+        let write = port.forward(&target.value, &addresses, comment);
+        match self.logged(logged, &mut told.notes, write, |()| None).await {
             Ok(()) => {
                 let detail = format!("to {}", named(&to));
                 told.outcomes
@@ -151,7 +161,16 @@ impl Pipeline {
         let act = act(asked_about(&about, answer, asked));
         self.agreed(&act, &audience, Some(caller), &mut told.notes)
             .await?;
-        match target.owner.port.respond(&target.value, &response).await {
+        let recipients = match asked.notify {
+            true => target.facts.organizer.iter().map(String::as_str).collect(),
+            false => Vec::new(),
+        };
+        let logged = Entry {
+            recipients,
+            ..entry(&target, asked)
+        };
+        let write = target.owner.port.respond(&target.value, &response);
+        match self.logged(logged, &mut told.notes, write, |_| None).await {
             Ok(Some(value)) => told.events.push((target.owner.clone(), value)),
             Ok(None) => told.outcomes.push(Outcome::new(
                 name,
@@ -236,6 +255,17 @@ pub(super) fn asked_about(about: &str, answer: Answer, asked: &Respond) -> Strin
         line("Proposed", asked.propose.as_deref()),
         line("Comment", asked.comment.as_deref())
     )
+}
+
+/// What the audit log has of an answer.
+fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
+    Entry {
+        account: &target.owner.account.email,
+        tool: TOOL,
+        op: "answer",
+        ids: vec![asked.id.clone()],
+        ..Entry::default()
+    }
 }
 
 /// The answer as it goes to the service.

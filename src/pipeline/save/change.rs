@@ -6,11 +6,12 @@
 use super::clash::{self, Wanted};
 use super::create::unsaid;
 use super::make::{self, Made};
-use super::others;
 use super::series::{self, Base};
 use super::span::{self, Before, Span, moment};
+use super::{TOOL, notified, others};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::audit::Entry;
 use crate::pipeline::guard::events::Deed;
 use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::{Target, title, told as shown};
@@ -298,8 +299,17 @@ impl Pipeline {
                 target.handle
             ));
         }
-        let port = &target.owner.port;
-        match port.update(&target.value, &change, notify).await {
+        let own = &target.owner.account.email;
+        let entry = Entry {
+            account: own,
+            tool: TOOL,
+            op: "update",
+            ids: vec![target.handle.clone()],
+            recipients: notified(&target.facts.guests, change.guests.as_ref(), own, notify),
+            ..Entry::default()
+        };
+        let write = target.owner.port.update(&target.value, &change, notify);
+        match self.logged(entry, &mut told.notes, write, |_| None).await {
             Ok(value) => told.events.push((target.owner.clone(), value)),
             Err(error) if error.is_open() => {
                 told.outcomes.push(Outcome::failed(name, "change", &error));

@@ -1,11 +1,14 @@
 //! New events: checked, compared with what is there, written one by one.
 
+use serde_json::Value;
+
 use super::clash::{self, Met, Wanted};
 use super::make::{self, Made};
-use super::others;
 use super::place::Destination;
+use super::{TOOL, notified, others};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::audit::Entry;
 use crate::pipeline::guard::Audience;
 use crate::pipeline::guard::events::act;
 use crate::pipeline::outcome::{Outcome, Told};
@@ -220,12 +223,23 @@ impl Pipeline {
                 continue;
             }
             let notify = told_by(change, own, asked);
-            match to.owner.port.create(calendar, change, notify).await {
+            let port = &to.owner.port;
+            let entry = Entry {
+                account: own,
+                tool: TOOL,
+                op: "create",
+                recipients: notified(&[], change.guests.as_ref(), own, notify),
+                ..Entry::default()
+            };
+            let write = port.create(calendar, change, notify);
+            let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+            match self.logged(entry, &mut told.notes, write, id).await {
                 Ok(value) => told.events.push((to.owner.clone(), value)),
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
                     // What stands in the way of one may stand in the way of all.
-                    stopped = error.is_passing() || error.kind() == Kind::Auth;
+                    stopped =
+                        error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
                     told.outcomes
                         .push(Outcome::failed(&item.name, "create", &error));
                 }

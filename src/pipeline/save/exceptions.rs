@@ -4,10 +4,11 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::import::{Item, Put, differing};
-use super::source;
+use super::{TOOL, source};
 use crate::error::{Error, Kind, Result};
 use crate::ical::Entry;
 use crate::pipeline::Pipeline;
+use crate::pipeline::audit::Entry as Line;
 use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::Target;
 use crate::project::project;
@@ -32,12 +33,12 @@ impl Pipeline {
                     continue;
                 };
                 let when = when::start(at, &self.config.zone);
-                match self.put_exception(held, one, at).await {
+                match self.put_exception(held, one, at, &mut told.notes).await {
                     Ok(done) => changed += usize::from(done),
                     Err(error) => {
                         let name = format!("{} on {when}", item.name);
                         told.outcomes.push(Outcome::failed(name, "import", &error));
-                        if error.is_open() {
+                        if error.is_open() || error.kind() == Kind::Store {
                             break;
                         }
                     }
@@ -66,7 +67,13 @@ impl Pipeline {
     }
 
     /// One occurrence; true when it was changed.
-    async fn put_exception(&self, series: &Target, entry: &Entry, at: When) -> Result<bool> {
+    async fn put_exception(
+        &self,
+        series: &Target,
+        entry: &Entry,
+        at: When,
+        notes: &mut Vec<String>,
+    ) -> Result<bool> {
         let port = &series.owner.port;
         let Some((value, facts)) = self.occurrence(series, at).await? else {
             // What is not there need not be taken out.
@@ -78,11 +85,19 @@ impl Pipeline {
                 )),
             };
         };
+        let own = &series.owner.account.email;
+        let line = |op| Line {
+            account: own,
+            tool: TOOL,
+            op,
+            ids: vec![series.handle.clone()],
+            ..Line::default()
+        };
         if entry.cancelled {
-            port.delete(&value, None, Notify::Nobody).await?;
+            let write = port.delete(&value, None, Notify::Nobody);
+            self.logged(line("delete"), notes, write, |()| None).await?;
             return Ok(true);
         }
-        let own = &series.owner.account.email;
         let (change, _) = source::change(entry, port.api(), own);
         let change = Change {
             repeat: None,
@@ -91,7 +106,8 @@ impl Pipeline {
         if change == Change::default() {
             return Ok(false);
         }
-        port.update(&value, &change, Notify::Nobody).await?;
+        let write = port.update(&value, &change, Notify::Nobody);
+        self.logged(line("update"), notes, write, |_| None).await?;
         Ok(true)
     }
 

@@ -4,14 +4,17 @@
 //! between leaves too much and never too little; what is too much is taken back.
 
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use super::change::{Ready, reference};
 use super::make;
 use super::series::{self, Base};
 use super::span::{Span, civil, moment};
+use super::{TOOL, notified};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
+use crate::pipeline::audit::Entry;
 use crate::pipeline::guard::events::Deed;
 use crate::pipeline::outcome::{Outcome, Told};
 use crate::pipeline::target::{Target, title, told as shown};
@@ -197,7 +200,25 @@ impl Pipeline {
         let whole = copied(&master, change);
         let port = &master.owner.port;
         let calendar = master.facts.calendar.as_deref();
-        let new = match port.create(calendar, &whole, notify).await {
+        let own = &master.owner.account.email;
+        let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
+        let entry = Entry {
+            account: own,
+            tool: TOOL,
+            op: "update",
+            ids: vec![master.handle.clone()],
+            recipients: guests,
+            ..Entry::default()
+        };
+        let creation = Entry {
+            op: "create",
+            ids: Vec::new(),
+            ..entry.clone()
+        };
+        let write = port.create(calendar, &whole, notify);
+        let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+        let created = self.logged(creation, &mut told.notes, write, id).await;
+        let new = match created {
             Ok(new) => new,
             Err(error) if error.is_open() => {
                 told.outcomes.push(Outcome::failed(name, "change", &error));
@@ -209,7 +230,11 @@ impl Pipeline {
             repeat: Some(Some(cut.before.clone())),
             ..Change::default()
         };
-        match self.shorten(&master, &shorter, notify).await {
+        let write = self.shorten(&master, &shorter, notify);
+        let shortened = self
+            .logged(entry.clone(), &mut told.notes, write, |_| None)
+            .await;
+        match shortened {
             Ok(old) => {
                 told.events.push((master.owner.clone(), new));
                 told.events.push((master.owner.clone(), old));
@@ -246,27 +271,35 @@ impl Pipeline {
                 told.outcomes
                     .push(Outcome::new(name, "change", "unknown", detail));
             }
-            Err(error) => match port.delete(&new, None, notify).await {
-                Ok(()) => {
-                    let error = self.passed_over(&master, error).await;
-                    return Err(error.context(
-                        "nothing was changed: the old series could not be cut, and the new one \
+            Err(error) => {
+                let entry = Entry {
+                    op: "delete",
+                    ids: id(&new).into_iter().collect(),
+                    ..entry
+                };
+                let write = port.delete(&new, None, notify);
+                match self.logged(entry, &mut told.notes, write, |()| None).await {
+                    Ok(()) => {
+                        let error = self.passed_over(&master, error).await;
+                        return Err(error.context(
+                            "nothing was changed: the old series could not be cut, and the new one \
                          was taken back",
-                    ));
-                }
-                Err(second) => {
-                    told.events.push((master.owner.clone(), new));
-                    let detail = format!(
-                        "{} was not cut ({}), and the new series could not be taken back ({}): \
+                        ));
+                    }
+                    Err(second) => {
+                        told.events.push((master.owner.clone(), new));
+                        let detail = format!(
+                            "{} was not cut ({}), and the new series could not be taken back ({}): \
                          delete one of them",
-                        master.handle,
-                        error.message(),
-                        second.message()
-                    );
-                    told.outcomes
-                        .push(Outcome::new(name, "change", "failed", detail));
+                            master.handle,
+                            error.message(),
+                            second.message()
+                        );
+                        told.outcomes
+                            .push(Outcome::new(name, "change", "failed", detail));
+                    }
                 }
-            },
+            }
         }
         self.tell(told).await
     }
@@ -287,7 +320,7 @@ impl Pipeline {
         master: &Target,
         change: &Change,
         notify: Notify,
-    ) -> Result<serde_json::Value> {
+    ) -> Result<Value> {
         let port = &master.owner.port;
         let error = match port.update(&master.value, change, notify).await {
             Ok(value) => return Ok(value),

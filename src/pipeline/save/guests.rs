@@ -3,7 +3,7 @@
 
 use crate::compose::people;
 use crate::error::{Error, Result};
-use crate::provider::calendar::{Facts, Guest};
+use crate::provider::calendar::{Facts, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::request::save::EventWords;
 use crate::schemas::Api;
@@ -220,6 +220,31 @@ pub(in crate::pipeline) fn not_too_many(list: &[Guest], api: Api) -> Result<()> 
                 .next("ask the address of a group instead"),
         ),
     }
+}
+
+/// The addresses of those who are notified of a write to an event: who is asked
+/// to it before and after. Nobody with [`Notify::Nobody`].
+pub(in crate::pipeline) fn notified<'g>(
+    before: &'g [Guest],
+    after: Option<&'g Vec<Guest>>,
+    own: &str,
+    notify: Notify,
+) -> Vec<&'g str> {
+    if notify == Notify::Nobody {
+        return Vec::new();
+    }
+    let mut found: Vec<&str> = Vec::new();
+    for list in [before, after.map_or(&[], Vec::as_slice)] {
+        for guest in others(list, own) {
+            if !found
+                .iter()
+                .any(|one| one.eq_ignore_ascii_case(&guest.address))
+            {
+                found.push(&guest.address);
+            }
+        }
+    }
+    found
 }
 
 /// The people among those who are asked, the account's owner and rooms left out.

@@ -7,15 +7,17 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use serde_json::Value;
 
 use super::clash::{self, Met, Wanted};
 use super::guests::checked;
 use super::make;
 use super::place::Destination;
-use super::source;
+use super::{TOOL, source};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::ical::{Document, Entry};
+use crate::pipeline::audit::Entry as Line;
 use crate::pipeline::guard::Audience;
 use crate::pipeline::guard::events::{Deed, act};
 use crate::pipeline::outcome::{Outcome, Told};
@@ -388,22 +390,36 @@ impl Pipeline {
         }
         let port = &to.owner.port;
         let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+        let line = |op: &'static str, id: Option<&String>| Line {
+            account: &to.owner.account.email,
+            tool: TOOL,
+            op,
+            ids: id.into_iter().cloned().collect(),
+            ..Line::default()
+        };
+        let notes = &mut told.notes;
         let written = match &item.there {
             None => {
                 let fits = make::fits(&item.change, port.api())
                     .and_then(|()| port.check(None, &item.change, Notify::Nobody));
+                let write = port.create(calendar, &item.change, Notify::Nobody);
+                let id = |value: &Value| port.facts(value).map(|facts| facts.id);
                 match fits {
-                    Ok(()) => port.create(calendar, &item.change, Notify::Nobody).await,
+                    Ok(()) => self.logged(line("create", None), notes, write, id).await,
                     Err(error) => Err(error),
                 }
             }
             Some(there) if difference == Change::default() => Ok(there.value.clone()),
-            Some(there) => port.update(&there.value, &difference, Notify::Nobody).await,
+            Some(there) => {
+                let write = port.update(&there.value, &difference, Notify::Nobody);
+                let line = line("update", Some(&there.handle));
+                self.logged(line, notes, write, |_| None).await
+            }
         };
         let value = match written {
             Ok(value) => value,
             Err(error) => {
-                *stopped = error.is_passing() || error.kind() == Kind::Auth;
+                *stopped = error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
                 told.outcomes
                     .push(Outcome::failed(&item.name, "import", &error));
                 return Ok(());
@@ -419,7 +435,9 @@ impl Pipeline {
             told.events.push((to.owner.clone(), value));
             return Ok(());
         };
-        let held = self.held(&to.owner, value, facts).await?;
+        let held = self
+            .held_after(&to.owner, value, facts, &mut told.notes)
+            .await;
         let put = match (&item.there, difference == Change::default()) {
             (None, _) => Put::Created(held),
             (Some(_), true) => Put::Same(held),

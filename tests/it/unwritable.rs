@@ -1,0 +1,390 @@
+//! Writes while the store or the audit log cannot be written: what was done is
+//! reported as done, what cannot be noted beforehand is not done, and all of it
+//! passes without a restart.
+
+use std::fs;
+
+use daysheet::cli::app::{App, Who};
+use daysheet::cli::client::Client;
+use daysheet::providers::sandbox::{Faults, Sandbox};
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
+use tempfile::TempDir;
+
+use crate::support::{ME, column, config};
+
+/// The sample's work mailbox.
+const WORK: &str = "mira@lindqvist-lamps.example";
+/// What a title has that was written here.
+const MARK: &str = "Zebra";
+
+struct Desk {
+    client: Client,
+    app: App,
+    _sandbox: Sandbox,
+    _home: TempDir,
+    account: &'static str,
+}
+
+impl Desk {
+    async fn new(provider: &'static str) -> Self {
+        let home = TempDir::new().unwrap();
+        let config = config(home.path(), &[]);
+        let who = Who::These(match provider {
+            "google" => &[("google", ME)],
+            _ => &[("microsoft", WORK)],
+        });
+        let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who)
+            .await
+            .unwrap();
+        Self {
+            client: Client::start(app.server()).await.unwrap(),
+            app,
+            _sandbox: sandbox,
+            _home: home,
+            account: if provider == "google" { ME } else { WORK },
+        }
+    }
+
+    async fn call(&mut self, tool: &str, arguments: &Value) -> (bool, String) {
+        let answer = self.client.call(tool, arguments.clone()).await.unwrap();
+        (answer.is_error, answer.blocks.join("\n"))
+    }
+
+    async fn ok(&mut self, tool: &str, arguments: &Value) -> Value {
+        let mut arguments = arguments.clone();
+        arguments["format"] = "json".into();
+        let (failed, text) = self.call(tool, &arguments).await;
+        assert!(!failed, "{tool} {arguments}: {text}");
+        serde_json::from_str(text.lines().next().unwrap()).unwrap()
+    }
+
+    async fn ids(&mut self, tool: &str, arguments: &Value, table: &str) -> Vec<String> {
+        column(&self.ok(tool, arguments).await, table, "id")
+    }
+
+    async fn sql(&self, statement: String) {
+        let options =
+            SqliteConnectOptions::new().filename(self.app.config.home.join("daysheet.db"));
+        let mut raw = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query(AssertSqlSafe(statement))
+            .execute(&mut raw)
+            .await
+            .unwrap();
+    }
+
+    /// Makes every write of the store fail, as on a full disk, or none.
+    async fn full(&self, full: bool) {
+        for table in [
+            "settings",
+            "counters",
+            "handles",
+            "cursors",
+            "seen_events",
+            "outputs",
+            "sends",
+            "undos",
+        ] {
+            for event in ["INSERT", "UPDATE"] {
+                let name = format!("full_{table}_{event}");
+                self.sql(match full {
+                    true => format!(
+                        "CREATE TRIGGER {name} BEFORE {event} ON {table} \
+                         BEGIN SELECT RAISE(ROLLBACK, 'no room'); END"
+                    ),
+                    false => format!("DROP TRIGGER {name}"),
+                })
+                .await;
+            }
+        }
+    }
+
+    /// `tool op outcome recipients` of what the log has had since.
+    fn audit(&self, since: usize) -> Vec<String> {
+        let text = fs::read_to_string(self.app.config.home.join("audit.jsonl")).unwrap_or_default();
+        let line = |line: &str| {
+            let one: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(one["account"], self.account, "{line}");
+            // Folders are known by their names until they have ids.
+            let folder = one["op"].as_str().unwrap().contains("folder");
+            assert!(folder || !line.contains(MARK), "{line}");
+            format!("{} {} {}", one["tool"], one["op"], one["outcome"]).replace('"', "")
+        };
+        text.lines().skip(since).map(line).collect()
+    }
+
+    /// What was there before, and the calls that write, by name.
+    async fn calls(&mut self) -> Vec<(&'static str, &'static str, Value)> {
+        let account = self.account;
+        let letter =
+            json!({"account": account, "to": "priya@example.com", "subject": "Plain", "body": "x"});
+        let mut drafts = Vec::new();
+        for _ in 0..3 {
+            let draft = self.ok("mail_draft", &letter).await;
+            drafts.push(draft["draft"].as_str().unwrap().to_owned());
+        }
+        let mail = json!({"q": "in:inbox is:read", "limit": 3, "account": account});
+        let mail = self.ids("mail_search", &mail, "messages").await;
+        let event = |title: &str| {
+            json!({"account": account, "notify": "all", "if_conflict": "ignore",
+                   "events": [{"title": title, "start": "2036-02-05 09:00", "duration": "1h",
+                               "people": ["priya@example.com"]}]})
+        };
+        let mut events = Vec::new();
+        for _ in 0..2 {
+            events.extend(self.ids("calendar_save", &event("Plain"), "events").await);
+        }
+        let set_up = |kind: &str, name: &str| json!({"kind": kind, "op": "create", "name": name, "account": account});
+        let rule = json!({"kind": "rule", "op": "create", "account": account,
+                          "set": {"name": "Zebra", "when": "from:zebra@shop.example", "then": "read"}});
+        let card = json!({"kind": "contact", "op": "create", "account": account,
+                          "set": {"name": "Zebra", "emails": ["zebra@shop.example"]}});
+        let reply = json!({"kind": "auto_reply", "op": "update", "account": account,
+                           "set": {"status": "on", "text": "Zebra"}});
+        let mut new = letter.clone();
+        new["subject"] = MARK.into();
+        vec![
+            ("draft", "mail_draft", new),
+            (
+                "edit",
+                "mail_draft",
+                json!({"mode": "edit", "id": drafts[0], "subject": MARK}),
+            ),
+            (
+                "discard",
+                "mail_draft",
+                json!({"mode": "discard", "id": drafts[1]}),
+            ),
+            ("send", "mail_send", json!({"id": drafts[2]})),
+            (
+                "modify",
+                "mail_modify",
+                json!({"ids": mail, "do": "unread"}),
+            ),
+            ("create", "calendar_save", event(MARK)),
+            (
+                "update",
+                "calendar_save",
+                json!({"id": events[0], "notify": "all", "events": [{"title": MARK}]}),
+            ),
+            (
+                "delete",
+                "calendar_delete",
+                json!({"id": events[1], "notify": "all"}),
+            ),
+            ("folder", "manage", set_up("folder", MARK)),
+            ("calendar", "manage", set_up("calendar", MARK)),
+            ("rule", "manage", rule),
+            ("contact", "manage", card),
+            ("reply", "manage", reply),
+        ]
+    }
+
+    /// Everything there is with the mark in it, or that should not have changed.
+    async fn found(&mut self) -> String {
+        let account = self.account;
+        let mut found = String::new();
+        for (tool, arguments) in [
+            ("mail_search", json!({"q": "in:drafts", "limit": 50})),
+            ("mail_search", json!({"q": "in:sent", "limit": 3})),
+            (
+                "mail_search",
+                json!({"q": "in:inbox is:unread", "limit": 50}),
+            ),
+            (
+                "calendar_search",
+                json!({"from": "2036-02-05", "to": "2036-02-06"}),
+            ),
+            ("lookup", json!({"kind": "folders"})),
+            ("lookup", json!({"kind": "calendars"})),
+            ("lookup", json!({"kind": "rules"})),
+            ("lookup", json!({"kind": "auto_reply"})),
+            ("lookup", json!({"kind": "contacts", "q": "zebra"})),
+        ] {
+            let mut arguments = arguments;
+            arguments["account"] = account.into();
+            found.push_str(&self.ok(tool, &arguments).await.to_string());
+        }
+        found
+    }
+}
+
+async fn a_full_disk(provider: &'static str) {
+    let mut desk = Desk::new(provider).await;
+    let calls = desk.calls().await;
+    let before = desk.found().await;
+    let since = desk.audit(0).len();
+    desk.full(true).await;
+    let mut marks = 0;
+    for (name, tool, arguments) in &calls {
+        let (failed, text) = desk.call(tool, arguments).await;
+        assert!(!text.contains("move"), "{name}: {text}");
+        match *name {
+            // The journal and the undo come before the call: nothing was done.
+            "send" => assert!(failed && text.contains("nothing was sent"), "{text}"),
+            "modify" => assert!(failed && text.contains("no message was changed"), "{text}"),
+            _ => {
+                assert!(!failed, "{provider} {name}: {text}");
+                marks += 1;
+            }
+        }
+        if matches!(*name, "draft" | "create" | "folder" | "calendar" | "rule") {
+            assert!(text.contains("no handles could be kept"), "{name}: {text}");
+        }
+    }
+    assert_eq!(marks, calls.len() - 2);
+    let mut lines = desk.audit(since);
+    lines.dedup();
+    let done: Vec<&str> = [
+        "mail_draft new",
+        "mail_draft edit",
+        "mail_draft discard",
+        "mail_send send",
+        "calendar_save create",
+        "calendar_save update",
+        "calendar_delete delete",
+        "manage create folder",
+        "manage create calendar",
+        "manage create rule",
+        "manage create contact",
+        "manage update auto_reply",
+    ]
+    .to_vec();
+    let expected: Vec<String> = done
+        .iter()
+        .flat_map(|what| match *what {
+            "mail_send send" => [format!("{what} sending"), format!("{what} not sent")],
+            what => [format!("{what} begun"), format!("{what} done")],
+        })
+        .collect();
+    assert_eq!(lines, expected, "{provider}");
+
+    // There is room again, and no restart.
+    desk.full(false).await;
+    let after = desk.found().await;
+    assert!(
+        !before.contains(MARK) && after.matches(MARK).count() >= 7,
+        "{after}"
+    );
+    for (name, tool, arguments) in &calls {
+        if matches!(*name, "send" | "modify") {
+            let (failed, text) = desk.call(tool, arguments).await;
+            assert!(!failed, "{name}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn on_a_full_disk_google_is_told_truly() {
+    a_full_disk("google").await;
+}
+
+#[tokio::test]
+async fn on_a_full_disk_outlook_is_told_truly() {
+    a_full_disk("microsoft").await;
+}
+
+async fn no_log(provider: &'static str) {
+    let mut desk = Desk::new(provider).await;
+    let calls = desk.calls().await;
+    let before = desk.found().await;
+    let log = desk.app.config.home.join("audit.jsonl");
+    let kept = desk.app.config.home.join("kept.jsonl");
+    fs::rename(&log, &kept).unwrap();
+    fs::create_dir(&log).unwrap();
+    for (name, tool, arguments) in &calls {
+        let (failed, text) = desk.call(tool, arguments).await;
+        assert!(
+            failed && text.contains("audit"),
+            "{provider} {name}: {text}"
+        );
+    }
+    assert_eq!(desk.found().await, before, "{provider}");
+    fs::remove_dir(&log).unwrap();
+    for (name, tool, arguments) in &calls {
+        let (failed, text) = desk.call(tool, arguments).await;
+        assert!(!failed, "{provider} {name}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_log_nothing_is_written_at_google() {
+    no_log("google").await;
+}
+
+#[tokio::test]
+async fn without_a_log_nothing_is_written_at_outlook() {
+    no_log("microsoft").await;
+}
+
+/// A store that another process locks for longer than is waited: an event is
+/// created and reported, and the next call works when the lock is gone.
+#[tokio::test]
+async fn a_locked_store_does_not_make_a_done_write_fail() {
+    let mut desk = Desk::new("google").await;
+    let calls = desk.calls().await;
+    let since = desk.audit(0).len();
+    let options = SqliteConnectOptions::new().filename(desk.app.config.home.join("daysheet.db"));
+    let mut raw = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE")
+        .execute(&mut raw)
+        .await
+        .unwrap();
+    let (_, _, create) = calls.iter().find(|one| one.0 == "create").unwrap();
+    let (failed, text) = desk.call("calendar_save", create).await;
+    assert!(
+        !failed && text.contains("no handles could be kept"),
+        "{text}"
+    );
+    assert!(text.contains("in use by another process"), "{text}");
+    let lines = desk.audit(since);
+    assert_eq!(
+        lines,
+        ["calendar_save create begun", "calendar_save create done"]
+    );
+    sqlx::query("ROLLBACK").execute(&mut raw).await.unwrap();
+    let day = json!({"from": "2036-02-05", "to": "2036-02-06"});
+    let found = desk.ok("calendar_search", &day).await;
+    assert!(found.to_string().contains(MARK), "{found}");
+}
+
+/// Who is notified counts, whomever the call names; nobody does with notify=none.
+#[tokio::test]
+async fn who_is_notified_counts_in_the_log() {
+    let mut desk = Desk::new("google").await;
+    let event = json!({"notify": "none", "if_conflict": "ignore",
+        "events": [{"title": "Plain", "start": "2036-02-05 09:00", "duration": "1h",
+                    "people": ["priya@example.com", "bo@lamps.example"]}]});
+    let made = desk.ids("calendar_save", &event, "events").await;
+    let title =
+        |notify: &str| json!({"id": made[0], "notify": notify, "events": [{"title": notify}]});
+    desk.ok("calendar_save", &title("all")).await;
+    let add = json!({"id": made[0], "notify": "all",
+                     "events": [{"add": ["cy@lamps.example"], "remove": ["priya@example.com"]}]});
+    desk.ok("calendar_save", &add).await;
+    desk.ok("calendar_delete", &json!({"id": made[0], "notify": "all"}))
+        .await;
+    let text = fs::read_to_string(desk.app.config.home.join("audit.jsonl")).unwrap();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let one: Value = serde_json::from_str(line).unwrap();
+            let what = format!("{} {} {}", one["op"], one["outcome"], one["recipients"]);
+            format!("{what} {}", one["domains"]).replace('"', "")
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "create begun 0 []",
+            "create done 0 []",
+            "update begun 2 [example.com,lamps.example]",
+            "update done 2 [example.com,lamps.example]",
+            "update begun 3 [example.com,lamps.example]",
+            "update done 3 [example.com,lamps.example]",
+            "delete begun 2 [lamps.example]",
+            "delete done 2 [lamps.example]",
+        ]
+    );
+}

@@ -15,16 +15,15 @@ use async_trait::async_trait;
 use futures_util::stream::{self, StreamExt};
 use google_gmail1::Gmail as Hub;
 use google_gmail1::api::Scope;
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
 use super::gmail_letter;
 use super::gmail_query;
-use super::google::{Bearer, GMAIL, Google, IN_FLIGHT};
+use super::google::{self, Bearer, GMAIL, Google, IN_FLIGHT};
 use super::google_people;
+use super::google_wire::{self, Wire};
 use super::json::text;
 use crate::accounts::TokenSource;
 use crate::config::Config;
@@ -114,7 +113,7 @@ mod upload;
 
 /// One Gmail account.
 pub struct Gmail {
-    hub: Hub<HttpsConnector<HttpConnector>>,
+    hub: Hub<Wire>,
     google: Google,
     /// Where Gmail is.
     base: Url,
@@ -129,7 +128,7 @@ impl Gmail {
     /// The account whose tokens these are, at the configured endpoint.
     pub fn new(config: &Config, tokens: TokenSource) -> Result<Self> {
         let google = Google::new(tokens, GMAIL);
-        let hub = hub(config, google.bearer())?;
+        let hub = hub(config, google.bearer());
         Ok(Self {
             hub,
             google,
@@ -205,7 +204,7 @@ impl Gmail {
             return Ok(labels.clone());
         }
         let answer = call!(self, "labels(id,name,type)", |users| users.labels_list(ME))?;
-        let labels = list(&answer, "labels");
+        let labels = google::listed(answer, "labels")?;
         *known = Some((Instant::now(), labels.clone()));
         Ok(labels)
     }
@@ -295,18 +294,15 @@ impl Mailbox for Gmail {
     }
 
     async fn messages(&self, ask: &Ask) -> Result<Page> {
-        let compiled = &self.compile(ask).await?;
+        let mut compiled = self.compile(ask).await?;
+        let q = compiled.q.as_str();
         let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
-        let answer = call!(self, fields, |users| page!(
-            users.messages_list(ME),
-            ask,
-            &compiled.q
-        ))
-        .map_err(|error| stale(error, ask))?;
+        let mut answer = call!(self, fields, |users| page!(users.messages_list(ME), ask, q))
+            .map_err(|error| stale(error, ask))?;
         let format = format(&ask.projection);
         let page = self
             .each(
-                list(&answer, "messages"),
+                found(&mut answer, "messages", ask, &mut compiled.notes)?,
                 LISTED,
                 &ask.projection,
                 |id| async move { self.message(&id, &ask.projection, format).await },
@@ -316,18 +312,15 @@ impl Mailbox for Gmail {
     }
 
     async fn threads(&self, ask: &Ask) -> Result<Page> {
-        let compiled = &self.compile(ask).await?;
+        let mut compiled = self.compile(ask).await?;
+        let q = compiled.q.as_str();
         let fields = "threads(id),nextPageToken,resultSizeEstimate";
-        let answer = call!(self, fields, |users| page!(
-            users.threads_list(ME),
-            ask,
-            &compiled.q
-        ))
-        .map_err(|error| stale(error, ask))?;
+        let mut answer = call!(self, fields, |users| page!(users.threads_list(ME), ask, q))
+            .map_err(|error| stale(error, ask))?;
         let format = format(&ask.projection);
         let page = self
             .each(
-                list(&answer, "threads"),
+                found(&mut answer, "threads", ask, &mut compiled.notes)?,
                 &["id"],
                 &ask.projection,
                 |id| async move { self.conversation(&id, &ask.projection, format).await },
@@ -472,13 +465,13 @@ pub async fn address(config: &Config, token: &str) -> Result<String> {
     Ok(address)
 }
 
-fn hub(config: &Config, bearer: Bearer) -> Result<Hub<HttpsConnector<HttpConnector>>> {
-    let mut hub = Hub::new(net::google_client()?, bearer);
+fn hub(config: &Config, bearer: Bearer) -> Hub<Wire> {
+    let mut hub = Hub::new(google_wire::client(), bearer);
     let base = config.endpoints.gmail.as_str();
     hub.base_url(base.to_owned());
     hub.root_url(base.to_owned());
     hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
-    Ok(hub)
+    hub
 }
 
 /// Gmail's ids are put into the path as they are by the generated client.
@@ -539,6 +532,32 @@ fn name(label: &Value) -> Option<(String, String)> {
         id.strip_prefix("CATEGORY_")?.to_lowercase()
     };
     Some((id.to_owned(), name))
+}
+
+/// The items of a page, no more of them than were asked for: each costs a call.
+/// One without any has a count in their place.
+///
+/// # Errors
+/// [`Kind::Provider`] if the answer is none of a list.
+fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<String>) -> Result<Vec<Value>> {
+    let mut items = match answer.get_mut(key).map(Value::take) {
+        Some(Value::Array(items)) => items,
+        None if answer
+            .get("resultSizeEstimate")
+            .is_some_and(Value::is_number) =>
+        {
+            Vec::new()
+        }
+        _ => return Err(google::not_ours("list")),
+    };
+    let most = limit(ask) as usize;
+    if let more @ 1.. = items.len().saturating_sub(most) {
+        notes.push(format!(
+            "Gmail listed {more} more than the {most} that were asked for: they were left out"
+        ));
+        items.truncate(most);
+    }
+    Ok(items)
 }
 
 fn list(answer: &Value, key: &str) -> Vec<Value> {

@@ -1,11 +1,14 @@
 //! What the Google adapters share: calling the generated client safely.
 //!
 //! The generated client has no timeout, loses status and `Retry-After` unless a
-//! delegate keeps them, and decodes an answer whole or not at all.
+//! delegate keeps them, reads an answer however long it is ([`google_wire`] ends
+//! that), and decodes it whole or not at all.
 //! [`Google::call`] adds what is missing: the pace of `pace.rs`, and errors in
 //! our words.
 //! Answers are read as plain JSON, because the generated types drop a whole
 //! message for one part with unpadded base64.
+//!
+//! [`google_wire`]: super::google_wire
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +19,10 @@ use http_body_util::BodyExt;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH};
 use hyper::{HeaderMap, Method};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use url::Url;
 
+use super::google_wire::{Failed, LISTS};
 use super::pace::{Pace, told};
 use crate::access::Access;
 use crate::accounts::TokenSource;
@@ -138,6 +142,8 @@ pub struct Watch(Arc<Mutex<Seen>>);
 struct Seen {
     status: u16,
     retry_after: Option<Duration>,
+    /// Why there is no whole answer.
+    failed: Option<Failed>,
 }
 
 impl Watch {
@@ -151,6 +157,7 @@ impl Delegate for Watch {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Seen {
             status: response.status().as_u16(),
             retry_after: retry_after(response.headers()),
+            failed: Failed::told(response.headers()),
         };
         Retry::Abort
     }
@@ -200,7 +207,10 @@ impl Google {
                     .header(AUTHORIZATION, format!("Bearer {token}"))
                     .body(Vec::new())
                     .map_err(unwritten)?;
-                self.answered(&net::send(request).await?)
+                match net::exchange(request, LISTS).await {
+                    Ok(read) => self.answered(&read.answer),
+                    Err(failure) => Err(Failed::from(&failure).error()),
+                }
             })
             .await
     }
@@ -319,6 +329,7 @@ impl Google {
         let seen = Seen {
             status: answer.status().as_u16(),
             retry_after: retry_after(answer.headers()),
+            failed: None,
         };
         let body = serde_json::from_slice(answer.body()).unwrap_or_default();
         Err(refused(self.service, seen, &body))
@@ -356,6 +367,9 @@ fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
 /// Reads what the generated client could not decode, or says what went wrong.
 fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> Result<Value> {
     use google_apis_common::Error as Generated;
+    if let Some(failed) = seen.failed {
+        return Err(failed.error());
+    }
     match error {
         // The client decodes a body that broke off as an empty one.
         Generated::JsonDecodeError(body, _) if body.is_empty() => Err(broken_off()),
@@ -382,17 +396,53 @@ fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> R
     }
 }
 
+/// The JSON of an answer. All of Google's are objects: to take another thing for
+/// an empty one would make a broken service an empty mailbox.
 fn json(body: &[u8]) -> Result<Value> {
-    serde_json::from_slice(body).map_err(|error| {
-        if error.is_eof() {
-            broken_off()
-        } else {
-            Error::new(
-                Kind::Provider(502),
-                "Google answered with something that is not JSON",
-            )
-        }
-    })
+    match serde_json::from_slice(body) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        Ok(_) => Err(not_ours("object")),
+        Err(error) if error.is_eof() => Err(broken_off()),
+        Err(_) => Err(not_ours("JSON")),
+    }
+}
+
+/// An answer that is not what was asked for.
+pub fn not_ours(what: &str) -> Error {
+    Error::new(
+        Kind::Provider(502),
+        format!("Google answered with something that is no {what}"),
+    )
+    .next("try again; if it stays so, check the endpoint URLs in the settings")
+}
+
+/// The list of an answer that always has one.
+///
+/// # Errors
+/// [`Kind::Provider`] if it has none.
+pub fn listed(mut answer: Value, key: &str) -> Result<Vec<Value>> {
+    match answer.get_mut(key).map(Value::take) {
+        Some(Value::Array(items)) => Ok(items),
+        _ => Err(not_ours("list")),
+    }
+}
+
+/// The items of a page, which leaves the list out where it is empty and has
+/// nothing besides but the `others`.
+///
+/// # Errors
+/// [`Kind::Provider`] for an answer that is no such page.
+pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Value]> {
+    let known = |members: &Map<String, Value>| {
+        members
+            .keys()
+            .all(|member| others.contains(&member.as_str()))
+    };
+    match (answer.get(key), answer.as_object()) {
+        (Some(Value::Array(items)), _) => Ok(items),
+        (None, Some(members)) if known(members) => Ok(&[]),
+        _ => Err(not_ours("list")),
+    }
 }
 
 fn broken_off() -> Error {

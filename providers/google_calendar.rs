@@ -20,11 +20,12 @@ use url::Url;
 
 use super::google::{CALENDAR, Google};
 use super::google_calendar_facts::{self as read, flag, list, mask, some};
+use super::google_wire::{self, Wire};
 use super::json::text;
 use crate::accounts::{Account, TokenSource};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
-use crate::net::{self, Connector, path_segment};
+use crate::net::path_segment;
 use crate::project::Projection;
 use crate::provider::Page;
 use crate::provider::calendar::{
@@ -66,7 +67,7 @@ mod write;
 
 /// The calendars of one account.
 pub struct GoogleCalendar {
-    hub: CalendarHub<Connector>,
+    hub: CalendarHub<Wire>,
     google: Google,
     /// Where the API is.
     base: Url,
@@ -80,7 +81,7 @@ impl GoogleCalendar {
     pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
         let google = Google::new(tokens, CALENDAR);
         let base = config.endpoints.google_calendar.clone();
-        let mut hub = CalendarHub::new(net::google_client()?, google.bearer());
+        let mut hub = CalendarHub::new(google_wire::client(), google.bearer());
         hub.base_url(base.as_str().to_owned());
         hub.root_url(base.as_str().to_owned());
         hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
@@ -114,7 +115,7 @@ impl GoogleCalendar {
                 }
                 call
             })?;
-            calendars.extend_from_slice(list(&answer, "items"));
+            calendars.extend_from_slice(read::items(&answer)?);
             match some(&answer, "nextPageToken") {
                 Some(next) if next != token => token = next,
                 _ => break,
@@ -177,7 +178,7 @@ impl GoogleCalendar {
             call
         })
         .map_err(|error| stale(error, cursor))?;
-        let mut items = list(&answer, "items").to_vec();
+        let mut items = read::items(&answer)?.to_vec();
         if ask.series {
             items.retain(|item| !list(item, "recurrence").is_empty());
         }
@@ -205,7 +206,7 @@ impl GoogleCalendar {
                 }
                 call
             })?;
-            found.extend_from_slice(list(&answer, "items"));
+            found.extend_from_slice(read::items(&answer)?);
             match some(&answer, "nextPageToken") {
                 Some(next) if next != token => token = next,
                 _ => break,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 use url::Url;
 
-use super::google::Google;
+use super::google::{Google, page};
 use crate::error::{Error, Kind, Result};
 use crate::provider::{Page, People};
 
@@ -19,6 +19,16 @@ const OTHER_FIELDS: &str = "names,emailAddresses,phoneNumbers";
 /// The most people that one answer of a search has, and a search altogether: it
 /// has no pages.
 const MOST: usize = 30;
+/// What a page has besides its people.
+const OF_A_PAGE: &[&str] = &[
+    "nextPageToken",
+    "nextSyncToken",
+    "totalItems",
+    "totalPeople",
+    "totalSize",
+];
+/// The most people that a page has.
+const IN_A_PAGE: usize = 1_000;
 /// Pages of the saved contacts, with at most 1,000 in each.
 const PAGES: usize = 100;
 /// What is searched, and what is read of those found.
@@ -85,7 +95,8 @@ async fn connections(
         }
         let url = address(base, "v1/people/me/connections", &params)?;
         let answer = google.get(&url).await?;
-        add(found, answer.get("connections"), |item| Some(item));
+        let people = page(&answer, "connections", OF_A_PAGE)?;
+        add(found, people, |item| Some(item));
         let next = answer.get("nextPageToken").and_then(Value::as_str);
         match next {
             Some(next) if found.len() < limit && next != token => token = next.to_owned(),
@@ -123,18 +134,16 @@ async fn search(
             &[("query", q), ("readMask", fields), ("pageSize", &size)],
         )?;
         let answer = google.get(&url).await?;
-        let results = answer.get("results");
-        cut |= results
-            .and_then(Value::as_array)
-            .is_some_and(|results| results.len() >= MOST);
+        let results = page(&answer, "results", OF_A_PAGE)?;
+        cut |= results.len() >= MOST;
         add(found, results, |item| item.get("person"));
     }
     Ok(cut)
 }
 
-fn add(found: &mut Vec<Value>, list: Option<&Value>, person: fn(&Value) -> Option<&Value>) {
-    let people = list.and_then(Value::as_array).into_iter().flatten();
-    add_new(found, people.filter_map(person).cloned().collect());
+fn add(found: &mut Vec<Value>, list: &[Value], person: fn(&Value) -> Option<&Value>) {
+    let people = list.iter().filter_map(person).take(IN_A_PAGE);
+    add_new(found, people.cloned().collect());
 }
 
 /// Adds those who are not there yet; one person may be in two lists.

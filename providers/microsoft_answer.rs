@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::pace::told;
 use crate::error::{Error, Kind, Result};
+use crate::net::{self, LARGE, Turn};
 use crate::text::{cell, clip};
 
 /// The longest answer that is read, in bytes.
@@ -26,6 +27,8 @@ pub struct Answer {
     status: u16,
     retry_after: Option<Duration>,
     body: Vec<u8>,
+    /// The turn of a long answer, until it has been parsed.
+    _turn: Option<Turn>,
 }
 
 /// Reads an answer of at most `most` bytes, unpacked.
@@ -37,10 +40,14 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> 
         .and_then(|value| value.to_str().ok())
         .and_then(|value| told(value, Timestamp::now()));
     let mut body = Vec::new();
+    let mut turn = None;
     while let Some(some) = answer.chunk().await.map_err(|error| broken(&error))? {
         if body.len() + some.len() > most {
             return Err(Error::argument(format!("{TOO_LONG} {most} bytes"))
                 .next("ask for fewer items, or for body=headers"));
+        }
+        if body.len() + some.len() > LARGE && turn.is_none() {
+            turn = net::turn().await;
         }
         body.extend_from_slice(&some);
     }
@@ -48,6 +55,7 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> 
         status,
         retry_after,
         body,
+        _turn: turn,
     })
 }
 

@@ -18,6 +18,8 @@ pub mod google_calendar_body;
 pub mod google_calendar_facts;
 #[cfg(feature = "google")]
 mod google_people;
+#[cfg(feature = "google")]
+mod google_wire;
 mod json;
 #[cfg(feature = "microsoft")]
 mod microsoft;

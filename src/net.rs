@@ -2,7 +2,7 @@
 //!
 //! Everything that talks to a provider shares this client and its connection
 //! pool: the sign-in flows through [`send`], Google's generated API client
-//! through a clone from [`google_client`]. TLS is rustls with the `ring` provider and
+//! through [`exchange`]. TLS is rustls with the `ring` provider and
 //! the web's root certificates; plain http is possible, and `config.rs` sees
 //! to it that it is used on loopback only.
 //!
@@ -14,25 +14,25 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::{Request, Response};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as Legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::{Error, Kind, Result};
 
-/// A request body; the very type that `google-apis-common` calls `Body`.
-pub type Body = BoxBody<Bytes, hyper::Error>;
+/// A request body.
+type Body = BoxBody<Bytes, hyper::Error>;
 
 /// What opens connections: TLS for `https`, TCP alone for `http`.
-pub type Connector = HttpsConnector<HttpConnector>;
+type Connector = HttpsConnector<HttpConnector>;
 
-/// The client; the very type that Google's generated hubs take. Clones share
-/// one connection pool.
-pub type Client = Legacy<Connector, Body>;
+/// The client. Clones share one connection pool.
+type Client = Legacy<Connector, Body>;
 
 /// How long [`send`] waits for the whole answer.
 pub const TIMEOUT: Duration = Duration::from_secs(15);
@@ -45,13 +45,40 @@ const IDLE: Duration = Duration::from_secs(60);
 /// kilobytes; whoever sends more is not a token endpoint.
 pub const BODY_CAP: usize = 1024 * 1024;
 
-/// A clone of the client, for Google's generated hubs. It has no timeout and no
-/// limit for the length of an answer: those are the caller's to add.
-///
-/// # Errors
-/// [`Kind::Internal`] if TLS cannot be set up, which no setting can cause.
-pub fn google_client() -> Result<Client> {
-    shared().cloned()
+/// A longer answer than this waits for its turn, in bytes: of those, one is read
+/// at a time, because a few of them together would fill the memory.
+pub const LARGE: usize = 1024 * 1024;
+
+/// Whose turn it is to read a long answer.
+static TURN: Semaphore = Semaphore::const_new(1);
+
+/// The turn of one long answer, kept until what was read is smaller again.
+pub type Turn = SemaphorePermit<'static>;
+
+/// Waits for the turn of an answer of more than [`LARGE`] bytes. Other answers go
+/// on meanwhile.
+pub async fn turn() -> Option<Turn> {
+    TURN.acquire().await.ok()
+}
+
+/// Why there is no whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// No connection could be made, for this reason.
+    Unreached(String),
+    /// The connection broke before all of the answer was there.
+    Broken(String),
+    /// The answer is longer than is read.
+    Long,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub struct Read {
+    /// Status, headers and body.
+    pub answer: Response<Vec<u8>>,
+    /// The turn of a long answer.
+    pub turn: Option<Turn>,
 }
 
 /// The client, which is built at the first call.
@@ -118,14 +145,18 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
         || "the server".to_owned(),
         |authority| authority.as_str().to_owned(),
     );
-    let client = shared()?;
-    match tokio::time::timeout(limit, exchange(client, request)).await {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(cause)) => Err(Error::new(
-            Kind::Network,
-            format!("{host} was not reached ({cause})"),
-        )
-        .next("check the network connection and try again")),
+    match tokio::time::timeout(limit, exchange(request, BODY_CAP)).await {
+        Ok(Ok(read)) => Ok(read.answer),
+        Ok(Err(failure)) => {
+            let cause = match failure {
+                Failure::Unreached(cause) | Failure::Broken(cause) => cause,
+                Failure::Long => format!("its answer is longer than {BODY_CAP} bytes"),
+            };
+            Err(
+                Error::new(Kind::Network, format!("{host} was not reached ({cause})"))
+                    .next("check the network connection and try again"),
+            )
+        }
         Err(_elapsed) => Err(Error::new(
             Kind::Timeout,
             format!("{host} did not answer within {} seconds", limit.as_secs()),
@@ -134,32 +165,47 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
     }
 }
 
-async fn exchange(
-    client: &Client,
+/// Sends one request and reads the whole answer, at most `most` bytes of it,
+/// however long that takes.
+///
+/// # Errors
+/// Says why there is no whole answer.
+pub async fn exchange(
     request: Request<Vec<u8>>,
-) -> std::result::Result<Response<Vec<u8>>, String> {
+    most: usize,
+) -> std::result::Result<Read, Failure> {
+    let client = shared().map_err(|error| Failure::Unreached(error.message().to_owned()))?;
     let request = request.map(|bytes| {
         Full::new(Bytes::from(bytes))
             .map_err(|never| match never {})
             .boxed()
     });
-    let answer = client
-        .request(request)
-        .await
-        .map_err(|error| root_cause(&error))?;
-    let (parts, body) = answer.into_parts();
-    let bytes = Limited::new(body, BODY_CAP)
-        .collect()
-        .await
-        .map_err(|error| {
-            if error.is::<LengthLimitError>() {
-                format!("its answer is longer than {BODY_CAP} bytes")
-            } else {
-                root_cause(error.as_ref())
-            }
-        })?
-        .to_bytes();
-    Ok(Response::from_parts(parts, bytes.to_vec()))
+    let answer = client.request(request).await.map_err(|error| {
+        let cause = root_cause(&error);
+        match error.is_connect() {
+            true => Failure::Unreached(cause),
+            false => Failure::Broken(cause),
+        }
+    })?;
+    let (parts, mut body) = answer.into_parts();
+    let mut bytes = Vec::new();
+    let mut turn = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Failure::Broken(root_cause(&error)))?;
+        let Ok(some) = frame.into_data() else {
+            continue;
+        };
+        let length = bytes.len().saturating_add(some.len());
+        if length > most {
+            return Err(Failure::Long);
+        }
+        if length > LARGE && turn.is_none() {
+            turn = self::turn().await;
+        }
+        bytes.extend_from_slice(&some);
+    }
+    let answer = Response::from_parts(parts, bytes);
+    Ok(Read { answer, turn })
 }
 
 /// The innermost error of a chain. hyper's own say "client error (Connect)";

@@ -122,12 +122,26 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    fn new(authority: &Authority, answer: &BasicTokenResponse) -> Self {
+    /// The tokens of an answer.
+    ///
+    /// # Errors
+    /// [`Kind::Auth`] for an access token that no request could carry.
+    fn new(authority: &Authority, answer: &BasicTokenResponse) -> Result<Self> {
         let Authority { service, tenant } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         let scopes = answer.scopes().map(Vec::as_slice).unwrap_or_default();
-        Self {
+        if !is_sendable(answer.access_token()) {
+            return Err(Error::new(
+                Kind::Auth,
+                format!(
+                    "{}'s token endpoint gave an access token with characters that no token has",
+                    service.title
+                ),
+            )
+            .next("check the endpoint URLs in the settings, and sign in again"));
+        }
+        Ok(Self {
             provider: service.name,
             tenant: (!tenant.is_empty()).then(|| tenant.clone()),
             access: answer.access_token().clone(),
@@ -137,7 +151,7 @@ impl Tokens {
                 .iter()
                 .map(|scope| (service.keep)(scope).to_owned())
                 .collect(),
-        }
+        })
     }
 
     /// The tokens of a sign-in that asked for `asked`: with scopes, and with
@@ -147,7 +161,7 @@ impl Tokens {
         answer: &BasicTokenResponse,
         asked: &[String],
     ) -> Result<Self> {
-        let mut tokens = Self::new(authority, answer);
+        let mut tokens = Self::new(authority, answer)?;
         if tokens.refresh.is_none() {
             return Err(words::no_refresh_token(authority.service));
         }
@@ -157,6 +171,13 @@ impl Tokens {
         }
         Ok(tokens)
     }
+}
+
+/// True for an access token that can stand in a header (RFC 6750, section 2.1, is
+/// stricter): with a line break in it, it would be another header or none.
+pub(crate) fn is_sendable(token: &AccessToken) -> bool {
+    let token = token.secret();
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Why a refresh brought no tokens.
@@ -242,7 +263,7 @@ pub(crate) async fn refresh(
             ),
             Err(error) => Refusal::Other(error),
         })?;
-    Ok(Tokens::new(authority, &answer))
+    Tokens::new(authority, &answer).map_err(Refusal::Other)
 }
 
 /// Asks the provider to end the grant that `token` belongs to. A grant that had

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::filters::{criteria, rule};
 use super::letters::as_html;
 use super::requests::undone;
-use super::{Gmail, check, list};
+use super::{Gmail, check, google, list};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp};
@@ -334,7 +334,7 @@ impl Gmail {
         let answer = self
             .get(&["settings", "sendAs"], &[("fields", fields)])
             .await?;
-        Ok(list(&answer, "sendAs"))
+        google::listed(answer, "sendAs")
     }
 
     async fn speak(&self, language: Option<&str>, zone: Option<&str>) -> Result<Option<Value>> {

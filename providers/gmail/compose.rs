@@ -18,7 +18,7 @@ use super::letters::{
 };
 use super::requests::undone;
 use super::upload::MOST;
-use super::{Gmail, check, list};
+use super::{Gmail, check, google, list};
 use crate::caller::Caller;
 use crate::compose::mime;
 use crate::error::{Error, Kind, Result};
@@ -48,7 +48,7 @@ impl Compose for Gmail {
         let answer = self
             .get(&["settings", "sendAs"], &[("fields", fields)])
             .await?;
-        Ok(usable(&list(&answer, "sendAs")))
+        Ok(usable(&google::listed(answer, "sendAs")?))
     }
 
     async fn original(&self, id: &str) -> Result<Original> {

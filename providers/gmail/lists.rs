@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Gmail, LABEL_LISTED, ME, Scope, list, mask};
+use super::{Gmail, LABEL_LISTED, ME, Scope, google, mask};
 use crate::error::Result;
 use crate::net;
 use crate::project::Projection;
@@ -44,7 +44,7 @@ impl Gmail {
         let fields = "sendAs(sendAsEmail,displayName,isPrimary)";
         let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
         Ok(Page {
-            items: list(&answer, "sendAs"),
+            items: google::listed(answer, "sendAs")?,
             ..Page::default()
         })
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
 use crate::project::Projection;
 use crate::provider::calendar::Changes;
-use crate::providers::google_calendar_facts::{self as read, list, mask, some};
+use crate::providers::google_calendar_facts::{self as read, mask, some};
 use crate::providers::json::text;
 
 /// How many changes of one calendar are told at once. It is the same for the
@@ -178,7 +178,7 @@ impl GoogleCalendar {
             }
             call
         })?;
-        let mut items = list(&answer, "items").to_vec();
+        let mut items = read::items(&answer)?.to_vec();
         for item in &mut items {
             read::place(item, calendar, &self.own);
         }

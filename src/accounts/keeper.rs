@@ -64,7 +64,8 @@ pub(super) struct Kept {
 
 impl Kept {
     fn is_fresh(&self) -> bool {
-        self.expires >= Timestamp::now().as_second().saturating_add(SPARE)
+        oauth::is_sendable(&self.access)
+            && self.expires >= Timestamp::now().as_second().saturating_add(SPARE)
     }
 }
 

@@ -5,6 +5,8 @@
 //! read in two ways is refused, with the item and what to do, and nothing is
 //! guessed or dropped. What is valid and may still deceive becomes a warning.
 
+use std::collections::HashSet;
+
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
 
@@ -39,6 +41,7 @@ pub struct Read {
 /// what to do.
 pub fn read(field: &str, items: &[String]) -> Result<Read> {
     let mut found = Read::default();
+    let mut known = HashSet::new();
     for item in items {
         let refused = |error: Error| {
             Error::argument(format!("`{field}` {}: {}", brief(item), error.message())).next(
@@ -51,7 +54,7 @@ pub fn read(field: &str, items: &[String]) -> Result<Read> {
         for one in mailboxes(item).map_err(refused)? {
             let person = mailbox(one).map_err(refused)?;
             found.warnings.extend(warning(&person));
-            if !holds(&found.people, &person.address) {
+            if known.insert(person.address.to_lowercase()) {
                 found.people.push(person);
             }
         }

@@ -1,12 +1,17 @@
 //! What an answer takes over from the letter that it answers.
 
+use std::collections::HashSet;
+
 use super::people::{self, holds};
 use super::write::is_id;
+use crate::error::{Error, Result};
 use crate::provider::mail::{Original, Person};
 use crate::text;
 
 /// The most Message-IDs of a References field.
 const MOST_REFERENCES: usize = 30;
+/// The most people that an answer goes to.
+const MOST_PEOPLE: usize = 500;
 /// The longest subject that is taken over, in columns.
 const LONGEST_SUBJECT: usize = 400;
 
@@ -63,13 +68,27 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
 ///
 /// `own` are the user's addresses, which get no copy of what the user writes.
 /// What is odd about people is added to `warnings`.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) if they are more than a
+/// message goes to; nobody is looked at then.
 pub fn recipients(
     original: &Original,
     own: &[String],
     all: bool,
     warnings: &mut Vec<String>,
-) -> (Vec<Person>, Vec<Person>) {
-    let mine = |address: &str| own.iter().any(|one| one.eq_ignore_ascii_case(address));
+) -> Result<(Vec<Person>, Vec<Person>)> {
+    let many = match all {
+        true => original.to.len() + original.cc.len(),
+        false => 0,
+    };
+    let many = many + original.reply_to.len().max(original.from.len());
+    if many > MOST_PEOPLE {
+        return Err(Error::argument(format!(
+            "an answer would go to {many} people, more than {MOST_PEOPLE}"
+        ))
+        .next("use mode=reply, or mode=new with `to`"));
+    }
     let authors = match original.reply_to.is_empty() {
         true => &original.from,
         false => &original.reply_to,
@@ -80,38 +99,34 @@ pub fn recipients(
     };
     let first = reachable(first, warnings);
     let mut to: Vec<Person> = Vec::new();
-    let add = |list: &mut Vec<Person>, others: &[Person], people: Vec<Person>| {
+    let mut known: HashSet<String> = own.iter().map(|one| one.to_lowercase()).collect();
+    let mut add = |list: &mut Vec<Person>, people: Vec<Person>| {
         for person in people {
-            let known = holds(list, &person.address) || holds(others, &person.address);
-            if !known && !mine(&person.address) {
+            if known.insert(person.address.to_lowercase()) {
                 list.push(person);
             }
         }
     };
-    add(&mut to, &[], first.clone());
+    add(&mut to, first.clone());
     let mut cc = Vec::new();
     if all {
         if !original.own {
-            add(&mut to, &[], reachable(&original.to, warnings));
+            add(&mut to, reachable(&original.to, warnings));
         }
-        add(&mut cc, &to, reachable(&original.cc, warnings));
+        add(&mut cc, reachable(&original.cc, warnings));
     }
     // A note to oneself is answered to oneself.
     if to.is_empty() && cc.is_empty() {
-        add_all(&mut to, first);
+        for person in first {
+            if !holds(&to, &person.address) {
+                to.push(person);
+            }
+        }
     }
     if !original.own {
         elsewhere(original, warnings);
     }
-    (to, cc)
-}
-
-fn add_all(list: &mut Vec<Person>, people: Vec<Person>) {
-    for person in people {
-        if !holds(list, &person.address) {
-            list.push(person);
-        }
-    }
+    Ok((to, cc))
 }
 
 fn reachable(list: &[Person], warnings: &mut Vec<String>) -> Vec<Person> {

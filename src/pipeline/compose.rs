@@ -204,7 +204,7 @@ impl Pipeline {
             Some(original) if !forward => {
                 let all = asked.mode == DraftMode::ReplyAll;
                 let mut odd = Vec::new();
-                let found = reply::recipients(original, &own, all, &mut odd);
+                let found = reply::recipients(original, &own, all, &mut odd)?;
                 if asked.to.is_none() {
                     notes.append(&mut odd);
                 }

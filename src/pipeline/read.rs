@@ -30,6 +30,8 @@ use crate::store::HandleKind;
 
 /// Letters in one answer.
 const MOST: usize = 25;
+/// Letters that are fetched before any is made readable.
+const AT_ONCE: usize = 8;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
 /// What is asked for besides: shown when there is something to show.
@@ -74,14 +76,14 @@ impl Pipeline {
         };
         let form = form(&rest.body);
         let (now, later) = split(rest.letters.clone());
-        let (fetched, mut failed) = self.fetch(now, form, &rest).await?;
+        let (mut fetched, mut failed) = self.fetch(now, form, &rest).await?;
         failed.extend(failed_targets);
 
         let mut draft = Draft::default();
         self.rows(&fetched, &mut draft).await?;
         self.invitations(&fetched, &mut draft).await?;
         if form != Body::None {
-            self.bodies(&fetched, form, &mut draft).await?;
+            self.bodies(&mut fetched, form, &mut draft).await?;
         }
         let places = self.conversations(&fetched).await?;
         draft.items = Some(items::items(&draft, &places));
@@ -131,7 +133,17 @@ impl Pipeline {
                 let mailbox = self.connect.mailbox(&account)?;
                 let projection = project(mailbox.api(), columns);
                 let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
-                Ok(mailbox.letters(&ids, &projection, body_form(form)).await)
+                let mut answers = Vec::new();
+                // What was fetched is many times as long as what is read of it.
+                for some in ids.chunks(AT_ONCE) {
+                    for answer in mailbox.letters(some, &projection, body_form(form)).await {
+                        answers.push(match answer {
+                            Ok(letter) => readable(letter, form, rest).await,
+                            Err(error) => Err(error),
+                        });
+                    }
+                }
+                Ok(answers)
             };
             async move {
                 match several {
@@ -148,8 +160,7 @@ impl Pipeline {
             });
             for (target, answer) in targets.into_iter().zip(answers) {
                 match answer {
-                    Ok(letter) => {
-                        let (letter, readable) = readable(letter, form, rest).await?;
+                    Ok((letter, readable)) => {
                         fetched.push(Fetched {
                             target,
                             letter,
@@ -295,11 +306,12 @@ impl Pipeline {
     }
 
     /// The table of bodies, behind that of the messages, and the texts.
-    async fn bodies(&self, fetched: &[Fetched], form: Body, draft: &mut Draft) -> Result<()> {
+    async fn bodies(&self, fetched: &mut [Fetched], form: Body, draft: &mut Draft) -> Result<()> {
         let table = 1.min(draft.document.tables.len());
         let mut objects = Vec::new();
-        for (at, one) in fetched.iter().enumerate() {
-            let text = &one.readable.text;
+        for (at, one) in fetched.iter_mut().enumerate() {
+            // It may be long: there is one of it.
+            let text = std::mem::take(&mut one.readable.text);
             let block = (!text.is_empty()).then(|| format!("b{}", draft.texts.len() + 1));
             let chars = text.chars().count();
             objects.push(json!({
@@ -318,7 +330,7 @@ impl Pipeline {
             if let Some(name) = block {
                 draft.texts.push(LongText {
                     name,
-                    text: text.clone(),
+                    text,
                     row: Some((table, at)),
                     tail: form == Body::Raw,
                     ..LongText::default()

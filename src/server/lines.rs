@@ -4,9 +4,17 @@
 //! a cut emoji in it would wait for ever. So bytes that are no UTF-8 and lone
 //! halves of surrogate pairs are replaced, as JSON readers elsewhere do, and
 //! what is still no JSON is answered with a parse error.
+//!
+//! Requests are counted here: rmcp begins each as it comes, and would begin any
+//! number. Beyond [`OPEN`] without an answer, further ones are refused, while
+//! pings, cancellations and answers pass.
 //! It stops at that: what a message says is rmcp's business.
 
-use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
 };
@@ -19,6 +27,61 @@ const BUFFER: usize = 64 * 1024;
 const WAITING: usize = 64;
 /// A longer line is not read on; rmcp's own limit is the same.
 const LONGEST: usize = 16 << 20;
+
+/// Requests of a client that may wait for their answers at once.
+const OPEN: usize = 128;
+/// How many bytes they may have together.
+const OPEN_BYTES: usize = 2 * LONGEST;
+
+/// Requests without an answer: their ids, as JSON, and how many bytes each has.
+#[derive(Clone, Default)]
+struct Open(Arc<Mutex<HashMap<String, usize>>>);
+
+/// What a message of rmcp's is an answer to.
+#[derive(Deserialize)]
+struct Answer {
+    id: Option<Value>,
+    method: Option<String>,
+}
+
+impl Open {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a client's message of so many bytes; the id of a request that
+    /// is one too many.
+    fn refuses<'m>(&self, message: &'m Value, bytes: usize) -> Option<&'m Value> {
+        let method = message.get("method")?.as_str()?;
+        let mut all = self.all();
+        if method == "notifications/cancelled" {
+            let id = message.pointer("/params/requestId")?;
+            all.remove(&id.to_string());
+            return None;
+        }
+        let id = message.get("id")?;
+        if method == "ping" {
+            return None;
+        }
+        let held: usize = all.values().sum();
+        if all.len() >= OPEN || held.saturating_add(bytes) > OPEN_BYTES {
+            return Some(id);
+        }
+        all.insert(id.to_string(), bytes);
+        None
+    }
+
+    /// Takes note of a message of rmcp's.
+    fn answered(&self, line: &[u8]) {
+        if let Ok(Answer {
+            id: Some(id),
+            method: None,
+        }) = serde_json::from_slice(line)
+        {
+            self.all().remove(&id.to_string());
+        }
+    }
+}
 
 /// The streams for rmcp, and the task that ends when all has been written.
 pub(super) struct Guarded {
@@ -36,8 +99,9 @@ where
     let (to_rmcp, rmcp_input) = tokio::io::duplex(BUFFER);
     let (rmcp_output, from_rmcp) = tokio::io::duplex(BUFFER);
     let (lines, waiting) = mpsc::channel(WAITING);
-    tokio::spawn(read(input, to_rmcp, lines.clone()));
-    tokio::spawn(forward(from_rmcp, lines));
+    let open = Open::default();
+    tokio::spawn(read(input, to_rmcp, lines.clone(), open.clone()));
+    tokio::spawn(forward(from_rmcp, lines, open));
     Guarded {
         input: rmcp_input,
         output: rmcp_output,
@@ -50,6 +114,7 @@ async fn read<R: AsyncRead + Unpin>(
     input: R,
     mut to_rmcp: DuplexStream,
     answers: mpsc::Sender<Vec<u8>>,
+    open: Open,
 ) {
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
@@ -66,7 +131,10 @@ async fn read<R: AsyncRead + Unpin>(
             true
         } else {
             match repaired(&line) {
-                Some(sound) => to_rmcp.write_all(&sound).await.is_ok(),
+                Some((sound, message)) => match open.refuses(&message, sound.len()) {
+                    None => to_rmcp.write_all(&sound).await.is_ok(),
+                    Some(id) => answers.send(busy(id)).await.is_ok(),
+                },
                 None => answers.send(refusal("the line is not JSON")).await.is_ok(),
             }
         };
@@ -88,10 +156,11 @@ async fn next_line<R: AsyncRead + Unpin>(
 }
 
 /// Hands rmcp's lines on, whole, so that no answer of ours comes between.
-async fn forward(from_rmcp: DuplexStream, lines: mpsc::Sender<Vec<u8>>) {
+async fn forward(from_rmcp: DuplexStream, lines: mpsc::Sender<Vec<u8>>, open: Open) {
     let mut from_rmcp = BufReader::new(from_rmcp);
     let mut line = Vec::new();
     while let Ok(1..) = from_rmcp.read_until(b'\n', &mut line).await {
+        open.answered(&line);
         if lines.send(std::mem::take(&mut line)).await.is_err() {
             return;
         }
@@ -106,15 +175,16 @@ async fn write<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Vec<u8>>, mut ou
     }
 }
 
-/// The line as JSON; `None` when it is none even with its text repaired.
-fn repaired(line: &[u8]) -> Option<Vec<u8>> {
+/// The line as JSON, and what it says; `None` when it is none even with its text
+/// repaired.
+fn repaired(line: &[u8]) -> Option<(Vec<u8>, Value)> {
     // Read as rmcp reads it: a reader that skips strings would not look into them.
-    let is_json = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).is_ok();
-    if is_json(line) {
-        return Some(line.to_vec());
+    if let Ok(message) = serde_json::from_slice(line) {
+        return Some((line.to_vec(), message));
     }
     let text = whole_pairs(&String::from_utf8_lossy(line));
-    is_json(text.as_bytes()).then(|| text.into_bytes())
+    let message = serde_json::from_str(&text).ok()?;
+    Some((text.into_bytes(), message))
 }
 
 /// The text with `\ud800` to `\udfff` escapes that stand alone replaced by `\ufffd`.
@@ -149,10 +219,22 @@ fn half(text: &str) -> Option<u32> {
     (0xd800..0xe000).contains(&code).then_some(code)
 }
 
+/// The answer to a request that is one too many.
+fn busy(id: &Value) -> Vec<u8> {
+    let error = json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "error": {"code": -32000, "message": format!(
+            "too many requests at once: {OPEN} have no answer yet: wait for some of them"
+        )},
+    });
+    format!("{error}\n").into_bytes()
+}
+
 /// A parse error (JSON-RPC 2.0, section 5.1). Its id is null, because the
 /// request's could not be read.
 fn refusal(why: &str) -> Vec<u8> {
-    let error = serde_json::json!({
+    let error = json!({
         "jsonrpc": "2.0",
         "id": null,
         "error": {"code": -32700, "message": format!("parse error: {why}: send one JSON-RPC message per line")},
@@ -181,7 +263,7 @@ mod tests {
             (b"NaN", None),
         ];
         for (line, expected) in cases {
-            let found = repaired(line).map(|bytes| String::from_utf8(bytes).unwrap());
+            let found = repaired(line).map(|(bytes, _)| String::from_utf8(bytes).unwrap());
             assert_eq!(
                 found.as_deref(),
                 *expected,

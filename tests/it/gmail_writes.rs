@@ -3,6 +3,7 @@
 
 mod arrange;
 mod compose;
+mod limits;
 mod organize;
 mod sandboxed;
 mod upload;

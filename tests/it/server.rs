@@ -3,10 +3,16 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use daysheet::access::Access;
+use daysheet::cli::app::{App, Who};
+use daysheet::providers::sandbox::Faults;
 use daysheet::schemas::TABLES;
 use daysheet::tools;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+
+use crate::support::{ME, config};
 
 /// A running `daysheet serve`.
 struct Process {
@@ -100,6 +106,14 @@ impl Drop for Process {
     }
 }
 
+/// The tools at the level `draft`, where nothing is sent.
+fn at_draft() -> Vec<&'static str> {
+    let offered = tools::TOOLS
+        .iter()
+        .filter(|tool| tool.access <= Access::Draft);
+    offered.map(|tool| tool.name).collect()
+}
+
 #[test]
 fn serves_until_stdin_ends() {
     let mut process = Process::start(&["serve", "--sandbox"], &[]);
@@ -138,10 +152,7 @@ fn serves_without_a_subcommand() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    // At the level `draft` nothing is sent.
-    let known = tools::TOOLS.iter().map(|tool| tool.name);
-    let known: Vec<_> = known.filter(|name| *name != "mail_send").collect();
-    assert_eq!(names, known);
+    assert_eq!(names, at_draft());
     let said = process.call("mail_search", &json!({}));
     assert_eq!(said["result"]["isError"], true);
     assert_eq!(
@@ -171,7 +182,7 @@ fn serves_the_era_without_initialize() {
     let list = process.ask("tools/list", &json!({"_meta": meta}));
     assert_eq!(
         list["result"]["tools"].as_array().unwrap().len(),
-        tools::TOOLS.len() - 1
+        at_draft().len()
     );
     let said = process.ask(
         "tools/call",
@@ -338,4 +349,76 @@ fn no_mail_is_logged() {
     for secret in ["Anselm", "anselm", "Guest list", "ya29.", "Bearer"] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
+}
+
+/// Two hundred calls at once: sixteen run, the others wait or are refused, and
+/// pings and cancellations pass all of them.
+#[tokio::test]
+async fn a_flood_of_calls_is_worked_off_in_order() {
+    let home = TempDir::new().unwrap();
+    let who = Who::These(&[("google", ME)]);
+    let config = config(home.path(), &[]);
+    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who)
+        .await
+        .unwrap();
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(theirs);
+    tokio::spawn(app.server().serve(input, output));
+    let (answers, mut lines) = tokio::io::split(ours);
+    let mut answers = tokio::io::BufReader::new(answers).lines();
+    let mut begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}}})
+    .to_string();
+    begin.push_str("\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    lines.write_all(begin.as_bytes()).await.unwrap();
+    answers.next_line().await.unwrap().unwrap();
+
+    sandbox.set_faults("delay=400ms".parse().unwrap());
+    let before = sandbox.requests();
+    let mut flood = String::new();
+    for id in 1..=200 {
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "mail_search", "arguments": {"fields": "id", "limit": 1}}});
+        flood.push_str(&format!("{call}\n"));
+    }
+    flood.push_str("{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n");
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                        "params": {"requestId": 100}});
+    flood.push_str(&format!("{cancel}\n"));
+    lines.write_all(flood.as_bytes()).await.unwrap();
+
+    // All that will run at first are at the sandbox by now, and none is answered.
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let running = sandbox.requests() - before;
+    assert!((1..=16).contains(&running), "{running}");
+    let (mut done, mut refused, mut ping_after) = (0, 0, None);
+    while done + refused < 199 {
+        let line = answers.next_line().await.unwrap().unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        if answer["id"] == "p" {
+            ping_after = Some(done);
+            continue;
+        }
+        match answer["error"]["code"].as_i64() {
+            Some(-32000) => refused += 1,
+            // Cancelled: an answer is no harm.
+            Some(_) => assert_eq!(answer["id"], 100, "{line}"),
+            None => {
+                assert_ne!(answer["result"]["isError"], true, "{line}");
+                done += 1;
+            }
+        }
+    }
+    assert_eq!((done, refused, ping_after), (127, 72, Some(0)));
+    // What was cancelled while it waited was never begun.
+    assert_eq!(sandbox.requests() - before, 127);
+    // There is room again.
+    let again = json!({"jsonrpc": "2.0", "id": 300, "method": "tools/list"});
+    lines
+        .write_all(format!("{again}\n").as_bytes())
+        .await
+        .unwrap();
+    let line = answers.next_line().await.unwrap().unwrap();
+    assert!(line.contains("\"id\":300"), "{line}");
 }

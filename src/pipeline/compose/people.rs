@@ -1,8 +1,10 @@
 //! Who a draft is written as, and to.
 
+use std::collections::HashSet;
+
 use super::{Desk, Pipeline};
 use crate::accounts::Account;
-use crate::compose::people::{self, holds};
+use crate::compose::people;
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Alias, Original, Person};
 use crate::store::HandleKind;
@@ -161,8 +163,10 @@ pub(super) fn once(
     mut cc: Vec<Person>,
     mut bcc: Vec<Person>,
 ) -> (Vec<Person>, Vec<Person>, Vec<Person>) {
-    cc.retain(|one| !holds(&to, &one.address));
-    bcc.retain(|one| !holds(&to, &one.address) && !holds(&cc, &one.address));
+    let mut known: HashSet<String> = to.iter().map(|one| one.address.to_lowercase()).collect();
+    for list in [&mut cc, &mut bcc] {
+        list.retain(|one| known.insert(one.address.to_lowercase()));
+    }
     (to, cc, bcc)
 }
 

@@ -2,7 +2,7 @@
 //! on.
 
 use daysheet::compose::{cleaned, quote, reply, text};
-use daysheet::provider::mail::Original;
+use daysheet::provider::mail::{Original, Person};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
@@ -176,7 +176,8 @@ fn whom_an_answer_goes_to() {
     ];
     for (original, to, cc, all_to, all_cc) in cases {
         for (all, to, cc) in [(false, to, cc), (true, all_to, all_cc)] {
-            let (found_to, found_cc) = reply::recipients(&original, &own, all, &mut Vec::new());
+            let (found_to, found_cc) =
+                reply::recipients(&original, &own, all, &mut Vec::new()).unwrap();
             let line = |people: &[daysheet::provider::mail::Person]| {
                 people
                     .iter()
@@ -312,4 +313,37 @@ proptest! {
         let both = text::markdown(&said);
         prop_assert!(!both.html.contains("<script") && !both.html.contains("javascript:"));
     }
+}
+
+/// Thousands of recipients are refused before anybody is looked at; as many as a
+/// message goes to are each once, in no time.
+#[test]
+fn an_answer_to_thousands_is_refused_early() {
+    let people = |from: usize, to: usize| -> Vec<Person> {
+        (from..to)
+            .map(|n| person("", &format!("p{n}@example.com")))
+            .collect()
+    };
+    let of = |to: Vec<Person>, cc: Vec<Person>| Original {
+        from: vec![person("", "bo@example.com")],
+        to,
+        cc,
+        ..Original::default()
+    };
+    let own = vec!["p0@example.com".to_owned()];
+    let started = std::time::Instant::now();
+    let huge = of(people(0, 100_000), people(0, 100_000));
+    let error = reply::recipients(&huge, &own, true, &mut Vec::new()).unwrap_err();
+    assert!(
+        error.message().contains("200001 people, more than 500"),
+        "{error}"
+    );
+    assert!(error.next_step().is_some());
+    // An answer to the sender alone is none to thousands.
+    let (to, cc) = reply::recipients(&huge, &own, false, &mut Vec::new()).unwrap();
+    assert_eq!((to.len(), cc.len()), (1, 0));
+    let full = of(people(0, 250), people(100, 349));
+    let (to, cc) = reply::recipients(&full, &own, true, &mut Vec::new()).unwrap();
+    assert_eq!((to.len(), cc.len()), (250, 99));
+    assert!(started.elapsed() < std::time::Duration::from_secs(1));
 }

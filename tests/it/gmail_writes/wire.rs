@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet::accounts::Accounts;
 use daysheet::caller::{Caller, Reply};
 use daysheet::oauth::Tokens;
+use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::providers::Providers;
 use daysheet::providers::sandbox::Sandbox;
@@ -62,6 +63,9 @@ pub struct Said {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
+    /// How often [`FILLER`] follows the body, and then this.
+    pub more: usize,
+    pub tail: &'static str,
     /// The connection breaks after the body.
     pub cut: bool,
 }
@@ -71,6 +75,8 @@ pub fn ok(body: &Value) -> Option<Said> {
         status: 200,
         headers: vec![("content-type", "application/json".to_owned())],
         body: body.to_string(),
+        more: 0,
+        tail: "",
         cut: false,
     })
 }
@@ -80,6 +86,8 @@ pub fn empty(status: u16) -> Option<Said> {
         status,
         headers: Vec::new(),
         body: String::new(),
+        more: 0,
+        tail: "",
         cut: false,
     })
 }
@@ -88,6 +96,32 @@ pub fn refused(status: u16, reason: &str, message: &str) -> Option<Said> {
     let error = json!({"domain": "global", "reason": reason, "message": message});
     let body = json!({"error": {"code": status, "message": message, "errors": [error]}});
     ok(&body).map(|said| Said { status, ..said })
+}
+
+/// As many of [`FILLER`] make 16 MiB.
+const LONG: usize = 256;
+/// What long answers are full of: 64 KiB of Base64.
+pub static FILLER: [u8; 64 * 1024] = [b'Q'; 64 * 1024];
+
+/// An answer that begins and ends so, with [`FILLER`] so often between.
+pub fn long(begin: &str, more: usize, tail: &'static str) -> Option<Said> {
+    empty(200).map(|said| Said {
+        headers: vec![("content-type", "application/json".to_owned())],
+        body: begin.to_owned(),
+        more,
+        tail,
+        ..said
+    })
+}
+
+/// How much of long answers was taken.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Times of [`FILLER`].
+    pub pieces: AtomicUsize,
+    /// Answers of which 16 MiB were taken and that have not ended, now and at most.
+    now: AtomicUsize,
+    pub at_once: AtomicUsize,
 }
 
 /// An answer that breaks off.
@@ -108,7 +142,9 @@ type Rule = dyn Fn(&Asked) -> Option<Said> + Send + Sync;
 
 pub struct Gmail {
     pub mail: Arc<dyn Mailbox>,
+    pub calendars: Arc<dyn Calendars>,
     pub base: String,
+    pub taken: Arc<Taken>,
     asked: Arc<Mutex<Vec<Asked>>>,
     _home: TempDir,
 }
@@ -122,13 +158,15 @@ impl Gmail {
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let rule: Arc<Rule> = Arc::new(rule);
         let log = asked.clone();
+        let taken = Arc::<Taken>::default();
+        let taking = taken.clone();
         tokio::spawn(async move {
             loop {
                 let (stream, _) = socket.accept().await.unwrap();
-                let (rule, log) = (rule.clone(), log.clone());
+                let (rule, log, taking) = (rule.clone(), log.clone(), taking.clone());
                 let service = service_fn(move |request| {
-                    let (rule, log) = (rule.clone(), log.clone());
-                    async move { answer(request, &*rule, &log).await }
+                    let (rule, log, taking) = (rule.clone(), log.clone(), taking.clone());
+                    async move { answer(request, &*rule, &log, taking).await }
                 });
                 tokio::spawn(async move {
                     let _ = hyper::server::conn::http1::Builder::new()
@@ -137,7 +175,10 @@ impl Gmail {
                 });
             }
         });
-        Self::at(&base, "the-token", asked).await
+        Self {
+            taken,
+            ..Self::at(&base, "the-token", asked).await
+        }
     }
 
     /// The sandbox, as somebody who may do everything.
@@ -151,6 +192,7 @@ impl Gmail {
         let mut config = config(home.path(), &[]);
         config.endpoints.gmail = format!("{base}/").parse().unwrap();
         config.endpoints.google_people = format!("{base}/").parse().unwrap();
+        config.endpoints.google_calendar = format!("{base}/").parse().unwrap();
         let config = Arc::new(config);
         let accounts = Accounts::new(config.clone(), Store::new(&config));
         let tokens = Tokens {
@@ -165,6 +207,8 @@ impl Gmail {
         let providers = Providers::new(config, Arc::new(accounts));
         Self {
             mail: providers.mailbox(&account).unwrap(),
+            calendars: providers.calendars(&account).unwrap(),
+            taken: Arc::default(),
             base: base.to_owned(),
             asked,
             _home: home,
@@ -239,6 +283,7 @@ async fn answer(
     request: Request<Incoming>,
     rule: &Rule,
     log: &Mutex<Vec<Asked>>,
+    taken: Arc<Taken>,
 ) -> Result<Response<UnsyncBoxBody<Bytes, io::Error>>, hyper::Error> {
     let (parts, body) = request.into_parts();
     assert_eq!(parts.headers["authorization"], "Bearer the-token");
@@ -267,8 +312,24 @@ async fn answer(
     if said.cut {
         frames.push(Err(io::ErrorKind::ConnectionReset.into()));
     }
+    let mut so_far = 0;
+    let filler = move || {
+        so_far += 1;
+        taken.pieces.fetch_add(1, Ordering::Relaxed);
+        if so_far == LONG {
+            let now = taken.now.fetch_add(1, Ordering::Relaxed) + 1;
+            taken.at_once.fetch_max(now, Ordering::Relaxed);
+        }
+        if so_far == said.more && so_far >= LONG {
+            taken.now.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(Frame::data(Bytes::from_static(&FILLER)))
+    };
+    let frames = stream::iter(frames)
+        .chain(stream::iter(std::iter::repeat_with(filler).take(said.more)))
+        .chain(stream::iter([Ok(Frame::data(Bytes::from(said.tail)))]));
     // What stands before a break is to have left when it breaks.
-    let frames = stream::iter(frames).then(|frame| async {
+    let frames = frames.then(|frame| async {
         if frame.is_err() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

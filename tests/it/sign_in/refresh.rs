@@ -423,3 +423,39 @@ async fn tokens_are_not_readable_on_disk() {
     }
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-plainly");
 }
+
+/// A token that no header can carry is refused when it comes, and gone the next
+/// time: it would end every call.
+#[tokio::test]
+async fn a_token_that_cannot_be_sent_is_refused_at_the_door() {
+    for odd in [
+        "new\\r\\nX-Other: 1",
+        "new\\n",
+        "new one",
+        "",
+        "n\\u00e9w",
+        "new\\u0000",
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let server = TokenServer::start(move |number, _| match number {
+            0 => Answer::tokens(odd, None, 3_600),
+            _ => Answer::tokens("good", None, 3_600),
+        })
+        .await;
+        let accounts = server.accounts(home.path());
+        let account = accounts
+            .add(tokens("old", "rt", 0), "mira@example.com")
+            .await
+            .unwrap();
+        let error = accounts.bearer(&account.id).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Auth, "{odd}: {error}");
+        assert!(!error.to_string().contains("X-Other"), "{error}");
+        assert_eq!(accounts.bearer(&account.id).await.unwrap(), "good", "{odd}");
+        // One that was kept before there was a check is got anew.
+        let account = accounts
+            .add(tokens("a\r\nb", "rt", 3_600), "mira@example.com")
+            .await
+            .unwrap();
+        assert_eq!(accounts.bearer(&account.id).await.unwrap(), "good");
+    }
+}

@@ -1,0 +1,256 @@
+//! The connection that Google's generated clients get.
+//!
+//! They read an answer whole, however long it is, and cannot be told to stop. So
+//! their connection ends within the process: here their requests are received as
+//! they wrote them and sent by the one client of the process, and the answers are
+//! read with a cap. What a request asks for and what an answer means is no
+//! business of this file.
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use google_apis_common::Client;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy::Client as Legacy;
+use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
+use tower_service::Service;
+
+use crate::error::{Error, Kind};
+use crate::net::{self, Failure, Turn};
+
+/// The longest answer that is a list, or about one thing, in bytes. The longest
+/// that are asked for, 2,500 events, have a kilobyte or two each.
+pub const LISTS: usize = 8 << 20;
+/// The longest list of ids, in bytes: 500 of them, at 60 bytes each.
+const IDS: usize = 256 << 10;
+/// The longest letter, in bytes as Gmail writes it.
+const LETTERS: usize = 64 << 20;
+/// The longest file, in bytes as Gmail writes it: Base64 of the 50 MB that it
+/// takes in.
+const FILES: usize = 72 << 20;
+
+/// What an answer of ours says about one that did not come whole.
+const FAILED: &str = "daysheet-failed";
+
+/// Bytes on their way between the generated client and here.
+const BUFFER: usize = 64 * 1024;
+
+/// Opens the connections of a generated client.
+#[derive(Debug, Clone, Copy)]
+pub struct Wire;
+
+/// The client that a generated hub takes.
+pub fn client() -> Client<Wire> {
+    Legacy::builder(TokioExecutor::new()).build(Wire)
+}
+
+/// Why there is no whole answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    /// No connection was made.
+    Unreached,
+    /// It broke.
+    Broken,
+    /// It is longer than is read.
+    Long,
+}
+
+impl Failed {
+    const ALL: [Self; 3] = [Self::Unreached, Self::Broken, Self::Long];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Unreached => "unreached",
+            Self::Broken => "broken",
+            Self::Long => "long",
+        }
+    }
+
+    /// What the headers of an answer say about it.
+    pub fn told(headers: &HeaderMap) -> Option<Self> {
+        let word = headers.get(FAILED)?;
+        Self::ALL.into_iter().find(|one| word == one.word())
+    }
+
+    /// In words.
+    pub fn error(self) -> Error {
+        match self {
+            Self::Unreached => Error::new(Kind::Network, "Google could not be reached"),
+            Self::Broken => Error::new(Kind::Network, "the connection to Google broke"),
+            Self::Long => Error::argument("Google's answer is longer than is read")
+                .next("ask for fewer items, or for body=headers"),
+        }
+    }
+}
+
+impl From<&Failure> for Failed {
+    fn from(failure: &Failure) -> Self {
+        match failure {
+            Failure::Unreached(_) => Self::Unreached,
+            Failure::Broken(_) => Self::Broken,
+            Failure::Long => Self::Long,
+        }
+    }
+}
+
+/// How much of the answer to a request is read, in bytes.
+fn most(uri: &Uri) -> usize {
+    let (path, query) = (uri.path(), uri.query().unwrap_or_default());
+    let asks = |what: &str| query.split('&').any(|one| one == what);
+    if path.contains("/attachments/") {
+        FILES
+    } else if asks("format=full") || asks("format=raw") {
+        LETTERS
+    } else if path.ends_with("/me/messages") || path.ends_with("/me/threads") {
+        IDS
+    } else {
+        LISTS
+    }
+}
+
+/// Sends on what the generated client has written, to where it meant to connect.
+async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Infallible> {
+    let most = most(request.uri());
+    let answered = match whole(at, request).await {
+        Some(request) => net::exchange(request, most).await,
+        None => Err(Failure::Broken("the request is none".to_owned())),
+    };
+    Ok(match answered {
+        Ok(net::Read { answer, turn }) => {
+            let (mut parts, bytes) = answer.into_parts();
+            // What is about the other connection.
+            for header in [CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH] {
+                parts.headers.remove(header);
+            }
+            parts.headers.remove(FAILED);
+            parts.version = hyper::Version::HTTP_11;
+            Response::from_parts(parts, Held::new(bytes, turn))
+        }
+        Err(failure) => {
+            tracing::debug!(?failure, "no whole answer of Google's");
+            let mut answer = Response::new(Held::new(Vec::new(), None));
+            *answer.status_mut() = StatusCode::BAD_GATEWAY;
+            let word = HeaderValue::from_static(Failed::from(&failure).word());
+            answer.headers_mut().insert(FAILED, word);
+            answer
+        }
+    })
+}
+
+/// A request as the one client takes it.
+async fn whole(at: Uri, request: Request<Incoming>) -> Option<Request<Vec<u8>>> {
+    let (mut parts, body) = request.into_parts();
+    let mut uri = at.into_parts();
+    uri.path_and_query = parts.uri.path_and_query().cloned();
+    parts.uri = Uri::from_parts(uri).ok()?;
+    for header in [HOST, CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH] {
+        parts.headers.remove(header);
+    }
+    let body = body.collect().await.ok()?.to_bytes();
+    Some(Request::from_parts(parts, body.to_vec()))
+}
+
+impl Service<Uri> for Wire {
+    type Response = TokioIo<Near>;
+    type Error = io::Error;
+    type Future = Ready<io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, at: Uri) -> Self::Future {
+        let (near, far) = tokio::io::duplex(BUFFER);
+        tokio::spawn(async move {
+            let service = service_fn(|request| pass(at.clone(), request));
+            // It ends when the generated client lets it go.
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(far), service)
+                .await;
+        });
+        ready(Ok(TokioIo::new(Near(near))))
+    }
+}
+
+/// The generated client's end.
+#[derive(Debug)]
+pub struct Near(DuplexStream);
+
+impl Connection for Near {
+    fn connected(&self) -> Connected {
+        Connected::new()
+    }
+}
+
+impl AsyncRead for Near {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Near {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+/// A body, and the turn of a long one until it was handed over.
+#[derive(Debug)]
+struct Held {
+    bytes: Full<Bytes>,
+    _turn: Option<Turn>,
+}
+
+impl Held {
+    fn new(bytes: Vec<u8>, turn: Option<Turn>) -> Self {
+        Self {
+            bytes: Full::new(Bytes::from(bytes)),
+            _turn: turn,
+        }
+    }
+}
+
+impl Body for Held {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.bytes).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.bytes.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.bytes.size_hint()
+    }
+}

@@ -120,13 +120,52 @@ const ATTRIBUTES: &[&str] = &[
     "width",
 ];
 
+/// Classes and ids by which mail programs mark a signature, in small letters.
+const SIGNATURES: &[&str] = &[
+    "gmail_signature",
+    "moz-signature",
+    "signature",
+    "applemailsignature",
+    "ms-outlook-mobile-signature",
+];
+/// Those by which they mark what is quoted, where anything is a stranger's.
+const QUOTES: &[&str] = &[
+    "gmail_quote",
+    "gmail_quote_container",
+    "moz-cite-prefix",
+    "yahoo_quoted",
+    "appendonsend",
+    "divrplyfwdmsg",
+    "mail-editor-reference-message-container",
+];
+
 /// The part of an HTML document that may be sent, as what stands in a body;
 /// nothing if it is too large, or made to be slow.
 pub fn cleaned(html: &str) -> Option<String> {
-    if html.len() > MOST {
-        return None;
+    Some(read(html)?.finish())
+}
+
+fn read(html: &str) -> Option<Cleaner> {
+    match html.len() > MOST {
+        true => None,
+        false => run(html, Cleaner::default()),
     }
-    run(html, Cleaner::default()).map(|(html, _)| html)
+}
+
+/// The first signature of a document above what it quotes, cleaned and without
+/// its delimiter: what a mail program marks as one, or a `div` that begins with
+/// the delimiter, as ours.
+pub fn signature(html: &str) -> Option<String> {
+    let cleaner = read(html)?;
+    let whole = cleaner.finish();
+    let Sign::Was(from, to) = cleaner.sign.take() else {
+        return None;
+    };
+    let inside = whole.get(from..to)?.trim();
+    let rest = inside.strip_prefix("--").map(str::trim_start);
+    let rest = rest.map(|rest| rest.strip_prefix("<br>").unwrap_or(rest));
+    let inside = rest.unwrap_or(inside).trim();
+    (!inside.is_empty()).then(|| inside.to_owned())
 }
 
 /// Cleaned HTML without the pictures in it that load from elsewhere, which leave
@@ -137,10 +176,12 @@ pub fn without_remote_pictures(html: &str) -> Option<(String, usize)> {
         local: true,
         ..Cleaner::default()
     };
-    run(html, cleaner)
+    let cleaner = run(html, cleaner)?;
+    let left_out = cleaner.left_out.get();
+    Some((cleaner.finish(), left_out))
 }
 
-fn run(html: &str, cleaner: Cleaner) -> Option<(String, usize)> {
+fn run(html: &str, cleaner: Cleaner) -> Option<Cleaner> {
     let tokenizer = Tokenizer::new(cleaner, TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut parts = 0;
@@ -166,14 +207,28 @@ fn run(html: &str, cleaner: Cleaner) -> Option<(String, usize)> {
         }
     }
     tokenizer.end();
-    let left_out = tokenizer.sink.left_out.get();
-    Some((tokenizer.sink.finish(), left_out))
+    Some(tokenizer.sink)
+}
+
+/// Where the signature stands in what was written.
+#[derive(Clone, Copy, Default)]
+enum Sign {
+    #[default]
+    Unseen,
+    /// It begins here, in the element that is open at this depth.
+    Open(usize, usize),
+    /// From here to there.
+    Was(usize, usize),
+    /// What is quoted began before any.
+    None,
 }
 
 #[derive(Default)]
 struct Cleaner {
     out: RefCell<String>,
-    open: RefCell<Vec<String>>,
+    /// The elements that are open, and where what is in them begins.
+    open: RefCell<Vec<(String, usize)>>,
+    sign: Cell<Sign>,
     /// The element whose content is left out, and how often it is open.
     gone: RefCell<Option<(String, usize)>>,
     /// Set when the tokenizer said anything.
@@ -186,11 +241,45 @@ struct Cleaner {
 
 impl Cleaner {
     fn finish(&self) -> String {
-        let mut out = self.out.take();
-        for name in self.open.take().iter().rev() {
-            end(&mut out, name);
+        self.close(0);
+        self.out.take().trim_end().to_owned()
+    }
+
+    /// Closes what is open at this depth and deeper.
+    fn close(&self, depth: usize) {
+        let mut out = self.out.borrow_mut();
+        for (at, (name, _)) in self.open.borrow_mut().drain(depth..).enumerate().rev() {
+            if let Sign::Open(from, signed) = self.sign.get()
+                && signed == depth + at
+            {
+                self.sign.set(Sign::Was(from, out.len()));
+            }
+            end(&mut out, &name);
         }
-        out.trim().to_owned()
+    }
+
+    /// Notes where a signature begins, or what is quoted.
+    fn mark(&self, tag: &Tag, depth: usize, at: usize) {
+        if !matches!(self.sign.get(), Sign::Unseen) {
+            return;
+        }
+        let marked = |words: &[&str]| {
+            tag.attrs
+                .iter()
+                .filter(|one| matches!(&*one.name.local, "class" | "id"))
+                .flat_map(|one| one.value.split_ascii_whitespace())
+                .any(|word| words.contains(&word.to_ascii_lowercase().as_str()))
+        };
+        // One of the writer's own is not a letter's.
+        let cited = tag
+            .attrs
+            .iter()
+            .any(|one| &*one.name.local == "type" && &*one.value == "cite");
+        if (&*tag.name == "blockquote" && cited) || marked(QUOTES) {
+            self.sign.set(Sign::None);
+        } else if marked(SIGNATURES) {
+            self.sign.set(Sign::Open(at, depth));
+        }
     }
 
     fn start(&self, tag: &Tag) -> TokenSinkResult<()> {
@@ -254,7 +343,8 @@ impl Cleaner {
         }
         out.push('>');
         if !void {
-            open.push(name.to_owned());
+            open.push((name.to_owned(), out.len()));
+            self.mark(tag, open.len() - 1, out.len());
         }
     }
 
@@ -269,14 +359,28 @@ impl Cleaner {
             }
             return;
         }
-        let mut open = self.open.borrow_mut();
         // Only what is open here is closed: nothing breaks out of its place.
-        if let Some(at) = open.iter().rposition(|one| one == name) {
-            let mut out = self.out.borrow_mut();
-            for one in open.drain(at..).rev() {
-                end(&mut out, &one);
-            }
+        let at = self.open.borrow().iter().rposition(|(one, _)| one == name);
+        if let Some(at) = at {
+            self.close(at);
         }
+    }
+
+    fn text(&self, text: &str) {
+        let mut out = self.out.borrow_mut();
+        let open = self.open.borrow();
+        if text.trim() == "--"
+            && let Some((name, at)) = open.last()
+            && (name == "div" && *at == out.len() && matches!(self.sign.get(), Sign::Unseen))
+        {
+            self.sign.set(Sign::Open(*at, open.len() - 1));
+        }
+        // What begins a document stays where it is counted from.
+        let text = match out.is_empty() {
+            true => text.trim_start(),
+            false => text,
+        };
+        out.push_str(&html_escape::encode_text(text));
     }
 }
 
@@ -296,8 +400,7 @@ impl TokenSink for Cleaner {
             Token::CharacterTokens(text) => {
                 self.told.set(true);
                 if self.gone.borrow().is_none() {
-                    let text = html_escape::encode_text(&*text).into_owned();
-                    self.out.borrow_mut().push_str(&text);
+                    self.text(&text);
                 }
             }
             _ => self.told.set(true),

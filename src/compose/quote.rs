@@ -6,10 +6,11 @@
 use html_escape::encode_text;
 use jiff::tz::TimeZone;
 
-use super::clean::cleaned;
-use super::text::{Both, html_of, plain_of};
+use super::clean::{self, cleaned};
+use super::text::{Both, from_plain, html_of, plain_of};
 use crate::provider::mail::{Original, Person};
-use crate::text as clean;
+use crate::text as words;
+use crate::text::quote::split_quoted;
 
 /// The line above what is sent on.
 const FORWARDED: &str = "---------- Forwarded message ----------";
@@ -51,7 +52,7 @@ pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
     if let Some(sent) = original.sent {
         lines.push(format!("Date: {}", when(sent, zone)));
     }
-    lines.push(format!("Subject: {}", clean::cell(&original.subject)));
+    lines.push(format!("Subject: {}", words::cell(&original.subject)));
     for (name, people) in [("To", &original.to), ("Cc", &original.cc)] {
         if !people.is_empty() {
             lines.push(format!("{name}: {}", list(people)));
@@ -73,6 +74,34 @@ pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
 /// The quote at the end of a letter that we made; nothing if none is found in
 /// both of its forms.
 pub fn held(text: &str, html: &str) -> Option<Both> {
+    let (line, start) = quoted(text, html)?;
+    let lines: Vec<&str> = text.lines().skip(line).collect();
+    Some(Both {
+        text: lines.join("\n").trim_end().to_owned(),
+        // Where a document was made of it, its end follows.
+        html: cleaned(html.get(start..)?)?,
+    })
+}
+
+/// The signature of a draft, whoever made it, above what it quotes; nothing if
+/// none is marked as such.
+pub fn signature(text: &str, html: &str) -> Option<Both> {
+    let (line, start) = quoted(text, html).unwrap_or((usize::MAX, html.len()));
+    let lines: Vec<&str> = text.lines().take(line).collect();
+    let plain = split_quoted(&lines.join("\n")).signature;
+    let plain = plain.map(|text| text.strip_prefix("--\n").unwrap_or(&text).to_owned());
+    match clean::signature(html.get(..start)?) {
+        Some(html) => Some(Both {
+            text: plain.unwrap_or_else(|| plain_of(&html)),
+            html,
+        }),
+        None => plain.map(|text| from_plain(&text)),
+    }
+}
+
+/// Where the quote of a letter that we made begins: the line of its text, and
+/// the byte of its HTML.
+fn quoted(text: &str, html: &str) -> Option<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let begins = |at: usize, line: &str| {
         let next = lines.get(at + 1).copied().unwrap_or_default();
@@ -83,7 +112,6 @@ pub fn held(text: &str, html: &str) -> Option<Both> {
         .enumerate()
         .position(|(at, line)| begins(at, line))?;
     let first = lines.get(at)?;
-    let text = lines.get(at..)?.join("\n");
     let start = match *first == FORWARDED {
         true => {
             let mark = html.find(FORWARDED)?;
@@ -94,11 +122,7 @@ pub fn held(text: &str, html: &str) -> Option<Both> {
             html.get(..mark)?.rfind("<p")?
         }
     };
-    Some(Both {
-        text: text.trim_end().to_owned(),
-        // Where a document was made of it, its end follows.
-        html: cleaned(html.get(start..)?)?,
-    })
+    Some((at, start))
 }
 
 /// New text, signature and quote as one, in that order; what is empty is not
@@ -143,7 +167,7 @@ fn when(at: jiff::Timestamp, zone: &TimeZone) -> String {
 
 fn list(people: &[Person]) -> String {
     let one =
-        |person: &Person| clean::Address::new(person.name.as_deref(), &person.address).to_string();
+        |person: &Person| words::Address::new(person.name.as_deref(), &person.address).to_string();
     people.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 

@@ -28,6 +28,8 @@ use crate::store::HandleKind;
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_draft";
+/// How to have a signature that is not there.
+const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
 /// The longest subject, in bytes.
 const LONGEST_SUBJECT: usize = 1_000;
 
@@ -306,10 +308,22 @@ impl Pipeline {
             if asked.quote && quote.is_none() && !letter.references.is_empty() {
                 notes.push("no quote was found below the old text: there is none now".to_owned());
             }
-            let signature = match &alias {
+            let own = match &alias {
                 Some(one) => self.signature(desk, one).await?,
                 None => None,
             };
+            let stood = quote::signature(&held.letter.text, &held.letter.html);
+            let from = &letter.from.address;
+            let signature = match from.eq_ignore_ascii_case(&held.letter.from.address) {
+                true => stood.clone().or(own),
+                false => own,
+            };
+            notes.extend(dropped(
+                &held.letter,
+                stood.as_ref(),
+                signature.as_ref(),
+                from,
+            ));
             let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
             notes.extend(self.without_remote_pictures(&mut whole.html)?);
             (letter.text, letter.html) = (whole.text, whole.html);
@@ -433,6 +447,28 @@ fn body(asked: &DraftOf) -> Result<Option<Both>> {
         BodyFormat::Text => text::from_plain(said),
         BodyFormat::Html => text::from_html(said)?,
     }))
+}
+
+/// What is to be said when a draft has another signature than it had, or none.
+fn dropped(
+    held: &Outgoing,
+    stood: Option<&Both>,
+    now: Option<&Both>,
+    from: &str,
+) -> Option<String> {
+    match (stood, now) {
+        (Some(_), None) => Some(format!(
+            "the signature was left out, because {from} has none: {SIGN}"
+        )),
+        (Some(before), Some(now)) if before.text != now.text => {
+            Some(format!("the signature is that of {from} now"))
+        }
+        // In what others wrote, one may stand that is not marked.
+        (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => Some(
+            format!("all text above the quote was replaced, a signature in it too: {SIGN}"),
+        ),
+        _ => None,
+    }
 }
 
 /// A subject as it was said, if it is one line.

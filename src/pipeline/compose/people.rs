@@ -185,3 +185,9 @@ pub(in crate::pipeline) fn message_id(sender: &str) -> Result<String> {
         .map_or("localhost", |(_, domain)| domain);
     Ok(format!("{random}@{domain}"))
 }
+
+/// True for a Message-ID as [`message_id`] makes it.
+pub(super) fn is_ours(id: &str) -> bool {
+    let random = id.split('@').next().unwrap_or_default();
+    random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

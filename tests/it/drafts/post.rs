@@ -16,8 +16,8 @@ use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::mail::{
-    Alias, Arrange, Compose, Content, HeldDraft, HeldFile, Organize, Origin, Original, Outgoing,
-    Person,
+    Alias, Arrange, Compose, Content, HeldDraft, HeldFile, Importance, Organize, Origin, Original,
+    Outgoing, Person,
 };
 use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page};
 use daysheet::schemas::Api;
@@ -356,6 +356,33 @@ impl Post {
 
     pub async fn attachment(&self, id: &str) -> String {
         self.handle(HandleKind::Attachment, id).await
+    }
+
+    /// A draft that another program made, as `draft1`; its handle.
+    pub async fn made_elsewhere(&self, from: Person, text: &str, html: &str) -> String {
+        let held = HeldDraft {
+            id: "draft1".to_owned(),
+            message: "m-draft1".to_owned(),
+            thread: "thread9".to_owned(),
+            version: "v0".to_owned(),
+            letter: Outgoing {
+                message_id: "CAF-x1@mail.example.com".to_owned(),
+                from,
+                to: Vec::new(),
+                cc: Vec::new(),
+                bcc: Vec::new(),
+                reply_to: Vec::new(),
+                subject: "Lamps".to_owned(),
+                text: text.to_owned(),
+                html: html.to_owned(),
+                importance: Importance::Normal,
+                in_reply_to: None,
+                references: Vec::new(),
+                files: Vec::new(),
+            },
+        };
+        self.set(|state| drop(state.drafts.insert(held.id.clone(), held)));
+        self.handle(HandleKind::Draft, "draft1").await
     }
 
     pub fn held(&self, id: &str) -> Outgoing {

@@ -22,6 +22,7 @@ use super::google::{CALENDAR, Google};
 use super::google_calendar_facts::{self as read, flag, list, mask, some};
 use super::google_wire::{self, Wire};
 use super::json::text;
+use super::pace::rehearsed;
 use crate::accounts::{Account, TokenSource};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
@@ -304,6 +305,23 @@ impl Calendars for GoogleCalendar {
 
     async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
         self.since(cursor, projection).await
+    }
+
+    async fn rehearse(
+        &self,
+        calendar: Option<&str>,
+        current: Option<&Value>,
+        change: &Change,
+        notify: Notify,
+    ) -> Result<()> {
+        match current {
+            Some(current) => rehearsed(self.update(current, change, notify)).await,
+            None => rehearsed(self.create(calendar, change, notify)).await,
+        }
+    }
+
+    async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
+        rehearsed(self.manage(op)).await
     }
 
     fn check_id(&self, id: &str) -> Result<()> {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::json::text;
 use super::microsoft_answer::not_ours;
 use super::outlook::Outlook;
+use super::pace::rehearsed;
 use super::{outlook_contacts, outlook_places, outlook_rules, outlook_settings};
 use crate::error::{Error, Kind, Result};
 use crate::net;
@@ -36,6 +37,10 @@ impl Arrange for Outlook {
 
     async fn auto_reply(&self) -> Result<AutoReply> {
         outlook_settings::auto_reply(self).await
+    }
+
+    async fn rehearse(&self, change: &SetUp) -> Result<()> {
+        rehearsed(self.set_up(change)).await
     }
 
     async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {

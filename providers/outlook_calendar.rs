@@ -16,6 +16,7 @@ use super::microsoft::{Graph, request};
 use super::microsoft_answer::{DENIED, not_ours};
 use super::outlook_facts::{is, nested};
 use super::outlook_write::{self, refused};
+use super::pace::rehearsed;
 use super::{outlook_calendar_changes, outlook_events, outlook_facts, outlook_schedule};
 use crate::accounts::{Account, TokenSource};
 use crate::config::Config;
@@ -208,6 +209,23 @@ impl Calendars for OutlookCalendar {
         // Graph tells changes of events whole.
         let calendars = self.all_calendars().await?;
         outlook_calendar_changes::changes(&self.graph, &calendars, cursor, Timestamp::now()).await
+    }
+
+    async fn rehearse(
+        &self,
+        calendar: Option<&str>,
+        current: Option<&Value>,
+        change: &Change,
+        notify: Notify,
+    ) -> Result<()> {
+        match current {
+            Some(current) => rehearsed(self.update(current, change, notify)).await,
+            None => rehearsed(self.create(calendar, change, notify)).await,
+        }
+    }
+
+    async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
+        rehearsed(self.manage(op)).await
     }
 
     fn check_id(&self, id: &str) -> Result<()> {

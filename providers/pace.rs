@@ -8,6 +8,7 @@
 //! carried out. It knows no provider; what an answer means is decided where the
 //! call is made.
 
+use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +30,35 @@ const LONGEST_HUSH: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest single wait before another attempt; a provider that asks for more
 /// gets its wish told to the caller instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+tokio::task_local! {
+    /// There while a change is rehearsed: true once its first call was to be made.
+    static REHEARSED: Cell<bool>;
+}
+
+/// Carries out a change as far as its first call that would change something, and
+/// does not make that one.
+///
+/// # Errors
+/// What the change is refused for before.
+pub async fn rehearsed<T>(change: impl Future<Output = Result<T>>) -> Result<()> {
+    let until = async {
+        let done = change.await;
+        (done, REHEARSED.with(Cell::get))
+    };
+    match REHEARSED.scope(Cell::new(false), until).await {
+        (_, true) => Ok(()),
+        (done, false) => done.map(drop),
+    }
+}
+
+/// Stops a change that is only rehearsed.
+fn in_earnest() -> Result<()> {
+    match REHEARSED.try_with(|reached| reached.set(true)) {
+        Ok(()) => Err(Error::new(Kind::Internal, "a rehearsal ends here")),
+        Err(_) => Ok(()),
+    }
+}
 
 /// The pace of one account's calls.
 pub struct Pace {
@@ -98,6 +128,7 @@ impl Pace {
     where
         F: Future<Output = Result<T>>,
     {
+        in_earnest()?;
         self.attempts(1, patience.max(PATIENCE), limited, make)
             .await
     }
@@ -108,6 +139,7 @@ impl Pace {
     where
         F: Future<Output = Result<T>>,
     {
+        in_earnest()?;
         self.attempts(weight, PATIENCE, limited, make).await
     }
 
@@ -117,6 +149,7 @@ impl Pace {
     where
         F: Future<Output = Result<T>>,
     {
+        in_earnest()?;
         self.attempts(1, patience.max(PATIENCE), |_| false, make)
             .await
     }

@@ -16,6 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp};
 use crate::providers::json::text;
+use crate::providers::pace::rehearsed;
 use crate::text::brief;
 
 const FILTERS: [&str; 2] = ["settings", "filters"];
@@ -32,6 +33,10 @@ impl Arrange for Gmail {
 
     async fn auto_reply(&self) -> Result<AutoReply> {
         Ok(reply(&self.get(&VACATION, &[]).await?))
+    }
+
+    async fn rehearse(&self, change: &SetUp) -> Result<()> {
+        rehearsed(self.set_up(change)).await
     }
 
     async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {

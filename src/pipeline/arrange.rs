@@ -179,6 +179,18 @@ impl Pipeline {
         draft
     }
 
+    /// What is planned, when the provider would not refuse it.
+    async fn rehearsal(
+        &self,
+        owner: &Held,
+        change: &SetUp,
+        about: (&str, &'static str, &str),
+    ) -> Result<Draft> {
+        owner.mailbox.rehearse(change).await?;
+        let (item, op, detail) = about;
+        self.one_outcome(item, op, "planned", detail).await
+    }
+
     async fn one_outcome(
         &self,
         item: &str,

@@ -19,7 +19,7 @@ use self::undo::{Kept, KeptMail};
 use super::audit::{BEGUN, Entry};
 use super::{Draft, Pipeline};
 use crate::access::Access;
-use crate::caller::Caller;
+use crate::caller::{Caller, Reply};
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::MailState;
 use crate::request::mail::Modify;
@@ -27,6 +27,7 @@ use crate::times;
 
 pub(super) use self::chosen::{Choice, Chosen};
 pub(super) use self::deeds::{Deed, With, deeds};
+pub(super) use self::told::ASKED_BEFORE;
 
 /// What is to be done with messages of one account, and what became of it.
 pub(super) struct Work {
@@ -92,18 +93,20 @@ impl Pipeline {
         if verb == "unsubscribe" {
             return self.unsubscribe(choice, asked.dry_run, caller).await;
         }
-        self.change(choice, verb, &[(verb, with)], asked.dry_run)
+        self.change(choice, verb, &[(verb, with)], asked.dry_run, Some(caller))
             .await
     }
 
     /// Does something with the messages chosen, and tells what became of it.
-    /// `steps` are done one after the other, and undone together.
+    /// `steps` are done one after the other, and undone together. Before messages
+    /// are deleted for good the `caller` is asked.
     pub(super) async fn change(
         &self,
         mut choice: Choice,
         op: &'static str,
         steps: &[(&str, With)],
         dry_run: bool,
+        caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
         let mut works = Vec::new();
         let several = choice.accounts.len() > 1;
@@ -133,14 +136,62 @@ impl Pipeline {
         }
         choice.notes.dedup();
         join_all(works.iter_mut().map(look)).await;
-        let undo = match dry_run {
-            true => None,
-            false => self
-                .write_changes(&mut works, op, &mut choice.notes)
-                .await
-                .map_err(|error| undone(error, &choice.notes))?,
-        };
+        let mut undo = None;
+        if !dry_run {
+            let refused = match caller {
+                Some(caller) if op == "delete" => !self.may_delete(&works, caller).await?,
+                _ => false,
+            };
+            match refused {
+                true => refuse(&mut works),
+                false => {
+                    undo = self
+                        .write_changes(&mut works, op, &mut choice.notes)
+                        .await
+                        .map_err(|error| undone(error, &choice.notes))?;
+                }
+            }
+        }
         self.tell_changes(works, op, choice, undo, dry_run).await
+    }
+
+    /// Asks before messages are gone for good; false if the user said no. Where
+    /// nobody can be asked, the access level is the user's word.
+    async fn may_delete(&self, works: &[Work], caller: &dyn Caller) -> Result<bool> {
+        let count: usize = works.iter().map(|one| one.changes.len()).sum();
+        if count == 0 {
+            return Ok(true);
+        }
+        let owners: Vec<&str> = works
+            .iter()
+            .filter(|one| !one.changes.is_empty())
+            .map(|one| one.chosen.account.email.as_str())
+            .collect();
+        let what = match count {
+            1 => "1 message".to_owned(),
+            count => format!("{count} messages"),
+        };
+        let mut lines = vec![format!(
+            "Delete {what} of {} for good? There is no undo.",
+            owners.join(", ")
+        )];
+        let shown = self.first_lines(works).await?;
+        let more = count - shown.len().min(count);
+        lines.extend(shown);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        self.may_erase(&lines.join("\n"), caller).await
+    }
+
+    /// Asks before something is gone for good; false if the user said no. Where
+    /// nobody can be asked, the access level is the user's word.
+    pub(super) async fn may_erase(&self, question: &str, caller: &dyn Caller) -> Result<bool> {
+        match caller.confirm(question).await {
+            Reply::Yes | Reply::Nobody => Ok(true),
+            Reply::No => Ok(false),
+            Reply::Later => Err(Error::argument("the user is being asked")),
+        }
     }
 
     /// Writes what is planned; the number to undo it by, if that can be done.
@@ -365,6 +416,15 @@ async fn write(work: &mut Work) {
     for change in &mut work.changes {
         if change.outcome == Turn::Planned {
             change.outcome = Turn::Done;
+        }
+    }
+}
+
+/// What the user did not want stays.
+fn refuse(works: &mut [Work]) {
+    for work in works {
+        for change in std::mem::take(&mut work.changes) {
+            work.miss(&change.before.id, "refused", "the user said no");
         }
     }
 }

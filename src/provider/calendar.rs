@@ -333,6 +333,26 @@ pub trait Calendars: Send + Sync {
         Ok(())
     }
 
+    /// Refuses what [`Calendars::update`] of `current`, or else
+    /// [`Calendars::create`] in `calendar`, would refuse before it writes, and
+    /// writes nothing.
+    async fn rehearse(
+        &self,
+        calendar: Option<&str>,
+        current: Option<&Value>,
+        change: &Change,
+        notify: Notify,
+    ) -> Result<()> {
+        let _ = calendar;
+        self.check(current, change, notify)
+    }
+
+    /// The same for [`Calendars::manage`].
+    async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
+        let _ = op;
+        Ok(())
+    }
+
     /// Checks that `id` could be one of this service's event ids.
     fn check_id(&self, id: &str) -> Result<()>;
 }

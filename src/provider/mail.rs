@@ -581,6 +581,13 @@ pub trait Arrange: Send + Sync {
         let _ = change;
         Err(unsupported())
     }
+
+    /// Refuses what [`Arrange::set_up`] would refuse before it changes anything,
+    /// and changes nothing.
+    async fn rehearse(&self, change: &SetUp) -> Result<()> {
+        let _ = change;
+        Ok(())
+    }
 }
 
 fn unsupported() -> Error {

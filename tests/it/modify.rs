@@ -1,12 +1,15 @@
 //! `mail_modify`, over mailboxes in memory.
 
+use std::sync::Mutex;
+
 use daysheet::budget::count::tokens;
+use daysheet::caller::Reply;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::mail::Flag;
 use daysheet::schemas::Api;
 use serde_json::json;
 
-use crate::rack::{Room, starred};
+use crate::rack::{Room, Says, starred};
 
 #[tokio::test]
 async fn each_verb_is_one_step() {
@@ -325,6 +328,85 @@ async fn what_cannot_be_had_back_says_so() {
         room.ok("mail_modify", delete).await,
         "done: 2\n--\ngone for good: there is no undo"
     );
+}
+
+/// What is gone for good is asked about before, with what it is; a dry run says so.
+#[tokio::test]
+async fn the_user_is_asked_before_it_is_gone_for_good() {
+    let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
+    let delete = json!({"ids": some, "do": "delete"});
+    for (reply, answer, left) in [
+        (
+            Reply::Yes,
+            "done: 7\n--\ngone for good: there is no undo",
+            1,
+        ),
+        (
+            Reply::No,
+            "done: 0\noutcomes[1|]{item|op|result|detail}:\n  \
+             7 messages, m1 m2 m3 m4 m5 and others|delete|refused|the user said no",
+            8,
+        ),
+        // As with a letter that is sent, the level is the user's word then.
+        (
+            Reply::Nobody,
+            "done: 7\n--\ngone for good: there is no undo",
+            1,
+        ),
+        (Reply::Later, "the user is being asked", 8),
+    ] {
+        let room = Room::one(Api::Gmail, "full").await;
+        room.ana().fill(8);
+        let caller = Says(reply, Mutex::default());
+        let said = room.call_as("mail_modify", delete.clone(), &caller).await;
+        let said = said.map_or_else(|error| error.to_string(), |blocks| blocks.join("\n--\n"));
+        assert_eq!(said, answer, "{reply:?}");
+        assert_eq!(room.ana().mail.lock().unwrap().len(), left, "{reply:?}");
+        let asked = caller.1.lock().unwrap().clone();
+        assert_eq!(asked.len(), 1);
+        let lines = (1..=5).map(|at| format!("Shop <news@ana.example>: Letter ana-{at:04}\n"));
+        assert_eq!(
+            asked[0],
+            format!(
+                "Delete 7 messages of ana@example.com for good? There is no undo.\n{}and 2 more",
+                lines.collect::<String>()
+            )
+        );
+    }
+    let room = Room::one(Api::Gmail, "full").await;
+    room.ana().fill(1);
+    let caller = Says(Reply::No, Mutex::default());
+    for (arguments, answer) in [
+        (
+            json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),
+            "planned: 1\nmessages[1|]{id|from|subject}:\n  m1|Shop <news@ana.example>|Letter ana-0001\n--\ndry run: nothing was \
+             written\ndo=delete is for good: the user is asked before, where that can be done, and \
+             there is no undo",
+        ),
+        // Nothing to delete, nothing to ask; and the trash can be left again.
+        (
+            json!({"ids": "ana-0001", "do": "trash"}),
+            "done: 1\nundo: u1",
+        ),
+    ] {
+        let blocks = room.call_as("mail_modify", arguments, &caller).await;
+        assert_eq!(blocks.unwrap().join("\n--\n"), answer);
+        assert_eq!(caller.1.lock().unwrap().len(), 0);
+    }
+}
+
+/// A folder that is to be made on the way is tried out by a dry run.
+#[tokio::test]
+async fn a_dry_run_refuses_a_folder_that_cannot_be() {
+    let room = Room::one(Api::Outlook, "organize").await;
+    room.ana().fill(1);
+    room.ana()
+        .fail("set_up", Error::argument("that is no name"));
+    for dry_run in [true, false] {
+        let to = json!({"ids": "ana-0001", "do": "move", "to": "A//B", "create": true, "dry_run": dry_run});
+        assert_eq!(room.error("mail_modify", to).await, "that is no name");
+    }
+    assert_eq!(room.ana().written(), Vec::<String>::new());
 }
 
 #[tokio::test]

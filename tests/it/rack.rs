@@ -146,6 +146,11 @@ impl Rack {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 
+    fn set_up_fails(&self) -> Result<()> {
+        let failing = self.failing.lock().unwrap();
+        failing.get("set_up").cloned().map_or(Ok(()), Err)
+    }
+
     fn note(&self, line: String) {
         self.log.lock().unwrap().push(line);
     }
@@ -258,6 +263,7 @@ impl Organize for Rack {
         if !create {
             return Err(Error::new(Kind::NotFound, format!("there is no {name}")).next("say Bills"));
         }
+        self.set_up_fails()?;
         let id = format!("made-{name}");
         places.insert(name.to_owned(), id.clone());
         Ok(Place {
@@ -310,10 +316,12 @@ impl Arrange for Rack {
         Ok(self.reply.lock().unwrap().clone())
     }
 
+    async fn rehearse(&self, _: &SetUp) -> Result<()> {
+        self.set_up_fails()
+    }
+
     async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
-        if let Some(error) = self.failing.lock().unwrap().get("set_up") {
-            return Err(error.clone());
-        }
+        self.set_up_fails()?;
         self.note(format!("{change:?}"));
         let mut rules = self.rules.lock().unwrap();
         Ok(match change {

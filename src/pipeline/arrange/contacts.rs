@@ -4,6 +4,7 @@ use super::{Held, Set, id, no_id, nothing, settable};
 use crate::access::Access;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
+use crate::pipeline::modify::ASKED_BEFORE;
 use crate::pipeline::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
@@ -32,11 +33,12 @@ impl Pipeline {
                 );
             };
             let owner = self.mail_held(asked.account.as_deref()).await?;
+            let change = SetUp::CreateContact(card);
             if asked.dry_run {
                 let detail = format!("in {}", owner.label);
-                return self.one_outcome(&name, "create", "planned", &detail).await;
+                let about = (name.as_str(), "create", detail.as_str());
+                return self.rehearsal(&owner, &change, about).await;
             }
-            let change = SetUp::CreateContact(card);
             let answer = self.set_up(&owner, "create contact", "", &change).await;
             return self
                 .as_held(&owner, &CONTACT, answer, (&name, "create", ""))
@@ -53,12 +55,12 @@ impl Pipeline {
             }
             self.needs(Access::Full, "deleting a contact for good")?;
             let id = self.contact_id(&owner, said).await?;
-            if asked.dry_run {
-                return self
-                    .one_outcome(said, "delete", "planned", "for good")
-                    .await;
-            }
             let change = SetUp::DeleteContact { id: id.clone() };
+            if asked.dry_run {
+                let detail = format!("for good: {ASKED_BEFORE}");
+                let about = (said, "delete", detail.as_str());
+                return self.rehearsal(&owner, &change, about).await;
+            }
             let answer = self.set_up(&owner, "delete contact", &id, &change).await;
             let about = (said, "delete", "for good");
             return self.as_held(&owner, &CONTACT, answer, about).await;
@@ -67,13 +69,13 @@ impl Pipeline {
             return Err(nothing());
         }
         let id = self.contact_id(&owner, said).await?;
-        if asked.dry_run {
-            return self.one_outcome(said, "update", "planned", "").await;
-        }
         let change = SetUp::UpdateContact {
             id: id.clone(),
             card,
         };
+        if asked.dry_run {
+            return self.rehearsal(&owner, &change, (said, "update", "")).await;
+        }
         let answer = self.set_up(&owner, "update contact", &id, &change).await;
         self.as_held(&owner, &CONTACT, answer, (said, "update", ""))
             .await

@@ -35,10 +35,6 @@ impl Pipeline {
                 Err(error) if error.kind() == Kind::NotFound => {}
                 Err(error) => return Err(error),
             }
-            if asked.dry_run {
-                let detail = format!("in {}", owner.label);
-                return self.one_outcome(&name, "create", "planned", &detail).await;
-            }
             let change = match folder {
                 true => SetUp::CreateFolder { name: name.clone() },
                 false => SetUp::CreateCategory {
@@ -46,6 +42,11 @@ impl Pipeline {
                     colour,
                 },
             };
+            if asked.dry_run {
+                let detail = format!("in {}", owner.label);
+                let about = (name.as_str(), "create", detail.as_str());
+                return self.rehearsal(&owner, &change, about).await;
+            }
             let answer = self.set_up(&owner, "create folder", &name, &change).await;
             return self
                 .as_held(&owner, table, answer, (&name, "create", ""))
@@ -73,12 +74,9 @@ impl Pipeline {
                 }
             };
         }
-        if asked.dry_run {
-            let detail = name.map_or_else(String::new, |name| format!("to {name}"));
-            return self
-                .one_outcome(&place.name, "update", "planned", &detail)
-                .await;
-        }
+        let detail = name
+            .as_ref()
+            .map_or_else(String::new, |name| format!("to {name}"));
         let change = match (folder, name) {
             (true, Some(name)) => SetUp::RenameFolder {
                 id: place.id.clone(),
@@ -90,6 +88,10 @@ impl Pipeline {
                 colour,
             },
         };
+        if asked.dry_run {
+            let about = (place.name.as_str(), "update", detail.as_str());
+            return self.rehearsal(&owner, &change, about).await;
+        }
         let answer = self
             .set_up(&owner, "update folder", &place.id, &change)
             .await;
@@ -109,6 +111,11 @@ impl Pipeline {
             true => "with what is in it, into Deleted Items",
             false => "its messages stay",
         };
+        let id = place.id.clone();
+        let (table, change) = match folder {
+            true => (&FOLDER, SetUp::DeleteFolder { id }),
+            false => (&CATEGORY, SetUp::DeleteCategory { id }),
+        };
         if asked.dry_run {
             let count = match self.messages_of(owner, place, folder || gmail).await? {
                 Some(1) => "1 message; ".to_owned(),
@@ -116,15 +123,9 @@ impl Pipeline {
                 None => String::new(),
             };
             let detail = format!("{count}{detail}");
-            return self
-                .one_outcome(&place.name, "delete", "planned", &detail)
-                .await;
+            let about = (place.name.as_str(), "delete", detail.as_str());
+            return self.rehearsal(owner, &change, about).await;
         }
-        let id = place.id.clone();
-        let (table, change) = match folder {
-            true => (&FOLDER, SetUp::DeleteFolder { id }),
-            false => (&CATEGORY, SetUp::DeleteCategory { id }),
-        };
         let answer = self
             .set_up(owner, "delete folder", &place.id, &change)
             .await;

@@ -59,12 +59,13 @@ impl Pipeline {
                 .next("name what to delete by `id` alone"));
             }
             let detail = "what it did stays done";
-            if asked.dry_run {
-                return self.one_outcome(&name, "delete", "planned", detail).await;
-            }
             let change = SetUp::DeleteRule {
                 id: rule.id.clone(),
             };
+            if asked.dry_run {
+                let about = (name.as_str(), "delete", detail);
+                return self.rehearsal(&owner, &change, about).await;
+            }
             let answer = self.set_up(&owner, "delete rule", &rule.id, &change).await;
             return self
                 .as_held(
@@ -134,19 +135,20 @@ impl Pipeline {
             None => ("create", told(&rule)),
             Some(_) => ("update", told(&rule)),
         };
-        if asked.dry_run {
-            let when = rule.when.as_ref().map(query).unwrap_or_default();
-            let detail = format!("when {when} then {}", steps(&rule.then));
-            return self.one_outcome(&name, op, "planned", &detail).await;
-        }
-        let before = match before {
-            Some(before) => before,
-            None => owner.mailbox.rules().await?,
-        };
+        let when = rule.when.as_ref().map(query).unwrap_or_default();
+        let detail = format!("when {when} then {}", steps(&rule.then));
         let id = rule.id.clone();
         let change = match op {
             "create" => SetUp::CreateRule(rule),
             _ => SetUp::UpdateRule(rule),
+        };
+        if asked.dry_run {
+            let about = (name.as_str(), op, detail.as_str());
+            return self.rehearsal(owner, &change, about).await;
+        }
+        let before = match before {
+            Some(before) => before,
+            None => owner.mailbox.rules().await?,
         };
         let answer = self
             .set_up(owner, &format!("{op} rule"), &id, &change)
@@ -285,7 +287,8 @@ impl Pipeline {
             let line = format!("passed over: {}", passed_over.join(", "));
             choice.notes.push(line);
         }
-        self.change(choice, "run", &steps, asked.dry_run).await
+        self.change(choice, "run", &steps, asked.dry_run, None)
+            .await
     }
 }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::target::short;
 use crate::provider::Mailbox;
-use crate::provider::mail::{Flag, MailState, Place, PlaceKind, Step};
+use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SetUp, Step};
 use crate::query;
 use crate::schemas::Api;
 
@@ -250,7 +250,16 @@ async fn find(
             }
             Ok(place)
         }
-        Err(error) if with.create && error.kind() == Kind::NotFound => {
+        Err(error) if with.create && with.dry_run && error.kind() == Kind::NotFound => {
+            let wanted = name.to_owned();
+            let change = match kind {
+                PlaceKind::Folder => SetUp::CreateFolder { name: wanted },
+                PlaceKind::Label => SetUp::CreateCategory {
+                    name: wanted,
+                    colour: None,
+                },
+            };
+            mailbox.rehearse(&change).await?;
             notes.push(format!("{} would be made", short(name)));
             Ok(Place {
                 id: String::new(),

@@ -18,6 +18,9 @@ use crate::store::HandleKind;
 const SHOWN: usize = 5;
 /// Their columns.
 const COLUMNS: &[&str] = &["id", "from", "subject"];
+/// What a dry run says of what cannot be had back.
+pub(in crate::pipeline) const ASKED_BEFORE: &str =
+    "the user is asked before, where that can be done, and there is no undo";
 /// How many handles one outcome names.
 const NAMED: usize = 5;
 
@@ -49,6 +52,11 @@ impl Pipeline {
         }
         if dry_run {
             draft.notes.push("dry run: nothing was written".to_owned());
+            if op == "delete" && done > 0 {
+                draft
+                    .notes
+                    .push(format!("do=delete is for good: {ASKED_BEFORE}"));
+            }
             let rows = self.first_rows(&works, several).await?;
             if !rows.is_empty() {
                 if done > rows.len() {
@@ -104,6 +112,18 @@ impl Pipeline {
         }
         draft.notes.extend(choice.notes);
         Ok(draft)
+    }
+
+    /// From whom the first of those are that are going to change, and what they
+    /// are about: a line for each.
+    pub(super) async fn first_lines(&self, works: &[Work]) -> Result<Vec<String>> {
+        let rows = self.first_rows(works, false).await?;
+        let text = |cell: Option<&Cell>| match cell {
+            Some(Cell::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let line = |row: &[Cell]| format!("{}: {}", text(row.get(1)), text(row.get(2)));
+        Ok(rows.rows().map(line).collect())
     }
 
     /// What is not as it should be, those of the same reason together.

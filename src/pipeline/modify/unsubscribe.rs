@@ -115,7 +115,14 @@ impl Pipeline {
                         continue;
                     }
                 };
-                match way(&letter.headers) {
+                let way = way(&letter.headers);
+                if let Some(Way::Mail(letter)) = &way
+                    && let Err(error) = self.allowed(std::iter::once(&reader(letter)))
+                {
+                    told.outcomes.push(Outcome::failed(handle, OP, &error));
+                    continue;
+                }
+                match way {
                     None => told.outcomes.push(Outcome::new(
                         handle,
                         OP,
@@ -199,14 +206,9 @@ impl Pipeline {
         // An account that cannot tell its addresses has its own at least.
         let senders = chosen.mailbox.senders().await.unwrap_or_default();
         let from = senders.into_iter().next().map_or(own, |one| one.person);
-        let to = Person {
-            name: None,
-            address: letter.to.clone(),
-        };
-        self.allowed(std::iter::once(&to))?;
         let outgoing = Outgoing {
             message_id: message_id(&from.address)?,
-            to: vec![to],
+            to: vec![reader(letter)],
             cc: Vec::new(),
             bcc: Vec::new(),
             reply_to: Vec::new(),
@@ -231,6 +233,14 @@ impl Pipeline {
             "{handle} is a letter to {}: send it with mail_send",
             short(&letter.to)
         ))
+    }
+}
+
+/// Who gets the letter that leaves a list.
+fn reader(letter: &Letter) -> Person {
+    Person {
+        name: None,
+        address: letter.to.clone(),
     }
 }
 

@@ -50,9 +50,8 @@ fn read(setting: &Value) -> AutoReply {
         from: time("scheduledStartDateTime"),
         to: time("scheduledEndDateTime"),
         subject: None,
-        html: some("internalReplyMessage")
-            .or_else(|| some("externalReplyMessage"))
-            .map(str::to_owned),
+        html: some("internalReplyMessage").map(str::to_owned),
+        external: Some(text(setting, "externalReplyMessage").to_owned()),
         audience: match text(setting, "externalAudience").to_lowercase().as_str() {
             "all" => Some(Audience::All),
             "contactsonly" => Some(Audience::Contacts),
@@ -105,9 +104,14 @@ fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
             put("scheduledEndDateTime", utc(to));
         }
     }
-    if let Some(html) = &reply.html {
-        put("internalReplyMessage", html.as_str().into());
-        put("externalReplyMessage", html.as_str().into());
+    let texts = [
+        ("internalReplyMessage", &reply.html),
+        ("externalReplyMessage", &reply.external),
+    ];
+    for (key, text) in texts {
+        if let Some(html) = text {
+            put(key, html.as_str().into());
+        }
     }
     if let Some(audience) = reply.audience {
         let word = match audience {

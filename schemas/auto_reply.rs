@@ -38,10 +38,30 @@ const FIELDS: &[Field] = &[
         .settable()
         .untrusted(120)
         .local(Path("subject")),
-    field("text", Text, "How the text begins; set as Markdown.")
-        .settable()
-        .beginning(240)
-        .local(Markup("text")),
+    field(
+        "text",
+        Text,
+        "How the text begins that all get; set as Markdown.",
+    )
+    .settable()
+    .beginning(240)
+    .local(Markup("text")),
+    field(
+        "text_internal",
+        Text,
+        "Outlook, where there are two: the text for people of the organization.",
+    )
+    .settable()
+    .beginning(240)
+    .local(Markup("text_internal")),
+    field(
+        "text_external",
+        Text,
+        "Outlook, where there are two: the text for people outside, as `audience` has them.",
+    )
+    .settable()
+    .beginning(240)
+    .local(Markup("text_external")),
     field(
         "audience",
         Text,

@@ -400,6 +400,7 @@ fn reply(vacation: &Value) -> AutoReply {
         subject: some("responseSubject"),
         html: some("responseBodyHtml")
             .or_else(|| some("responseBodyPlainText").map(|plain| as_html(&plain))),
+        external: None,
         audience: Some(match (is("restrictToDomain"), is("restrictToContacts")) {
             (true, _) => Audience::Organization,
             (false, true) => Audience::Contacts,

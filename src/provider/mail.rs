@@ -474,8 +474,11 @@ pub struct AutoReply {
     pub to: Option<Timestamp>,
     /// The subject: Gmail only.
     pub subject: Option<String>,
-    /// The text, as HTML.
+    /// The text, as HTML; where there are two, that for people of the organization.
     pub html: Option<String>,
+    /// The text for people outside, as HTML, empty if there is none: Outlook alone,
+    /// which keeps two.
+    pub external: Option<String>,
     /// Who gets it: `all`, `contacts`, or `organization`.
     pub audience: Option<Audience>,
 }

@@ -252,8 +252,8 @@ async fn an_automatic_answer_is_switched_on_and_off() {
     let room = Room::one(Api::Outlook, "send").await;
     assert_eq!(
         room.ok("manage", on).await,
-        "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|audience}:\n  \
-         ana@example.com|on|null|null|null|I am away. Mira|null"
+        "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
+         ana@example.com|on|null|null|null|I am away. Mira|null|null|null"
     );
     assert_eq!(
         room.ana().reply.lock().unwrap().html.as_deref(),
@@ -263,9 +263,9 @@ async fn an_automatic_answer_is_switched_on_and_off() {
     let held = room.ok("manage", when).await;
     assert_eq!(
         held,
-        "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|audience}:\n  \
+        "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
          ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. \
-         Mira|contacts"
+         Mira|null|null|contacts"
     );
     let looked = room.ok("lookup", json!({"kind": "auto_reply"})).await;
     assert_eq!(looked, format!("{held}\n--\nauto_replies: 1 of 1"));
@@ -287,7 +287,8 @@ async fn an_automatic_answer_is_switched_on_and_off() {
         ),
         (
             json!({"sound": "loud"}),
-            "kind=auto_reply has no `sound` to set: set status, from, to, subject, text, audience",
+            "kind=auto_reply has no `sound` to set: set status, from, to, subject, text, \
+             text_internal, text_external, audience",
         ),
     ];
     for (set, said) in cases {
@@ -298,6 +299,93 @@ async fn an_automatic_answer_is_switched_on_and_off() {
         room.error("manage", update(json!({"status": "on"}))).await,
         "the answer has no text: give `text`"
     );
+}
+
+/// Outlook keeps a text for the organization, and one for people outside: what is not
+/// named of both stays.
+#[tokio::test]
+async fn two_texts_of_an_automatic_answer_are_two() {
+    let update = |set: Value| json!({"kind": "auto_reply", "op": "update", "set": set});
+    let two = |internal: &str, external: &str| AutoReply {
+        on: true,
+        html: Some(internal.to_owned()),
+        external: Some(external.to_owned()),
+        audience: Some(Audience::Organization),
+        ..AutoReply::default()
+    };
+    let (away, off) = ("<p>Away</p>", "<p>Off</p>");
+    let (a, b) = ("<p>A</p>", "<p>B</p>");
+    for (before, set, after, shown) in [
+        (
+            two(away, off),
+            json!({"status": "off"}),
+            AutoReply {
+                on: false,
+                ..two(away, off)
+            },
+            "off|null|null|null|null|Away|Off|organization",
+        ),
+        (
+            two(away, off),
+            json!({"audience": "organization", "text_external": "B"}),
+            two(away, b),
+            "on|null|null|null|null|Away|B|organization",
+        ),
+        (
+            two(away, off),
+            json!({"text_internal": "A"}),
+            two(a, off),
+            "on|null|null|null|null|A|Off|organization",
+        ),
+        (
+            two(away, off),
+            json!({"text": "A"}),
+            two(a, a),
+            "on|null|null|null|A|null|null|organization",
+        ),
+        (
+            two(away, off),
+            json!({"text": "A", "text_external": "B"}),
+            two(a, b),
+            "on|null|null|null|null|A|B|organization",
+        ),
+        (
+            two(away, ""),
+            json!({"text_external": "B"}),
+            two(away, b),
+            "on|null|null|null|null|Away|B|organization",
+        ),
+    ] {
+        let room = Room::one(Api::Outlook, "send").await;
+        *room.ana().reply.lock().unwrap() = before.clone();
+        let held = room.ok("manage", update(set.clone())).await;
+        assert!(
+            held.ends_with(&format!("ana@example.com|{shown}")),
+            "{set}: {held}"
+        );
+        assert_eq!(*room.ana().reply.lock().unwrap(), after, "{set}");
+        // Nothing is written but what was named.
+        let written = room.ana().written().join("\n");
+        let text = |name: &str, now: &Option<String>, old: &Option<String>| {
+            let now = now.as_ref().filter(|_| now != old);
+            format!("{name}: {now:?}")
+        };
+        for wanted in [
+            text("html", &after.html, &before.html),
+            text("external", &after.external, &before.external),
+            "audience: None".to_owned(),
+        ] {
+            assert!(written.contains(&wanted), "{set}: {wanted} in {written}");
+        }
+    }
+    let room = Room::one(Api::Gmail, "send").await;
+    for key in ["text_internal", "text_external"] {
+        assert_eq!(
+            room.error("manage", update(json!({"text": "A", key: "B"})))
+                .await,
+            format!("this mailbox has one text for all, no `{key}`: give `text`")
+        );
+    }
 }
 
 #[tokio::test]

@@ -339,7 +339,16 @@ impl Arrange for Rack {
                 None
             }
             SetUp::AutoReply(reply) => {
-                *self.reply.lock().unwrap() = reply.clone();
+                let mut held = self.reply.lock().unwrap();
+                let now = held.clone();
+                // What is not said stays.
+                *held = AutoReply {
+                    subject: reply.subject.clone().or(now.subject),
+                    html: reply.html.clone().or(now.html),
+                    external: reply.external.clone().or(now.external),
+                    audience: reply.audience.or(now.audience),
+                    ..reply.clone()
+                };
                 None
             }
             SetUp::CreateFolder { name } | SetUp::RenameFolder { name, .. } => {

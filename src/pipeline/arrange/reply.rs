@@ -75,9 +75,34 @@ pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
         "from": at(reply.from),
         "to": at(reply.to),
         "subject": reply.subject,
-        "text": reply.html,
+        "text": texts(reply).is_none().then_some(&reply.html),
+        "text_internal": texts(reply).map(|(internal, _)| internal),
+        "text_external": texts(reply).map(|(_, external)| external),
         "audience": audience,
     })
+}
+
+/// The texts for people of the organization and for people outside, where they are
+/// two.
+fn texts(reply: &AutoReply) -> Option<(&str, &str)> {
+    let internal = reply.html.as_deref().unwrap_or_default();
+    let external = reply.external.as_deref()?;
+    (internal.trim() != external.trim()).then_some((internal, external))
+}
+
+/// What of an automatic answer is not so already: what is not said stays as
+/// somebody may have set it meanwhile.
+fn changed(wanted: &AutoReply, before: &AutoReply) -> AutoReply {
+    let new = |text: &Option<String>, old: &Option<String>| text.clone().filter(|_| text != old);
+    AutoReply {
+        subject: new(&wanted.subject, &before.subject),
+        html: new(&wanted.html, &before.html),
+        external: new(&wanted.external, &before.external),
+        audience: wanted
+            .audience
+            .filter(|_| wanted.audience != before.audience),
+        ..wanted.clone()
+    }
 }
 
 impl Pipeline {
@@ -97,6 +122,7 @@ impl Pipeline {
         if wanted == before {
             return self.one_outcome(item, "update", "unchanged", detail).await;
         }
+        let change = SetUp::AutoReply(changed(&wanted, &before));
         let mut notes = Vec::new();
         if wanted.on {
             let (audience, act) = answers(&wanted, &owner.account.email);
@@ -106,11 +132,11 @@ impl Pipeline {
             let status = object(&wanted);
             let status = status.get("status").and_then(Value::as_str);
             let detail = format!("auto_reply {}", status.unwrap_or("off"));
-            let mut draft = self.one_outcome(item, "update", "planned", &detail).await?;
+            let about = (item.as_str(), "update", detail.as_str());
+            let mut draft = self.rehearsal(&owner, &change, about).await?;
             draft.notes.append(&mut notes);
             return Ok(draft);
         }
-        let change = SetUp::AutoReply(wanted);
         let answer = self.set_up(&owner, "update auto_reply", "", &change).await;
         match answer {
             Err(error) => {
@@ -177,8 +203,26 @@ impl Pipeline {
         if let Some(subject) = set.text("subject")? {
             reply.subject = Some(subject);
         }
+        let two = reply.external.is_some();
         if let Some(text) = set.text("text")? {
             reply.html = Some(html(&text));
+            reply.external = reply.html.clone().filter(|_| two);
+        }
+        let keys = [
+            ("text_internal", &mut reply.html),
+            ("text_external", &mut reply.external),
+        ];
+        for (key, own) in keys {
+            match set.text(key)? {
+                Some(_) if !two => {
+                    return Err(Error::argument(format!(
+                        "this mailbox has one text for all, no `{key}`"
+                    ))
+                    .next("give `text`"));
+                }
+                Some(text) => *own = Some(html(&text)),
+                None => {}
+            }
         }
         if let Some(word) = set.text("audience")? {
             reply.audience = Some(match word.as_str() {
@@ -191,8 +235,9 @@ impl Pipeline {
                 }
             });
         }
-        let text = reply.html.as_deref().unwrap_or_default();
-        if reply.on && text.trim().is_empty() {
+        let said =
+            |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if reply.on && !said(&reply.html) && !said(&reply.external) {
             return Err(Error::argument("the answer has no text").next("give `text`"));
         }
         Ok(reply)
@@ -221,6 +266,10 @@ impl Pipeline {
                     .next("leave `email` out"),
             );
         }
+        let change = SetUp::Signature {
+            address: set.text("email")?,
+            html: html(&text),
+        };
         let mut notes = Vec::new();
         if !ours {
             // It stands below what the user writes in Gmail itself, too.
@@ -240,7 +289,11 @@ impl Pipeline {
             self.agreed(&act, &audience, caller, &mut notes).await?;
         }
         if asked.dry_run {
-            let mut draft = self.one_outcome(&item, "update", "planned", "").await?;
+            let about = (item.as_str(), "update", "");
+            let mut draft = match ours {
+                true => self.one_outcome(&item, "update", "planned", "").await?,
+                false => self.rehearsal(&owner, &change, about).await?,
+            };
             draft.notes.append(&mut notes);
             return Ok(draft);
         }
@@ -251,10 +304,6 @@ impl Pipeline {
             let about = (item.as_str(), "update", kept);
             return self.as_held(&owner, &ALIAS, Ok(None), about).await;
         }
-        let change = SetUp::Signature {
-            address: set.text("email")?,
-            html: html(&text),
-        };
         let answer = self.set_up(&owner, "update signature", "", &change).await;
         let about = (item.as_str(), "update", "");
         self.as_held(&owner, &ALIAS, answer.map(|_| None), about)
@@ -274,13 +323,14 @@ impl Pipeline {
         };
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let item = owner.account.email.clone();
-        if asked.dry_run {
-            return self.one_outcome(&item, "update", "planned", "").await;
-        }
         let change = SetUp::Settings {
             language,
             time_zone,
         };
+        if asked.dry_run {
+            let about = (item.as_str(), "update", "");
+            return self.rehearsal(&owner, &change, about).await;
+        }
         let answer = self.set_up(&owner, "update settings", "", &change).await;
         self.as_held(&owner, &SETTING, answer, (&item, "update", ""))
             .await

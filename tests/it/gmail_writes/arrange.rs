@@ -412,6 +412,7 @@ async fn the_automatic_answer_is_read_and_put() {
             to: None,
             subject: Some("Away".to_owned()),
             html: Some("Back &lt;soon&gt;<br>\nMira".to_owned()),
+            external: None,
             audience: Some(Audience::Contacts),
         }
     );
@@ -424,6 +425,7 @@ async fn the_automatic_answer_is_read_and_put() {
                 to: at("2026-02-10T17:05:00Z"),
                 subject: Some("In Lisbon".to_owned()),
                 html: Some("<p>Later</p>".to_owned()),
+                external: None,
                 audience: Some(Audience::Organization),
             },
             json!({}),
@@ -462,7 +464,13 @@ async fn the_automatic_answer_is_read_and_put() {
         ),
     ] {
         let gmail = Gmail::scripted(settings(&now)).await;
-        let done = gmail.mail.set_up(&SetUp::AutoReply(reply)).await;
+        let change = SetUp::AutoReply(reply);
+        let rehearsed = gmail.mail.rehearse(&change).await;
+        assert_eq!(gmail.written().len(), 0);
+        let told = rehearsed.map_err(|error| error.to_string());
+        let refused = expected.as_ref().err().copied();
+        assert_eq!(told.err().as_deref(), refused);
+        let done = gmail.mail.set_up(&change).await;
         let written = gmail.written();
         assert_eq!(written.len(), usize::from(expected.is_ok()));
         assert_eq!(
@@ -608,6 +616,8 @@ async fn labels_are_renamed_with_those_below() {
         name: None,
         colour: Some(colour.to_owned()),
     };
+    gmail.mail.rehearse(&paint("#FAD165")).await.unwrap();
+    assert_eq!(gmail.written(), []);
     gmail.mail.set_up(&paint("#FAD165")).await.unwrap();
     let colour = json!({"backgroundColor": "#fad165", "textColor": "#000000"});
     assert_eq!(
@@ -638,6 +648,8 @@ async fn labels_are_renamed_with_those_below() {
         let error = gmail.mail.set_up(&change).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(gmail.written(), []);
+        let rehearsed = gmail.mail.rehearse(&change).await;
+        assert_eq!(rehearsed, Err(error));
     }
 }
 

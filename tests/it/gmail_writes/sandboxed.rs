@@ -313,6 +313,7 @@ async fn a_mailbox_is_set_up() {
         to: None,
         subject: Some(named("Away")),
         html: Some(named("<p>Back soon.</p>")),
+        external: None,
         audience: Some(daysheet::provider::mail::Audience::Contacts),
     };
     let settings = set(SetUp::AutoReply(reply.clone())).await.unwrap().unwrap();

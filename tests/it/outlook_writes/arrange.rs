@@ -56,6 +56,7 @@ fn away() -> AutoReply {
         to: Some("2026-02-10T07:00:00Z".parse().unwrap()),
         subject: None,
         html: Some("<p>Away</p>".to_owned()),
+        external: Some("<p>Off</p>".to_owned()),
         audience: Some(Audience::Contacts),
     }
 }
@@ -94,7 +95,7 @@ async fn everything_is_written_in_outlooks_words() {
                 "status": "scheduled",
                 "scheduledStartDateTime": utc("2026-02-03T17:00:00"),
                 "scheduledEndDateTime": utc("2026-02-10T07:00:00"),
-                "internalReplyMessage": "<p>Away</p>", "externalReplyMessage": "<p>Away</p>",
+                "internalReplyMessage": "<p>Away</p>", "externalReplyMessage": "<p>Off</p>",
                 "externalAudience": "contactsOnly",
             })),
             Some(settings()),
@@ -107,6 +108,16 @@ async fn everything_is_written_in_outlooks_words() {
             }),
             "PATCH /me/mailboxSettings",
             replies(json!({"status": "alwaysEnabled", "externalAudience": "none"})),
+            Some(settings()),
+        ),
+        (
+            SetUp::AutoReply(AutoReply {
+                on: true,
+                external: text("<p>Gone</p>"),
+                ..AutoReply::default()
+            }),
+            "PATCH /me/mailboxSettings",
+            replies(json!({"status": "alwaysEnabled", "externalReplyMessage": "<p>Gone</p>"})),
             Some(settings()),
         ),
         (
@@ -210,6 +221,8 @@ async fn everything_is_written_in_outlooks_words() {
         ),
     ] {
         let outlook = taker().await;
+        assert_eq!(outlook.mailbox().await.rehearse(&change).await, Ok(()));
+        assert_eq!(written(&outlook), [], "{change:?}");
         let done = outlook.mailbox().await.set_up(&change).await;
         assert_eq!(done, Ok(answer), "{change:?}");
         assert_eq!(written(&outlook), lines([(line, body)]), "{change:?}");
@@ -306,6 +319,8 @@ async fn what_outlook_cannot_do_is_refused_first() {
         let done = outlook.mailbox().await.set_up(&change).await;
         assert_eq!(error(done), expected);
         assert_eq!(written(&outlook), []);
+        let rehearsed = outlook.mailbox().await.rehearse(&change).await;
+        assert_eq!(error(rehearsed), expected);
     }
 }
 

@@ -316,6 +316,7 @@ async fn the_mailbox_is_set_up() {
         to: Some("2041-02-05T18:05:00Z".parse().unwrap()),
         subject: None,
         html: Some("<p>Away</p>".to_owned()),
+        external: Some("<p>Off</p>".to_owned()),
         audience: Some(daysheet::provider::mail::Audience::Contacts),
     };
     set(SetUp::AutoReply(reply.clone())).await.unwrap();

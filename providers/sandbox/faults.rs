@@ -11,6 +11,9 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
+/// How late what is carried out late is, unless it is said.
+const LATE: Duration = Duration::from_millis(400);
+
 /// How often, from 0 to 1, an API request is made to fail, by kind of failure.
 ///
 /// The rates share one draw per request, so they add up; a sum above 1 leaves
@@ -38,10 +41,19 @@ pub struct Faults {
     pub lost: f64,
     /// Carried out, and then answered with 504.
     pub gate: f64,
-    /// The connection is closed at once, and it is carried out a moment later.
+    /// The connection is closed at once, and it is carried out later.
     pub late: f64,
+    /// Answered with 504 at once, and carried out later.
+    pub overdue: f64,
+    /// How much later; 400 ms if zero.
+    pub after: Duration,
     /// What the path of a request ends in that may fail; any may if it is empty.
     pub only: String,
+    /// If true, only requests that change something may fail.
+    pub writes: bool,
+    /// Which of those alone may fail, counted from 1 since the faults were set;
+    /// every one if 0.
+    pub nth: u64,
     /// The time every answer is held back, without holding up the others.
     pub delay: Duration,
 }
@@ -71,13 +83,15 @@ pub(super) enum Fault {
     Gate,
     /// No answer, and done after that.
     Late,
+    /// A gateway that waited in vain, and done after that.
+    Overdue,
 }
 
 /// A rate's place in [`Faults`].
 type Rate = fn(&mut Faults) -> &mut f64;
 
 /// The names of a fault specification, in the order of the draw.
-const RATES: [(&str, Fault, Rate); 11] = [
+const RATES: [(&str, Fault, Rate); 12] = [
     ("429", Fault::TooMany, |faults| &mut faults.rate_429),
     ("403", Fault::Forbidden, |faults| &mut faults.rate_403),
     ("500", Fault::Server, |faults| &mut faults.rate_500),
@@ -89,9 +103,18 @@ const RATES: [(&str, Fault, Rate); 11] = [
     ("lost", Fault::Lost, |faults| &mut faults.lost),
     ("gate", Fault::Gate, |faults| &mut faults.gate),
     ("late", Fault::Late, |faults| &mut faults.late),
+    ("overdue", Fault::Overdue, |faults| &mut faults.overdue),
 ];
 
 impl Faults {
+    /// How late what is carried out late is.
+    pub(super) fn lateness(&self) -> Duration {
+        match self.after.is_zero() {
+            true => LATE,
+            false => self.after,
+        }
+    }
+
     /// The failure of request number `count`, if it is to fail.
     pub(super) fn draw(&self, count: u64) -> Option<Fault> {
         let mut left = unit(count);
@@ -124,9 +147,19 @@ impl FromStr for Faults {
                 .ok_or_else(|| bad_item(item, "has no `=`"))?;
             if name == "only" {
                 value.clone_into(&mut faults.only);
-            } else if name == "delay" {
-                faults.delay = delay(value)
+            } else if name == "writes" {
+                faults.writes = matches!(value, "1" | "true");
+            } else if name == "nth" {
+                faults.nth = value
+                    .parse()
+                    .map_err(|_| bad_item(item, "is not a number"))?;
+            } else if name == "delay" || name == "after" {
+                let time = delay(value)
                     .ok_or_else(|| bad_item(item, "is not a delay such as 50ms or 2s"))?;
+                match name {
+                    "delay" => faults.delay = time,
+                    _ => faults.after = time,
+                }
             } else if let Some((_, _, rate)) = RATES.iter().find(|(known, ..)| *known == name) {
                 let value = value.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
                 *rate(&mut faults) =
@@ -148,7 +181,8 @@ impl FromStr for Faults {
 fn bad_item(item: &str, why: &str) -> Error {
     let known: Vec<&str> = RATES.iter().map(|(name, ..)| *name).collect();
     Error::argument(format!("fault `{item}` {why}")).next(format!(
-        "use {}=RATE (0 to 1), delay=TIME (50ms, 2s) and only=PATH (/send), separated by commas",
+        "use {}=RATE (0 to 1), delay=TIME (50ms, 2s), after=TIME, only=PATH (/send), writes=1 and \
+         nth=NUMBER, separated by commas",
         known.join("|")
     ))
 }

@@ -272,7 +272,13 @@ pub(super) fn fault(fault: Fault) -> Answer {
             "backendError",
             "Deadline expired before operation could complete.",
         ),
-        Fault::Html | Fault::Reset | Fault::Half | Fault::Lost | Fault::Gate | Fault::Late => page(
+        Fault::Html
+        | Fault::Reset
+        | Fault::Half
+        | Fault::Lost
+        | Fault::Gate
+        | Fault::Late
+        | Fault::Overdue => page(
             StatusCode::BAD_GATEWAY,
             "The server encountered a temporary error and could not complete your request. \
              Please try again in 30 seconds. That’s all we know.",

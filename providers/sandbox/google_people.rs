@@ -191,7 +191,7 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
         }
     };
     if list {
-        let known = &["personFields", "pageSize", "pageToken"];
+        let known = &["personFields", "pageSize", "pageToken", "sortOrder"];
         let params = Params::check(&request.query, known, &CONNECTIONS)?;
         let fields = mask(&params, "personFields", "person_fields", kind, list)?;
         return Ok(params.answer(connections(&params, &people, &fields)?));

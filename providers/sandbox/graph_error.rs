@@ -417,7 +417,13 @@ pub(super) fn fault(fault: Fault) -> Option<Refusal> {
         )
         .with("retry-after", "1"),
         Fault::Timeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT, "UnknownError", ""),
-        Fault::Html | Fault::Reset | Fault::Half | Fault::Lost | Fault::Gate | Fault::Late => {
+        Fault::Html
+        | Fault::Reset
+        | Fault::Half
+        | Fault::Lost
+        | Fault::Gate
+        | Fault::Late
+        | Fault::Overdue => {
             return None;
         }
     };

@@ -87,6 +87,23 @@ impl Request {
         pairs(&self.body)
     }
 
+    /// True if it can change something. Questions that are asked by POST do not,
+    /// nor do batches of nothing but reads.
+    pub fn is_write(&self) -> bool {
+        let last = self.path.last().map(String::as_str);
+        match (self.method == Method::GET, last) {
+            (true, _) | (_, Some("freeBusy" | "getSchedule")) => false,
+            (_, Some("$batch")) => {
+                let body: serde_json::Value =
+                    serde_json::from_slice(&self.body).unwrap_or_default();
+                let parts = body.get("requests").and_then(serde_json::Value::as_array);
+                let reads = |part: &serde_json::Value| part.get("method") == Some(&"GET".into());
+                !parts.into_iter().flatten().all(reads)
+            }
+            _ => true,
+        }
+    }
+
     /// A header's value, where it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -192,7 +209,7 @@ async fn answer(
     let most = largest(path);
     let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let api = apis.any(|base| path.starts_with(base)).then_some(path);
-    let (delay, fault) = state.next_fault(api);
+    let (delay, mut fault) = state.next_fault(api);
     // Held until the answer is made: that is how long a request is under way.
     let _place = match graph {
         true => match graph::enter(&state, path, request.headers()) {
@@ -206,13 +223,23 @@ async fn answer(
     }
     let answer = match fault {
         Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-        Some(Fault::Half | Fault::Lost | Fault::Gate | Fault::Late) | None => {
+        Some(Fault::Half | Fault::Lost | Fault::Gate | Fault::Late | Fault::Overdue) | None => {
             match read(request).await {
-                Ok(request) if fault == Some(Fault::Late) => {
-                    tokio::spawn(carry_out_late(shared, request));
-                    return Err(io::ErrorKind::ConnectionReset.into());
+                Ok(request) => {
+                    fault = fault.or_else(|| state.write_fault(&request));
+                    match fault {
+                        Some(Fault::Late | Fault::Overdue) => {
+                            tokio::spawn(carry_out_late(shared, request));
+                            google_error::fault(Fault::Timeout)
+                        }
+                        Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
+                        Some(Fault::Half | Fault::Lost | Fault::Gate) | None => {
+                            route(&state, &request)
+                        }
+                        Some(fault) if graph => graph::fault(&state, &request.headers, fault),
+                        Some(fault) => google_error::fault(fault),
+                    }
                 }
-                Ok(request) => route(&state, &request),
                 Err(Refused::TooLarge) if graph => graph::too_large(&state),
                 Err(Refused::TooLarge) => google_error::too_large(most),
                 Err(Refused::NotLocal) => google_error::not_local(),
@@ -224,18 +251,17 @@ async fn answer(
         Some(fault) => google_error::fault(fault),
     };
     match fault {
-        Some(Fault::Lost) => Err(io::ErrorKind::ConnectionReset.into()),
-        Some(Fault::Gate) => Ok(response(google_error::fault(Fault::Timeout), false)),
+        Some(Fault::Lost | Fault::Late) => Err(io::ErrorKind::ConnectionReset.into()),
+        Some(Fault::Gate | Fault::Overdue) => {
+            Ok(response(google_error::fault(Fault::Timeout), false))
+        }
         _ => Ok(response(answer, fault == Some(Fault::Half))),
     }
 }
 
-/// How late what is carried out late is.
-const LATE: Duration = Duration::from_millis(400);
-
 /// Carries out a request that its sender has given up.
 async fn carry_out_late(shared: Arc<Shared>, request: Request) {
-    tokio::time::sleep(LATE).await;
+    tokio::time::sleep(shared.lateness()).await;
     route(&State::of(&shared), &request);
 }
 

@@ -273,6 +273,12 @@ impl Sandbox {
         self.state.requests()
     }
 
+    /// How many requests that change something have come in since faults were set
+    /// that look at such alone.
+    pub fn writes(&self) -> u64 {
+        self.state.writes()
+    }
+
     /// Replaces the faults from the next request on.
     pub fn set_faults(&self, faults: Faults) {
         self.state.set_faults(faults);

@@ -21,6 +21,7 @@ use super::faults::{Fault, Faults};
 use super::gmail_upload::Uploads;
 use super::graph_state::GraphState;
 use super::graph_store::Index;
+use super::http::Request;
 use super::mailbox::Mailbox;
 use super::mailbox_change::Change;
 use super::settings::Settings;
@@ -42,6 +43,7 @@ pub(super) struct Shared {
     faults: Mutex<Faults>,
     entra_policy: Mutex<EntraPolicy>,
     requests: AtomicU64,
+    writes: AtomicU64,
     sync_epoch: AtomicU64,
     clock: AtomicI64,
 }
@@ -156,6 +158,7 @@ impl Shared {
             faults: Mutex::new(faults),
             entra_policy: Mutex::default(),
             requests: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
             sync_epoch: AtomicU64::new(1),
             clock: AtomicI64::new(0),
         }
@@ -222,6 +225,7 @@ impl Shared {
     /// Replaces the faults from the next request on.
     pub fn set_faults(&self, faults: Faults) {
         *lock(&self.faults) = faults;
+        self.writes.store(0, Ordering::Relaxed);
     }
 
     /// What the Microsoft tenant's administrator demands.
@@ -241,13 +245,41 @@ impl Shared {
             return (faults.delay, None);
         }
         let count = self.requests.fetch_add(1, Ordering::Relaxed);
-        (faults.delay, faults.draw(count))
+        // Whether it is one that changes something is not known yet.
+        let fault = (!faults.writes).then(|| faults.draw(count));
+        (faults.delay, fault.flatten())
+    }
+
+    /// The fault of a request that changes something, where such alone may fail.
+    pub fn write_fault(&self, request: &Request) -> Option<Fault> {
+        let faults = lock(&self.faults);
+        let path = request.path.join("/");
+        if !faults.writes || !path.ends_with(faults.only.trim_start_matches('/')) {
+            return None;
+        }
+        if !request.is_write() {
+            return None;
+        }
+        let count = self.writes.fetch_add(1, Ordering::Relaxed);
+        let chosen = faults.nth == 0 || faults.nth == count + 1;
+        chosen.then(|| faults.draw(count)).flatten()
+    }
+
+    /// How many requests that change something have come since faults were set
+    /// that look at such alone.
+    pub fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
+    /// How late what is carried out late is.
+    pub fn lateness(&self) -> Duration {
+        lock(&self.faults).lateness()
     }
 
     /// The fault of a request inside a batch. It counts as part of its batch.
     pub fn item_fault(&self) -> Option<Fault> {
         let faults = lock(&self.faults);
-        match faults.only.is_empty() {
+        match faults.only.is_empty() && !faults.writes {
             true => faults.draw(self.graph.item()),
             false => None,
         }

@@ -1682,7 +1682,7 @@ async fn the_sample_loads() {
 #[test]
 fn faults_are_read() {
     let spec = "429=0.2, 403=0.1,500=0.1,503=0.02,504=0.03,reset=0.05,half=0.05,html=0.1,lost=0.01,\
-         gate=0.02,late=0.03,only=/send,delay=50ms";
+         gate=0.02,late=0.03,overdue=0.04,after=3s,only=/send,writes=1,nth=2,delay=50ms";
     let faults: Faults = spec.parse().unwrap();
     let expected = Faults {
         rate_429: 0.2,
@@ -1696,7 +1696,11 @@ fn faults_are_read() {
         lost: 0.01,
         gate: 0.02,
         late: 0.03,
+        overdue: 0.04,
+        after: Duration::from_secs(3),
         only: "/send".to_owned(),
+        writes: true,
+        nth: 2,
         delay: Duration::from_millis(50),
     };
     assert_eq!(faults, expected);
@@ -1770,6 +1774,26 @@ async fn faults_happen() {
         let reply = user.try_send(Method::GET, &full, &auth, Vec::new()).await;
         assert_eq!(reply.ok().map(|reply| reply.status), status, "{spec}");
     }
+
+    // Only what changes something, and of that only the second.
+    set("overdue=1,writes=1,nth=2,after=20ms");
+    let label = |name: &str| {
+        let body = format!("{{\"name\":\"{name}\"}}").into_bytes();
+        let auth = [
+            ("authorization", &*bearer),
+            ("content-type", "application/json"),
+        ];
+        let user = &user;
+        async move {
+            let path = "/gmail/v1/users/me/labels";
+            let reply = user.try_send(Method::POST, path, &auth, body).await;
+            reply.unwrap().status
+        }
+    };
+    assert_eq!(user.get(&path).await.status, 200);
+    let statuses = [label("a").await, label("b").await, label("c").await];
+    // The token is for reading.
+    assert_eq!((statuses, sandbox.writes()), ([403, 504, 403], 3));
 
     set("delay=150ms");
     let start = Instant::now();

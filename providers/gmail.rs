@@ -127,7 +127,7 @@ pub struct Gmail {
 impl Gmail {
     /// The account whose tokens these are, at the configured endpoint.
     pub fn new(config: &Config, tokens: TokenSource) -> Result<Self> {
-        let google = Google::new(tokens, GMAIL);
+        let google = Google::new(config, tokens, GMAIL);
         let hub = hub(config, google.bearer());
         Ok(Self {
             hub,

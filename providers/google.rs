@@ -26,6 +26,7 @@ use super::google_wire::{Failed, LISTS};
 use super::pace::{Pace, told};
 use crate::access::Access;
 use crate::accounts::TokenSource;
+use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::text::{cell, clip};
@@ -165,9 +166,9 @@ impl Delegate for Watch {
 
 impl Google {
     /// A way to a service with the tokens of one account.
-    pub fn new(tokens: TokenSource, service: &'static Service) -> Self {
+    pub fn new(config: &Config, tokens: TokenSource, service: &'static Service) -> Self {
         Self {
-            pace: Pace::new(tokens, "google", "Google", IN_FLIGHT),
+            pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, config.look),
             service,
         }
     }
@@ -241,6 +242,14 @@ impl Google {
     pub async fn send_once(&self, url: &Url, body: &Value) -> Result<Value> {
         let (call, time) = self.write(Method::POST, url, None, Some(body));
         self.pace.once_only(time, call).await
+    }
+
+    /// Looks for what came of a write that broke off: see [`Pace::settle`].
+    pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<Option<T>>>,
+    {
+        self.pace.settle(error, look).await
     }
 
     /// One attempt at a write, and how long it may take.

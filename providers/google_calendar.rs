@@ -80,7 +80,7 @@ pub struct GoogleCalendar {
 impl GoogleCalendar {
     /// The calendars at the endpoint of `config`.
     pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
-        let google = Google::new(tokens, CALENDAR);
+        let google = Google::new(config, tokens, CALENDAR);
         let base = config.endpoints.google_calendar.clone();
         let mut hub = CalendarHub::new(google_wire::client(), google.bearer());
         hub.base_url(base.as_str().to_owned());

@@ -198,6 +198,19 @@ pub fn invited(current: &Value, to: &[String]) -> Result<Value> {
     Ok(json!({"attendees": people}))
 }
 
+/// What of a body an event shows once it has taken it: a meeting's link is made
+/// in Google's own time, and a shortened list is no member.
+pub fn lasting(body: &Value) -> Value {
+    let mut body = body.clone();
+    if let Some(members) = body.as_object_mut() {
+        members.remove("attendeesOmitted");
+        if members.get("conferenceData").is_some_and(Value::is_object) {
+            members.remove("conferenceData");
+        }
+    }
+    body
+}
+
 fn is_own(person: &Value, own: &str) -> bool {
     flag(person, "self") || text(person, "email").eq_ignore_ascii_case(own)
 }

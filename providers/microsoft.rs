@@ -116,7 +116,8 @@ impl Graph {
             .map_err(|error| {
                 Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
             })?;
-        let pace = Pace::new(tokens, "microsoft", "Outlook", IN_FLIGHT as usize);
+        let in_flight = IN_FLIGHT as usize;
+        let pace = Pace::new(tokens, "microsoft", "Outlook", in_flight, config.look);
         let sdk = GraphClientConfiguration::new()
             .client_application(Bearer(pace.tokens().clone()))
             .user_agent(HeaderValue::from_static(agent))
@@ -218,6 +219,53 @@ impl Graph {
             .change(call)
             .await
             .map_err(|error| self.whose(request, open(error)))
+    }
+
+    /// Looks for what came of a write that broke off: see [`Pace::settle`].
+    pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<Option<T>>>,
+    {
+        self.pace.settle(error, look).await
+    }
+
+    /// [`Graph::write`], which is looked for with `look` when it breaks off.
+    pub async fn write_for_sure<F>(
+        &self,
+        method: &Method,
+        request: &str,
+        version: Option<&str>,
+        body: Option<&Value>,
+        look: impl Fn() -> F,
+    ) -> Result<Option<Value>>
+    where
+        F: Future<Output = Result<Option<Value>>>,
+    {
+        match self.write(method, request, version, body).await {
+            Err(error) => self.settle(error, look).await.map(Some),
+            done => done,
+        }
+    }
+
+    /// What is there; nothing if there is no such thing.
+    pub async fn there(&self, request: &str) -> Result<Option<Value>> {
+        match self.get(request).await {
+            Ok(found) => Ok(Some(found)),
+            Err(gone) if gone.kind() == Kind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes what a request names, and looks whether it is gone when the answer
+    /// does not come.
+    pub async fn delete(&self, request: &str, version: Option<&str>) -> Result<()> {
+        let gone = async || {
+            let found = self.there(request).await?;
+            Ok(found.is_none().then_some(Value::Null))
+        };
+        self.write_for_sure(&Method::DELETE, request, version, None, gone)
+            .await
+            .map(drop)
     }
 
     /// Has something done that is not tried again even when it came too often:

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use graph_rs_sdk::http::Method;
 use serde_json::Value;
 
-use super::json::text;
+use super::json::{holds, text};
 use super::microsoft_answer::not_ours;
 use super::outlook::Outlook;
 use super::pace::rehearsed;
@@ -103,7 +103,8 @@ impl Outlook {
     async fn create_rule(&self, rule: &Rule) -> Result<Value> {
         self.own("rules")?;
         let mut body = outlook_rules::body(rule, &*self.tree().await?)?;
-        let last = self.raw_rules().await?.iter().map(sequence).max();
+        let before = self.raw_rules().await?;
+        let last = before.iter().map(sequence).max();
         let place = last.unwrap_or(0).saturating_add(1);
         body.entry("displayName")
             .or_insert_with(|| format!("Rule {place}").into());
@@ -111,9 +112,17 @@ impl Outlook {
         // What is not asked for is left out of a new one.
         body.retain(|_, value| !value.is_null());
         let request = self.graph().mine(RULES, &[]);
+        let body = Value::Object(body);
+        let made = async || {
+            let is_new = |rule: &Value| {
+                let id = text(rule, "id");
+                before.iter().all(|old| text(old, "id") != id) && holds(Some(rule), &body)
+            };
+            Ok(self.raw_rules().await?.into_iter().find(is_new))
+        };
         let made = self
             .graph()
-            .write(&Method::POST, &request, None, Some(&body.into()))
+            .write_for_sure(&Method::POST, &request, None, Some(&body), made)
             .await?;
         whole(made.unwrap_or_default())
     }
@@ -131,9 +140,13 @@ impl Outlook {
             .next("change it in Outlook"));
         }
         let body = Value::Object(outlook_rules::body(rule, &tree)?);
+        let written = async || {
+            let found = self.graph().there(&request).await?;
+            Ok(found.filter(|found| holds(Some(found), &body)))
+        };
         let changed = self
             .graph()
-            .write(&Method::PATCH, &request, None, Some(&body))
+            .write_for_sure(&Method::PATCH, &request, None, Some(&body), written)
             .await?;
         match changed {
             Some(changed) if !text(&changed, "id").is_empty() => Ok(changed),
@@ -143,10 +156,7 @@ impl Outlook {
 
     async fn delete_rule(&self, id: &str) -> Result<()> {
         let request = self.rule_at(id)?;
-        self.graph()
-            .write(&Method::DELETE, &request, None, None)
-            .await
-            .map(drop)
+        self.graph().delete(&request, None).await
     }
 
     /// The request about a rule; their ids are shorter than those of messages.

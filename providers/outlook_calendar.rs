@@ -11,7 +11,7 @@ use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::json::text;
+use super::json::{holds, text};
 use super::microsoft::{Graph, request};
 use super::microsoft_answer::{DENIED, not_ours};
 use super::outlook_facts::{is, nested};
@@ -135,7 +135,14 @@ impl Calendars for OutlookCalendar {
             CalendarOp::Create { name, zone: None } => {
                 let list = self.graph.mine("calendars", &[]);
                 let body = json!({"name": name});
-                let made = self.graph.write(&Method::POST, &list, None, Some(&body));
+                // No other calendar of the account has this name.
+                let made = async || {
+                    let all = self.all_calendars().await?;
+                    Ok(all.into_iter().find(|one| text(one, "name") == name))
+                };
+                let made = self
+                    .graph
+                    .write_for_sure(&Method::POST, &list, None, Some(&body), made);
                 self.told(made.await.map_err(refused)?.unwrap_or_default())
                     .await
                     .map(Some)
@@ -143,7 +150,13 @@ impl Calendars for OutlookCalendar {
             CalendarOp::Rename { id, name } => {
                 let body = json!({"name": name});
                 let one = self.one(id)?;
-                let renamed = self.graph.write(&Method::PATCH, &one, None, Some(&body));
+                let named = async || {
+                    let found = self.graph.there(&one).await?;
+                    Ok(found.filter(|found| holds(Some(found), &body)))
+                };
+                let renamed =
+                    self.graph
+                        .write_for_sure(&Method::PATCH, &one, None, Some(&body), named);
                 let answer = renamed.await.map_err(refused)?;
                 let calendar = match answer.filter(|answer| !text(answer, "id").is_empty()) {
                     Some(calendar) => calendar,
@@ -153,7 +166,7 @@ impl Calendars for OutlookCalendar {
             }
             CalendarOp::Delete { id } => {
                 let one = self.one(id)?;
-                let deleted = self.graph.write(&Method::DELETE, &one, None, None);
+                let deleted = self.graph.delete(&one, None);
                 deleted.await.map_err(refused)?;
                 Ok(None)
             }

@@ -14,7 +14,7 @@ use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::json::text;
+use super::json::{holds, text};
 use super::microsoft_answer::{not_ours, too_long};
 use super::outlook::{Outlook, addresses, check_as};
 use super::outlook_drafts::{
@@ -186,13 +186,21 @@ impl Compose for Outlook {
         } else {
             let request = self.graph().mine(&path, &[]);
             let version = Some(current.version.as_str()).filter(|version| !version.is_empty());
+            let body = Value::Object(body);
+            let written = async || {
+                let select = [("$select", DRAFT)];
+                let found = self
+                    .graph()
+                    .there(&self.graph().mine(&path, &select))
+                    .await?;
+                let is_ours = |found: &Value| {
+                    let now = held_draft(found, &[], "").version;
+                    now != current.version && holds(Some(found), &body)
+                };
+                Ok(found.filter(is_ours))
+            };
             self.graph()
-                .write(
-                    &Method::PATCH,
-                    &request,
-                    version,
-                    Some(&Value::Object(body)),
-                )
+                .write_for_sure(&Method::PATCH, &request, version, Some(&body), written)
                 .await?;
         }
         let stays = |id: &str| {
@@ -223,8 +231,12 @@ impl Compose for Outlook {
         check_id(&current.id)?;
         // Exchange puts what is deleted so into Deleted Items.
         let request = self.graph().mine(&at(&current.id), &[]);
+        let gone = async || match self.draft(&current.id).await {
+            Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(Value::Null)),
+            found => found.map(|_| None),
+        };
         self.graph()
-            .write(&Method::DELETE, &request, None, None)
+            .write_for_sure(&Method::DELETE, &request, None, None, gone)
             .await
             .map(drop)
     }
@@ -239,8 +251,14 @@ impl Compose for Outlook {
             });
             let request = self.graph().mine(&path, &[]);
             let version = Some(current.version.as_str()).filter(|version| !version.is_empty());
+            let set = async || {
+                let select = [("$select", "id,changeKey,isDraft")];
+                let now = self.graph().get(&self.graph().mine(&path, &select)).await?;
+                let another = held_draft(&now, &[], "").version != current.version;
+                Ok(another.then_some(now))
+            };
             self.graph()
-                .write(&Method::PATCH, &request, version, Some(&later))
+                .write_for_sure(&Method::PATCH, &request, version, Some(&later), set)
                 .await
                 .map_err(not_sent)?;
         }
@@ -340,15 +358,14 @@ impl Outlook {
             .write(&Method::POST, &request, None, Some(body));
         match made.await {
             Ok(made) => id_of(made),
-            Err(error) if error.is_open() => {
+            Err(error) => {
                 let place = "mailFolders/drafts/messages";
-                let found = self.by_message_id(place, &letter.message_id).await;
-                match found.as_deref() {
-                    Ok([draft, ..]) => Ok(text(draft, "id").to_owned()),
-                    _ => Err(maybe_made(&error)),
-                }
+                let made = async || {
+                    let found = self.by_message_id(place, &letter.message_id).await?;
+                    Ok(found.first().map(|draft| text(draft, "id").to_owned()))
+                };
+                self.graph().settle(error, made).await.map_err(maybe_made)
             }
-            Err(error) => Err(error),
         }
     }
 
@@ -370,11 +387,10 @@ impl Outlook {
             .write(&Method::POST, &request, None, Some(&nothing));
         let draft = match made.await {
             Ok(made) => id_of(made)?,
-            Err(error) if error.is_open() => match self.made_since(message, since).await {
-                Ok(Some(draft)) => draft,
-                _ => return Err(maybe_made(&error)),
-            },
-            Err(error) => return Err(error),
+            Err(error) => {
+                let made = || self.made_since(message, since);
+                self.graph().settle(error, made).await.map_err(maybe_made)?
+            }
         };
         let body = Value::Object(body);
         let request = self.graph().mine(&at(&draft), &[]);
@@ -387,14 +403,31 @@ impl Outlook {
             Err(error) if error.is_open() => write().await,
             other => other,
         };
+        let written = match written {
+            Err(error) => {
+                let filled = async || {
+                    let select = [("$select", DRAFT)];
+                    let found = self.graph().mine(&at(&draft), &select);
+                    let found = self.graph().there(&found).await?;
+                    Ok(found.filter(|found| holds(Some(found), &body)))
+                };
+                self.graph().settle(error, filled).await.map(Some)
+            }
+            done => done,
+        };
         if let Err(error) = written {
             // A draft without its text would only be in the way.
-            let gone = self.graph().write(&Method::DELETE, &request, None, None);
-            let left = gone.await.is_err();
-            return Err(error.context(match left {
-                true => "an empty draft was made, but its text could not be written",
-                false => "the draft's text could not be written",
-            }));
+            let why = error.message();
+            return Err(match self.graph().delete(&request, None).await {
+                Ok(()) => Error::new(
+                    Kind::Provider(503),
+                    format!("the draft's text could not be written, and it was deleted ({why})"),
+                )
+                .next("try again in a minute"),
+                Err(_) => {
+                    error.context("an empty draft was made, but its text could not be written")
+                }
+            });
         }
         self.drop_copies(&draft, letter, action == "createForward")
             .await?;
@@ -469,7 +502,10 @@ fn sent(message: &Value) -> Sent {
 }
 
 /// A draft that may have been made, and was not found.
-fn maybe_made(error: &Error) -> Error {
+fn maybe_made(error: Error) -> Error {
+    if !error.is_open() {
+        return error;
+    }
     Error::new(
         error.kind(),
         format!(

@@ -4,15 +4,22 @@
 //! they are not written from there. Reading them is `outlook_people.rs`'s.
 
 use graph_rs_sdk::http::Method;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::json::text;
+use super::json::{holds, text};
 use super::microsoft::request;
 use super::microsoft_answer::not_ours;
 use super::outlook::{Outlook, check_as};
 use crate::error::{Error, Result};
 use crate::net;
 use crate::provider::mail::ContactCard;
+
+/// Contacts in a page, and pages, that are looked through for a new one.
+const TOP: &str = "1000";
+const PAGES: usize = 20;
+/// How far the service's clock may be behind ours.
+const BEHIND: SignedDuration = SignedDuration::from_secs(2);
 
 /// What the table `contact` reads.
 const CONTACT: &str = "id,displayName,emailAddresses,companyName,jobTitle,mobilePhone";
@@ -25,9 +32,22 @@ pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
             .next("give its name or its e-mail addresses"));
     }
     let body = properties(card);
-    let made = outlook
-        .graph()
-        .write(&Method::POST, "me/contacts", None, Some(&body));
+    let since = Timestamp::now();
+    let made = async || {
+        let select = format!("{CONTACT},businessPhones,createdDateTime");
+        let query = [("$select", select.as_str()), ("$top", TOP)];
+        let answer = outlook.graph().get(&request("me/contacts", &query)).await?;
+        let (all, _) = outlook.graph().all(answer, usize::MAX, PAGES).await?;
+        let is_new = |one: &Value| {
+            let made = text(one, "createdDateTime").parse::<Timestamp>();
+            made.is_ok_and(|made| made + BEHIND >= since) && holds(Some(one), &body)
+        };
+        Ok(all.into_iter().find(is_new))
+    };
+    let made =
+        outlook
+            .graph()
+            .write_for_sure(&Method::POST, "me/contacts", None, Some(&body), made);
     whole(made.await?.unwrap_or_default())
 }
 
@@ -39,9 +59,13 @@ pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<V
     if body.as_object().is_some_and(Map::is_empty) {
         return Err(Error::argument("there is nothing to change").next("say what is new"));
     }
+    let written = async || {
+        let found = outlook.graph().there(&path).await?;
+        Ok(found.filter(|found| holds(Some(found), &body)))
+    };
     let changed = outlook
         .graph()
-        .write(&Method::PATCH, &path, None, Some(&body));
+        .write_for_sure(&Method::PATCH, &path, None, Some(&body), written);
     match changed.await? {
         Some(contact) if !text(&contact, "id").is_empty() => Ok(contact),
         _ => {
@@ -55,8 +79,7 @@ pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<V
 pub async fn delete(outlook: &Outlook, id: &str) -> Result<()> {
     outlook.own("contacts")?;
     let path = at(id)?;
-    let deleted = outlook.graph().write(&Method::DELETE, &path, None, None);
-    deleted.await.map(drop)
+    outlook.graph().delete(&path, None).await
 }
 
 fn at(id: &str) -> Result<String> {

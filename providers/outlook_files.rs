@@ -65,8 +65,9 @@ impl Outlook {
         let request = self.graph().mine(&path, &[]);
         let drop_it = || self.graph().write(&Method::DELETE, &request, None, None);
         let dropped = match drop_it().await {
-            Err(error) if error.is_open() => drop_it().await,
-            other => other,
+            // Once more does no harm.
+            Err(error) if error.is_open() => self.graph().delete(&request, None).await,
+            other => other.map(drop),
         };
         match dropped {
             Err(error) if error.kind() != Kind::NotFound => Err(error),
@@ -85,7 +86,13 @@ impl Outlook {
             let Content::Bytes(bytes) = &file.content else {
                 continue;
             };
-            let put = attach(self.graph(), draft, file, bytes, caller).await;
+            // Files that are alike are told apart by how many there are.
+            let others = files.iter().enumerate().filter(|(at, other)| {
+                let there = *at < place || matches!(other.content, Content::Held { .. });
+                there && other.name == file.name
+            });
+            let alike = others.count();
+            let put = attach(self.graph(), draft, file, bytes, alike, caller).await;
             put.map_err(|error| without(error, files.get(place..).unwrap_or_default()))?;
         }
         Ok(())
@@ -109,10 +116,12 @@ fn without(error: Error, files: &[Enclosure]) -> Error {
         .filter(|file| matches!(file.content, Content::Bytes(_)))
         .map(|file| format!("`{}`", brief(&file.name)))
         .collect();
+    let perhaps = if error.is_open() { "perhaps " } else { "" };
     Error::new(
-        error.kind(),
+        // Not all of it was done, whatever is known of the file.
+        Kind::Network,
         format!(
-            "the draft is there, but without {}: {}",
+            "the draft is there, but {perhaps}without {}: {}",
             missing.join(", "),
             error.message()
         ),

@@ -6,7 +6,7 @@
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
-use super::json::text;
+use super::json::{holds, text};
 use super::microsoft_answer::not_ours;
 use super::near::steps;
 use super::outlook::{Outlook, check_as};
@@ -111,22 +111,21 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
             }
         }
         let parent = above.as_ref().map(|above| above.id.as_str());
+        let there = async || {
+            outlook.forget_tree().await;
+            match resolved(outlook, &path).await {
+                Ok(found) => Ok(Some(found.id)),
+                Err(error) if error.kind() == Kind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
         let id = match post(outlook, parent, level).await {
             Ok(folder) => text(&folder, "id").to_owned(),
-            // Somebody else made it, or we did and heard no answer.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    Kind::Provider(409) | Kind::Network | Kind::Timeout
-                ) =>
-            {
-                outlook.forget_tree().await;
-                match resolved(outlook, &path).await {
-                    Ok(found) => found.id,
-                    Err(_) => return Err(error),
-                }
+            // Somebody else made it.
+            Err(error) if error.kind() == Kind::Provider(409) => {
+                there().await.ok().flatten().ok_or(error)?
             }
-            Err(error) => return Err(error),
+            Err(error) => outlook.graph().settle(error, there).await?,
         };
         above = Some(Place {
             id,
@@ -204,9 +203,13 @@ pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Va
         .graph()
         .mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
     let body = json!({ "displayName": last });
+    let named = async || {
+        let found = outlook.graph().there(&request).await?;
+        Ok(found.filter(|found| holds(Some(found), &body)))
+    };
     let renamed = outlook
         .graph()
-        .write(&Method::PATCH, &request, None, Some(&body))
+        .write_for_sure(&Method::PATCH, &request, None, Some(&body), named)
         .await;
     outlook.forget_tree().await;
     renamed?;
@@ -224,9 +227,15 @@ pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
     let request = outlook
         .graph()
         .mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    // It lies in Deleted Items then, under the same id.
+    let gone = async || {
+        outlook.forget_tree().await;
+        let stays = outlook.tree().await?.names().get(id) == Some(&name);
+        Ok((!stays).then_some(Value::Null))
+    };
     let deleted = outlook
         .graph()
-        .write(&Method::DELETE, &request, None, None)
+        .write_for_sure(&Method::DELETE, &request, None, None, gone)
         .await;
     outlook.forget_tree().await;
     deleted.map(drop)
@@ -317,9 +326,10 @@ async fn post_category(
     };
     let body = json!({"displayName": name, "color": colour.unwrap_or_else(free)});
     let request = outlook.graph().mine("outlook/masterCategories", &[]);
+    let made = async || Ok(called(&categories(outlook).await?, name).cloned());
     let made = outlook
         .graph()
-        .write(&Method::POST, &request, None, Some(&body));
+        .write_for_sure(&Method::POST, &request, None, Some(&body), made);
     let made = made.await?.unwrap_or_default();
     match text(&made, "displayName") {
         "" => Err(not_ours("category")),
@@ -364,9 +374,15 @@ pub async fn update_category(
     );
     let request = outlook.graph().mine(&path, &[]);
     let body = json!({ "color": colour });
-    let changed = outlook
-        .graph()
-        .write(&Method::PATCH, &request, None, Some(&body));
+    let painted = async || {
+        let all = categories(outlook).await?;
+        let found = called(&all, text(found, "id"));
+        Ok(found.filter(|found| holds(Some(found), &body)).cloned())
+    };
+    let changed =
+        outlook
+            .graph()
+            .write_for_sure(&Method::PATCH, &request, None, Some(&body), painted);
     match changed.await? {
         Some(changed) if !text(&changed, "displayName").is_empty() => Ok(changed),
         _ => {
@@ -387,9 +403,14 @@ pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
         net::path_segment(text(found, "id"))
     );
     let request = outlook.graph().mine(&path, &[]);
+    let gone = async || {
+        let all = categories(outlook).await?;
+        let stays = all.iter().any(|one| text(one, "id") == text(found, "id"));
+        Ok((!stays).then_some(Value::Null))
+    };
     outlook
         .graph()
-        .write(&Method::DELETE, &request, None, None)
+        .write_for_sure(&Method::DELETE, &request, None, None, gone)
         .await
         .map(drop)
 }

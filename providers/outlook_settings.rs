@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::json::text;
+use super::json::{holds, text};
 use super::outlook::Outlook;
 use super::outlook_facts::nested;
 use super::outlook_zones;
@@ -167,9 +167,13 @@ pub async fn set(
 
 async fn change(outlook: &Outlook, body: &Value) -> Result<Value> {
     let request = outlook.graph().mine("mailboxSettings", &[]);
+    let set = async || {
+        let found = settings(outlook).await?;
+        Ok(Some(found).filter(|found| holds(Some(found), body)))
+    };
     outlook
         .graph()
-        .write(&Method::PATCH, &request, None, Some(body))
+        .write_for_sure(&Method::PATCH, &request, None, Some(body), set)
         .await?;
     // The answer to the change has what was named and no more.
     settings(outlook)

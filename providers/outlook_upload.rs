@@ -36,8 +36,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The longest answer to a piece, in bytes.
 const ANSWER: usize = 1 << 20;
 
-/// Puts one file to the draft `message`. What has come through is told to the
-/// `caller` when it takes more than one piece.
+/// Puts one file to the draft `message`, which has `alike` others of its name.
+/// What has come through is told to the `caller` when it takes more than one
+/// piece.
 ///
 /// # Errors
 /// [`Kind::Network`] and [`Kind::Timeout`] leave open whether it is there.
@@ -46,10 +47,11 @@ pub async fn attach(
     message: &str,
     file: &Enclosure,
     bytes: &[u8],
+    alike: usize,
     caller: &dyn Caller,
 ) -> Result<()> {
     if bytes.len() >= IN_PIECES {
-        return in_pieces(graph, message, file, bytes, caller).await;
+        return in_pieces(graph, message, file, bytes, alike, caller).await;
     }
     let mut body = json!({
         "@odata.type": "#microsoft.graph.fileAttachment",
@@ -62,8 +64,15 @@ pub async fn attach(
         body.insert("contentId".to_owned(), cid.as_str().into());
     }
     let request = graph.mine(&files(message), &[]);
-    let put = graph.write(&Method::POST, &request, None, Some(&body));
-    put.await.map(drop)
+    let size = super::outlook::count(bytes.len());
+    let put = async || {
+        let there = is_there(graph, message, file, size, alike).await?;
+        Ok(there.then_some(Value::Null))
+    };
+    graph
+        .write_for_sure(&Method::POST, &request, None, Some(&body), put)
+        .await
+        .map(drop)
 }
 
 /// The path of a message's files.
@@ -76,6 +85,7 @@ async fn in_pieces(
     message: &str,
     file: &Enclosure,
     bytes: &[u8],
+    alike: usize,
     caller: &dyn Caller,
 ) -> Result<()> {
     let mut item = json!({
@@ -90,8 +100,13 @@ async fn in_pieces(
     }
     let request = graph.mine(&format!("{}/createUploadSession", files(message)), &[]);
     let body = json!({ "attachmentItem": item });
-    let session = graph.write(&Method::POST, &request, None, Some(&body));
-    let session = session.await?.unwrap_or_default();
+    let begin = || graph.write(&Method::POST, &request, None, Some(&body));
+    let session = match begin().await {
+        // Once more does no harm: what nobody sends to becomes no file.
+        Err(error) if error.is_open() => begin().await,
+        other => other,
+    };
+    let session = session?.unwrap_or_default();
     let upload = Upload {
         graph,
         url: address(graph, text(&session, "uploadUrl"))?,
@@ -121,7 +136,7 @@ async fn in_pieces(
                     Ok(next) => next,
                     // The address is gone: with the last piece, or for good.
                     Err(error) if error.kind() == Kind::NotFound => {
-                        match is_there(graph, message, file, total).await? {
+                        match is_there(graph, message, file, total, alike).await? {
                             true => bytes.len(),
                             false => return Err(error),
                         }
@@ -238,15 +253,21 @@ fn address(graph: &Graph, url: &str) -> Result<Url> {
     })
 }
 
-/// True if the draft has the file.
-async fn is_there(graph: &Graph, message: &str, file: &Enclosure, size: u64) -> Result<bool> {
+/// True if the draft has the file besides `alike` others of its name.
+async fn is_there(
+    graph: &Graph,
+    message: &str,
+    file: &Enclosure,
+    size: u64,
+    alike: usize,
+) -> Result<bool> {
     let request = graph.mine(&files(message), &[("$select", "id,name,size")]);
     let answer = graph.get(&request).await?;
     let (found, _) = graph.all(answer, 500, 10).await?;
-    Ok(found.iter().any(|held| {
-        // What Exchange keeps beside the bytes counts too.
-        text(held, "name") == file.name && held.get("size").and_then(Value::as_u64) >= Some(size)
-    }))
+    let named = found.iter().filter(|held| text(held, "name") == file.name);
+    // What Exchange keeps beside the bytes counts too.
+    let fits = |held: &&Value| held.get("size").and_then(Value::as_u64) >= Some(size);
+    Ok(named.clone().count() > alike && named.filter(fits).count() > 0)
 }
 
 /// Refuses what Outlook takes in no way, before anything is done.

@@ -1,16 +1,16 @@
 //! Events of Outlook's calendars, written.
 //!
-//! Every write is sent once. The one exception is the creation of an event: it
-//! carries an id of ours, by which Graph knows it again, so that it is safe to
-//! send once more when the first answer was lost. What is sent stands in
-//! `outlook_draft.rs`.
+//! Every write is sent once, and looked for when its answer does not come. The
+//! one exception is the creation of an event: it carries an id of ours, by which
+//! Graph knows it again, so that it is safe to send once more when the first
+//! answer was lost. What is sent stands in `outlook_draft.rs`.
 
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::json::text;
+use super::json::{holds, text};
 use super::microsoft::Graph;
 use super::microsoft_answer::DENIED;
 use super::outlook_draft::{self, properties, tells};
@@ -82,7 +82,15 @@ pub async fn create(
             event = patch(graph, &series, None, &properties(&asked, None, &zone)?)
                 .await
                 .map_err(|error| {
-                    error.context("the series was created, but nobody was asked to it")
+                    Error::new(
+                        Kind::Network,
+                        format!(
+                            "the series was created, but whether anybody was asked to it is not \
+                             known ({})",
+                            error.message()
+                        ),
+                    )
+                    .next("look at it with calendar_search, and add the people there")
                 })?;
         } else {
             event = again(graph, event).await;
@@ -106,7 +114,11 @@ async fn posted(
         Err(error) if is_open(&error) => match send().await {
             // The first one had arrived.
             Err(error) if error.kind() == Kind::Provider(409) => {
-                return find(graph, path, id, change).await;
+                return find(graph, path, id, change).await?.ok_or_else(lost);
+            }
+            Err(error) => {
+                let made = || find(graph, path, id, change);
+                return graph.settle(error, made).await.map_err(refused);
             }
             other => other,
         },
@@ -124,16 +136,20 @@ fn is_open(error: &Error) -> bool {
     )
 }
 
-/// The event that was created with an id of ours.
-async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Value> {
-    let lost = || {
-        Error::new(
-            Kind::Provider(409),
-            "the event was created, but Outlook did not say as what",
-        )
-        .next("look for it with calendar_search")
+/// What is reported of an event that Outlook knows, and does not show.
+fn lost() -> Error {
+    Error::new(
+        Kind::Network,
+        "the event was created, but Outlook did not say as what",
+    )
+    .next("look for it with calendar_search")
+}
+
+/// The event that was created with an id of ours, if it is there.
+async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Option<Value>> {
+    let Some((start, end)) = &change.time else {
+        return Ok(None);
     };
-    let (start, end) = change.time.as_ref().ok_or_else(lost)?;
     let day = jiff::Span::new().hours(36);
     let instant = |moment: &Moment| moment.when().instant(&TimeZone::UTC);
     let from = instant(start).checked_sub(day).unwrap_or(Timestamp::MIN);
@@ -154,15 +170,15 @@ async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Va
         .collect();
     let answer = graph.get(&graph.mine(&view, &query)).await?;
     let (events, _) = graph.all(answer, usize::MAX, PAGES).await?;
-    let event = events
-        .iter()
-        .find(|event| text(event, "transactionId") == id)
-        .ok_or_else(lost)?;
+    let is_ours = |event: &&Value| text(event, "transactionId") == id;
+    let Some(event) = events.iter().find(is_ours) else {
+        return Ok(None);
+    };
     let id = match text(event, "seriesMasterId") {
         "" => text(event, "id"),
         series => series,
     };
-    one(graph.get(&whole(graph, id)).await?)
+    one(graph.get(&whole(graph, id)).await?).map(Some)
 }
 
 /// Changes an event; the event as it then is.
@@ -215,8 +231,18 @@ fn half(done: &str, error: Error) -> Error {
 
 async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> Result<Value> {
     let request = graph.mine(&at(id), &[]);
+    // Another version may be somebody else's: it is ours if it has what was to
+    // be written.
+    let written = async || {
+        let found = graph.there(&whole(graph, id)).await?;
+        let is_ours = |found: &Value| {
+            let another = version.is_none() || self::version(found) != version;
+            another && holds(Some(found), body)
+        };
+        Ok(found.filter(is_ours))
+    };
     let answer = graph
-        .write(&Method::PATCH, &request, version, Some(body))
+        .write_for_sure(&Method::PATCH, &request, version, Some(body), written)
         .await
         .map_err(refused)?;
     match answer.filter(|event| !text(event, "id").is_empty()) {
@@ -255,8 +281,8 @@ async fn leave_out(graph: &Graph, series: &Value, except: &[When]) -> Result<()>
         .filter(|occurrence| outlook_draft::is_out(occurrence, except, &zone))
     {
         let request = graph.mine(&at(text(occurrence, "id")), &[]);
-        match graph.write(&Method::DELETE, &request, None, None).await {
-            Ok(_) => {}
+        match graph.delete(&request, None).await {
+            Ok(()) => {}
             // It is out already.
             Err(error) if error.kind() == Kind::NotFound => {}
             Err(error) => return Err(untouched(refused(error))),
@@ -286,8 +312,8 @@ pub async fn delete(
             );
         }
         let request = graph.mine(&at(id), &[]);
-        let deleted = graph.write(&Method::DELETE, &request, version(current), None);
-        return deleted.await.map(drop).map_err(refused);
+        let deleted = graph.delete(&request, version(current));
+        return deleted.await.map_err(refused);
     }
     unchanged(graph, current).await?;
     let request = graph.mine(&format!("{}/cancel", at(id)), &[]);
@@ -295,7 +321,13 @@ pub async fn delete(
         Some(message) => json!({"comment": message}),
         None => json!({}),
     };
-    let cancelled = graph.write(&Method::POST, &request, None, Some(&body));
+    // What its organizer cancels is taken out of the calendar.
+    let gone = async || {
+        let found = graph.there(&whole(graph, id)).await?;
+        let stays = found.is_some_and(|found| !is(&found, "isCancelled"));
+        Ok((!stays).then_some(Value::Null))
+    };
+    let cancelled = graph.write_for_sure(&Method::POST, &request, None, Some(&body), gone);
     cancelled.await.map(drop).map_err(refused)
 }
 
@@ -333,10 +365,10 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
                 .next("answer without a comment, and write to the organizer"),
         );
     }
-    let action = match response.answer {
-        Answer::Accepted => "accept",
-        Answer::Declined => "decline",
-        Answer::Tentative => "tentativelyAccept",
+    let (action, state) = match response.answer {
+        Answer::Accepted => ("accept", "accepted"),
+        Answer::Declined => ("decline", "declined"),
+        Answer::Tentative => ("tentativelyAccept", "tentativelyAccepted"),
     };
     let mut body = json!({"sendResponse": response.notify && wanted});
     if let Some(body) = body.as_object_mut() {
@@ -349,7 +381,18 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
         }
     }
     let request = graph.mine(&format!("{}/{action}", at(id)), &[]);
-    let answered = graph.write(&Method::POST, &request, None, Some(&body));
+    let before = version(current);
+    let answered = async || {
+        let Some(found) = graph.there(&whole(graph, id)).await? else {
+            // Outlook takes what is declined out of the calendar.
+            let declined = response.answer == Answer::Declined;
+            return Ok(declined.then_some(Value::Null));
+        };
+        let now = text(nested(&found, "responseStatus"), "response");
+        let another = before.is_none() || version(&found) != before;
+        Ok((another && now.eq_ignore_ascii_case(state)).then_some(Value::Null))
+    };
+    let answered = graph.write_for_sure(&Method::POST, &request, None, Some(&body), answered);
     answered.await.map_err(refused)?;
     if response.answer == Answer::Declined {
         // Outlook takes what is declined out of the calendar.
@@ -404,6 +447,7 @@ pub async fn forward(
         body.insert("comment".to_owned(), comment.into());
     }
     let request = graph.mine(&format!("{}/forward", at(id)), &[]);
+    // Nothing of ours shows whether it went out.
     let forwarded = graph.write(&Method::POST, &request, None, Some(&body));
     forwarded.await.map(drop).map_err(refused)
 }

@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::accounts::TokenSource;
+use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 
 /// Longest wait for one answer. A server that took so long is not asked again:
@@ -67,24 +68,29 @@ pub struct Pace {
     provider: &'static str,
     title: &'static str,
     in_flight: Semaphore,
+    /// How long a write whose answer did not come is looked for.
+    look: Duration,
     /// Nobody starts a call before this instant: the last answer said to wait.
     quiet_until: Mutex<Option<Instant>>,
 }
 
 impl Pace {
     /// The pace of the account whose tokens these are, with at most `in_flight`
-    /// calls at once. `provider` is the name in commands, `title` that for people.
+    /// calls at once. `provider` is the name in commands, `title` that for people;
+    /// a write whose answer did not come is looked for as long as `look`.
     pub fn new(
         tokens: TokenSource,
         provider: &'static str,
         title: &'static str,
         in_flight: usize,
+        look: Duration,
     ) -> Self {
         Self {
             tokens,
             provider,
             title,
             in_flight: Semaphore::new(in_flight),
+            look,
             quiet_until: Mutex::new(None),
         }
     }
@@ -152,6 +158,25 @@ impl Pace {
         in_earnest()?;
         self.attempts(1, patience.max(PATIENCE), |_| false, make)
             .await
+    }
+
+    /// Looks for what came of a write that broke off with `error`, again and
+    /// again until `look` finds it done: a service may carry a request out
+    /// seconds after its connection broke. Errors that leave nothing open are
+    /// returned as they are.
+    ///
+    /// # Errors
+    /// `error`, if it was not found in time. It says nothing of whether the
+    /// write will still be carried out, so it stays open.
+    pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<Option<T>>>,
+    {
+        if !error.is_open() {
+            return Err(error);
+        }
+        let found = || async { look().await.ok().flatten() };
+        look_for(self.look, found).await.ok_or(error)
     }
 
     /// [`Pace::call`] for a call that the provider carries out as `weight` calls

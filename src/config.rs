@@ -12,6 +12,7 @@
 //! connection, and nothing after start reads the environment again.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use oauth2::{ClientId, ClientSecret};
@@ -34,6 +35,10 @@ pub use settings::{SETTINGS, TENANTS, tenant};
 const HOME: &str = "DAYSHEET_HOME";
 /// The environment variable that names the settings file.
 const FILE: &str = "DAYSHEET_CONFIG";
+
+/// How long a lost write is looked for: services have carried out a request
+/// seconds after its connection broke.
+const LOOK: Duration = Duration::from_secs(8);
 
 /// Microsoft's tenant for everybody: work, school and personal accounts.
 const COMMON: &str = "common";
@@ -93,6 +98,9 @@ pub struct Config {
     pub sends_per_hour: usize,
     /// The most recipients written to within an hour.
     pub recipients_per_hour: usize,
+    /// How long a write whose answer did not come is looked for before it is
+    /// reported as unknown. No setting changes it; tests do.
+    pub look: Duration,
     /// What stands below letters from Outlook: text, or HTML. Graph does not
     /// tell the one that Outlook itself uses.
     pub outlook_signature: Option<String>,
@@ -293,6 +301,7 @@ impl Config {
                 .choice("remote_pictures", &[("drop", false), ("allow", true)])?,
             sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
+            look: LOOK,
             outlook_signature: settings
                 .get("microsoft.signature")
                 .map(|found| found.value.clone()),

@@ -103,6 +103,7 @@ impl Pipeline {
     ) -> Self {
         Self {
             outputs: Outputs::new(&config, store.clone(), accounts.clone()),
+            doubt: send::Doubt::new(config.look),
             config,
             store,
             accounts,
@@ -113,7 +114,6 @@ impl Pipeline {
             poster: Poster::new(),
             patience: PATIENCE,
             strangers: guard::Strangers::default(),
-            doubt: send::Doubt::default(),
             now: None,
         }
     }

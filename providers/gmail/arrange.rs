@@ -10,12 +10,11 @@ use serde_json::{Value, json};
 
 use super::filters::{criteria, rule};
 use super::letters::as_html;
-use super::requests::undone;
 use super::{Gmail, check, google, list};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp};
-use crate::providers::json::text;
+use crate::providers::json::{holds, text};
 use crate::providers::pace::rehearsed;
 use crate::text::brief;
 
@@ -97,31 +96,21 @@ impl Gmail {
     }
 
     async fn add_filter(&self, filter: &Value) -> Result<Value> {
-        let made = self.change(Method::POST, &FILTERS, Some(filter)).await;
-        let error = match made {
-            Ok(made) => return Ok(made),
-            Err(error) => error,
-        };
-        if error.kind() == Kind::Provider(400) && error.message().contains("exists") {
-            return Err(Error::argument("Gmail has this very rule already")
-                .next("call lookup with kind=rules to see the rules"));
-        }
-        if !error.is_open() {
-            return Err(error);
-        }
         // Gmail has no two filters that are the same, so that one is ours.
-        let Ok(answer) = self.get(&FILTERS, &[]).await else {
-            return Err(error);
+        let made = async || {
+            let answer = self.get(&FILTERS, &[]).await?;
+            let same = |other: &Value| holds(Some(other), filter);
+            Ok(list(&answer, "filter").into_iter().find(same))
         };
-        let same = |other: &Value| {
-            ["criteria", "action"]
-                .iter()
-                .all(|key| covers(other.get(*key), filter.get(*key)))
-        };
-        list(&answer, "filter")
-            .into_iter()
-            .find(same)
-            .ok_or_else(undone)
+        let done = self.change_for_sure(Method::POST, &FILTERS, Some(filter), made);
+        done.await.map_err(|error| {
+            let known = error.kind() == Kind::Provider(400) && error.message().contains("exists");
+            match known {
+                true => Error::argument("Gmail has this very rule already")
+                    .next("call lookup with kind=rules to see the rules"),
+                false => error,
+            }
+        })
     }
 
     /// Gmail changes no filter: another is made, and the old one deleted.
@@ -147,31 +136,38 @@ impl Gmail {
             return Ok(old);
         }
         let made = self.add_filter(&filter).await?;
-        match self.delete_filter(&wanted.id).await {
-            Ok(()) => Ok(made),
-            Err(error) if error.kind() == Kind::NotFound => Ok(made),
-            Err(error) => {
-                // Both would be at work; the one that was there is kept.
-                let back = self.delete_filter(text(&made, "id")).await;
-                Err(error.context(match back {
-                    Ok(()) => "the old rule could not be deleted, and stays",
-                    Err(_) => "the new rule is made, and the old one could not be deleted",
-                }))
-            }
+        let error = match self.delete_filter(&wanted.id).await {
+            Ok(()) => return Ok(made),
+            Err(error) if error.kind() == Kind::NotFound => return Ok(made),
+            Err(error) => error,
+        };
+        if error.is_open() {
+            // It may go yet, and then there would be neither.
+            return Err(
+                error.context("the new rule is made, and the old one may be at work beside it")
+            );
+        }
+        // Both would be at work; the one that was there is kept.
+        match self.delete_filter(text(&made, "id")).await {
+            Ok(()) => Err(error.context("the old rule could not be deleted, and stays")),
+            Err(back) => Err(Error::new(
+                Kind::Network,
+                format!(
+                    "the new rule is made, and the old one could not be deleted ({}); that the \
+                     new one is taken back is not known ({})",
+                    error.message(),
+                    back.message()
+                ),
+            )),
         }
     }
 
     async fn delete_filter(&self, id: &str) -> Result<()> {
         check(id)?;
         let path = ["settings", "filters", id];
-        match self.change(Method::DELETE, &path, None).await {
-            Err(error) if error.is_open() => match self.get(&path, &[]).await {
-                Err(gone) if gone.kind() == Kind::NotFound => Ok(()),
-                Ok(_) => Err(undone()),
-                Err(_) => Err(error),
-            },
-            done => done.map(drop),
-        }
+        let gone = || self.gone(&path);
+        let done = self.change_for_sure(Method::DELETE, &path, None, gone);
+        done.await.map(drop)
     }
 
     /// A rule as a filter; refuses what Gmail has no words for.
@@ -277,23 +273,19 @@ impl Gmail {
             return Err(Error::argument("the automatic answer has no text")
                 .next("give a text or a subject"));
         }
-        let put = self.change(Method::PUT, &VACATION, Some(&body)).await;
-        if let Err(error) = put {
-            // It is put as a whole, so that what is there tells whether it came.
-            let same = |found: &Value| {
-                let keys = ["enableAutoReply", "responseSubject", "startTime", "endTime"];
-                let value = |from: &Value, key| match from.get(key) {
-                    Some(Value::Bool(false)) | None => Value::from(""),
-                    Some(value) => value.clone(),
-                };
-                keys.iter()
-                    .all(|key| value(found, key) == value(&body, key))
-            };
-            match self.get(&VACATION, &[]).await {
-                Ok(found) if error.is_open() && same(&found) => {}
-                _ => return Err(error),
-            }
-        }
+        // Gmail may clean the text: any other than before is the new one.
+        let cleaned = |found: &Value| {
+            let key = "responseBodyHtml";
+            text(&body, key) == text(&now, key) || text(found, key) != text(&now, key)
+        };
+        let rest = without(&body, "responseBodyHtml");
+        let put = async || {
+            let found = self.get(&VACATION, &[]).await?;
+            let is_ours = holds(Some(&found), &rest) && cleaned(&found);
+            Ok(Some(found).filter(|_| is_ours))
+        };
+        self.change_for_sure(Method::PUT, &VACATION, Some(&body), put)
+            .await?;
         self.settings_now().await
     }
 
@@ -323,15 +315,15 @@ impl Gmail {
         }
         let path = ["settings", "sendAs", text(alias, "sendAsEmail")];
         let body = json!({ "signature": html });
-        let signed = self.change(Method::PATCH, &path, Some(&body)).await;
-        match signed {
-            Err(error) if error.is_open() => match self.get(&path, &[]).await {
-                // What it says may be cleaned by Gmail: any change is ours.
-                Ok(found) if text(&found, "signature") != text(alias, "signature") => Ok(found),
-                _ => Err(error),
-            },
-            signed => signed,
-        }
+        let signed = async || {
+            let found = self.get(&path, &[]).await?;
+            // What it says may be cleaned by Gmail: any change is ours.
+            let new = text(&found, "signature");
+            let is_ours = new == html || new != text(alias, "signature");
+            Ok(Some(found).filter(|_| is_ours))
+        };
+        self.change_for_sure(Method::PATCH, &path, Some(&body), signed)
+            .await
     }
 
     async fn aliases_for_signing(&self) -> Result<Vec<Value>> {
@@ -361,28 +353,25 @@ impl Gmail {
             );
         }
         let body = json!({ "displayLanguage": tag });
-        self.change(Method::PUT, &["settings", "language"], Some(&body))
+        let path = ["settings", "language"];
+        let set = async || {
+            let found = self.get(&path, &[]).await?;
+            let is_ours = holds(Some(&found), &body);
+            Ok(Some(found).filter(|_| is_ours))
+        };
+        self.change_for_sure(Method::PUT, &path, Some(&body), set)
             .await?;
         self.settings_now().await
     }
 }
 
-/// True if all that is wanted is there, whatever Gmail says besides.
-fn covers(there: Option<&Value>, wanted: Option<&Value>) -> bool {
-    let Some(wanted) = wanted.and_then(Value::as_object) else {
-        return true;
-    };
-    let set = |value: &Value| -> Option<BTreeSet<String>> {
-        let texts = value.as_array()?.iter().filter_map(Value::as_str);
-        Some(texts.map(str::to_owned).collect())
-    };
-    wanted.iter().all(|(key, value)| {
-        let other = there.and_then(|there| there.get(key));
-        match (set(value), other.and_then(set)) {
-            (Some(one), Some(other)) => one == other,
-            _ => other == Some(value),
-        }
-    })
+/// An object without one of its members.
+fn without(object: &Value, key: &str) -> Value {
+    let mut object = object.clone();
+    if let Some(members) = object.as_object_mut() {
+        members.remove(key);
+    }
+    object
 }
 
 /// The automatic answer of Gmail's settings.

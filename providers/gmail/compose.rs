@@ -5,7 +5,6 @@
 //! which changes with the draft.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use hyper::Method;
@@ -16,7 +15,6 @@ use super::drafts::changed;
 use super::letters::{
     ascii, field, fields, held, is_under, message_id, message_ids, people, sent, subject,
 };
-use super::requests::undone;
 use super::upload::MOST;
 use super::{Gmail, check, google, list};
 use crate::caller::Caller;
@@ -37,8 +35,6 @@ const HANDED_ON: &[&str] = &[
     "List-Unsubscribe-Post",
     "Authentication-Results",
 ];
-/// How long after a write that broke off it is looked for.
-const SETTLED: Duration = Duration::from_millis(500);
 
 #[async_trait]
 impl Compose for Gmail {
@@ -110,11 +106,10 @@ impl Compose for Gmail {
             .await;
         let id = match made {
             Ok(made) => text(&made, "id").to_owned(),
-            Err(error) if error.is_open() => {
-                tokio::time::sleep(SETTLED).await;
-                self.look_for(&letter.message_id, error).await?
+            Err(error) => {
+                let made = || self.made_as(&letter.message_id);
+                self.google.settle(error, made).await?
             }
-            Err(error) => return Err(error),
         };
         self.draft_of(&id)
             .await
@@ -138,17 +133,14 @@ impl Compose for Gmail {
         let put = self
             .put_draft(Some(&current.id), thread, &bytes, caller)
             .await;
-        match put {
-            Ok(_) => {}
-            Err(error) if error.is_open() => {
-                tokio::time::sleep(SETTLED).await;
-                match self.version(&current.id).await {
-                    Ok(version) if version == current.version => return Err(undone()),
-                    Ok(_) => {}
-                    Err(_) => return Err(error),
-                }
-            }
-            Err(error) => return Err(error),
+        if let Err(error) = put {
+            // Another version may be somebody else's: it is ours if it says so.
+            let changed = async || {
+                let found = self.draft_of(&current.id).await?;
+                let another = found.version != current.version;
+                Ok((another && says(&found.letter, letter)).then_some(found))
+            };
+            return self.google.settle(error, changed).await;
         }
         self.draft_of(&current.id)
             .await
@@ -169,15 +161,14 @@ impl Compose for Gmail {
                 Ok(_) => Err(changed()),
                 Err(_) => Err(error),
             },
-            Kind::Network | Kind::Timeout => {
+            _ => {
                 let params = [("format", "minimal"), ("fields", "id,labelIds")];
-                match self.get(&["messages", &current.message], &params).await {
-                    Ok(item) if is_under(&item, "TRASH") => Ok(()),
-                    Ok(_) => Err(undone()),
-                    Err(_) => Err(error),
-                }
+                let trashed = async || {
+                    let item = self.get(&["messages", &current.message], &params).await?;
+                    Ok(is_under(&item, "TRASH").then_some(()))
+                };
+                self.google.settle(error, trashed).await
             }
-            _ => Err(error),
         }
     }
 
@@ -344,6 +335,25 @@ fn usable(aliases: &[Value]) -> Vec<Alias> {
         first.default = true;
     }
     found
+}
+
+/// True if a draft says what a letter does, as far as Gmail keeps it as it came.
+fn says(held: &Outgoing, letter: &Outgoing) -> bool {
+    let people = |list: &[Person]| -> Vec<String> {
+        list.iter().map(|one| one.address.to_lowercase()).collect()
+    };
+    let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let names = |letter: &Outgoing| -> Vec<String> {
+        letter.files.iter().map(|file| file.name.clone()).collect()
+    };
+    people(&held.to) == people(&letter.to)
+        && people(&held.cc) == people(&letter.cc)
+        && people(&held.bcc) == people(&letter.bcc)
+        && bare(&held.subject) == bare(&letter.subject)
+        && bare(&held.text) == bare(&letter.text)
+        && bare(&held.html) == bare(&letter.html)
+        && held.importance == letter.importance
+        && names(held) == names(letter)
 }
 
 /// True for a message with this Message-ID, now or before Gmail gave it another.

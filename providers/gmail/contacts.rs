@@ -1,14 +1,15 @@
 //! Saved contacts made, changed and deleted, by Google's People API.
 
+use std::collections::HashSet;
+
 use hyper::Method;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::requests::undone;
 use super::{Gmail, list};
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::ContactCard;
-use crate::providers::json::text;
+use crate::providers::json::{holds, text};
 
 /// What is read of a contact.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
@@ -21,10 +22,36 @@ impl Gmail {
         if body.as_object().is_none_or(Map::is_empty) {
             return Err(nothing());
         }
+        // A contact has no id of ours: what is new tells, so it is read before.
+        let before = self.newest_contacts().await;
         let url = self.contact_at("v1/people:createContact", &[("personFields", FIELDS)])?;
-        self.google
-            .send(Method::POST, &url, None, Some(&body))
-            .await
+        let sent = self.google.send(Method::POST, &url, None, Some(&body));
+        let error = match sent.await {
+            Ok(made) => return Ok(made),
+            Err(error) => error,
+        };
+        let Ok(before) = before else {
+            return Err(error);
+        };
+        let made = async || {
+            let name = |one: &Value| text(one, "resourceName").to_owned();
+            let known: HashSet<String> = before.iter().map(name).collect();
+            let now = self.newest_contacts().await?;
+            let is_ours = |one: &Value| !known.contains(&name(one)) && is_so(one, &body);
+            Ok(now.into_iter().find(is_ours))
+        };
+        self.google.settle(error, made).await
+    }
+
+    /// The contacts that were changed last, up to as many as one page has.
+    async fn newest_contacts(&self) -> Result<Vec<Value>> {
+        let newest = [
+            ("personFields", FIELDS),
+            ("pageSize", "1000"),
+            ("sortOrder", "LAST_MODIFIED_DESCENDING"),
+        ];
+        let url = self.contact_at("v1/people/me/connections", &newest)?;
+        Ok(list(&self.google.get(&url).await?, "connections"))
     }
 
     pub(super) async fn change_contact(&self, id: &str, card: &ContactCard) -> Result<Value> {
@@ -34,6 +61,7 @@ impl Gmail {
         if body.is_empty() {
             return Err(nothing());
         }
+        let wanted = Value::Object(body.clone());
         let changed: Vec<_> = body.keys().cloned().collect();
         for key in ["resourceName", "etag", "metadata"] {
             if let Some(value) = now.get(key) {
@@ -55,34 +83,37 @@ impl Gmail {
             Ok(changed) => return Ok(changed),
             Err(error) => error,
         };
-        if !error.is_open() && error.kind() != Kind::Provider(400) {
-            return Err(error);
+        let version = |one: &Value| text(one, "etag").to_owned();
+        if error.kind() == Kind::Provider(400) {
+            // Google says no more than that when the version is another.
+            return Err(match self.contact(id).await {
+                Ok(found) if version(&found) != version(&now) => {
+                    Error::new(Kind::Conflict, "the contact has been changed meanwhile")
+                        .next("look it up again, and make the change in what it is now")
+                }
+                _ => error,
+            });
         }
-        let Ok(found) = self.contact(id).await else {
-            return Err(error);
+        let written = async || {
+            let found = self.contact(id).await?;
+            let is_ours = version(&found) != version(&now) && is_so(&found, &wanted);
+            Ok(Some(found).filter(|_| is_ours))
         };
-        match (text(&found, "etag") == text(&now, "etag"), error.is_open()) {
-            (true, true) => Err(undone()),
-            (true, false) => Err(error),
-            (false, true) => Ok(found),
-            (false, false) => Err(Error::new(
-                Kind::Conflict,
-                "the contact has been changed meanwhile",
-            )
-            .next("look it up again, and make the change in what it is now")),
-        }
+        self.google.settle(error, written).await
     }
 
     pub(super) async fn delete_contact(&self, id: &str) -> Result<()> {
         let id = saved(id)?;
         let url = self.contact_at(&format!("v1/{id}:deleteContact"), &[])?;
         match self.google.send(Method::DELETE, &url, None, None).await {
-            Err(error) if error.is_open() => match self.contact(id).await {
-                Err(gone) if gone.kind() == Kind::NotFound => Ok(()),
-                Ok(_) => Err(undone()),
-                Err(_) => Err(error),
-            },
-            done => done.map(drop),
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let gone = async || match self.contact(id).await {
+                    Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(())),
+                    found => found.map(|_| None),
+                };
+                self.google.settle(error, gone).await
+            }
         }
     }
 
@@ -166,6 +197,14 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
         body.insert("organizations".to_owned(), Value::Array(all));
     }
     body
+}
+
+/// True if a contact has what was written, in entries of its own.
+fn is_so(found: &Value, written: &Value) -> bool {
+    let written = written.as_object().into_iter().flatten();
+    written
+        .into_iter()
+        .all(|(key, value)| holds(Some(&own(found, key).into()), value))
 }
 
 /// The entries that the contact itself has; those of the person's own profile

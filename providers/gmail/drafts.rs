@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::letters::{
     as_html, field, fields, held, importance, is_under, message_id, message_ids, people, subject,
 };
-use super::requests::undone;
 use super::{Gmail, ME, Scope, check, list};
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Content, Enclosure, HeldDraft, Outgoing, Person};
@@ -112,21 +111,13 @@ impl Gmail {
         Ok(list(&self.get(&["drafts"], &params).await?, "drafts"))
     }
 
-    /// The draft with a Message-ID of ours whose making broke off with `error`.
-    /// It is searched for, and because the index lags, looked for among the
-    /// newest too.
-    ///
-    /// # Errors
-    /// That nothing was made, if it is not there; `error` if nobody knows.
-    pub(super) async fn look_for(&self, wanted: &str, error: Error) -> Result<String> {
+    /// The id of the draft with a Message-ID of ours, if there is one. It is
+    /// searched for, and because the index lags, looked for among the newest
+    /// too.
+    pub(super) async fn made_as(&self, wanted: &str) -> Result<Option<String>> {
         let newest = [("maxResults", NEWEST), ("fields", "drafts(id,message/id)")];
-        let Ok(mut known) = self.drafts_found(wanted).await else {
-            return Err(error);
-        };
-        match self.get(&["drafts"], &newest).await {
-            Ok(page) => known.extend(list(&page, "drafts")),
-            Err(_) => return Err(error),
-        }
+        let mut known = self.drafts_found(wanted).await?;
+        known.extend(list(&self.get(&["drafts"], &newest).await?, "drafts"));
         for draft in known {
             let message = draft.get("message").unwrap_or(&Value::Null);
             let params = [
@@ -134,17 +125,15 @@ impl Gmail {
                 ("metadataHeaders", "Message-ID"),
                 ("fields", "id,payload/headers"),
             ];
-            match self.get(&["messages", text(message, "id")], &params).await {
-                Ok(item) if message_id(&field(&item, "Message-ID")).as_deref() == Some(wanted) => {
-                    return Ok(text(&draft, "id").to_owned());
-                }
-                Ok(_) => {}
-                // It went, or became another, while we looked.
-                Err(gone) if gone.kind() == Kind::NotFound => {}
-                Err(_) => return Err(error),
+            // What went, or became another, while we looked is not the one.
+            let path = ["messages", text(message, "id")];
+            let is_it =
+                |item: Value| message_id(&field(&item, "Message-ID")).as_deref() == Some(wanted);
+            if self.there(&path, &params).await?.is_some_and(is_it) {
+                return Ok(Some(text(&draft, "id").to_owned()));
             }
         }
-        Err(undone())
+        Ok(None)
     }
 
     /// A draft of Gmail's as a letter.

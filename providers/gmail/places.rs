@@ -3,12 +3,11 @@
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::requests::undone;
 use super::{Gmail, check};
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Place, PlaceKind};
 use crate::providers::gmail_query::{is_category, same_label};
-use crate::providers::json::text;
+use crate::providers::json::{holds, text};
 use crate::providers::near::steps;
 use crate::query;
 use crate::text::brief;
@@ -117,32 +116,22 @@ impl Gmail {
     }
 
     async fn add_label(&self, name: &str, body: &Value) -> Result<Value> {
-        let made = self.change(Method::POST, &["labels"], Some(body)).await;
-        let error = match made {
-            Ok(made) => {
-                self.forget_labels().await;
-                return Ok(made);
-            }
-            Err(error) => error,
+        let made = async || {
+            let labels = self.labels_anew().await?;
+            let is_it = |label: &Value| same_name(text(label, "name"), name);
+            Ok(labels.into_iter().find(is_it))
         };
-        match error.kind() {
-            Kind::Provider(409) => Err(Error::argument(format!(
-                "Gmail has a label like `{}` already",
-                brief(name)
-            ))
-            .next("call lookup with kind=folders to see their names")),
-            Kind::Provider(400) => Err(error.next("choose another name")),
-            _ if error.is_open() => {
-                let Ok(labels) = self.labels_anew().await else {
-                    return Err(error);
-                };
-                let found = labels
-                    .into_iter()
-                    .find(|label| same_name(text(label, "name"), name));
-                found.ok_or_else(undone)
+        let done = self.change_for_sure(Method::POST, &["labels"], Some(body), made);
+        let done = done.await;
+        self.forget_labels().await;
+        done.map_err(|error| match error.kind() {
+            Kind::Provider(409) => {
+                Error::argument(format!("Gmail has a label like `{}` already", brief(name)))
+                    .next("call lookup with kind=folders to see their names")
             }
-            _ => Err(error),
-        }
+            Kind::Provider(400) => error.next("choose another name"),
+            _ => error,
+        })
     }
 
     /// Gives a label another name or colour, and those below it a name that fits;
@@ -175,7 +164,7 @@ impl Gmail {
             );
         }
         self.forget_labels().await;
-        self.change(Method::PATCH, &["labels", id], Some(&body))
+        self.write_label(id, &body)
             .await
             .map_err(|error| match error.kind() {
                 Kind::Provider(409) => Error::argument("Gmail has a label of this name already")
@@ -186,6 +175,15 @@ impl Gmail {
             self.rename_below(text(&old, "name"), name).await?;
         }
         self.label(id).await
+    }
+
+    async fn write_label(&self, id: &str, body: &Value) -> Result<Value> {
+        let written = async || {
+            let found = self.label(id).await?;
+            Ok(Some(found).filter(|found| holds(Some(found), body)))
+        };
+        self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written)
+            .await
     }
 
     /// To Gmail, labels below another one only look so: each has its whole name.
@@ -199,7 +197,7 @@ impl Gmail {
                 continue;
             };
             let body = json!({ "name": format!("{new}{rest}") });
-            self.change(Method::PATCH, &["labels", text(&label, "id")], Some(&body))
+            self.write_label(text(&label, "id"), &body)
                 .await
                 .map_err(|error| {
                     error.context("the label was renamed, and not all of those below it")
@@ -212,16 +210,12 @@ impl Gmail {
     /// Takes a label away from all messages, which stay.
     pub(super) async fn delete_label(&self, id: &str) -> Result<()> {
         self.own_label(id, "deleted").await?;
-        let done = self.change(Method::DELETE, &["labels", id], None).await;
+        let path = ["labels", id];
+        let gone = || self.gone(&path);
+        let done = self.change_for_sure(Method::DELETE, &path, None, gone);
+        let done = done.await;
         self.forget_labels().await;
-        match done {
-            Err(error) if error.is_open() => match self.label(id).await {
-                Err(gone) if gone.kind() == Kind::NotFound => Ok(()),
-                Ok(_) => Err(undone()),
-                Err(_) => Err(error),
-            },
-            done => done.map(drop),
-        }
+        done.map(drop)
     }
 
     /// A label with its counts.

@@ -1,4 +1,4 @@
-//! Gmail's addresses for what is written, and what its failures come to.
+//! Gmail's addresses for what is written, and what became of what broke off.
 
 use hyper::Method;
 use serde_json::Value;
@@ -50,13 +50,41 @@ impl Gmail {
         let url = self.at(path, &[])?;
         self.google.send(method, &url, None, body).await
     }
-}
 
-/// What is said once it is known that nothing was written.
-pub(super) fn undone() -> Error {
-    Error::new(
-        Kind::Provider(503),
-        "the connection to Google broke, and nothing was changed",
-    )
-    .next("try again")
+    /// [`Gmail::change`], which is looked for with `look` when it breaks off:
+    /// see [`Pace::settle`](crate::providers::pace::Pace::settle).
+    pub(super) async fn change_for_sure<F>(
+        &self,
+        method: Method,
+        path: &[&str],
+        body: Option<&Value>,
+        look: impl Fn() -> F,
+    ) -> Result<Value>
+    where
+        F: Future<Output = Result<Option<Value>>>,
+    {
+        match self.change(method, path, body).await {
+            Err(error) => self.google.settle(error, look).await,
+            done => done,
+        }
+    }
+
+    /// What is at a path; nothing if there is no such thing.
+    pub(super) async fn there(
+        &self,
+        path: &[&str],
+        params: &[(&str, &str)],
+    ) -> Result<Option<Value>> {
+        match self.get(path, params).await {
+            Ok(found) => Ok(Some(found)),
+            Err(gone) if gone.kind() == Kind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Null once there is nothing at a path any more.
+    pub(super) async fn gone(&self, path: &[&str]) -> Result<Option<Value>> {
+        let found = self.there(path, &[]).await?;
+        Ok(found.is_none().then_some(Value::Null))
+    }
 }

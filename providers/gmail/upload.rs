@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::Gmail;
-use super::requests::undone;
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::providers::google::Whole;
@@ -162,7 +161,7 @@ impl Gmail {
             .google
             .send_bytes(method, &url, &headers, about.as_bytes())
             .await
-            .map_err(|error| if error.is_open() { undone() } else { error })?;
+            .map_err(|error| if error.is_open() { not_begun() } else { error })?;
         let named = begun.headers.get(LOCATION);
         named
             .and_then(|value| Url::parse(value.to_str().ok()?).ok())
@@ -190,6 +189,16 @@ fn received(answer: &Whole) -> usize {
     range
         .and_then(|value| value.to_str().ok()?.rsplit_once('-')?.1.trim().parse().ok())
         .map_or(0, |last: usize| last.saturating_add(1))
+}
+
+/// What is reported of an upload that was announced at most: that makes no draft,
+/// however late it is carried out.
+fn not_begun() -> Error {
+    Error::new(
+        Kind::Provider(503),
+        "the connection to Google broke, and nothing was changed",
+    )
+    .next("try again")
 }
 
 fn lost() -> Error {

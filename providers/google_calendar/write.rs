@@ -16,7 +16,7 @@ use crate::net::path_segment;
 use crate::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
 use crate::providers::google_calendar_body as body;
 use crate::providers::google_calendar_facts::{self as read, flag, some};
-use crate::providers::json::text;
+use crate::providers::json::{holds, text};
 use crate::when;
 
 /// How often a meeting link that is still being made is looked for.
@@ -52,8 +52,11 @@ impl GoogleCalendar {
                     .send(Method::POST, &url, None, Some(&body))
                     .await
                 {
-                    Err(error) if error.is_open() => self.look_up(&calendar, &id, error).await?,
-                    made => made?,
+                    Err(error) => {
+                        let made = || self.there(&calendar, &id);
+                        self.google.settle(error, made).await?
+                    }
+                    Ok(made) => made,
                 }
             }
             // What comes from elsewhere keeps its UID, and nobody is told.
@@ -68,15 +71,16 @@ impl GoogleCalendar {
                     .send(Method::POST, &url, None, Some(&body))
                     .await
                 {
-                    Err(error) if error.is_open() => match self.uid_in(&calendar, uid).await {
-                        Ok(found) => found.into_iter().next().ok_or_else(undone)?,
-                        Err(_) => return Err(error),
-                    },
                     Err(error) if error.kind() == Kind::Provider(409) => {
                         return Err(Error::argument("an event with this UID is there already")
                             .next("search for it, and change it with calendar_save"));
                     }
-                    made => made?,
+                    Err(error) => {
+                        let made =
+                            async || Ok(self.uid_in(&calendar, uid).await?.into_iter().next());
+                        self.google.settle(error, made).await?
+                    }
+                    Ok(made) => made,
                 }
             }
         };
@@ -109,17 +113,14 @@ impl GoogleCalendar {
             .google
             .send(Method::DELETE, &url, version.as_deref(), None)
             .await;
-        let error = match sent {
-            Ok(_) => return Ok(()),
-            Err(error) if error.is_open() => error,
-            Err(error) => return Err(error),
+        let Err(error) = sent else { return Ok(()) };
+        let gone = async || {
+            Ok(match self.there(&calendar, &id).await? {
+                None => Some(()),
+                Some(found) => (text(&found, "status") == "cancelled").then_some(()),
+            })
         };
-        match self.fetch(&calendar, &id).await {
-            Err(gone) if gone.kind() == Kind::NotFound => Ok(()),
-            Ok(found) if text(&found, "status") == "cancelled" => Ok(()),
-            Ok(found) if some(&found, "etag") == version => Err(undone()),
-            _ => Err(error),
-        }
+        self.google.settle(error, gone).await
     }
 
     pub(super) async fn answer(&self, current: &Value, response: &Response) -> Result<Value> {
@@ -176,6 +177,7 @@ impl GoogleCalendar {
             ],
         )?;
         let version = some(current, "etag");
+        let wanted = &body::lasting(body);
         let (method, body) = match body::without_nulls(current, body) {
             Some(whole) => (Method::PUT, Cow::Owned(whole)),
             None => (Method::PATCH, Cow::Borrowed(body)),
@@ -185,22 +187,35 @@ impl GoogleCalendar {
             .send(method, &url, version.as_deref(), Some(&body))
             .await;
         let mut changed = match sent {
-            // With the same version nothing was done. With another, what is there
-            // now is told: our change, unless somebody else's came first.
-            Err(error) if error.is_open() => match self.fetch(&calendar, &id).await {
-                Ok(found) if some(&found, "etag") == version => return Err(undone()),
-                Ok(found) => found,
-                Err(_) => return Err(error),
-            },
-            changed => changed?,
+            // Another version may be somebody else's: it is ours if it has what
+            // was to be written.
+            Err(error) => {
+                let changed = async || {
+                    let found = self.there(&calendar, &id).await?;
+                    let is_ours = |found: &Value| {
+                        let another = version.is_none() || some(found, "etag") != version;
+                        another && holds(Some(found), wanted)
+                    };
+                    Ok(found.filter(is_ours))
+                };
+                self.google.settle(error, changed).await?
+            }
+            Ok(changed) => changed,
         };
         read::place(&mut changed, &calendar, &self.own);
         Ok(changed)
     }
 
     pub(super) async fn keep(&self, op: &CalendarOp) -> Result<Option<Value>> {
-        let done = match op {
+        let sent = match op {
             CalendarOp::Create { name, zone } => {
+                // The list may be older than one that was made late.
+                *self.calendars.lock().await = None;
+                let known = self.listed().await?;
+                if known.iter().any(|one| text(one, "summary") == name) {
+                    return Err(Error::argument("a calendar of this name is there already")
+                        .next("use it, or choose another name"));
+                }
                 let mut body = json!({"summary": name});
                 if let Some(zone) = zone {
                     set(&mut body, "timeZone", zone.as_str().into());
@@ -234,14 +249,43 @@ impl GoogleCalendar {
             }
         };
         *self.calendars.lock().await = None;
-        let id = match (op, done?) {
-            (CalendarOp::Delete { .. }, _) => return Ok(None),
-            (CalendarOp::Rename { id, .. }, _) => id.clone(),
-            (CalendarOp::Create { .. }, made) => text(&made, "id").to_owned(),
+        let done = match sent {
+            Err(error) => {
+                let done = || self.kept(op);
+                let done = self.google.settle(error, done).await;
+                *self.calendars.lock().await = None;
+                done?
+            }
+            Ok(done) => done,
+        };
+        let id = match op {
+            CalendarOp::Delete { .. } => return Ok(None),
+            CalendarOp::Rename { id, .. } => id.as_str(),
+            CalendarOp::Create { .. } => text(&done, "id"),
         };
         // The list says more of a calendar than the calendar itself.
-        let id = &path_segment(&id);
-        call!(self, "*", |hub| hub.calendar_list().get(id)).map(Some)
+        let in_path = &path_segment(id);
+        let listed = call!(self, "*", |hub| hub.calendar_list().get(in_path));
+        Ok(Some(listed.unwrap_or(done)))
+    }
+
+    /// The calendar, once what was to become of it has. A new one is known by its
+    /// name, which no other has.
+    async fn kept(&self, op: &CalendarOp) -> Result<Option<Value>> {
+        *self.calendars.lock().await = None;
+        let now = self.listed().await?;
+        let with = |id: &str| now.iter().find(|calendar| text(calendar, "id") == id);
+        Ok(match op {
+            CalendarOp::Create { name, .. } => now
+                .iter()
+                .find(|calendar| text(calendar, "summary") == name),
+            CalendarOp::Rename { id, name } => with(id).filter(|calendar| {
+                let named = some(calendar, "summaryOverride");
+                named.as_deref().unwrap_or(text(calendar, "summary")) == name
+            }),
+            CalendarOp::Delete { id } => return Ok(with(id).is_none().then_some(Value::Null)),
+        }
+        .cloned())
     }
 
     /// A calendar of the list that the account may do everything with.
@@ -305,12 +349,12 @@ impl GoogleCalendar {
         event
     }
 
-    /// What came of an event whose writing broke off.
-    async fn look_up(&self, calendar: &str, id: &str, error: Error) -> Result<Value> {
+    /// An event, if it is there.
+    async fn there(&self, calendar: &str, id: &str) -> Result<Option<Value>> {
         match self.fetch(calendar, id).await {
-            Ok(found) => Ok(found),
-            Err(missing) if missing.kind() == Kind::NotFound => Err(undone()),
-            Err(_) => Err(error),
+            Ok(found) => Ok(Some(found)),
+            Err(missing) if missing.kind() == Kind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -347,14 +391,6 @@ impl GoogleCalendar {
         }
         Ok(url)
     }
-}
-
-fn undone() -> Error {
-    Error::new(
-        Kind::Provider(503),
-        "the connection to Google broke, and nothing was changed",
-    )
-    .next("try again")
 }
 
 fn word(notify: Notify) -> &'static str {

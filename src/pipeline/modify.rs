@@ -11,7 +11,9 @@ mod told;
 mod undo;
 mod unsubscribe;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 
@@ -20,7 +22,9 @@ use super::audit::{BEGUN, Entry};
 use super::{Draft, Pipeline};
 use crate::access::Access;
 use crate::caller::{Caller, Reply};
+use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
+use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::request::mail::Modify;
 use crate::times;
@@ -217,7 +221,8 @@ impl Pipeline {
                 self.audit(work.entry(op, BEGUN)).await?;
             }
         }
-        join_all(works.iter_mut().map(write)).await;
+        let look = self.config.look;
+        join_all(works.iter_mut().map(|work| write(work, look))).await;
         let mut undo = kept;
         if let Some(number) = kept {
             match self.trim(works, number).await {
@@ -346,17 +351,72 @@ async fn look(work: &mut Work) {
     work.chosen.ids = ids;
 }
 
+/// Looks for what came of changes whose answers did not come, until they are as
+/// they should be or long enough. `ids` are those that the messages had first.
+async fn look_again(
+    mailbox: &dyn Mailbox,
+    deed: &Deed,
+    ids: &[String],
+    states: &[MailState],
+    answers: &mut [Result<Option<MailState>>],
+    look: Duration,
+) {
+    let open = |answer: &Result<Option<MailState>>| matches!(answer, Err(error) if error.is_open());
+    let places: Vec<usize> = (0..answers.len())
+        .filter(|at| answers.get(*at).is_some_and(open) && !deed.is_copy())
+        .collect();
+    let (places, found) = (&places, &Mutex::new(HashMap::new()));
+    look_for(look, || async move {
+        let known: Vec<usize> = lock(found).keys().copied().collect();
+        let missing: Vec<usize> = places
+            .iter()
+            .copied()
+            .filter(|at| !known.contains(at))
+            .collect();
+        let now: Vec<String> = missing
+            .iter()
+            .filter_map(|at| Some(states.get(*at)?.id.clone()))
+            .collect();
+        for (at, state) in missing.iter().zip(mailbox.states(&now).await) {
+            let state = match state {
+                Ok(state) => Some(state),
+                Err(gone) if gone.kind() == Kind::NotFound => None,
+                Err(_) => continue,
+            };
+            if ids
+                .get(*at)
+                .is_some_and(|id| deed.is_done(id, state.as_ref()))
+            {
+                lock(found).insert(*at, state);
+            }
+        }
+        (lock(found).len() == places.len()).then_some(())
+    })
+    .await;
+    for (at, state) in lock(found).drain() {
+        if let Some(answer) = answers.get_mut(at) {
+            *answer = Ok(state);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Does what is to be done, step by step, and compares.
-async fn write(work: &mut Work) {
+async fn write(work: &mut Work, look: Duration) {
     let mut misses = Vec::new();
     for deed in &work.deeds {
         let mut places = Vec::new();
+        let mut ids = Vec::new();
         let mut states = Vec::new();
         for (at, change) in work.changes.iter().enumerate() {
             let going_on = matches!(change.outcome, Turn::Planned | Turn::Done);
             match &change.now {
                 Some(now) if going_on && !deed.holds(&change.before.id, now) => {
                     places.push(at);
+                    ids.push(change.before.id.clone());
                     states.push(now.clone());
                 }
                 _ => {}
@@ -365,12 +425,10 @@ async fn write(work: &mut Work) {
         if states.is_empty() {
             continue;
         }
-        let mut answers = work
-            .chosen
-            .mailbox
-            .apply(&states, &deed.step)
-            .await
-            .into_iter();
+        let mailbox = &*work.chosen.mailbox;
+        let mut answers = mailbox.apply(&states, &deed.step).await;
+        look_again(mailbox, deed, &ids, &states, &mut answers, look).await;
+        let mut answers = answers.into_iter();
         for at in places {
             let Some(change) = work.changes.get_mut(at) else {
                 continue;
@@ -397,11 +455,18 @@ async fn write(work: &mut Work) {
                 let (result, why) = match error.is_open() {
                     true => (
                         "unknown",
-                        format!(
-                            "{}: it may be done all the same, so call again: what is so already \
-                             stays as it is",
-                            error.message()
-                        ),
+                        match deed.is_copy() {
+                            true => format!(
+                                "{}: it may be done all the same, so look into the folder before \
+                                 you copy again",
+                                error.message()
+                            ),
+                            false => format!(
+                                "{}: it may be done all the same, so call again: what is so \
+                                 already stays as it is",
+                                error.message()
+                            ),
+                        },
                     ),
                     false => ("failed", error.to_string()),
                 };

@@ -16,6 +16,7 @@ use super::{Draft, Pipeline};
 use crate::access::Access;
 use crate::accounts::Account;
 use crate::caller::Caller;
+use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{HeldDraft, Person, Probe, Sent, Whereabouts};
@@ -45,10 +46,11 @@ pub(super) struct Doubt {
     pub(super) open: Duration,
 }
 
-impl Default for Doubt {
-    fn default() -> Self {
+impl Doubt {
+    /// Letters in doubt are looked for as long as other writes are.
+    pub(super) fn new(look: Duration) -> Self {
         Self {
-            look: Duration::from_secs(8),
+            look,
             open: Duration::from_secs(180),
         }
     }
@@ -345,18 +347,13 @@ impl Pipeline {
 
     /// Looks for a letter in doubt until it is found, or long enough.
     async fn look(&self, ready: &Ready<'_>, probe: &Probe) -> Option<Whereabouts> {
-        let started = std::time::Instant::now();
-        let mut wait = self.doubt.look / 8;
-        loop {
-            if let Ok(found @ Whereabouts::Sent(_)) = ready.mailbox.whereabouts(probe).await {
-                return Some(found);
-            }
-            if started.elapsed() + wait > self.doubt.look {
-                return None;
-            }
-            tokio::time::sleep(wait).await;
-            wait *= 2;
-        }
+        look_for(self.doubt.look, || async {
+            let whereabouts = ready.mailbox.whereabouts(probe).await;
+            whereabouts
+                .ok()
+                .filter(|found| matches!(found, Whereabouts::Sent(_)))
+        })
+        .await
     }
 
     async fn note_as_sent(&self, ready: &Ready<'_>, sent: &Sent) -> Result<()> {

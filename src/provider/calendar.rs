@@ -246,7 +246,7 @@ pub struct Changes {
 pub enum CalendarOp {
     /// Make one.
     Create {
-        /// What it is called.
+        /// What it is called; no other calendar of the account is.
         name: String,
         /// IANA's name of its zone.
         zone: Option<String>,

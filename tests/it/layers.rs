@@ -22,6 +22,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("config", 3),
     ("store", 3),
     ("net", 3),
+    ("doubt", 3),
     ("oauth", 3),
     ("accounts", 3),
     ("provider", 3),

@@ -35,6 +35,8 @@ mod desk;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod drafts;
 mod encode;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod faults;
 mod files;
 mod fit;
 #[cfg(any(feature = "google", feature = "microsoft"))]

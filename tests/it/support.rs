@@ -1,6 +1,7 @@
 //! A session over the embedded sandbox, as `daysheet serve --sandbox` has it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::{Answer, Client};
@@ -113,7 +114,10 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
             .find(|(known, _)| *known == name)
             .map(|(_, value)| (*value).to_owned())
     };
-    Config::from(var, None, Some(TimeZone::UTC)).unwrap()
+    let mut config = Config::from(var, None, Some(TimeZone::UTC)).unwrap();
+    // What nobody finds is not waited for as long as services may take.
+    config.look = Duration::from_millis(40);
+    config
 }
 
 /// The values of one column of a table of a JSON document, as text.

@@ -89,6 +89,11 @@ impl Deed {
         }
     }
 
+    /// True for a step that is done anew whenever it is repeated.
+    pub(super) fn is_copy(&self) -> bool {
+        matches!(self.aim, Aim::Copied)
+    }
+
     /// True when a message is as it should be after the step: how it is now, or
     /// nothing if it is gone.
     pub(super) fn is_done(&self, id: &str, now: Option<&MailState>) -> bool {

@@ -12,7 +12,7 @@ use super::series::{self, Base};
 use super::span::{Span, civil, moment};
 use super::{TOOL, notified};
 use crate::caller::Caller;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::audit::Entry;
 use crate::pipeline::guard::events::Deed;
@@ -221,7 +221,14 @@ impl Pipeline {
         let new = match created {
             Ok(new) => new,
             Err(error) if error.is_open() => {
-                told.outcomes.push(Outcome::failed(name, "change", &error));
+                let detail = format!(
+                    "{}: the new series may be made yet, and {} is as it was; search before \
+                     trying again, and delete the new one if it is there",
+                    error.message(),
+                    master.handle
+                );
+                told.outcomes
+                    .push(Outcome::new(name, "change", "unknown", detail));
                 return self.tell(told).await;
             }
             Err(error) => return Err(error.context("the new series was not created")),
@@ -338,15 +345,8 @@ impl Pipeline {
         if rule(now.facts.repeat.as_ref()) == rule(wanted) {
             return Ok(now.value);
         }
-        match now.facts.version == master.facts.version && master.facts.version.is_some() {
-            // It is as it was: the write did not arrive.
-            true => Err(Error::new(
-                Kind::Provider(503),
-                format!("the old series was not reached ({})", error.message()),
-            )
-            .next("try again")),
-            false => Err(error),
-        }
+        // That it is as it was does not mean that it stays so.
+        Err(error)
     }
 
     /// A note about occurrences that are not as the rule has them, from a split

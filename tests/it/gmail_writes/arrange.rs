@@ -678,13 +678,27 @@ async fn contacts_are_saved() {
                     in what it is now";
     let mut later = known.clone();
     later["etag"] = "e2".into();
+    later["emailAddresses"][1] = json!({"value": "new@example.com"});
+    later["organizations"][0]["name"] = "Press".into();
+    let mut theirs = known.clone();
+    theirs["etag"] = "e3".into();
     for (now, patched, expected) in [
         (&known, ok(&later), Ok("e2")),
         (&later, broken(), Ok("e2")),
+        // Changed by somebody else.
+        (
+            &theirs,
+            broken(),
+            Err(
+                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+            ),
+        ),
         (
             &known,
             broken(),
-            Err("the connection to Google broke, and nothing was changed: try again"),
+            Err(
+                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+            ),
         ),
         (
             &later,

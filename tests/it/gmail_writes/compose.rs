@@ -7,7 +7,8 @@ use base64::engine::general_purpose::URL_SAFE;
 use daysheet::caller::Nobody;
 use daysheet::error::Kind;
 use daysheet::provider::mail::{
-    Alias, Content, Enclosure, HeldFile, Importance, Origin, Original, Probe, Sent, Whereabouts,
+    Alias, Content, Enclosure, HeldFile, Importance, Origin, Original, Outgoing, Probe, Sent,
+    Whereabouts,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -383,7 +384,6 @@ async fn a_draft_is_made_in_its_conversation() {
 
 #[tokio::test]
 async fn a_draft_whose_making_broke_off_is_looked_for() {
-    let undone = "the connection to Google broke, and nothing was changed: try again";
     let open = "the connection to Google broke; whether it was done is not known: see whether it \
                 was done before you try again";
     let ours = json!({"drafts": [{"id": "r1", "message": {"id": "a1"}}]});
@@ -391,7 +391,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
     for (searched, listed, expected) in [
         (ok(&ours), ok(&json!({})), Ok("r1")),
         (ok(&json!({})), ok(&ours), Ok("r1")),
-        (ok(&other), ok(&other), Err(undone)),
+        (ok(&other), ok(&other), Err(open)),
         (
             ok(&json!({})),
             refused(403, "domainPolicy", "No"),
@@ -477,11 +477,11 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
 async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
     let conflict = "the draft has been changed meanwhile: read it again, and make the change in \
                     what it is now";
-    let undone = "the connection to Google broke, and nothing was changed: try again";
+    let open = "the connection to Google broke; whether it was done is not known: see whether it was done before you try again";
     // What the draft is before, and after a change whose answer broke off.
     for (versions, put, expected) in [
         (["a9", "a9"], ok(&json!({"id": "r1"})), Err(conflict)),
-        (["a1", "a1"], broken(), Err(undone)),
+        (["a1", "a1"], broken(), Err(open)),
         (["a1", "a2"], broken(), Ok("a2")),
     ] {
         let minimal = turns(
@@ -491,12 +491,18 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
         );
         let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
             "GET drafts/r1" if asked.param("format") == "minimal" => minimal(),
-            "GET drafts/r1" => ok(&told("a2")),
+            "GET drafts/r1" => ok(&told(versions[1])),
             "PUT drafts/r1" => put.clone(),
             _ => None,
         })
         .await;
-        let done = gmail.mail.update(&draft(), &letter(), &Nobody).await;
+        let wanted = Outgoing {
+            bcc: Vec::new(),
+            text: "Done.".to_owned(),
+            html: "Done.".to_owned(),
+            ..letter()
+        };
+        let done = gmail.mail.update(&draft(), &wanted, &Nobody).await;
         assert_eq!(
             done.map(|draft| draft.version)
                 .map_err(|error| error.to_string()),
@@ -619,7 +625,9 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
             broken(),
             None,
             message(json!(["DRAFT"])),
-            Err("the connection to Google broke, and nothing was changed: try again"),
+            Err(
+                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+            ),
         ),
     ] {
         let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {

@@ -168,7 +168,8 @@ async fn an_upload_that_gets_nowhere_ends() {
     // It was looked for, and is not there.
     assert_eq!(
         error.to_string(),
-        "the connection to Google broke, and nothing was changed: try again"
+        "Google answered with status 503: x; whether it was done is not known: see whether it \
+         was done before you try again"
     );
 }
 

@@ -66,7 +66,9 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
         (
             vec![broken()],
             Some(refused(404, "notFound", "Not Found")),
-            Err("the connection to Google broke, and nothing was changed: try again"),
+            Err(
+                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+            ),
             1,
         ),
         (
@@ -187,6 +189,10 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
 
 #[tokio::test]
 async fn a_change_names_the_version_it_was_made_for() {
+    let open = "the connection to Google broke; whether it was done is not known: see whether it \
+                was done before you try again";
+    let mut renamed = event("a", "\"2\"");
+    renamed["summary"] = "Final proofs".into();
     let now = fetched("a_20260203T170500Z", "\"1\"");
     for (answer, look, expected) in [
         (Said::json(200, &event("a", "\"2\"")), None, Ok("\"2\"")),
@@ -221,9 +227,13 @@ async fn a_change_names_the_version_it_was_made_for() {
         (
             broken(),
             Some(event("a", "\"1\"")),
-            Err("the connection to Google broke, and nothing was changed: try again"),
+            Err(
+                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+            ),
         ),
-        (broken(), Some(event("a", "\"2\"")), Ok("\"2\"")),
+        (broken(), Some(renamed.clone()), Ok("\"2\"")),
+        // Another version, and not ours.
+        (broken(), Some(event("a", "\"2\"")), Err(open)),
     ] {
         let patch = turns("PATCH ", vec![answer]);
         let google = Google::scripted(move |seen| {
@@ -283,7 +293,9 @@ async fn a_deletion_names_the_version_too() {
         (
             broken(),
             Some(Said::json(200, &event("a", "\"1\""))),
-            Err("the connection to Google broke, and nothing was changed: try again"),
+            Err(
+                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+            ),
         ),
         (
             broken(),

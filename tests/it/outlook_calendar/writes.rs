@@ -639,10 +639,10 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         let told = Arc::new(std::sync::Mutex::new(Some(first)));
         let outlook = Outlook::scripted(move |seen| {
             let first = told.lock().unwrap().take();
-            let now = json!({"id": ID, "subject": "x"});
+            let event = |title: &str| Said::json(200, &json!({"id": ID, "subject": title}));
             Some(match seen.asked.starts_with("PATCH") {
-                true => first.unwrap_or_else(|| Said::json(200, &now)),
-                false => Said::json(200, &now),
+                true => first.unwrap_or_else(|| event("x")),
+                false => event("as it was"),
             })
         })
         .await;
@@ -656,7 +656,9 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         if kind.is_some() {
             assert_eq!(said(done), expected);
         }
-        assert_eq!(outlook.wire.asked().len(), attempts, "{expected}");
+        let asked = outlook.wire.asked();
+        let sent = asked.iter().filter(|asked| asked.starts_with("PATCH"));
+        assert_eq!(sent.count(), attempts, "{expected}");
     }
 }
 
@@ -669,7 +671,7 @@ async fn a_lost_creation_is_sent_once_more() {
     for (statuses, posts, expected) in [
         (vec![0, 201], 2, Ok("made")),
         (vec![502, 201], 2, Ok("made")),
-        (vec![0, 0], 2, Err(Kind::Network)),
+        (vec![0, 0], 2, Ok("found")),
         (vec![0, 409], 2, Ok("found")),
         (vec![409], 1, Err(Kind::Provider(409))),
         (vec![400], 1, Err(Kind::Provider(400))),

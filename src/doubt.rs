@@ -1,0 +1,30 @@
+//! Writes in doubt, looked for: how often, and for how long.
+//!
+//! What is looked at, and what is concluded when nothing was found, is decided
+//! where the write is made.
+
+use std::time::{Duration, Instant};
+
+/// The least time that an answer is waited for.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// Asks `found` again and again until it has something, or for as long as
+/// `look`. The first time is at once; the waits between double.
+pub async fn look_for<T, F>(look: Duration, found: impl Fn() -> F) -> Option<T>
+where
+    F: Future<Output = Option<T>>,
+{
+    let started = Instant::now();
+    let mut wait = look / 32;
+    loop {
+        // A look that hangs must not take longer than twice the time.
+        let patience = (look * 2).max(LEAST).saturating_sub(started.elapsed());
+        match tokio::time::timeout(patience, found()).await {
+            Ok(Some(found)) => return Some(found),
+            Ok(None) if started.elapsed() + wait <= look => {}
+            _ => return None,
+        }
+        tokio::time::sleep(wait).await;
+        wait *= 2;
+    }
+}

@@ -1,0 +1,844 @@
+//! Every write that the tools can make, as data: what has to be there first, the
+//! call, and how often it is done as the provider shows it. Shared by the tests
+//! and the benchmark that break these calls.
+
+use std::path::Path;
+
+use daysheet::cli::client::{Answer, Client};
+use daysheet::providers::sandbox::{Faults, Sandbox};
+use serde_json::{Value, json};
+
+/// Both providers, and either alone.
+const BOTH: &[&str] = &["google", "microsoft"];
+const GOOGLE: &[&str] = &["google"];
+const MICROSOFT: &[&str] = &["microsoft"];
+
+/// The writes, and at which providers they are made.
+pub const WRITES: &[(&str, &[&str])] = &[
+    ("event create", BOTH),
+    ("meeting create", BOTH),
+    ("series create", BOTH),
+    ("series import", BOTH),
+    ("event rename", BOTH),
+    ("event move", BOTH),
+    ("meeting change", BOTH),
+    ("occurrence change", BOTH),
+    ("series change", BOTH),
+    ("following change", BOTH),
+    ("event delete", BOTH),
+    ("meeting cancel", BOTH),
+    ("occurrence delete", BOTH),
+    ("following delete", BOTH),
+    ("invitation accept", BOTH),
+    ("invitation decline", BOTH),
+    ("meeting forward", BOTH),
+    ("calendar create", BOTH),
+    ("calendar rename", BOTH),
+    ("calendar delete", BOTH),
+    ("draft new", BOTH),
+    ("draft reply", BOTH),
+    ("draft forward", BOTH),
+    ("draft large", BOTH),
+    ("draft edit", BOTH),
+    ("draft attach", BOTH),
+    ("draft detach", BOTH),
+    ("draft discard", BOTH),
+    ("mail send", BOTH),
+    ("mail read", BOTH),
+    ("mail star", BOTH),
+    ("mail label", BOTH),
+    ("mail move", BOTH),
+    ("mail archive", BOTH),
+    ("mail trash", BOTH),
+    ("mail copy", MICROSOFT),
+    ("mail delete", BOTH),
+    ("mail undo", BOTH),
+    ("folder create", BOTH),
+    ("folder nested", BOTH),
+    ("folder rename", BOTH),
+    ("folder delete", BOTH),
+    ("label create", BOTH),
+    ("label rename", GOOGLE),
+    ("label delete", BOTH),
+    ("rule create", BOTH),
+    ("rule change", BOTH),
+    ("rule delete", BOTH),
+    ("contact create", BOTH),
+    ("contact change", BOTH),
+    ("contact delete", BOTH),
+    ("auto_reply", BOTH),
+    ("signature", GOOGLE),
+    ("settings", BOTH),
+];
+
+/// How far a write is done, as its provider shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Done {
+    Not,
+    Partly,
+    Once,
+    Twice,
+}
+
+/// What an answer says of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Said {
+    Done,
+    Unknown,
+    Failed,
+}
+
+/// The classes of an answer.
+pub fn said(answer: &Answer) -> Said {
+    let text = answer.blocks.join("\n");
+    let has = |word: &str| {
+        let quoted = format!("\"{word}\"");
+        text.contains(&format!("\"result\":{quoted}"))
+            || text.contains(&format!("\"result\": {quoted}"))
+    };
+    match () {
+        () if answer.is_error => Said::Failed,
+        () if has("unknown") => Said::Unknown,
+        () if has("failed") || has("refused") || has("not sent") || has("skipped") => Said::Failed,
+        () => Said::Done,
+    }
+}
+
+/// A signed-in client of one provider, and the sandbox behind it.
+pub struct Room<'a> {
+    pub client: Client,
+    pub sandbox: &'a Sandbox,
+    pub provider: &'static str,
+    /// Whose calls they are, as accounts are named, and the address.
+    pub account: String,
+    pub me: String,
+    /// Somebody else at the same provider.
+    pub other: String,
+    pub other_address: String,
+    /// Where files may be attached from.
+    pub files: &'a Path,
+}
+
+/// One write, prepared.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub name: &'static str,
+    /// A word that nothing else has.
+    pub tag: String,
+    /// What the call is about.
+    pub id: String,
+}
+
+impl Room<'_> {
+    /// Calls a tool, in JSON.
+    pub async fn call(&mut self, tool: &str, mut arguments: Value) -> Answer {
+        arguments["format"] = "json".into();
+        let reads = matches!(
+            tool,
+            "mail_search" | "calendar_search" | "lookup" | "mail_read"
+        );
+        if reads {
+            arguments["budget"] = 100_000.into();
+        }
+        self.client.call(tool, arguments).await.unwrap()
+    }
+
+    /// The document of a call that succeeds.
+    async fn ok(&mut self, tool: &str, arguments: Value) -> Value {
+        let shown = arguments.to_string();
+        let answer = self.call(tool, arguments).await;
+        assert!(!answer.is_error, "{tool} {shown}: {:?}", answer.blocks);
+        serde_json::from_str(&answer.blocks[0])
+            .unwrap_or_else(|_| panic!("{tool} {shown}: {:?}", answer.blocks))
+    }
+
+    /// Rows of a table that a call that reads gives.
+    async fn rows(&mut self, tool: &str, table: &str, mut arguments: Value) -> Vec<Value> {
+        arguments["account"] = self.account.clone().into();
+        let document = self.ok(tool, arguments).await;
+        document[table].as_array().cloned().unwrap_or_default()
+    }
+
+    async fn events(&mut self, tag: &str) -> Vec<Value> {
+        let asked = json!({"from": "2027-03-01", "to": "2027-06-30", "q": tag, "limit": 500,
+                           "fields": ["id", "start", "title", "where", "attendees", "flags"]});
+        self.rows("calendar_search", "events", asked).await
+    }
+
+    async fn mail(&mut self, q: &str) -> Vec<Value> {
+        let asked =
+            json!({"q": q, "limit": 100, "fields": ["id", "subject", "flags", "labels", "folder"]});
+        self.rows("mail_search", "messages", asked).await
+    }
+
+    async fn looked_up(&mut self, kind: &str, table: &str) -> Vec<Value> {
+        let asked = json!({"kind": kind, "limit": 500});
+        self.rows("lookup", table, asked).await
+    }
+
+    /// Makes an event, and says which it is.
+    async fn event(&mut self, tag: &str, more: Value) -> String {
+        let mut event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m"});
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        let people = event.get("people").is_some();
+        let mut asked =
+            json!({"account": self.account, "events": [event], "if_conflict": "ignore"});
+        if people {
+            asked["notify"] = "all".into();
+        }
+        self.ok("calendar_save", asked).await;
+        self.events(tag).await[0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The handle of one of a series, counted from 1.
+    async fn occurrence(&mut self, tag: &str, number: usize) -> String {
+        self.event(tag, json!({"repeats": "FREQ=WEEKLY;COUNT=6"}))
+            .await;
+        let rows = self.events(tag).await;
+        rows[number - 1]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Two letters that have come in.
+    fn letters(&mut self, tag: &str) {
+        for number in 0..2 {
+            let letter = format!(
+                "From: Dee <dee@example.org>\r\nTo: {}\r\nSubject: {tag}\r\n\
+                 Date: Tue, 03 Feb 2026 18:05:0{number} +0000\r\nMessage-ID: <{tag}{number}@example.org>\
+                 \r\n\r\nHello.\r\n",
+                self.me
+            );
+            assert!(self.sandbox.deliver(&self.me, letter.as_bytes()).unwrap());
+        }
+    }
+
+    async fn draft(&mut self, tag: &str, attach: Value) -> String {
+        let asked = json!({"account": self.account, "to": [self.other_address], "subject": tag,
+                           "body": "First words.", "attach": attach});
+        let document = self.ok("mail_draft", asked).await;
+        document["draft"]
+            .as_str()
+            .or_else(|| document["id"].as_str())
+            .unwrap_or_else(|| panic!("{document}"))
+            .to_owned()
+    }
+
+    async fn made(&mut self, asked: Value) {
+        let mut asked = asked;
+        asked["account"] = self.account.clone().into();
+        self.ok("manage", asked).await;
+    }
+
+    /// Makes what a write needs; `number` makes its names its own.
+    pub async fn prepare(&mut self, name: &'static str, number: usize) -> Case {
+        let tag = format!(
+            "zq{number}{}",
+            if self.provider == "google" { "g" } else { "m" }
+        );
+        let people = json!({"people": [self.other_address]});
+        let id = match name {
+            "event rename" | "event move" | "event delete" => self.event(&tag, json!({})).await,
+            "meeting change" | "meeting cancel" | "meeting forward" => {
+                self.event(&tag, people).await
+            }
+            "occurrence change" | "occurrence delete" | "following change" | "following delete"
+            | "series change" => self.occurrence(&tag, 3).await,
+            "invitation accept" | "invitation decline" => {
+                let event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m",
+                                   "people": [self.me]});
+                let asked = json!({"account": self.other, "events": [event], "notify": "all",
+                                   "if_conflict": "ignore"});
+                self.ok("calendar_save", asked).await;
+                self.events(&tag).await[0]["id"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            }
+            "calendar rename" | "calendar delete" => {
+                self.made(json!({"kind": "calendar", "op": "create", "name": tag}))
+                    .await;
+                tag.clone()
+            }
+            "draft reply" | "draft forward" => {
+                self.letters(&tag);
+                self.mail(&format!("subject:{tag}")).await[0]["id"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            }
+            "draft large" => {
+                std::fs::create_dir_all(self.files).unwrap();
+                let path = self.files.join("large.bin");
+                if !path.exists() {
+                    std::fs::write(&path, vec![7_u8; 4 << 20]).unwrap();
+                }
+                path.to_str().unwrap().to_owned()
+            }
+            "draft edit" | "draft attach" | "draft discard" | "mail send" => {
+                self.draft(&tag, json!([])).await
+            }
+            "draft detach" => self.draft(&tag, json!([FILE])).await,
+            "mail read" | "mail star" | "mail archive" | "mail trash" | "mail delete" => {
+                self.letters(&tag);
+                String::new()
+            }
+            "mail undo" => {
+                self.letters(&tag);
+                let asked =
+                    json!({"account": self.account, "q": format!("subject:{tag}"), "do": "trash"});
+                let document = self.ok("mail_modify", asked).await;
+                document["undo"].as_str().unwrap().to_owned()
+            }
+            "mail label" | "mail move" | "mail copy" => {
+                self.letters(&tag);
+                let kind = if name == "mail label" {
+                    "label"
+                } else {
+                    "folder"
+                };
+                self.made(json!({"kind": kind, "op": "create", "name": format!("{tag}x")}))
+                    .await;
+                format!("{tag}x")
+            }
+            "folder rename" | "folder delete" => {
+                self.made(json!({"kind": "folder", "op": "create", "name": tag}))
+                    .await;
+                tag.clone()
+            }
+            "label rename" | "label delete" => {
+                self.made(json!({"kind": "label", "op": "create", "name": tag}))
+                    .await;
+                tag.clone()
+            }
+            "rule change" | "rule delete" => {
+                let set = json!({"when": format!("from:{tag}@example.org"), "then": "read"});
+                self.made(json!({"kind": "rule", "op": "create", "set": set}))
+                    .await;
+                self.rule(&tag).await.unwrap()["id"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            }
+            "contact change" | "contact delete" => {
+                let set =
+                    json!({"name": format!("Zoe {tag}"), "emails": [format!("{tag}@example.org")]});
+                self.made(json!({"kind": "contact", "op": "create", "set": set}))
+                    .await;
+                format!("{tag}@example.org")
+            }
+            "auto_reply" => {
+                let set = json!({"status": "off"});
+                let asked = json!({"kind": "auto_reply", "op": "update", "set": set,
+                                   "account": self.account});
+                self.call("manage", asked).await;
+                String::new()
+            }
+            "settings" => {
+                let set = json!({"language": "fr-FR"});
+                self.made(json!({"kind": "settings", "op": "update", "set": set}))
+                    .await;
+                String::new()
+            }
+            _ => String::new(),
+        };
+        Case { name, tag, id }
+    }
+
+    async fn rule(&mut self, tag: &str) -> Option<Value> {
+        let rules = self.looked_up("rules", "rules").await;
+        let has = |rule: &Value| rule["when"].as_str().unwrap_or_default().contains(tag);
+        rules.into_iter().find(has)
+    }
+
+    /// The call.
+    pub fn write(&self, case: &Case) -> (&'static str, Value) {
+        let Case { name, tag, id } = case;
+        let event = |more: Value| {
+            let mut event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m"});
+            for (key, value) in more.as_object().unwrap() {
+                event[key] = value.clone();
+            }
+            json!({"account": self.account, "events": [event], "if_conflict": "ignore"})
+        };
+        let told = |mut asked: Value| {
+            asked["notify"] = "all".into();
+            asked
+        };
+        let change = |scope: Option<&str>, event: Value| {
+            let mut asked = json!({"id": id, "events": [event], "if_conflict": "ignore"});
+            if let Some(scope) = scope {
+                asked["scope"] = scope.into();
+            }
+            asked
+        };
+        let delete = |scope: Option<&str>| match scope {
+            Some(scope) => json!({"id": id, "scope": scope}),
+            None => json!({"id": id}),
+        };
+        let manage = |kind: &str, op: &str, more: Value| {
+            let mut asked = json!({"account": self.account, "kind": kind, "op": op});
+            for (key, value) in more.as_object().unwrap() {
+                asked[key] = value.clone();
+            }
+            ("manage", asked)
+        };
+        let draft = |more: Value| {
+            let mut asked = json!({"account": self.account});
+            for (key, value) in more.as_object().unwrap() {
+                asked[key] = value.clone();
+            }
+            ("mail_draft", asked)
+        };
+        let modify = |what: &str, to: Option<&str>| {
+            let mut asked =
+                json!({"account": self.account, "q": format!("subject:{tag}"), "do": what});
+            if let Some(to) = to {
+                asked["to"] = json!([to]);
+            }
+            ("mail_modify", asked)
+        };
+        match *name {
+            "event create" => ("calendar_save", event(json!({}))),
+            "meeting create" => (
+                "calendar_save",
+                told(event(json!({"people": [self.other_address]}))),
+            ),
+            "series create" => (
+                "calendar_save",
+                event(json!({"repeats": "FREQ=WEEKLY;COUNT=6"})),
+            ),
+            "series import" => {
+                let ics = format!(
+                    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//x//EN\r\nBEGIN:VEVENT\r\n\
+                     UID:{tag}@example.org\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:{tag}\r\n\
+                     DTSTART:20270301T100000Z\r\nDTEND:20270301T104500Z\r\n\
+                     RRULE:FREQ=WEEKLY;COUNT=4\r\nEXDATE:20270308T100000Z\r\nEND:VEVENT\r\n\
+                     END:VCALENDAR\r\n"
+                );
+                (
+                    "calendar_save",
+                    json!({"account": self.account, "ics": ics, "if_conflict": "ignore"}),
+                )
+            }
+            "event rename" => (
+                "calendar_save",
+                change(None, json!({"title": format!("{tag} new")})),
+            ),
+            "event move" => (
+                "calendar_save",
+                change(None, json!({"start": "2027-03-02 11h00"})),
+            ),
+            "meeting change" => (
+                "calendar_save",
+                told(change(None, json!({"where": "Room 7"}))),
+            ),
+            "occurrence change" => (
+                "calendar_save",
+                change(Some("this"), json!({"where": "Room 7"})),
+            ),
+            "series change" => (
+                "calendar_save",
+                change(Some("series"), json!({"where": "Room 7"})),
+            ),
+            "following change" => (
+                "calendar_save",
+                change(Some("following"), json!({"where": "Room 7"})),
+            ),
+            "event delete" => ("calendar_delete", delete(None)),
+            "meeting cancel" => ("calendar_delete", told(delete(None))),
+            "occurrence delete" => ("calendar_delete", delete(Some("this"))),
+            "following delete" => ("calendar_delete", delete(Some("following"))),
+            "invitation accept" => ("calendar_respond", json!({"id": id, "response": "accept"})),
+            "invitation decline" => ("calendar_respond", json!({"id": id, "response": "decline"})),
+            "meeting forward" => (
+                "calendar_respond",
+                json!({"id": id, "response": "forward", "to": ["fay@example.org"]}),
+            ),
+            "calendar create" => manage("calendar", "create", json!({"name": tag})),
+            "calendar rename" => manage(
+                "calendar",
+                "rename",
+                json!({"id": id, "name": format!("{tag}n")}),
+            ),
+            "calendar delete" => manage("calendar", "delete", json!({"id": id})),
+            "draft new" => draft(json!({"to": [self.other_address], "subject": tag,
+                                        "body": "First words.", "attach": [FILE]})),
+            "draft reply" => draft(json!({"mode": "reply", "id": id, "body": "Yes."})),
+            "draft forward" => draft(json!({"mode": "forward", "id": id, "body": "See below.",
+                                            "to": [self.other_address], "attach": [FILE]})),
+            "draft large" => draft(json!({"to": [self.other_address], "subject": tag,
+                                          "body": "First words.", "attach": [id]})),
+            "draft edit" => (
+                "mail_draft",
+                json!({"mode": "edit", "id": id, "body": "Second thoughts."}),
+            ),
+            "draft attach" => (
+                "mail_draft",
+                json!({"mode": "edit", "id": id, "attach": [FILE]}),
+            ),
+            "draft detach" => (
+                "mail_draft",
+                json!({"mode": "edit", "id": id, "detach": ["a.txt"]}),
+            ),
+            "draft discard" => ("mail_draft", json!({"mode": "discard", "id": id})),
+            "mail send" => ("mail_send", json!({"id": id})),
+            "mail read" => modify("read", None),
+            "mail star" => modify("star", None),
+            "mail archive" => modify("archive", None),
+            "mail trash" => modify("trash", None),
+            "mail delete" => modify("delete", None),
+            "mail label" => modify("label", Some(id)),
+            "mail move" => modify("move", Some(id)),
+            "mail copy" => modify("copy", Some(id)),
+            "mail undo" => ("mail_modify", json!({"undo": id})),
+            "folder create" => manage("folder", "create", json!({"name": tag})),
+            "folder nested" => manage("folder", "create", json!({"name": format!("{tag}/inner")})),
+            "folder rename" => manage(
+                "folder",
+                "update",
+                json!({"id": id, "set": {"name": format!("{tag}n")}}),
+            ),
+            "folder delete" => manage("folder", "delete", json!({"id": id})),
+            "label create" => manage("label", "create", json!({"name": tag})),
+            "label rename" => manage(
+                "label",
+                "update",
+                json!({"id": id, "set": {"name": format!("{tag}n")}}),
+            ),
+            "label delete" => manage("label", "delete", json!({"id": id})),
+            "rule create" => manage(
+                "rule",
+                "create",
+                json!({"set": {
+                "when": format!("from:{tag}@example.org"), "then": "read"}}),
+            ),
+            "rule change" => manage(
+                "rule",
+                "update",
+                json!({"id": id, "set": {"then": "archive"}}),
+            ),
+            "rule delete" => manage("rule", "delete", json!({"id": id})),
+            "contact create" => manage(
+                "contact",
+                "create",
+                json!({"set": {
+                "name": format!("Zoe {tag}"), "emails": [format!("{tag}@example.org")]}}),
+            ),
+            "contact change" => manage(
+                "contact",
+                "update",
+                json!({"id": id, "set": {"company": tag}}),
+            ),
+            "contact delete" => manage("contact", "delete", json!({"id": id})),
+            "auto_reply" => manage(
+                "auto_reply",
+                "update",
+                json!({"set": {
+                "status": "on", "text": format!("Away {tag}."), "audience": "contacts"}}),
+            ),
+            "signature" => manage(
+                "signature",
+                "update",
+                json!({"set": {"text": format!("Sign {tag}")}}),
+            ),
+            "settings" => manage("settings", "update", json!({"set": {"language": "de-DE"}})),
+            other => panic!("no write {other}"),
+        }
+    }
+
+    /// How far the write is done.
+    pub async fn done(&mut self, case: &Case) -> Done {
+        let Case { name, tag, .. } = case;
+        let is = |row: &Value, key: &str, text: &str| {
+            row[key].as_str().unwrap_or_default().contains(text)
+        };
+        let whether = |done: bool| if done { Done::Once } else { Done::Not };
+        // So many of these are it.
+        let count = |found: usize, one: usize| match found {
+            0 => Done::Not,
+            found if found < one => Done::Partly,
+            found if found == one => Done::Once,
+            found if found < 2 * one => Done::Partly,
+            _ => Done::Twice,
+        };
+        match *name {
+            "event create" | "meeting create" => count(self.events(tag).await.len(), 1),
+            "series create" => count(self.events(tag).await.len(), 6),
+            "series import" => count(self.events(tag).await.len(), 3),
+            "event rename" => {
+                let rows = self.events(tag).await;
+                whether(rows.iter().any(|row| is(row, "title", " new")))
+            }
+            "event move" => {
+                let rows = self.events(tag).await;
+                whether(rows.iter().any(|row| is(row, "start", "2027-03-02")))
+            }
+            "meeting change" | "occurrence change" => {
+                let rows = self.events(tag).await;
+                count(
+                    rows.iter().filter(|row| is(row, "where", "Room 7")).count(),
+                    1,
+                )
+            }
+            "series change" | "following change" => {
+                let rows = self.events(tag).await;
+                let changed = rows.iter().filter(|row| is(row, "where", "Room 7")).count();
+                let all = if *name == "series change" { 6 } else { 4 };
+                match (rows.len(), changed) {
+                    (6, changed) => count(changed, all),
+                    (7.., _) => Done::Twice,
+                    _ => Done::Partly,
+                }
+            }
+            "event delete" | "meeting cancel" => whether(self.standing(tag).await == 0),
+            "occurrence delete" => whether(self.standing(tag).await == 5),
+            "following delete" => match self.standing(tag).await {
+                6 => Done::Not,
+                2 => Done::Once,
+                _ => Done::Partly,
+            },
+            "invitation accept" | "invitation decline" => {
+                let asked = json!({"from": "2027-03-01", "to": "2027-06-30", "q": tag,
+                                   "account": self.other, "fields": ["id", "attendees"]});
+                let document = self.ok("calendar_search", asked).await;
+                let people = document["events"][0]["attendees"]
+                    .as_str()
+                    .unwrap_or_default();
+                let mark = if *name == "invitation accept" {
+                    '+'
+                } else {
+                    '-'
+                };
+                whether(people.ends_with(mark))
+            }
+            "meeting forward" => {
+                let rows = self.events(tag).await;
+                whether(
+                    rows.iter()
+                        .any(|row| is(row, "attendees", "fay@example.org")),
+                )
+            }
+            "calendar create" | "calendar rename" | "calendar delete" => {
+                let name = if *name == "calendar rename" {
+                    format!("{tag}n")
+                } else {
+                    tag.clone()
+                };
+                let rows = self.looked_up("calendars", "calendars").await;
+                let named = rows
+                    .iter()
+                    .filter(|row| row["name"] == name.as_str())
+                    .count();
+                match case.name {
+                    "calendar delete" => whether(named == 0),
+                    _ => count(named, 1),
+                }
+            }
+            "draft new" | "draft reply" | "draft forward" | "draft large" => {
+                let rows = self.mail(&format!("in:drafts subject:{tag}")).await;
+                match rows.len() {
+                    1 if *name != "draft reply" && !is(&rows[0], "flags", "attachment") => {
+                        Done::Partly
+                    }
+                    1 => {
+                        let id = rows[0]["id"].as_str().unwrap().to_owned();
+                        let words = match *name {
+                            "draft reply" => "Yes.",
+                            "draft forward" => "See below.",
+                            _ => "First words.",
+                        };
+                        match self.says(&id, words).await {
+                            true => Done::Once,
+                            false => Done::Partly,
+                        }
+                    }
+                    other => count(other, 1),
+                }
+            }
+            "draft edit" => {
+                let rows = self.mail(&format!("in:drafts subject:{tag}")).await;
+                assert_eq!(rows.len(), 1, "{tag}");
+                let id = rows[0]["id"].as_str().unwrap().to_owned();
+                whether(self.says(&id, "Second thoughts.").await)
+            }
+            "draft attach" | "draft detach" => {
+                let rows = self.mail(&format!("in:drafts subject:{tag}")).await;
+                assert_eq!(rows.len(), 1, "{tag}");
+                let id = rows[0]["id"].as_str().unwrap().to_owned();
+                let asked = json!({"id": id, "as": "list"});
+                let files = self.ok("mail_attachment", asked).await;
+                let files = files["attachments"].as_array().map_or(0, Vec::len);
+                match *name {
+                    "draft attach" => count(files, 1),
+                    _ => whether(files == 0),
+                }
+            }
+            "draft discard" => whether(
+                self.mail(&format!("in:drafts subject:{tag}"))
+                    .await
+                    .is_empty(),
+            ),
+            "mail send" => count(self.mail(&format!("in:sent subject:{tag}")).await.len(), 1),
+            "mail read" => {
+                let rows = self.mail(&format!("subject:{tag}")).await;
+                let read = rows
+                    .iter()
+                    .filter(|row| !is(row, "flags", "unread"))
+                    .count();
+                count(read, 2)
+            }
+            "mail star" => {
+                let rows = self.mail(&format!("subject:{tag}")).await;
+                count(
+                    rows.iter()
+                        .filter(|row| is(row, "flags", "starred"))
+                        .count(),
+                    2,
+                )
+            }
+            "mail label" => {
+                let rows = self.mail(&format!("subject:{tag}")).await;
+                let label = format!("{tag}x");
+                count(
+                    rows.iter().filter(|row| is(row, "labels", &label)).count(),
+                    2,
+                )
+            }
+            "mail move" | "mail copy" => {
+                let rows = self.mail(&format!("in:{tag}x subject:{tag}")).await;
+                count(rows.len(), 2)
+            }
+            "mail archive" | "mail undo" => {
+                let rows = self.mail(&format!("in:inbox subject:{tag}")).await;
+                match *name {
+                    "mail undo" => count(rows.len(), 2),
+                    _ => count(2_usize.saturating_sub(rows.len()), 2),
+                }
+            }
+            "mail trash" => count(self.mail(&format!("in:trash subject:{tag}")).await.len(), 2),
+            "mail delete" => {
+                let rows = self.mail(&format!("in:anywhere subject:{tag}")).await;
+                count(2_usize.saturating_sub(rows.len()), 2)
+            }
+            "folder create" | "folder nested" | "folder rename" | "folder delete" => {
+                let rows = self.looked_up("folders", "folders").await;
+                let name = match case.name {
+                    "folder nested" => format!("{tag}/inner"),
+                    "folder rename" => format!("{tag}n"),
+                    _ => tag.clone(),
+                };
+                let named = rows
+                    .iter()
+                    .filter(|row| row["name"] == name.as_str())
+                    .count();
+                match case.name {
+                    "folder delete" => whether(named == 0),
+                    _ => count(named, 1),
+                }
+            }
+            "label create" | "label rename" | "label delete" => {
+                let rows = self.looked_up("categories", "categories").await;
+                let name = if *name == "label rename" {
+                    format!("{tag}n")
+                } else {
+                    tag.clone()
+                };
+                let named = rows
+                    .iter()
+                    .filter(|row| row["name"] == name.as_str())
+                    .count();
+                match case.name {
+                    "label delete" => whether(named == 0),
+                    _ => count(named, 1),
+                }
+            }
+            "rule create" | "rule change" | "rule delete" => {
+                let rules = self.looked_up("rules", "rules").await;
+                let ours: Vec<_> = rules
+                    .iter()
+                    .filter(|rule| {
+                        rule["when"]
+                            .as_str()
+                            .unwrap_or_default()
+                            .contains(tag.as_str())
+                    })
+                    .collect();
+                let changed = ours
+                    .iter()
+                    .filter(|rule| is(rule, "then", "archive"))
+                    .count();
+                match (case.name, ours.len()) {
+                    ("rule create", found) => count(found, 1),
+                    ("rule delete", found) => whether(found == 0),
+                    (_, 1) => count(changed, 1),
+                    // The old one and the new one.
+                    (_, 2) => Done::Partly,
+                    _ => Done::Twice,
+                }
+            }
+            "contact create" | "contact change" | "contact delete" => {
+                let asked = json!({"kind": "contacts", "q": tag, "limit": 50});
+                let rows = self.rows("lookup", "contacts", asked).await;
+                let address = format!("{tag}@example.org");
+                let ours: Vec<_> = rows
+                    .iter()
+                    .filter(|row| is(row, "emails", &address))
+                    .collect();
+                match case.name {
+                    "contact create" => count(ours.len(), 1),
+                    "contact delete" => whether(ours.is_empty()),
+                    _ => whether(ours.iter().any(|row| row["company"] == tag.as_str())),
+                }
+            }
+            "auto_reply" => {
+                let rows = self.looked_up("auto_reply", "auto_replies").await;
+                whether(
+                    rows.iter()
+                        .any(|row| is(row, "text", tag) && row["status"] == "on"),
+                )
+            }
+            "signature" => {
+                let id = self.draft(&format!("{tag}s"), json!([])).await;
+                let rows = self.mail(&format!("in:drafts subject:{tag}s")).await;
+                let message = rows[0]["id"].as_str().unwrap().to_owned();
+                let signed = self.says(&message, &format!("Sign {tag}")).await;
+                self.ok("mail_draft", json!({"mode": "discard", "id": id}))
+                    .await;
+                whether(signed)
+            }
+            "settings" => {
+                let rows = self.looked_up("settings", "settings").await;
+                whether(rows.iter().any(|row| row["language"] == "de-DE"))
+            }
+            other => panic!("no write {other}"),
+        }
+    }
+
+    /// Events that are there and not cancelled.
+    async fn standing(&mut self, tag: &str) -> usize {
+        let rows = self.events(tag).await;
+        let stands = |row: &&Value| {
+            !row["flags"]
+                .as_str()
+                .unwrap_or_default()
+                .contains("cancelled")
+        };
+        rows.iter().filter(stands).count()
+    }
+
+    /// True if a message's text has these words.
+    async fn says(&mut self, id: &str, words: &str) -> bool {
+        let answer = self.call("mail_read", json!({"ids": [id]})).await;
+        answer.blocks.join("\n").contains(words)
+    }
+
+    /// Breaks the requests of a write as `faults` says.
+    pub fn break_with(&self, faults: &str) {
+        let faults: Faults = faults.parse().unwrap();
+        self.sandbox.set_faults(faults);
+    }
+}
+
+/// A small file.
+const FILE: &str = "data:text/plain;name=a.txt;base64,SGVsbG8h";

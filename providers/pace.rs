@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::accounts::TokenSource;
+use crate::course;
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 
@@ -135,6 +136,7 @@ impl Pace {
         F: Future<Output = Result<T>>,
     {
         in_earnest()?;
+        course::begin_write()?;
         self.attempts(1, patience.max(PATIENCE), limited, make)
             .await
     }
@@ -146,6 +148,7 @@ impl Pace {
         F: Future<Output = Result<T>>,
     {
         in_earnest()?;
+        course::begin_write()?;
         self.attempts(weight, PATIENCE, limited, make).await
     }
 
@@ -156,6 +159,7 @@ impl Pace {
         F: Future<Output = Result<T>>,
     {
         in_earnest()?;
+        course::begin_write()?;
         self.attempts(1, patience.max(PATIENCE), |_| false, make)
             .await
     }

@@ -36,6 +36,7 @@ pub mod body;
 pub mod caller;
 pub mod compose;
 pub mod config;
+pub mod course;
 pub mod doubt;
 pub mod files;
 pub mod ical;

@@ -37,6 +37,7 @@ mod send;
 mod sign_in;
 mod target;
 mod whose;
+mod writing;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -168,6 +169,22 @@ impl Pipeline {
 
     /// What a request asks for, whole.
     async fn draft(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
+        let what = writing::of(&action);
+        // Boxed, as are the others of its size: a thread's stack is small.
+        let call = Box::pin(self.carried_out(action, format, caller));
+        let mut draft = self.as_one(what, call).await;
+        if let Ok(draft) = &mut draft {
+            draft.notes.extend(self.cut_off().await);
+        }
+        draft
+    }
+
+    async fn carried_out(
+        &self,
+        action: Action,
+        format: Format,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
         match action {
             Action::Search(search) => self.search(search).await,
             Action::Lookup(lookup) => self.lookup(lookup).await,

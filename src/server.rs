@@ -10,6 +10,7 @@ mod lines;
 mod result;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -27,6 +28,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 
 use crate::caller::{Caller, Nobody};
+use crate::course::{Calls, Course};
 use crate::describe;
 use crate::encode::Format;
 use crate::error::{Error, Kind, Result};
@@ -36,6 +38,10 @@ use crate::prompts;
 use crate::request;
 use crate::schemas;
 use crate::tools::{self, Effect};
+
+/// How long what is being written is waited for when the client is gone: longer
+/// than one write may take.
+pub const WRITES_END: Duration = Duration::from_secs(60);
 
 /// What a model is told once, before any tool.
 const INSTRUCTIONS: &str = "Mail and calendars as compact tables (TOON: a header names the columns, \
@@ -57,6 +63,8 @@ pub struct Server {
     questions: asking::Questions,
     /// Places for calls that run.
     places: Arc<Semaphore>,
+    /// The calls that are under way.
+    calls: Calls,
 }
 
 impl Server {
@@ -67,7 +75,13 @@ impl Server {
             format,
             questions: asking::Questions::default(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
+            calls: Calls::default(),
         }
+    }
+
+    /// The calls that are under way, to be waited for when the server ends.
+    pub fn calls(&self) -> Calls {
+        self.calls.clone()
     }
 
     /// The tools that are offered here.
@@ -85,6 +99,7 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let guarded = lines::guard(input, output);
+        let calls = self.calls();
         let running = match ServiceExt::serve(self, (guarded.input, guarded.output)).await {
             Ok(running) => running,
             // The client went away before it said anything: nothing was asked.
@@ -97,6 +112,10 @@ impl Server {
             }
         };
         let ended = running.waiting().await;
+        // What has begun to write is not left half done.
+        if !calls.finish(WRITES_END).await {
+            tracing::warn!("the server ends while something is still being written");
+        }
         // The last answers may still be on their way.
         let _ = guarded.written.await;
         ended
@@ -172,9 +191,8 @@ impl ServerHandler for Server {
         let server = self.clone();
         let client = Arc::new(asking::Client::new(&params, &context, &self.questions));
         let caller = client.clone();
-        let places = &self.places;
         let call = async move { server.call(params, &*caller).await };
-        let called = guarded(places, &context, call).await?;
+        let called = guarded(self, &context, call).await?;
         // Nothing was done yet: the call is made again with the answer.
         if let (Err(_), Some(question)) = (&called, client.question()) {
             return Ok(question.into());
@@ -210,7 +228,7 @@ impl ServerHandler for Server {
         let call = CallToolRequestParams::new(prompts::TOOL).with_arguments(call);
         let server = self.clone();
         let call = async move { server.call(call, &Nobody).await };
-        let answer = guarded(&self.places, &context, call).await?;
+        let answer = guarded(self, &context, call).await?;
         let blocks = answer.map_err(refused)?.blocks;
         let text = std::iter::once(found.instructions.to_owned()).chain(blocks);
         let text: Vec<String> = text.collect();
@@ -301,7 +319,7 @@ impl Server {
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
         let (pipeline, asked) = (self.pipeline.clone(), uri.clone());
         let bytes = async move { pipeline.attachment_bytes(&asked).await };
-        let found = guarded(&self.places, context, bytes);
+        let found = guarded(self, context, bytes);
         let (bytes, kind) = found.await?.map_err(|error| match error.kind() {
             Kind::NotFound | Kind::Argument => {
                 ErrorData::resource_not_found(error.to_string(), None)
@@ -320,7 +338,7 @@ impl Server {
     ) -> std::result::Result<String, ErrorData> {
         let (pipeline, id) = (self.pipeline.clone(), uri.to_owned());
         let text = async move { pipeline.output_text(&id).await };
-        let text = guarded(&self.places, context, text).await?;
+        let text = guarded(self, context, text).await?;
         text.map(|text| text.to_string())
             .map_err(|error| match error.kind() {
                 Kind::NotFound | Kind::Conflict => {
@@ -333,27 +351,35 @@ impl Server {
 
 /// Waits for what a client asked for, on a task of its own, so that a panic in a
 /// client library is an error of this request and not the end of the session.
-/// Bugs of ours are protocol errors. It begins when there is a place for it.
+/// Bugs of ours are protocol errors. It begins when there is a place for it. A call
+/// that is cancelled ends, unless it has begun to write: then it runs to its end,
+/// and nobody gets its answer.
 async fn guarded<T: Send + 'static>(
-    places: &Arc<Semaphore>,
+    server: &Server,
     context: &RequestContext<RoleServer>,
     asked: impl Future<Output = Result<T>> + Send + 'static,
 ) -> std::result::Result<Result<T>, ErrorData> {
     let place = tokio::select! {
-        place = places.clone().acquire_owned() => place.ok(),
+        place = server.places.clone().acquire_owned() => place.ok(),
         () = context.ct.cancelled() => {
             return Err(ErrorData::internal_error("the call was cancelled", None));
         }
     };
-    // The place is the task's: what goes on after it was cancelled still has it.
+    let (calls, course) = (server.calls(), Course::default());
+    let run = course.clone();
+    // Boxed: a thread's stack is small. The place is the task's: what goes on after
+    // it was cancelled still has it.
+    let asked = Box::pin(asked);
     let mut asked = tokio::spawn(async move {
         let _place = place;
-        asked.await
+        calls.run(run, asked).await
     });
     let outcome = tokio::select! {
         outcome = &mut asked => outcome,
         () = context.ct.cancelled() => {
-            asked.abort();
+            if course.give_up() {
+                asked.abort();
+            }
             return Err(ErrorData::internal_error("the call was cancelled", None));
         }
     };

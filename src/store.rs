@@ -42,10 +42,12 @@ mod seen;
 pub mod sends;
 mod signatures;
 mod undos;
+mod unfinished;
 
 pub use accounts::{AccountRow, Status};
 pub use handles::HandleKind;
 pub use outputs::Output;
+pub use unfinished::{CutOff, Writing};
 
 /// The user whose rows these are, as long as there is one user per store.
 pub(crate) const OWNER: &str = "local";
@@ -73,6 +75,7 @@ struct Inner {
     key_store: KeyStore,
     pool: OnceCell<SqlitePool>,
     keys: keys::Keys,
+    unfinished: unfinished::Unfinished,
 }
 
 impl Store {
@@ -90,6 +93,7 @@ impl Store {
                 key_store,
                 pool: OnceCell::new(),
                 keys: keys::Keys::default(),
+                unfinished: unfinished::Unfinished::default(),
             }),
         }
     }

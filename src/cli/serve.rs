@@ -6,6 +6,7 @@ use super::Sandboxed;
 use super::app::App;
 use crate::config::Config;
 use crate::error::Result;
+use crate::server::WRITES_END;
 
 /// Waits for a request to end; for ever where there is no such thing.
 async fn terminated() {
@@ -28,10 +29,16 @@ async fn terminated() {
 /// Serves until stdin ends, or until it is told to end.
 pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCode> {
     let (app, _sandbox) = App::open(config, sandboxed).await?;
+    let server = app.server();
+    let calls = server.calls();
     let ended = tokio::select! {
-        ended = app.server().serve_stdio() => ended,
-        // Ended from outside, the process still clears away what it has made.
-        () = terminated() => Ok(()),
+        ended = server.serve_stdio() => ended,
+        // Ended from outside, the process still clears away what it has made, and
+        // ends what it has begun to write.
+        () = terminated() => {
+            calls.finish(WRITES_END).await;
+            Ok(())
+        }
     };
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)

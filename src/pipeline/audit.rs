@@ -36,6 +36,8 @@ impl Pipeline {
     /// [`Kind::Store`](crate::error::Kind::Store) if it cannot be written: then
     /// nothing should be.
     pub(super) async fn audit(&self, entry: Entry<'_>) -> Result<()> {
+        // Its first line is where a call begins to write.
+        self.begins()?;
         let mut domains: Vec<&str> = entry
             .recipients
             .iter()

@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::Client;
+use daysheet::config::KeyStore;
+use daysheet::encode::Format;
 use daysheet::providers::sandbox::{Faults, Sandbox};
+use daysheet::store::Store;
 use futures_util::future::join_all;
 use tempfile::TempDir;
 
@@ -201,4 +204,135 @@ async fn again(room: &mut Room<'_>, case: &Case, said: Said, done: Done) -> Opti
     let done = room.done(case).await;
     let fits = done == Done::Once && writes::said(&answer) == Said::Done;
     (!fits).then(|| format!("once more is {done:?}: {}", answer.blocks.join(" | ")))
+}
+
+/// A call that is cancelled between two of its writes runs to its end, also when
+/// its client goes away at once; one that has written nothing does nothing.
+#[tokio::test]
+async fn what_is_cancelled_is_done_whole_or_not_at_all() {
+    let names = [
+        "following change",
+        "following delete",
+        "series import",
+        "rule change",
+        "draft reply",
+        "draft forward",
+        "draft large",
+        "mail send",
+        "mail trash",
+        "meeting create",
+    ];
+    let lanes = ["google", "microsoft"].map(|provider| async move {
+        let home = TempDir::new().unwrap();
+        let (app, sandbox) = open(provider, home.path()).await;
+        let files = app.config.files[0].clone();
+        let mut room = room(provider, &app, &sandbox, &files).await;
+        let log = app.config.home.join("audit.jsonl");
+        let logged = || std::fs::read_to_string(&log).unwrap_or_default();
+        let mut wrong = Vec::new();
+        let mut number = 0;
+        for name in names {
+            for nth in 0.. {
+                number += 1;
+                let case = room.prepare(name, number).await;
+                let before = logged().len();
+                room.break_with("writes=1,delay=15ms");
+                room.cancelled(app.server(), nth, &case).await;
+                let writes = sandbox.writes();
+                room.break_with("");
+                let done = room.done(&case).await;
+                let log = logged().split_off(before);
+                let last = log.lines().last().unwrap_or_default().to_owned();
+                let ended = ["done", "sent"].iter().any(|word| last.contains(word));
+                let fits = match nth {
+                    0 => (done, writes) == (Done::Not, 0),
+                    _ => done == Done::Once && ended,
+                };
+                if !fits {
+                    wrong.push(format!(
+                        "{provider} {name} #{nth}: {done:?}, {writes} writes: {log}"
+                    ));
+                }
+                if nth >= writes.clamp(1, 3) {
+                    break;
+                }
+            }
+        }
+        wrong
+    });
+    let wrong: Vec<String> = join_all(lanes).await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What a process that was killed leaves behind is reported by the next call, once.
+#[tokio::test]
+async fn what_was_cut_off_is_reported_by_the_next_call() {
+    for provider in ["google", "microsoft"] {
+        let home = TempDir::new().unwrap();
+        let (app, sandbox) = open(provider, home.path()).await;
+        let files = app.config.files[0].clone();
+        let mut room = room(provider, &app, &sandbox, &files).await;
+        let case = room.prepare("following change", 1).await;
+        room.break_with("writes=1,delay=20ms");
+        let (tool, asked) = room.write(&case);
+        let tool = daysheet::tools::find(tool).unwrap();
+        let asked = asked.as_object().cloned();
+        let request = daysheet::request::read(tool, asked, Format::Json).unwrap();
+        let pipeline = app.pipeline.clone();
+        let task = tokio::spawn(async move { pipeline.run(request).await });
+        while sandbox.writes() < 1 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        room.break_with("");
+        let calendars = serde_json::json!({"kind": "calendars"});
+        let answer = room.call("lookup", calendars.clone()).await;
+        let notes = answer.blocks.last().unwrap();
+        let expected = "calendar_save id=e3 scope=following (the new series may be there beside ";
+        assert!(notes.contains("a call was cut off on "), "{notes}");
+        assert!(notes.contains(expected), "{notes}");
+        assert!(notes.contains("look before it is made again"), "{notes}");
+        let again = room.call("lookup", calendars).await;
+        assert!(!again.blocks.last().unwrap().contains("cut off"));
+        let log = std::fs::read_to_string(app.config.home.join("audit.jsonl")).unwrap();
+        assert!(log.contains("\"outcome\":\"cut off\""), "{log}");
+    }
+}
+
+/// A file that a process left is read by another when its lock is gone.
+#[test]
+fn a_process_that_has_ended_is_known_by_its_lock() {
+    let home = TempDir::new().unwrap();
+    let store = || Store::at(home.path(), KeyStore::File);
+    let (one, other) = (store(), store());
+    let whats = |store: &Store| -> Vec<String> {
+        store.cut_off().into_iter().map(|call| call.what).collect()
+    };
+    one.begin_writing("ended").unwrap().end();
+    let under_way = one.begin_writing("under way").unwrap();
+    assert_eq!(whats(&other), Vec::<String>::new());
+    assert_eq!(whats(&one), Vec::<String>::new());
+    // It panicked: the process goes on.
+    drop(one.begin_writing("dropped").unwrap());
+    assert_eq!(whats(&other), Vec::<String>::new());
+    assert_eq!(whats(&one), ["dropped"]);
+    // It ends as a killed one does: nothing is noted any more.
+    std::mem::forget(under_way);
+    let files = || {
+        std::fs::read_dir(home.path().join("writing"))
+            .unwrap()
+            .count()
+    };
+    assert_eq!(files(), 1);
+    let left = std::fs::read_dir(home.path().join("writing"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    // The lock goes with the process; here a copy stands for its file.
+    std::fs::copy(&left, left.with_file_name("killed.jsonl")).unwrap();
+    assert_eq!(whats(&other), ["under way"]);
+    assert_eq!((whats(&other), files()), (Vec::new(), 1));
 }

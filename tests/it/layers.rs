@@ -23,6 +23,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("store", 3),
     ("net", 3),
     ("doubt", 3),
+    ("course", 3),
     ("oauth", 3),
     ("accounts", 3),
     ("provider", 3),

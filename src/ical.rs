@@ -13,7 +13,10 @@ use crate::recurrence::Repeat;
 use crate::when::{Moment, When};
 
 mod read;
+mod rules;
 mod scan;
+mod settle;
+mod times;
 mod write;
 mod zones;
 
@@ -26,8 +29,11 @@ pub struct Document {
     pub name: Option<String>,
     /// `X-WR-TIMEZONE`, as IANA names it.
     pub zone: Option<String>,
-    /// The events, in the order of the document.
+    /// The events, in the order of the document: of each the latest version.
     pub entries: Vec<Entry>,
+    /// Events that only say which they are, as cancellations and answers may:
+    /// their times mean nothing.
+    pub timeless: Vec<Entry>,
     /// What was passed over or read with a guess, with its line where known.
     pub notes: Vec<String>,
 }

@@ -66,6 +66,17 @@ impl Moment {
     }
 }
 
+/// True if two starts tell the same occurrence: they are the same, or one is a
+/// day and the other a time on it in one of `zones`.
+pub fn same_start(one: When, other: When, zones: &[&TimeZone]) -> bool {
+    match (one, other) {
+        (When::Day(day), When::At(at)) | (When::At(at), When::Day(day)) => {
+            zones.iter().any(|zone| zone.to_datetime(at).date() == day)
+        }
+        (one, other) => one == other,
+    }
+}
+
 /// `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day.
 pub fn start(when: When, zone: &TimeZone) -> String {
     match when {

@@ -1,11 +1,13 @@
 //! iCalendar documents, read.
 
-use calcard::icalendar::{ICalendarDuration, ICalendarPeriod, ICalendarValue};
+use calcard::icalendar::{ICalendarDuration, ICalendarValue};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Span};
+use jiff::{SignedDuration, Timestamp};
 
 use super::scan::{self, Component, Line, Notes, Property, clean};
+use super::settle::{Raw, settle};
+use super::times::{alike, dated, dates, end, moment, stamp};
 use super::zones::{self, Zones};
 use super::{Document, Entry, LONGEST};
 use crate::error::{Error, Result};
@@ -24,10 +26,11 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
     let roots = scan::components(text, &mut notes);
     let mut document = Document::default();
     let mut found = false;
+    let mut raws = Vec::new();
     for root in &roots {
         if root.name == "VCALENDAR" {
             found = true;
-            calendar(root, floating, &mut document, &mut notes);
+            raws.extend(calendar(root, floating, &mut document, &mut notes));
         } else {
             let name = text::cell(&root.name);
             notes.line(root.number, format!("{name} outside of a calendar"));
@@ -39,11 +42,20 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
                 .next("give an iCalendar document (RFC 5545)"),
         );
     }
+    let raws = settle(raws, floating, &mut notes).into_iter();
+    let (timeless, timed): (Vec<Raw>, _) = raws.partition(|raw| raw.timeless);
+    document.entries = timed.into_iter().map(|raw| raw.entry).collect();
+    document.timeless = timeless.into_iter().map(|raw| raw.entry).collect();
     document.notes = notes.taken();
     Ok(document)
 }
 
-fn calendar(root: &Component, floating: &TimeZone, document: &mut Document, notes: &mut Notes) {
+fn calendar(
+    root: &Component,
+    floating: &TimeZone,
+    document: &mut Document,
+    notes: &mut Notes,
+) -> Vec<Raw> {
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     let method = some(root.text("METHOD").trim().to_ascii_uppercase());
     let name = some(root.text("X-WR-CALNAME")).or_else(|| some(root.text("NAME")));
@@ -53,19 +65,25 @@ fn calendar(root: &Component, floating: &TimeZone, document: &mut Document, note
     document.name = document.name.take().or(name);
     document.zone = document.zone.take().or(zone);
     let zones = Zones::new(root, own.unwrap_or_else(|| floating.clone()), notes);
+    let method = document.method.as_deref();
+    let mut raws = Vec::new();
     for part in &root.parts {
         match part.name.as_str() {
-            "VEVENT" => document.entries.extend(entry(part, &zones, notes)),
+            "VEVENT" => raws.extend(entry(part, &zones, method, notes)),
             "VTIMEZONE" => {}
             other => notes.line(part.number, format!("{} is passed over", text::cell(other))),
         }
     }
+    raws
 }
 
 /// What an event is put together from.
 #[derive(Default)]
 struct Parts {
+    recurs: bool,
     start: Option<Moment>,
+    /// The start by the clock, in a zone that only the document has.
+    clock: Option<(DateTime, TimeZone)>,
     end: Option<Moment>,
     length: Option<ICalendarDuration>,
     repeat: Repeat,
@@ -76,15 +94,25 @@ struct Parts {
     conference: Option<String>,
     url: Option<String>,
     guests: Vec<Guest>,
+    /// Exceptions and added dates, with the local times they are written as.
+    except: Vec<(When, Option<DateTime>)>,
+    extra: Vec<(When, Option<DateTime>)>,
+    periods: Vec<(Timestamp, Timestamp)>,
+    stamps: (Option<Timestamp>, Option<Timestamp>),
+    said: Option<DateTime>,
+    following: bool,
 }
 
-fn entry(event: &Component, zones: &Zones, notes: &mut Notes) -> Option<Entry> {
+fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Notes) -> Option<Raw> {
     let mut entry = Entry::new(
         String::new(),
         Moment::Day(jiff::civil::Date::ZERO),
         Moment::Day(jiff::civil::Date::ZERO),
     );
-    let mut parts = Parts::default();
+    let mut parts = Parts {
+        recurs: event.lines.iter().any(|line| line.name == "RRULE"),
+        ..Parts::default()
+    };
     for line in &event.lines {
         let Some(property) = line.read() else {
             notes.line(line.number, format!("cannot be read: `{}`", line.shown()));
@@ -100,15 +128,42 @@ fn entry(event: &Component, zones: &Zones, notes: &mut Notes) -> Option<Entry> {
         When::Day(day) => Moment::Day(day),
         When::At(at) => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
     });
-    let Some(start) = parts.start.take().or(of_one) else {
+    entry.cancelled = parts.status == "CANCELLED";
+    // What is about an event that is there need not say when it is (RFC 5546).
+    let about = matches!(
+        method,
+        Some("CANCEL" | "REPLY" | "REFRESH" | "DECLINECOUNTER")
+    );
+    let start = parts.start.take().or(of_one);
+    let timeless = start.is_none() && (about || entry.cancelled) && !entry.uid.is_empty();
+    let Some(start) = start.or(timeless.then(|| entry.start.clone())) else {
         notes.line(event.number, "the event has no start and is passed over");
         return None;
     };
+    parts.repeat.except = alike(&parts.repeat, &parts.except, &start, zones);
+    parts.repeat.extra = alike(&parts.repeat, &parts.extra, &start, zones);
+    if entry.recurrence_id.is_some() && !parts.repeat.rule.is_empty() {
+        notes.line(
+            event.number,
+            "it is one occurrence: its own rule is not carried out",
+        );
+    }
+    if entry.recurrence_id.is_some() {
+        parts.repeat = Repeat::default();
+    }
+    if let (Some((local, zone)), false) = (&parts.clock, parts.repeat.rule.is_empty())
+        && zones.may_carry_out()
+        && let Some(many) = dated(&mut parts.repeat, *local, zone)
+    {
+        notes.line(
+            event.number,
+            format!("its zone has no name that others know: {many} dates stand for its rule"),
+        );
+    }
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;
     entry.repeat = Some(parts.repeat).filter(|repeat| *repeat != Repeat::default());
     entry.link = parts.conference.or(parts.url);
-    entry.cancelled = parts.status == "CANCELLED";
     entry.show = show(parts.transparent, &parts.status, &parts.busy, &parts.own);
     entry.reminder = reminder(event, &entry);
     if let Some(organizer) = &mut entry.organizer {
@@ -118,7 +173,15 @@ fn entry(event: &Component, zones: &Zones, notes: &mut Notes) -> Option<Entry> {
         }
     }
     entry.guests = parts.guests;
-    Some(entry)
+    Some(Raw {
+        entry,
+        number: event.number,
+        stamps: parts.stamps,
+        said: parts.said,
+        following: parts.following,
+        periods: parts.periods,
+        timeless,
+    })
 }
 
 /// Takes what a property says; `None` if its value cannot be read.
@@ -133,20 +196,20 @@ fn take(
     match line.name.as_str() {
         "UID" => entry.uid = property.text(),
         "SEQUENCE" => entry.sequence = line.value().trim().parse().ok()?,
-        "DTSTART" => parts.start = Some(moment(line, property, zones, notes)?),
-        "DTEND" => parts.end = Some(moment(line, property, zones, notes)?),
+        "DTSTART" => {
+            let (at, own) = moment(line, property, zones, parts.recurs, notes)?;
+            (parts.start, parts.clock) = (Some(at), own);
+        }
+        "DTEND" => parts.end = Some(moment(line, property, zones, parts.recurs, notes)?.0),
         "DURATION" => match property.values().first()? {
             ICalendarValue::Duration(length) => parts.length = Some(length.clone()),
             _ => return None,
         },
         "RECURRENCE-ID" => {
-            if property.param("RANGE").is_some() {
-                notes.line(
-                    line.number,
-                    "stands for one occurrence, not for those after it",
-                );
-            }
-            entry.recurrence_id = dates(line, property, zones, notes)?.into_iter().next();
+            // The library reads THISANDFUTURE alone; the other has gone from RFC 5545.
+            parts.following = property.param("RANGE").is_some();
+            let (at, said) = dates(line, property, zones, notes)?.0.into_iter().next()?;
+            (entry.recurrence_id, parts.said) = (Some(at), said);
         }
         "RRULE" => {
             let rule = clean(line.value());
@@ -164,14 +227,14 @@ fn take(
             }
         }
         "EXRULE" => notes.line(line.number, "rules of exceptions are not read"),
-        "EXDATE" => parts
-            .repeat
-            .except
-            .extend(dates(line, property, zones, notes)?),
-        "RDATE" => parts
-            .repeat
-            .extra
-            .extend(dates(line, property, zones, notes)?),
+        "EXDATE" => parts.except.extend(dates(line, property, zones, notes)?.0),
+        "RDATE" => {
+            let (dates, periods) = dates(line, property, zones, notes)?;
+            parts.extra.extend(dates);
+            parts.periods.extend(periods);
+        }
+        "DTSTAMP" => parts.stamps.0 = stamp(property),
+        "LAST-MODIFIED" => parts.stamps.1 = stamp(property),
         "SUMMARY" => entry.title = property.text(),
         "LOCATION" => entry.place = property.text(),
         "DESCRIPTION" => entry.notes = property.text(),
@@ -208,106 +271,6 @@ fn take(
 
 fn upper(property: &Property) -> String {
     property.text().trim().to_ascii_uppercase()
-}
-
-fn moment(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes) -> Option<Moment> {
-    let Some(ICalendarValue::PartialDateTime(at)) = property.values().first() else {
-        return None;
-    };
-    let zone = zones.find(property.param("TZID"), line.number, notes);
-    zones::moment(at, &zone)
-}
-
-fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes) -> Option<Vec<When>> {
-    let zone = zones.find(property.param("TZID"), line.number, notes);
-    let mut dates = Vec::new();
-    for value in property.values() {
-        let at = match value {
-            ICalendarValue::PartialDateTime(at) => at,
-            // Of a period only when it starts.
-            ICalendarValue::Period(
-                ICalendarPeriod::Range { start, .. } | ICalendarPeriod::Duration { start, .. },
-            ) => start,
-            ICalendarValue::Text(text) if text.trim().is_empty() => continue,
-            _ => return None,
-        };
-        dates.push(zones::at(at, &zone)?);
-    }
-    Some(dates)
-}
-
-/// The end: `DTEND`, or the start and `DURATION`, or what RFC 5545 says of
-/// neither.
-fn end(
-    start: &Moment,
-    end: Option<Moment>,
-    length: Option<ICalendarDuration>,
-    event: &Component,
-    notes: &mut Notes,
-) -> Moment {
-    let least = match start {
-        Moment::Day(day) => Moment::Day(day.tomorrow().unwrap_or(*day)),
-        at @ Moment::At(..) => at.clone(),
-    };
-    let end = match (start, end, length) {
-        (_, Some(end), _) => end,
-        (start, None, Some(length)) => after(start, &length).unwrap_or(least.clone()),
-        (_, None, None) => return least,
-    };
-    let right = match (start, &end) {
-        (Moment::Day(start), Moment::Day(end)) => {
-            // Some write the last day instead of the one after it.
-            if start == end {
-                return least;
-            }
-            start < end
-        }
-        (Moment::At(..), Moment::At(..)) => {
-            let (from, to) = (start.when(), end.when());
-            from.instant(&TimeZone::UTC) <= to.instant(&TimeZone::UTC)
-        }
-        _ => false,
-    };
-    if !right {
-        notes.line(event.number, "the event does not end after its start");
-        return least;
-    }
-    end
-}
-
-/// Weeks and days of a `DURATION` are those of the calendar, the rest is exact
-/// (RFC 5545, 3.3.6).
-fn after(start: &Moment, length: &ICalendarDuration) -> Option<Moment> {
-    if length.neg {
-        return None;
-    }
-    let days = i64::from(length.weeks) * 7 + i64::from(length.days);
-    let days = Span::new().try_days(days).ok()?;
-    let seconds =
-        (i64::from(length.hours) * 60 + i64::from(length.minutes)) * 60 + i64::from(length.seconds);
-    Some(match start {
-        Moment::Day(day) => {
-            let whole = seconds.div_euclid(24 * 60 * 60);
-            let end = day.checked_add(days).ok()?;
-            Moment::Day(end.checked_add(Span::new().try_days(whole).ok()?).ok()?)
-        }
-        Moment::At(local, name) => {
-            let zone = when::find_zone(name)?;
-            let end: DateTime = local.checked_add(days).ok()?;
-            if seconds == 0 {
-                return Some(Moment::At(end, name.clone()));
-            }
-            let end = when::resolve(end, &zone)
-                .checked_add(SignedDuration::from_secs(seconds))
-                .ok()?;
-            let local = zone.to_datetime(end);
-            match when::resolve(local, &zone) == end {
-                true => Moment::At(local, name.clone()),
-                // The second of two times that come twice.
-                false => Moment::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned()),
-            }
-        }
-    })
 }
 
 fn show(transparent: bool, status: &str, busy: &str, own: &str) -> Show {

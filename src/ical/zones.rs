@@ -1,61 +1,195 @@
 //! The zones of an iCalendar document: what a `TZID` means.
 //!
-//! A name that is known says more than the rules beside it, which programs fill
-//! in carelessly; only for names that say nothing the `VTIMEZONE` is asked.
+//! By RFC 5545 a `TZID` is what the `VTIMEZONE` of that name in the document
+//! defines, and nothing else. A `VTIMEZONE` that is right for the zone of that
+//! name today is that zone: programs project today's rules back into years that
+//! had others. One that is not, and differs at a time that the document tells,
+//! is a zone of its own, with a note; and so are those whose names say nothing.
 
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 
 use calcard::common::PartialDateTime;
 use calcard::common::timezone::Tz;
-use calcard::icalendar::ICalendarValue;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp, ToSpan};
 
+use super::rules;
 use super::scan::{Component, Notes};
 use crate::recurrence::Until;
 use crate::when::{self, Moment, When};
+
+/// The year by whose rules zones are compared.
+const TODAY: i16 = 2025;
+
+/// Years for which the rules of a recurring event's zone are worked out.
+const AHEAD: i16 = 12;
+
+/// Onsets of all zones of a document that are worked out.
+const ONSETS: usize = 50_000;
+
+/// Rules of events that are carried out to understand what they say.
+const RULES: usize = 200;
+
+/// Zones that stand for the rules that are in use, so that a zone of other name
+/// and the same rules can be told to others by a name they know.
+const COMMON: [&str; 30] = [
+    "Europe/Berlin",
+    "Europe/London",
+    "Europe/Athens",
+    "America/New_York",
+    "America/Chicago",
+    "America/Denver",
+    "America/Los_Angeles",
+    "America/Anchorage",
+    "America/Adak",
+    "America/Halifax",
+    "America/St_Johns",
+    "America/Havana",
+    "America/Miquelon",
+    "America/Nuuk",
+    "America/Scoresbysund",
+    "America/Santiago",
+    "Pacific/Easter",
+    "Atlantic/Azores",
+    "Europe/Chisinau",
+    "Africa/Cairo",
+    "Africa/Casablanca",
+    "Asia/Jerusalem",
+    "Asia/Beirut",
+    "Australia/Sydney",
+    "Australia/Adelaide",
+    "Australia/Lord_Howe",
+    "Pacific/Auckland",
+    "Pacific/Chatham",
+    "Pacific/Norfolk",
+    "Antarctica/Troll",
+];
+
+/// What a time is in.
+#[derive(Debug, Clone)]
+pub enum Zone {
+    /// A zone that others know by its name.
+    Named(TimeZone),
+    /// One that only the document has.
+    Own(TimeZone),
+}
+
+impl Zone {
+    /// The zone, to resolve times in.
+    pub fn zone(&self) -> &TimeZone {
+        match self {
+            Self::Named(zone) | Self::Own(zone) => zone,
+        }
+    }
+}
 
 /// The zones that the times of a document can be in.
 #[derive(Debug)]
 pub struct Zones {
     floating: TimeZone,
-    defined: HashMap<String, TimeZone>,
+    defined: HashMap<String, Zone>,
+    /// The names of zones with the same rules as an own one, from a year on.
+    alike: RefCell<HashMap<(String, i16, bool), Option<TimeZone>>>,
+    /// How many rules of events may still be carried out.
+    rules: Cell<usize>,
 }
 
 impl Zones {
     /// The zones of a calendar.
     pub fn new(calendar: &Component, floating: TimeZone, notes: &mut Notes) -> Self {
-        let mut defined = HashMap::new();
-        for part in calendar
-            .parts
-            .iter()
-            .filter(|part| part.name == "VTIMEZONE")
-        {
+        let mut zones = Self {
+            floating,
+            defined: HashMap::new(),
+            alike: RefCell::default(),
+            rules: Cell::new(RULES),
+        };
+        let parts = || calendar.parts.iter().filter(|one| one.name == "VTIMEZONE");
+        if parts().next().is_none() {
+            return zones;
+        }
+        let used = used(calendar);
+        let years = || used.values().flatten().map(|at| at.year());
+        let first = years().min().unwrap_or(TODAY).clamp(1_600, TODAY);
+        let last = years().max().unwrap_or(TODAY).clamp(TODAY, 9_000) + AHEAD;
+        let mut room = ONSETS;
+        for part in parts() {
             let id = part.text("TZID");
-            if by_name(&id).is_some() {
+            if zones.defined.contains_key(&key(&id)) {
                 continue;
             }
-            if let Some(zone) = guessed(part) {
-                let name = zone_name(&zone);
-                let what = format!("the zone `{}` is taken for {name}", crate::text::cell(&id));
-                // A location says it; an offset alone is a guess.
-                if zone.iana_name().is_none() || part.text("X-LIC-LOCATION").is_empty() {
-                    notes.line(part.number, what);
+            let mut take = |what: String| {
+                let id = crate::text::cell(&id);
+                notes.line(part.number, format!("the zone `{id}` {what}"));
+            };
+            let named = by_name(&id);
+            let known = named.clone().or_else(|| placed(part));
+            let rules = rules::zone(part, (first, last), &mut room);
+            let times = used.get(&key(&id)).map(BTreeSet::iter);
+            let mut times = times.into_iter().flatten();
+            let zone = match (known, rules) {
+                (Some(known), Some(own)) if times.any(|at| differ(&own, &known, *at)) => {
+                    take(format!(
+                        "has other rules here than {}: read by those that stand here (RFC 5545)",
+                        zone_name(&known)
+                    ));
+                    unchanging(own)
                 }
-                defined.insert(id, zone);
-            }
+                // The name alone says it.
+                (Some(_), _) if named.is_some() => continue,
+                (Some(known), _) => {
+                    // A location says it; a number is a guess.
+                    if part.text("X-LIC-LOCATION").is_empty() {
+                        take(format!("is taken for {}", zone_name(&known)));
+                    }
+                    Zone::Named(known)
+                }
+                (None, Some(own)) => unchanging(own),
+                (None, None) => {
+                    let Some(fixed) = rules::standard(part).and_then(fixed) else {
+                        continue;
+                    };
+                    take(format!("is taken for {}", zone_name(&fixed)));
+                    match fixed.iana_name() {
+                        Some(_) => Zone::Named(fixed),
+                        None => Zone::Own(fixed),
+                    }
+                }
+            };
+            zones.defined.insert(key(&id), zone);
         }
-        Self { floating, defined }
+        zones
+    }
+
+    /// True as long as rules may be carried out for what a document means:
+    /// each may be long.
+    pub fn may_carry_out(&self) -> bool {
+        let left = self.rules.get().checked_sub(1);
+        self.rules.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    /// The zone of times without one.
+    pub fn floating(&self) -> &TimeZone {
+        &self.floating
     }
 
     /// The zone that a `TZID` names; a name that says nothing, or none, is the
     /// zone of times without one.
-    pub fn find(&self, id: Option<&str>, number: usize, notes: &mut Notes) -> TimeZone {
+    pub fn find(&self, id: Option<&str>, number: usize, notes: &mut Notes) -> Zone {
+        let floating = || Zone::Named(self.floating.clone());
         let Some(id) = id else {
-            return self.floating.clone();
+            return floating();
         };
-        if let Some(zone) = by_name(id).or_else(|| self.defined.get(id).cloned()) {
-            return zone;
+        if let Some(zone) = self.defined.get(&key(id)) {
+            return zone.clone();
+        }
+        if let Some(zone) = by_name(id) {
+            return match zone.iana_name() {
+                Some(_) => Zone::Named(zone),
+                None => Zone::Own(zone),
+            };
         }
         notes.line(
             number,
@@ -65,8 +199,103 @@ impl Zones {
                 zone_name(&self.floating)
             ),
         );
-        self.floating.clone()
+        floating()
     }
+
+    /// A zone with a name that has the same rules as an own one, from the year
+    /// of a time on: through the next one, or for a series through many.
+    fn named(&self, id: &str, own: &TimeZone, at: DateTime, series: bool) -> Option<TimeZone> {
+        let year = at.year();
+        let place = (key(id), year, series);
+        if let Some(known) = self.alike.borrow().get(&place) {
+            return known.clone();
+        }
+        let ends = |year: i16| Date::new(year, 1, 1).map(|day| When::Day(day).instant(own));
+        let last = year.saturating_add(if series { AHEAD - 1 } else { 2 });
+        let (Ok(from), Ok(mut to)) = (ends(year), ends(last)) else {
+            return None;
+        };
+        let found = match rules::changes(own, from, Timestamp::MAX).last() {
+            // It has ceased to change.
+            None => fixed(own.to_offset(from)).filter(|zone| zone.iana_name().is_some()),
+            Some((end, _)) => {
+                // Where single changes are written down instead of a rule,
+                // nothing is said of what comes after the last.
+                to = to.min(end.checked_add(1.second()).unwrap_or(end));
+                let common = COMMON.iter().filter_map(|name| TimeZone::get(name).ok());
+                let mut all = std::iter::once(self.floating.clone()).chain(common);
+                let named = |zone: &TimeZone| zone.iana_name().is_some();
+                all.find(|zone| named(zone) && rules::same(own, zone, from, to))
+            }
+        };
+        self.alike.borrow_mut().insert(place, found.clone());
+        found
+    }
+
+    /// A time as it is to be written: in a zone that others know, else in UTC.
+    /// `series` if an event that starts then recurs.
+    pub fn moment(
+        &self,
+        at: &PartialDateTime,
+        id: Option<&str>,
+        zone: &Zone,
+        series: bool,
+    ) -> Option<Moment> {
+        let utc = |local: DateTime, zone: &TimeZone| {
+            let at = when::resolve(local, zone);
+            Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
+        };
+        let (until, offset) = told(at)?;
+        let local = match (until, offset) {
+            (Until::Day(day), _) => return Some(Moment::Day(day)),
+            (Until::Utc(local), _) => return Some(Moment::At(local, "UTC".to_owned())),
+            (Until::Local(local), Some(offset)) => {
+                return Some(utc(local, &TimeZone::fixed(offset)));
+            }
+            (Until::Local(local), None) => local,
+        };
+        let named = match zone {
+            Zone::Named(zone) => Some(zone.clone()),
+            Zone::Own(own) => self.named(id.unwrap_or_default(), own, local, series),
+        };
+        let name = named.as_ref().and_then(TimeZone::iana_name);
+        Some(match name {
+            Some(name) => Moment::At(local, name.to_owned()),
+            None => utc(local, zone.zone()),
+        })
+    }
+}
+
+/// The local times of a calendar's events, by the names of their zones.
+fn used(calendar: &Component) -> HashMap<String, BTreeSet<DateTime>> {
+    const TIMES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
+    let mut used: HashMap<String, BTreeSet<DateTime>> = HashMap::new();
+    let events = calendar.parts.iter().filter(|one| one.name == "VEVENT");
+    let lines = events.flat_map(|event| &event.lines);
+    for line in lines.filter(|line| TIMES.contains(&line.name.as_str())) {
+        let Some(property) = line.read() else {
+            continue;
+        };
+        let Some(id) = property.param("TZID") else {
+            continue;
+        };
+        let times = used.entry(key(id)).or_default();
+        for value in property.values() {
+            if let calcard::icalendar::ICalendarValue::PartialDateTime(at) = value
+                && let Some((Until::Local(at), None)) = told(at)
+            {
+                times.insert(at);
+            }
+        }
+    }
+    used
+}
+
+/// A name as it is looked for: programs quote it in one place and not in the
+/// other.
+fn key(id: &str) -> String {
+    let id = id.trim().trim_matches('"').replace("\\,", ",");
+    id.to_lowercase()
 }
 
 fn by_name(id: &str) -> Option<TimeZone> {
@@ -82,41 +311,58 @@ fn by_name(id: &str) -> Option<TimeZone> {
     tails.into_iter().find_map(|name| when::find_zone(&name))
 }
 
-fn guessed(zone: &Component) -> Option<TimeZone> {
+/// The zone that a `VTIMEZONE` names beside its rules.
+fn placed(zone: &Component) -> Option<TimeZone> {
     let location = zone.text("X-LIC-LOCATION");
     if let Some(zone) = by_name(&location).filter(|_| !location.is_empty()) {
         return Some(zone);
     }
-    if let Some(Tz::Tz(zone)) = Tz::from_ms_cdo_zone_id(zone.text("X-MICROSOFT-CDO-TZID").trim()) {
-        return TimeZone::get(zone.name()).ok();
+    match Tz::from_ms_cdo_zone_id(zone.text("X-MICROSOFT-CDO-TZID").trim()) {
+        Some(Tz::Tz(zone)) => TimeZone::get(zone.name()).ok(),
+        _ => None,
     }
-    let standard = zone
-        .parts
-        .iter()
-        .find(|part| part.name == "STANDARD")
-        .or_else(|| zone.parts.first())?;
-    let offset = standard.property("TZOFFSETTO")?;
-    let Some(ICalendarValue::PartialDateTime(offset)) = offset.values().first() else {
-        return None;
-    };
-    fixed(offset)
+}
+
+/// True if a time means another instant in a zone of the document than in the
+/// one it is called after, and they do not have the same rules today either.
+fn differ(own: &TimeZone, named: &TimeZone, at: DateTime) -> bool {
+    let today = |year: i16| Date::new(year, 1, 1).map(|day| When::Day(day).instant(&TimeZone::UTC));
+    let same = |(from, to)| rules::same(own, named, from, to);
+    when::resolve(at, own) != when::resolve(at, named)
+        && !today(TODAY)
+            .and_then(|from| Ok((from, today(TODAY + 1)?)))
+            .is_ok_and(same)
+}
+
+/// A zone whose offset never changes, by the name of its offset where it has
+/// one; any other as it is.
+fn unchanging(own: TimeZone) -> Zone {
+    if rules::changes(&own, Timestamp::MIN, Timestamp::MAX)
+        .next()
+        .is_some()
+    {
+        return Zone::Own(own);
+    }
+    match fixed(own.to_offset(Timestamp::UNIX_EPOCH)) {
+        Some(fixed) if fixed.iana_name().is_some() => Zone::Named(fixed),
+        _ => Zone::Own(own),
+    }
 }
 
 /// A zone of one offset, by IANA's name where there is one.
-fn fixed(at: &PartialDateTime) -> Option<TimeZone> {
-    let hours = i32::from(at.tz_hour?);
-    let minutes = i32::from(at.tz_minute.unwrap_or_default());
-    let seconds = (hours * 60 + minutes) * 60 * if at.tz_minus { -1 } else { 1 };
-    if minutes == 0 && hours <= 12 {
+fn fixed(offset: Offset) -> Option<TimeZone> {
+    let seconds = offset.seconds();
+    let hours = seconds.abs() / 3_600;
+    if seconds % 3_600 == 0 && hours <= 12 {
         // The signs of these names are the other way round.
-        let name = match (hours, at.tz_minus) {
+        let name = match (hours, seconds < 0) {
             (0, _) => "UTC".to_owned(),
             (hours, true) => format!("Etc/GMT+{hours}"),
             (hours, false) => format!("Etc/GMT-{hours}"),
         };
         return TimeZone::get(&name).ok();
     }
-    Offset::from_seconds(seconds).ok().map(TimeZone::fixed)
+    Some(TimeZone::fixed(offset))
 }
 
 fn zone_name(zone: &TimeZone) -> String {
@@ -161,23 +407,6 @@ pub fn told(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
             ))
         }
     }
-}
-
-/// The same as a time to be written, a local one in `zone`.
-pub fn moment(at: &PartialDateTime, zone: &TimeZone) -> Option<Moment> {
-    let utc = |local: DateTime, zone: &TimeZone| {
-        let at = when::resolve(local, zone);
-        Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
-    };
-    Some(match told(at)? {
-        (Until::Day(day), _) => Moment::Day(day),
-        (Until::Utc(local), _) => Moment::At(local, "UTC".to_owned()),
-        (Until::Local(local), Some(offset)) => utc(local, &TimeZone::fixed(offset)),
-        (Until::Local(local), None) => match zone.iana_name() {
-            Some(name) => Moment::At(local, name.to_owned()),
-            None => utc(local, zone),
-        },
-    })
 }
 
 /// The same as a day or an instant.

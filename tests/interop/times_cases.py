@@ -17,6 +17,8 @@ class Case:
     since: str
     until: str
     events: list
+    # Lines of its own zones.
+    zones: list = dataclasses.field(default_factory=list)
 
 
 CASES = []
@@ -250,3 +252,57 @@ for windows in ("W. Europe Standard Time", "Eastern Standard Time", "India Stand
     CASES.append(Case(f"windows-{short}", "Europe/Berlin", *YEAR, [[
         f"DTSTART;TZID={windows}:20260106T090000", f"DTEND;TZID={windows}:20260106T100000",
         "RRULE:FREQ=MONTHLY"]]))
+
+
+def own_zone(name, standard, daylight, spring, autumn):
+    """The lines of a zone with daylight saving, as Exchange and others write it."""
+    return ["BEGIN:VTIMEZONE", f"TZID:{name}",
+            "BEGIN:STANDARD", "DTSTART:19701101T030000", f"TZOFFSETFROM:{daylight}",
+            f"TZOFFSETTO:{standard}", f"RRULE:FREQ=YEARLY;{autumn}", "END:STANDARD",
+            "BEGIN:DAYLIGHT", "DTSTART:19700301T020000", f"TZOFFSETFROM:{standard}",
+            f"TZOFFSETTO:{daylight}", f"RRULE:FREQ=YEARLY;{spring}", "END:DAYLIGHT",
+            "END:VTIMEZONE"]
+
+
+# Zones that only the document defines: with the rules of a known zone, and with
+# rules that no zone has.
+OWN = [
+    ("europe", "Customized Time Zone", "+0100", "+0200", "BYMONTH=3;BYDAY=-1SU",
+     "BYMONTH=10;BYDAY=-1SU"),
+    ("america", "Custom, of our own", "-0500", "-0400", "BYMONTH=3;BYDAY=2SU",
+     "BYMONTH=11;BYDAY=1SU"),
+    ("south", "Far away", "+1000", "+1100", "BYMONTH=10;BYDAY=1SU", "BYMONTH=4;BYDAY=1SU"),
+    ("nowhere", "ZE1", "+0123", "+0223", "BYMONTH=5;BYDAY=1MO", "BYMONTH=8;BYDAY=1MO"),
+    ("west", "ZW3", "-0330", "-0230", "BYMONTH=6;BYDAY=1MO", "BYMONTH=9;BYDAY=-1SA"),
+]
+for short, name, *rules in OWN:
+    lines = own_zone(name, *rules)
+    for season, day in (("winter", "20260203"), ("summer", "20260703"), ("autumn", "20261020")):
+        CASES.append(Case(f"own-{short}-{season}", "Europe/Berlin", *YEAR, [
+            [f'DTSTART;TZID="{name}":{day}T180000', f'DTEND;TZID="{name}":{day}T193000']], lines))
+    CASES.append(Case(f"own-{short}-weekly", "Europe/Berlin", *YEAR, [[
+        f'DTSTART;TZID="{name}":20260216T090000', f'DTEND;TZID="{name}":20260216T100000',
+        "RRULE:FREQ=WEEKLY;COUNT=40", f'EXDATE;TZID="{name}":20260706T090000']], lines))
+
+# An occurrence that stands for all later ones, at another hour or on another day.
+WEEKLY = [*timed("Europe/Berlin", "20260706T090000", "20260706T100000"),
+          "RRULE:FREQ=WEEKLY;COUNT=5"]
+FUTURE = "RECURRENCE-ID;TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260720T090000"
+case("future-later", "Europe/Berlin", *YEAR, WEEKLY,
+     [*timed("Europe/Berlin", "20260720T103000", "20260720T123000"), FUTURE])
+case("future-another-day", "Europe/Berlin", *YEAR, WEEKLY,
+     [*timed("Europe/Berlin", "20260721T090000", "20260721T100000"), FUTURE])
+# Dates that end otherwise, a rule of an occurrence, a newer version, and times
+# among whole days.
+case("periods", "Europe/Berlin", *YEAR,
+     [*timed("Europe/Berlin", "20260706T090000", "20260706T100000"),
+      "RDATE;VALUE=PERIOD:20260708T070000Z/20260708T100000Z,20260709T070000Z/PT30M"])
+case("rule-of-an-occurrence", "Europe/Berlin", *YEAR, WEEKLY,
+     [*timed("Europe/Berlin", "20260720T103000", "20260720T123000"),
+      "RECURRENCE-ID;TZID=Europe/Berlin:20260720T090000", "RRULE:FREQ=WEEKLY;COUNT=5"])
+case("newer-version", "Europe/Berlin", *YEAR, WEEKLY,
+     timed("Europe/Berlin", "20260707T090000", "20260707T100000"))
+case("day-named-by-a-time", "Europe/Berlin", *YEAR,
+     [*days("20260704", "20260705"), "RRULE:FREQ=WEEKLY;COUNT=4",
+      "EXDATE;TZID=Europe/Berlin:20260718T000000"],
+     [*days("20260712", "20260713"), "RECURRENCE-ID;TZID=Europe/Berlin:20260711T000000"])

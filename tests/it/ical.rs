@@ -101,6 +101,9 @@ fn told(document: &Document) -> Vec<String> {
             },
         );
     }
+    for entry in &document.timeless {
+        add("without a time", format!("{} {}", entry.uid, entry.title));
+    }
     for note in &document.notes {
         add("note", note.clone());
     }
@@ -338,6 +341,240 @@ fn times_are_read_in_the_zones_they_name() {
     );
 }
 
+/// One observance of a `VTIMEZONE`.
+fn observance(kind: &str, from: &str, to: &str, start: &str, more: &str) -> String {
+    let more = match more {
+        "" => String::new(),
+        more => format!("{more}\n"),
+    };
+    format!(
+        "BEGIN:{kind}\nDTSTART:{start}\nTZOFFSETFROM:{from}\nTZOFFSETTO:{to}\n{more}END:{kind}\n"
+    )
+}
+
+/// A `VTIMEZONE` with daylight saving from one Sunday to another.
+fn changing(id: &str, standard: &str, daylight: &str, spring: &str, autumn: &str) -> String {
+    let rule = |rule: &str| format!("RRULE:FREQ=YEARLY;{rule}");
+    // West of Greenwich clocks are set back at two.
+    let back = match daylight.starts_with('-') {
+        true => "16010101T020000",
+        false => "16010101T030000",
+    };
+    format!(
+        "BEGIN:VTIMEZONE\nTZID:{id}\n{}{}END:VTIMEZONE\n",
+        observance("STANDARD", daylight, standard, back, &rule(autumn)),
+        observance(
+            "DAYLIGHT",
+            standard,
+            daylight,
+            "16010101T020000",
+            &rule(spring)
+        ),
+    )
+}
+
+/// What a `TZID` means is what its `VTIMEZONE` says, in summer as in winter, and
+/// by a name that others know where there is one with the same rules.
+#[test]
+fn the_rules_of_a_zone_are_those_of_its_definition() {
+    let europe = ("BYMONTH=3;BYDAY=-1SU", "BYMONTH=10;BYDAY=-1SU");
+    let america = ("BYMONTH=3;BYDAY=2SU", "BYMONTH=11;BYDAY=1SU");
+    let zones = [
+        changing("Customized Time Zone", "+0100", "+0200", europe.0, europe.1),
+        changing(
+            "tzone://Microsoft/Custom",
+            "-0500",
+            "-0400",
+            america.0,
+            america.1,
+        ),
+        // By nobody's rules: from the first Monday of May to the first of August.
+        changing(
+            "ZE1",
+            "+0123",
+            "+0223",
+            "BYMONTH=5;BYDAY=1MO",
+            "BYMONTH=8;BYDAY=1MO",
+        ),
+        changing(
+            "South\\, far",
+            "-0330",
+            "-0230",
+            "BYMONTH=9;BYDAY=1SU",
+            "BYMONTH=4;BYDAY=1SU",
+        ),
+        // Names that are known, and other rules under them.
+        changing("America/New_York", "+0900", "+1000", europe.0, europe.1),
+        changing(
+            "W. Europe Standard Time",
+            "+0100",
+            "+0200",
+            europe.0,
+            europe.1,
+        ),
+        // Today's rules, written back to 1601 as Exchange has them.
+        changing(
+            "Eastern Standard Time",
+            "-0500",
+            "-0400",
+            america.0,
+            america.1,
+        ),
+        // Single changes instead of rules, and the rules of former years.
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:Listed\n{}{}END:VTIMEZONE\n",
+            observance(
+                "DAYLIGHT",
+                "+0100",
+                "+0200",
+                "20260329T020000",
+                "RDATE:20270328T020000"
+            ),
+            observance(
+                "STANDARD",
+                "+0200",
+                "+0100",
+                "20261025T030000",
+                "RDATE:20271031T030000"
+            ),
+        ),
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:Former\n{}{}{}END:VTIMEZONE\n",
+            observance(
+                "DAYLIGHT",
+                "-0500",
+                "-0400",
+                "19870405T020000",
+                "RRULE:FREQ=YEARLY;BYMONTH=4;BYDAY=1SU;UNTIL=20060402T070000Z"
+            ),
+            observance(
+                "STANDARD",
+                "-0400",
+                "-0500",
+                "19671029T020000",
+                "RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU;UNTIL=20061029T060000Z"
+            ),
+            observance("STANDARD", "-0500", "-0600", "20100101T000000", ""),
+        ),
+    ]
+    .concat();
+    for (start, expected, note) in [
+        (
+            "\"Customized Time Zone\":20260703T180000",
+            "2026-07-03T18:00:00 Europe/Berlin",
+            None,
+        ),
+        (
+            "Customized Time Zone:20260203T180000",
+            "2026-02-03T18:00:00 Europe/Berlin",
+            None,
+        ),
+        (
+            "\"tzone://Microsoft/Custom\":20260703T180000",
+            "2026-07-03T18:00:00 America/New_York",
+            None,
+        ),
+        ("ZE1:20260601T120000", "2026-06-01T09:37:00 UTC", None),
+        ("ZE1:20261001T120000", "2026-10-01T10:37:00 UTC", None),
+        // What is skipped is told by the offset before, what comes twice is the first.
+        ("ZE1:20260504T023000", "2026-05-04T01:07:00 UTC", None),
+        ("ZE1:20260803T023000", "2026-08-03T00:07:00 UTC", None),
+        (
+            "\"South, far\":20260101T120000",
+            "2026-01-01T14:30:00 UTC",
+            None,
+        ),
+        (
+            "America/New_York:20260703T180000",
+            "2026-07-03T08:00:00 UTC",
+            Some("other rules here than America/New_York"),
+        ),
+        (
+            "W. Europe Standard Time:20260703T180000",
+            "2026-07-03T18:00:00 Europe/Berlin",
+            None,
+        ),
+        // In 2005 it was winter then, whatever is written here.
+        (
+            "Eastern Standard Time:20050320T120000",
+            "2005-03-20T12:00:00 America/New_York",
+            None,
+        ),
+        (
+            "Listed:20260703T180000",
+            "2026-07-03T18:00:00 Europe/Berlin",
+            None,
+        ),
+        (
+            "Listed:20270203T180000",
+            "2027-02-03T18:00:00 Europe/Berlin",
+            None,
+        ),
+        (
+            "Former:20050703T180000",
+            "2005-07-03T18:00:00 America/New_York",
+            None,
+        ),
+        (
+            "Former:20260703T180000",
+            "2026-07-03T18:00:00 Etc/GMT+6",
+            None,
+        ),
+    ] {
+        let document = read(&format!(
+            "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={start}\nEND:VEVENT\nEND:VCALENDAR"
+        ));
+        let found = &document.entries[0].start;
+        assert_eq!(moment(found), expected, "{start}: {:?}", document.notes);
+        let said = document.notes.join("\n");
+        match note {
+            Some(note) => assert!(said.contains(note), "{start}: {said}"),
+            None => assert_eq!(said, "", "{start}"),
+        }
+    }
+    // A series keeps its local time over the changes, in a zone that nobody
+    // else has by its dates.
+    let series = |id: &str, more: &str| {
+        read(&format!(
+            "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={id}:20260420T233000\n\
+             DTEND;TZID={id}:20260421T003000\nRRULE:FREQ=WEEKLY;BYDAY=MO;{more}\n\
+             EXDATE;TZID={id}:20260427T233000\nEND:VEVENT\nEND:VCALENDAR"
+        ))
+    };
+    let starts = |document: &Document| -> Vec<String> {
+        let entry = &document.entries[0];
+        let repeat = entry.repeat.as_ref().unwrap();
+        let all = repeat.occurrences(&entry.start, jiff::Timestamp::MIN, jiff::Timestamp::MAX, 9);
+        all.iter().map(|at| format!("{at:?}")).collect()
+    };
+    let own = series("ZE1", "UNTIL=20260511T220700Z");
+    assert_eq!(
+        starts(&own),
+        [
+            "At(2026-04-20T22:07:00Z)",
+            "At(2026-05-04T21:07:00Z)",
+            "At(2026-05-11T21:07:00Z)"
+        ]
+    );
+    let [note] = own.notes.as_slice() else {
+        panic!("{:?}", own.notes);
+    };
+    assert!(
+        note.ends_with("its zone has no name that others know: 4 dates stand for its rule"),
+        "{note}"
+    );
+    let europe = series("Customized Time Zone", "COUNT=3");
+    assert_eq!(
+        europe.entries[0].repeat.as_ref().unwrap().rule,
+        "FREQ=WEEKLY;COUNT=3;BYDAY=MO"
+    );
+    assert_eq!(
+        moment(&europe.entries[0].start),
+        "2026-04-20T23:30:00 Europe/Berlin"
+    );
+    assert_eq!(europe.notes, Vec::<String>::new());
+}
+
 #[test]
 fn an_end_that_is_not_said_is_found() {
     for (lines, expected, note) in [
@@ -386,14 +623,267 @@ fn an_end_that_is_not_said_is_found() {
         ),
         (
             "DTSTART:20260703T180000Z\nDTEND;VALUE=DATE:20260704",
-            "2026-07-03T18:00:00 UTC",
-            Some("line 2: the event does not end after its start"),
+            "2026-07-04T00:00:00 UTC",
+            Some("line 2: the end has no time: the day begins then"),
         ),
     ] {
         let document = read(&around(lines));
         assert_eq!(moment(&document.entries[0].end), expected, "{lines}");
         let notes: Vec<&str> = document.notes.iter().map(String::as_str).collect();
         assert_eq!(notes, Vec::from_iter(note), "{lines}");
+    }
+}
+
+/// Events that say something of each other. Each case is a document of events,
+/// which are written as their lines, and everything that is read of it.
+#[test]
+fn events_of_one_uid_are_understood_together() {
+    let days = "DTSTART;VALUE=DATE:20260704\nRRULE:FREQ=WEEKLY;COUNT=4";
+    let timed =
+        "DTSTART;TZID=Europe/Berlin:20260706T090000\nDTEND;TZID=Europe/Berlin:20260706T100000";
+    let weekly = format!("{timed}\nRRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=5\nSUMMARY:Weekly");
+    let cases: [(&str, Vec<String>, &[&str]); 17] = [
+        (
+            "a time that stands for a day of a series of whole days",
+            vec![
+                days.to_owned(),
+                "RECURRENCE-ID;TZID=America/New_York:20260711T000000\nDTSTART;VALUE=DATE:20260712"
+                    .to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-04 to 2026-07-05",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=4",
+                "event: a #0 2026-07-12 to 2026-07-13",
+                "at: Day(2026-07-11)",
+            ],
+        ),
+        (
+            "the same as an instant, and a day that no day of the series begins with",
+            vec![
+                format!(
+                    "{days}\nEXDATE:20260717T220000Z\nEXDATE;TZID=Europe/Berlin:20260725T000000"
+                ),
+                "RECURRENCE-ID:20260710T220000Z\nDTSTART;VALUE=DATE:20260712".to_owned(),
+                "RECURRENCE-ID:20260703T150000Z\nSTATUS:CANCELLED".to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-04 to 2026-07-05",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=4 EXDATE;VALUE=DATE:20260718,20260725",
+                "event: a #0 2026-07-12 to 2026-07-13",
+                "at: Day(2026-07-11)",
+                "event: a #0 2026-07-03T15:00:00 UTC to 2026-07-03T15:00:00 UTC",
+                "at: Day(2026-07-04)",
+                "cancelled: yes",
+            ],
+        ),
+        (
+            "a day that stands for a time",
+            vec![
+                weekly.clone(),
+                "RECURRENCE-ID;VALUE=DATE:20260713\nDTSTART:20260713T120000Z".to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=5;BYDAY=MO",
+                "title: Weekly",
+                "event: a #0 2026-07-13T12:00:00 UTC to 2026-07-13T12:00:00 UTC",
+                "at: At(2026-07-13T07:00:00Z)",
+            ],
+        ),
+        (
+            "a rule of an occurrence",
+            vec![format!(
+                "{weekly}\nRDATE:20260709T070000Z\nRECURRENCE-ID:20260706T070000Z"
+            )],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "at: At(2026-07-06T07:00:00Z)",
+                "title: Weekly",
+                "note: line 2: it is one occurrence: its own rule is not carried out",
+            ],
+        ),
+        (
+            "versions, by their number",
+            vec![
+                "DTSTART:20260706T070000Z\nSEQUENCE:2\nSUMMARY:New".to_owned(),
+                "DTSTART:20260707T070000Z\nSEQUENCE:1\nDTSTAMP:20260701T000000Z\nSUMMARY:Old"
+                    .to_owned(),
+            ],
+            &[
+                "event: a #2 2026-07-06T07:00:00 UTC to 2026-07-06T07:00:00 UTC",
+                "title: New",
+                "note: line 8: has the UID of the event on line 2, and is no newer version of it: left out",
+            ],
+        ),
+        (
+            "versions, by when they were written",
+            vec![
+                "DTSTART:20260706T070000Z\nDTSTAMP:20260701T000000Z\nSUMMARY:Old".to_owned(),
+                "DTSTART:20260707T070000Z\nDTSTAMP:20260702T000000Z\nSUMMARY:New".to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-07T07:00:00 UTC to 2026-07-07T07:00:00 UTC",
+                "title: New",
+                "note: line 2: has the UID of the event on line 8, and is no newer version of it: left out",
+            ],
+        ),
+        (
+            "versions of an occurrence, by when they were changed",
+            vec![
+                weekly.clone(),
+                "RECURRENCE-ID:20260713T070000Z\nSUMMARY:New\nLAST-MODIFIED:20260702T000000Z"
+                    .to_owned(),
+                "RECURRENCE-ID;VALUE=DATE:20260713\nSUMMARY:Old\nLAST-MODIFIED:20260701T000000Z"
+                    .to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=5;BYDAY=MO",
+                "title: Weekly",
+                "event: a #0 2026-07-13T07:00:00 UTC to 2026-07-13T07:00:00 UTC",
+                "at: At(2026-07-13T07:00:00Z)",
+                "title: New",
+                "note: line 15: has the UID of the event on line 9, and is no newer version of it: left out",
+            ],
+        ),
+        (
+            "dates that end otherwise",
+            vec![
+                format!(
+                    "{timed}\nSUMMARY:Dates\nRDATE;VALUE=PERIOD:20260708T070000Z/20260708T100000Z,\
+                     20260709T070000Z/PT1H,20260710T070000Z/PT30M\nRDATE:20260711T070000Z"
+                ),
+                "RECURRENCE-ID:20260710T070000Z\nDTSTART:20260710T080000Z".to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "repeat: RDATE;TZID=Europe/Berlin:20260708T090000,20260709T090000,20260710T090000,20260711T090000",
+                "title: Dates",
+                "event: a #0 2026-07-08T09:00:00 Europe/Berlin to 2026-07-08T12:00:00 Europe/Berlin",
+                "at: At(2026-07-08T07:00:00Z)",
+                "title: Dates",
+                "event: a #0 2026-07-10T08:00:00 UTC to 2026-07-10T08:00:00 UTC",
+                "at: At(2026-07-10T07:00:00Z)",
+            ],
+        ),
+        (
+            "a start without a time and an end with one",
+            vec!["DTSTART;VALUE=DATE:20260703\nDTEND;TZID=Asia/Tokyo:20260705T010000".to_owned()],
+            &[
+                "event: a #0 2026-07-03 to 2026-07-06",
+                "note: line 2: the end has a time, the start has none: whole days",
+            ],
+        ),
+        (
+            "the same with an end at midnight",
+            vec!["DTSTART;VALUE=DATE:20260703\nDTEND:20260705T000000".to_owned()],
+            &[
+                "event: a #0 2026-07-03 to 2026-07-05",
+                "note: line 2: the end has a time, the start has none: whole days",
+            ],
+        ),
+        (
+            "an end without a time",
+            vec!["DTSTART:20260703T100000\nDTEND;VALUE=DATE:20260705".to_owned()],
+            &[
+                "event: a #0 2026-07-03T10:00:00 Europe/Berlin to 2026-07-05T00:00:00 Europe/Berlin",
+                "note: line 2: the end has no time: the day begins then",
+            ],
+        ),
+        (
+            "an occurrence and all later ones, at another time of day",
+            vec![
+                format!("{weekly}\nEXDATE:20260727T070000Z"),
+                "RECURRENCE-ID;TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260720T090000\n\
+                 DTSTART;TZID=Europe/Berlin:20260720T103000\nDURATION:PT2H\nSUMMARY:Later"
+                    .to_owned(),
+                "RECURRENCE-ID:20260803T070000Z\nDTSTART:20260804T070000Z\nSUMMARY:Last".to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;UNTIL=20260720T065959Z;BYDAY=MO",
+                "title: Weekly",
+                "event: a_R20260720T070000 #0 2026-07-20T10:30:00 Europe/Berlin to 2026-07-20T12:30:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO EXDATE;TZID=Europe/Berlin:20260727T103000",
+                "title: Later",
+                "event: a_R20260720T070000 #0 2026-08-04T07:00:00 UTC to 2026-08-04T07:00:00 UTC",
+                "at: At(2026-08-03T08:30:00Z)",
+                "title: Last",
+                "note: line 10: it and all later occurrences are a series of their own",
+            ],
+        ),
+        (
+            "the same on another day",
+            vec![
+                weekly.clone(),
+                "RECURRENCE-ID;RANGE=thisandfuture:20260720T070000Z\n\
+                 DTSTART;TZID=Europe/Berlin:20260721T090000"
+                    .to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;UNTIL=20260720T065959Z;BYDAY=MO",
+                "title: Weekly",
+                "event: a_R20260720T070000 #0 2026-07-21T09:00:00 Europe/Berlin to 2026-07-21T09:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=3",
+                "note: line 9: it and all later occurrences are a series of their own",
+            ],
+        ),
+        (
+            "all of them from an occurrence on cancelled",
+            vec![
+                weekly.clone(),
+                "RECURRENCE-ID;RANGE=THISANDFUTURE:20260720T070000Z\nSTATUS:CANCELLED".to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;UNTIL=20260720T065959Z;BYDAY=MO",
+                "title: Weekly",
+                "event: a_R20260720T070000 #0 2026-07-20T09:00:00 Europe/Berlin to 2026-07-20T09:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO",
+                "cancelled: yes",
+                "note: line 9: it and all later occurrences are a series of their own",
+            ],
+        ),
+        (
+            "days that do not follow from the rule",
+            vec![
+                format!("{timed}\nRRULE:FREQ=WEEKLY;BYDAY=MO,TH"),
+                "RECURRENCE-ID;RANGE=THISANDFUTURE:20260720T070000Z\n\
+                 DTSTART;TZID=Europe/Berlin:20260721T090000"
+                    .to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
+                "repeat: RRULE:FREQ=WEEKLY;BYDAY=MO,TH",
+                "event: a #0 2026-07-21T09:00:00 Europe/Berlin to 2026-07-21T09:00:00 Europe/Berlin",
+                "at: At(2026-07-20T07:00:00Z)",
+                "note: line 8: stands for one occurrence, not for those after it",
+            ],
+        ),
+        (
+            "no series in the document",
+            vec!["RECURRENCE-ID;RANGE=THISANDFUTURE:20260720T070000Z\nSUMMARY:Alone".to_owned()],
+            &[
+                "event: a #0 2026-07-20T07:00:00 UTC to 2026-07-20T07:00:00 UTC",
+                "at: At(2026-07-20T07:00:00Z)",
+                "title: Alone",
+                "note: line 2: stands for one occurrence, not for those after it",
+            ],
+        ),
+        (
+            "a cancellation that does not say when",
+            vec!["SUMMARY:Gone\nSTATUS:CANCELLED".to_owned()],
+            &["without a time: a Gone"],
+        ),
+    ];
+    for (name, events, expected) in cases {
+        let events: Vec<String> = events
+            .iter()
+            .map(|lines| format!("BEGIN:VEVENT\nUID:a\n{lines}\nEND:VEVENT\n"))
+            .collect();
+        let text = format!("BEGIN:VCALENDAR\n{}END:VCALENDAR\n", events.concat());
+        assert_eq!(told(&read(&text)), expected, "{name}");
     }
 }
 
@@ -446,7 +936,6 @@ fn what_is_broken_is_passed_over_with_its_line() {
             "title: One",
             "event: 3 #0 2026-02-04T18:00:00 UTC to 2026-02-04T18:00:00 UTC",
             "at: At(2026-02-04T18:00:00Z)",
-            "repeat: RRULE:FREQ=DAILY",
             "note: line 2: no property: `nonsense`",
             "note: line 10: no property: `this line \"was\" never folded: really`",
             "note: line 20: END:VJOURNAL without its BEGIN",
@@ -463,8 +952,9 @@ fn what_is_broken_is_passed_over_with_its_line() {
             "note: line 21: the event has no start and is passed over",
             "note: line 29: only the first rule is read",
             "note: line 30: rules of exceptions are not read",
-            "note: line 31: stands for one occurrence, not for those after it",
+            "note: line 25: it is one occurrence: its own rule is not carried out",
             "note: line 36: VEVENT outside of a calendar",
+            "note: line 25: stands for one occurrence, not for those after it",
         ]
     );
 }

@@ -462,7 +462,8 @@ async fn what_cannot_be_used_is_told() {
             "3.ics: this is no calendar: it has no BEGIN:VCALENDAR",
             "broken.ics: line 14: cannot be read: `DTSTART:2026-02-31 T090000Z`",
             "broken.ics: line 11: the event has no start and is passed over",
-            "calendar.ics: it holds the event a@x.example twice",
+            "calendar.ics: line 11: has the UID of the event on line 4, and is no newer version of \
+             it: left out",
         ]
     );
 }

@@ -1,6 +1,7 @@
 //! Invitations that came as messages: the event in the calendar that they are
 //! about, or one that is made of them.
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::super::Pipeline;
@@ -118,7 +119,13 @@ impl Pipeline {
             };
             let original = facts.original;
             let held = self.held(owner, value, facts).await?;
-            if original == entry.recurrence_id {
+            let same = match (original, entry.recurrence_id) {
+                (Some(original), Some(at)) => {
+                    when::same_start(original, at, &[&self.config.zone, &TimeZone::UTC])
+                }
+                (original, at) => original == at,
+            };
+            if same {
                 return Ok(Some(held));
             }
             if original.is_none() {

@@ -3,6 +3,7 @@
 //!
 //! A calendar that cannot be looked at costs a note, never the letter.
 
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::{Fetched, by_account};
@@ -11,10 +12,10 @@ use crate::ical::{self, Entry};
 use crate::pipeline::save::clash::{self, Wanted};
 use crate::pipeline::target::Owner;
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::calendar::{Answer, Guest, Show};
+use crate::provider::calendar::{Answer, Facts, Guest, Show};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level, wire};
-use crate::when::{Moment, When};
+use crate::when::{self, When};
 
 /// Events of one letter that are told; files that are attached may hold a year.
 const MOST: usize = 5;
@@ -79,14 +80,17 @@ impl Pipeline {
             .as_deref()
             .unwrap_or("publish")
             .to_lowercase();
-        if document.entries.len() > MOST {
+        let timed = document.entries.iter().map(|entry| (entry, true));
+        let timeless = document.timeless.iter().map(|entry| (entry, false));
+        let entries: Vec<_> = timed.chain(timeless).collect();
+        if entries.len() > MOST {
             notes.push(format!(
                 "its calendar has {} events, of which {MOST} are shown; calendar_save ics=ID \
                  imports all",
-                document.entries.len()
+                entries.len()
             ));
         }
-        for entry in document.entries.iter().take(MOST) {
+        for (entry, timed) in entries.into_iter().take(MOST) {
             let there = match entry.uid.as_str() {
                 // Without a UID it is no event that could be there.
                 "" => Ok(Vec::new()),
@@ -107,9 +111,14 @@ impl Pipeline {
                 .filter_map(|event| owner.port.facts(event))
                 .filter(|facts| !facts.cancelled)
                 .collect();
+            let zones = [&self.config.zone, &TimeZone::UTC];
+            let stands_for = |facts: &&Facts| match (facts.original, entry.recurrence_id) {
+                (Some(original), Some(at)) => when::same_start(original, at, &zones),
+                (original, at) => original == at,
+            };
             let same = facts
                 .iter()
-                .find(|facts| facts.original == entry.recurrence_id)
+                .find(stands_for)
                 .or_else(|| facts.iter().find(|facts| facts.series.is_none()));
             let mut clashes = Vec::new();
             if matches!(kind.as_str(), "request" | "publish" | "add" | "counter")
@@ -132,8 +141,14 @@ impl Pipeline {
                 notes.extend(said);
                 clashes = met.into_iter().flat_map(|met| met.lines).collect();
             }
+            // What does not say when it is, is when the calendar has it.
+            let known = same.map(|facts| (facts.start, facts.end));
+            let times = match timed {
+                true => Some((entry.start.when(), entry.end.when())),
+                false => known,
+            };
             let event = same.map(|facts| facts.id.as_str());
-            objects.push(object(letter, &kind, entry, event, &clashes, owner));
+            objects.push(object(letter, &kind, entry, times, event, &clashes, owner));
         }
         Ok(())
     }
@@ -144,6 +159,7 @@ fn object(
     letter: &str,
     kind: &str,
     entry: &Entry,
+    times: Option<(When, When)>,
     event: Option<&str>,
     clashes: &[String],
     owner: &Owner,
@@ -157,8 +173,8 @@ fn object(
     json!({
         "message": letter,
         "kind": if entry.cancelled { "cancel" } else { kind },
-        "start": time(&entry.start),
-        "end": time(&entry.end),
+        "start": times.map(|(start, _)| time(start)),
+        "end": times.map(|(_, end)| time(end)),
         "title": entry.title,
         "where": (!entry.place.is_empty()).then_some(&entry.place),
         "organizer": organizer.map(|guest| {
@@ -186,9 +202,9 @@ fn person(guest: &Guest, own: &str) -> Value {
 }
 
 /// A time in the form that the registry's sources read.
-fn time(moment: &Moment) -> Value {
+fn time(when: When) -> Value {
     let (date, date_time, _) = wire::WHEN;
-    let (key, value) = match moment.when() {
+    let (key, value) = match when {
         When::Day(day) => (date, day.to_string()),
         When::At(at) => (date_time, at.to_string()),
     };

@@ -118,12 +118,12 @@ impl Pipeline {
         at: When,
     ) -> Result<Option<(Value, Facts)>> {
         let port = &series.owner.port;
-        let zone = series.zone(&self.config.zone);
+        let (zone, own) = (series.zone(&self.config.zone), &self.config.zone);
         let is_it = |facts: &Facts| {
             facts.series.as_ref() == Some(&series.facts.id)
                 && facts
                     .original
-                    .is_some_and(|original| original.instant(&zone) == at.instant(&zone))
+                    .is_some_and(|original| when::same_start(original, at, &[&zone, own]))
         };
         let find = |values: Vec<Value>| {
             let mut read = values

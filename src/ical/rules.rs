@@ -1,0 +1,203 @@
+//! The rules of a `VTIMEZONE` (RFC 5545, 3.6.5), made a zone that times can be
+//! resolved in.
+//!
+//! The onsets of its observances are worked out as local times, as the rules of
+//! events are; the zone is built from them in the format that IANA's are in
+//! (RFC 9636). What the zone is called, and whether its rules or its name are
+//! believed, is `zones.rs`'s to say.
+
+use calcard::icalendar::{ICalendarPeriod, ICalendarValue};
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
+
+use super::scan::Component;
+use super::zones::told;
+use crate::recurrence::{Repeat, Rule, Until};
+use crate::when::{self, Moment, When};
+
+/// Onsets of one observance that are worked out: those since 1601, with room.
+const ONSETS: usize = 1_000;
+
+/// The zone that the observances of a `VTIMEZONE` make, right from the first of
+/// some years to the last; nothing if one of them does not say when it begins or
+/// what it is. Each onset is taken from `room`, and nothing is made without it.
+pub fn zone(part: &Component, years: (i16, i16), room: &mut usize) -> Option<TimeZone> {
+    let mut changes: Vec<(i64, i32, i32)> = Vec::new();
+    let observances = part.parts.iter();
+    for one in observances.filter(|one| matches!(one.name.as_str(), "STANDARD" | "DAYLIGHT")) {
+        let to = offset(one, "TZOFFSETTO")?;
+        let from = offset(one, "TZOFFSETFROM").unwrap_or(to);
+        for local in onsets(one, from, years)? {
+            *room = room.checked_sub(1)?;
+            let at = when::resolve(local, &TimeZone::UTC).as_second() - i64::from(from);
+            changes.push((at, from, to));
+        }
+    }
+    changes.sort_unstable();
+    changes.dedup_by_key(|(at, ..)| *at);
+    let (_, before, _) = changes.first()?;
+    let data = tzif(*before, &changes)?;
+    TimeZone::tzif("", &data).ok()
+}
+
+/// True if two zones have the same offset at any time of a range.
+pub fn same(one: &TimeZone, other: &TimeZone, from: Timestamp, to: Timestamp) -> bool {
+    one.to_offset(from) == other.to_offset(from)
+        && changes(one, from, to).eq(changes(other, from, to))
+}
+
+/// When a zone's offset changes within a range, and to what.
+pub fn changes(
+    zone: &TimeZone,
+    from: Timestamp,
+    to: Timestamp,
+) -> impl Iterator<Item = (Timestamp, Offset)> + '_ {
+    let (mut now, mut last) = (zone.to_offset(from), from);
+    zone.following(from)
+        .map(|change| (change.timestamp(), change.offset()))
+        // A zone without rules for what comes tells its last change for ever.
+        .take_while(move |(at, _)| std::mem::replace(&mut last, *at) < *at && *at < to)
+        .filter(move |(_, offset)| std::mem::replace(&mut now, *offset) != *offset)
+}
+
+/// The local times at which an observance begins, by the offset before it.
+fn onsets(part: &Component, from: i32, years: (i16, i16)) -> Option<Vec<DateTime>> {
+    let local = |until: Until| match until {
+        Until::Day(day) => day.at(0, 0, 0, 0),
+        Until::Local(at) | Until::Utc(at) => at,
+    };
+    let ICalendarValue::PartialDateTime(start) =
+        part.property("DTSTART")?.values().first()?.clone()
+    else {
+        return None;
+    };
+    let start = local(told(&start)?.0);
+    let mut rule = String::new();
+    let mut ends = true;
+    let mut extra = Vec::new();
+    for line in &part.lines {
+        match line.name.as_str() {
+            "RRULE" => {
+                let mut read = Rule::foreign(line.value())?;
+                let many = |count| usize::try_from(count).is_ok_and(|count| count > ONSETS);
+                if read.parts.count.is_some_and(many) {
+                    return None;
+                }
+                // Its end is told in UTC, and everything else by the clock.
+                if let Some(Until::Utc(at)) = read.until {
+                    let by = SignedDuration::from_secs(i64::from(from));
+                    read.until = Some(Until::Local(at.checked_add(by).ok()?));
+                }
+                ends = read.until.is_some() || read.parts.count.is_some();
+                rule = read.write();
+            }
+            "RDATE" => {
+                for value in line.read()?.values() {
+                    let at = match value {
+                        ICalendarValue::PartialDateTime(at) => at,
+                        ICalendarValue::Period(
+                            ICalendarPeriod::Range { start, .. }
+                            | ICalendarPeriod::Duration { start, .. },
+                        ) => start,
+                        _ => return None,
+                    };
+                    let at = when::resolve(local(told(at)?.0), &TimeZone::UTC);
+                    extra.push(When::At(at));
+                }
+            }
+            _ => {}
+        }
+    }
+    let repeat = Repeat {
+        rule,
+        extra,
+        ..Repeat::default()
+    };
+    let first_of = |year: i16| {
+        let day = jiff::civil::Date::new(year, 1, 1).ok()?;
+        Some(When::Day(day).instant(&TimeZone::UTC))
+    };
+    // What goes on without end has begun anew within the years before.
+    let from = match ends {
+        true => Timestamp::MIN,
+        false => first_of(years.0.saturating_sub(2))?,
+    };
+    let end = first_of(years.1.saturating_add(1))?;
+    let start = Moment::At(start, "UTC".to_owned());
+    let found = repeat.occurrences(&start, from, end, ONSETS);
+    let utc = |when: When| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
+    Some(found.into_iter().map(utc).collect())
+}
+
+/// The offset of a `VTIMEZONE` that says no more: that of its standard time.
+pub fn standard(part: &Component) -> Option<Offset> {
+    let standard = part.parts.iter().find(|part| part.name == "STANDARD");
+    let seconds = offset(standard.or_else(|| part.parts.first())?, "TZOFFSETTO")?;
+    Offset::from_seconds(seconds).ok()
+}
+
+/// The seconds of `+0100`, `-033000` or, as some write it, `01:00`.
+fn offset(part: &Component, name: &str) -> Option<i32> {
+    let line = part.lines.iter().find(|line| line.name == name)?;
+    let text: String = line
+        .value()
+        .chars()
+        .filter(|c| !matches!(c, ':' | ' '))
+        .collect();
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(&text)),
+    };
+    if !matches!(digits.len(), 4 | 6) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let part = |at: usize| {
+        digits
+            .get(at..at + 2)
+            .map_or(Some(0), |two| two.parse::<i32>().ok())
+    };
+    let seconds = part(0)? * 3_600 + part(2)? * 60 + part(4)?;
+    // Further than a day from UTC no zone is.
+    (seconds < 86_400).then_some(sign * seconds)
+}
+
+/// A zone's changes (seconds since 1970, the offsets before and after) as TZif
+/// of the second version: a first block that says nothing, and the second.
+fn tzif(before: i32, changes: &[(i64, i32, i32)]) -> Option<Vec<u8>> {
+    let mut kinds = vec![before];
+    let mut places = Vec::new();
+    for (_, _, to) in changes {
+        let at = match kinds.iter().position(|kind| kind == to) {
+            Some(at) => at,
+            None => {
+                kinds.push(*to);
+                kinds.len() - 1
+            }
+        };
+        places.push(u8::try_from(at).ok()?);
+    }
+    let header = |times: usize, kinds: usize| -> Option<Vec<u8>> {
+        let mut bytes = b"TZif2".to_vec();
+        bytes.extend([0; 15]);
+        for count in [0, 0, 0, times, kinds, 1] {
+            bytes.extend(u32::try_from(count).ok()?.to_be_bytes());
+        }
+        Some(bytes)
+    };
+    let kind = |seconds: i32| {
+        let [a, b, c, d] = seconds.to_be_bytes();
+        // No daylight saving by name, and the first of the designations, which
+        // is empty.
+        [a, b, c, d, 0, 0]
+    };
+    let mut bytes = header(0, 1)?;
+    bytes.extend(kind(before));
+    bytes.push(0);
+    bytes.extend(header(places.len(), kinds.len())?);
+    bytes.extend(changes.iter().flat_map(|(at, ..)| at.to_be_bytes()));
+    bytes.extend(places);
+    bytes.extend(kinds.into_iter().flat_map(kind));
+    bytes.extend([0, b'\n', b'\n']);
+    Some(bytes)
+}

@@ -1,0 +1,396 @@
+//! What the events of a document say of each other: versions of one event, and
+//! occurrences that are not as their series has them.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+
+use super::Entry;
+use super::scan::Notes;
+use crate::recurrence::{Repeat, Rule, Until, compact, compact_day};
+use crate::when::{self, Moment, When};
+
+/// Rules that are carried out to understand a document, and days of one.
+const RULES: usize = 50;
+const DAYS: usize = 5_000;
+
+/// Bytes of text that are copied for occurrences with an end of their own.
+const COPIED: usize = 4 * 1024 * 1024;
+
+/// An event as it was read, with what is only needed to understand the others.
+#[derive(Debug)]
+pub struct Raw {
+    /// The event.
+    pub entry: Entry,
+    /// The line it begins on.
+    pub number: usize,
+    /// `DTSTAMP` and `LAST-MODIFIED`.
+    pub stamps: (Option<Timestamp>, Option<Timestamp>),
+    /// The local time of `RECURRENCE-ID`.
+    pub said: Option<DateTime>,
+    /// `RANGE=THISANDFUTURE`.
+    pub following: bool,
+    /// Starts and ends of `RDATE`s that are periods.
+    pub periods: Vec<(Timestamp, Timestamp)>,
+    /// True if it does not say when it is.
+    pub timeless: bool,
+}
+
+/// Takes the latest version of each event, finds the occurrences that others
+/// stand for, and makes series and occurrences of what is told in fewer words.
+/// Times without a zone are in `floating`.
+pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw> {
+    let mut raws = latest(raws, notes);
+    let series: HashMap<String, (Moment, Repeat)> = raws
+        .iter()
+        .filter(|raw| raw.entry.recurrence_id.is_none() && !raw.entry.uid.is_empty())
+        .map(|raw| {
+            let entry = &raw.entry;
+            let repeat = entry.repeat.clone().unwrap_or_default();
+            (entry.uid.clone(), (entry.start.clone(), repeat))
+        })
+        .collect();
+    let (mut known, unknown) = (HashMap::new(), HashSet::new());
+    for raw in &mut raws {
+        let Some((start, repeat)) = series.get(&raw.entry.uid) else {
+            continue;
+        };
+        let (uid, at) = (&raw.entry.uid, &mut raw.entry.recurrence_id);
+        match (start, *at, raw.said) {
+            (Moment::Day(_), Some(When::At(when)), Some(said)) => {
+                if known.len() < RULES && !known.contains_key(uid) {
+                    known.insert(uid.clone(), days(repeat, start));
+                }
+                let days = known.get(uid).unwrap_or(&unknown);
+                *at = Some(When::Day(day(when, said, floating, days)));
+            }
+            (Moment::At(first, zone), Some(When::Day(day)), _) => {
+                let when = Moment::At(day.to_datetime(first.time()), zone.clone());
+                *at = Some(when.when());
+            }
+            _ => {}
+        }
+    }
+    // Now it is known which of them stand for the same occurrence.
+    let raws = latest(raws, notes);
+    periods(following(raws, notes), notes)
+}
+
+/// The day that a time means where whole days are told: the one it is written
+/// on, or the one that begins then, or else one of those around that the series
+/// has. `said` is the time as it is written.
+pub fn day(at: Timestamp, said: DateTime, floating: &TimeZone, days: &HashSet<Date>) -> Date {
+    let local = floating.to_datetime(at);
+    let begins = |at: &DateTime| at.time() == Time::midnight();
+    if begins(&said) {
+        return said.date();
+    }
+    if begins(&local) {
+        return local.date();
+    }
+    let near = [
+        Ok(said.date()),
+        said.date().tomorrow(),
+        said.date().yesterday(),
+    ];
+    let mut near = near.into_iter().filter_map(Result::ok);
+    near.find(|day| days.contains(day)).unwrap_or(said.date())
+}
+
+/// The days of a series of whole days, the first of them.
+pub fn days(repeat: &Repeat, start: &Moment) -> HashSet<Date> {
+    let all = Repeat {
+        except: Vec::new(),
+        ..repeat.clone()
+    };
+    let found = all.occurrences(start, Timestamp::MIN, Timestamp::MAX, DAYS);
+    let days = found.into_iter().filter_map(|when| match when {
+        When::Day(day) => Some(day),
+        When::At(_) => None,
+    });
+    days.collect()
+}
+
+/// Of several events with one UID that stand for the same, the latest.
+fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
+    let version = |raw: &Raw| (raw.entry.sequence, raw.stamps);
+    let mut kept: Vec<Raw> = Vec::new();
+    let mut places: HashMap<(String, Option<When>), usize> = HashMap::new();
+    for mut raw in raws {
+        if raw.entry.uid.is_empty() || raw.timeless {
+            kept.push(raw);
+            continue;
+        }
+        let key = (raw.entry.uid.clone(), raw.entry.recurrence_id);
+        let place = *places.entry(key).or_insert(kept.len());
+        let Some(before) = kept.get_mut(place) else {
+            kept.push(raw);
+            continue;
+        };
+        if version(&raw) > version(before) {
+            std::mem::swap(&mut raw, before);
+        }
+        notes.line(
+            raw.number,
+            format!(
+                "has the UID of the event on line {}, and is no newer version of it: left out",
+                before.number
+            ),
+        );
+    }
+    kept
+}
+
+/// Makes a series of its own of what holds for an occurrence and all later ones.
+fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
+    let at = |raw: &Raw| raw.entry.recurrence_id.map(|at| at.instant(&TimeZone::UTC));
+    let mut ranged: Vec<usize> = (0..raws.len())
+        .filter(|place| raws.get(*place).is_some_and(|raw| raw.following))
+        .collect();
+    // The last first: it takes the end of the rule with it.
+    ranged.sort_by_key(|place| std::cmp::Reverse(raws.get(*place).and_then(at)));
+    for (number, place) in ranged.into_iter().enumerate() {
+        let Some(raw) = raws.get(place) else {
+            continue;
+        };
+        let is_master =
+            |one: &Raw| one.entry.recurrence_id.is_none() && one.entry.uid == raw.entry.uid;
+        let master = raws.iter().position(is_master);
+        let parted = master
+            .filter(|_| number < RULES)
+            .and_then(|master| raws.get(master))
+            .and_then(|master| Parted::of(&master.entry, &raw.entry));
+        let (Some(master), Some(parted)) = (master, parted) else {
+            notes.line(
+                raw.number,
+                "stands for one occurrence, not for those after it",
+            );
+            continue;
+        };
+        notes.line(
+            raw.number,
+            "it and all later occurrences are a series of their own",
+        );
+        let (from, uid) = (at(raw), raw.entry.uid.clone());
+        // Occurrences after it that differ go with it.
+        for other in &mut raws {
+            if other.entry.uid == uid && other.entry.recurrence_id.is_some() && at(other) > from {
+                parted.take(&mut other.entry);
+            }
+        }
+        if let Some(raw) = raws.get_mut(place) {
+            raw.entry = parted.series;
+        }
+        if let Some(master) = raws.get_mut(master) {
+            match parted.before {
+                Some(before) => master.entry.repeat = Some(before),
+                None => master.entry.cancelled = true,
+            }
+        }
+    }
+    raws
+}
+
+/// A series in two.
+struct Parted {
+    /// How the first part recurs, if there is one.
+    before: Option<Repeat>,
+    /// The second.
+    series: Entry,
+    zone: TimeZone,
+    days: i64,
+    by: SignedDuration,
+}
+
+impl Parted {
+    /// Parts a series at an occurrence that says how it goes on; nothing if the
+    /// rule does not tell on which days that is.
+    fn of(master: &Entry, one: &Entry) -> Option<Self> {
+        let (repeat, at) = (master.repeat.as_ref()?, one.recurrence_id?);
+        // Whatever zone it is told in, the series goes on in its own.
+        let (start, end, zone) = match (&master.start, &one.start, &one.end) {
+            (Moment::Day(_), start @ Moment::Day(_), end) => {
+                (start.clone(), end.clone(), TimeZone::UTC)
+            }
+            (Moment::At(_, name), start @ Moment::At(..), end) => {
+                let zone = when::find_zone(name)?;
+                (
+                    local(start.when(), &zone, name),
+                    local(end.when(), &zone, name),
+                    zone,
+                )
+            }
+            _ => return None,
+        };
+        let (days, by) = match (repeat.nominal(&master.start, at)?, &start) {
+            (Moment::Day(from), Moment::Day(to)) => {
+                let days = i64::from((*to - from).get_days());
+                (days, SignedDuration::from_hours(24 * days))
+            }
+            (Moment::At(from, _), Moment::At(to, _)) => {
+                let days = i64::from((to.date() - from.date()).get_days());
+                (days, to.duration_since(from))
+            }
+            _ => return None,
+        };
+        let (before, after) = match repeat.split(&master.start, at).ok()? {
+            Some((before, after)) => (Some(before), after),
+            None => (None, repeat.clone()),
+        };
+        let mut parted = Self {
+            before,
+            series: Entry {
+                uid: parted_uid(&one.uid, at),
+                recurrence_id: None,
+                start,
+                end,
+                ..one.clone()
+            },
+            zone,
+            days,
+            by,
+        };
+        let rule = parted.rule(&after.rule)?;
+        let list = |list: &[When]| list.iter().filter_map(|at| parted.moved(*at)).collect();
+        parted.series.repeat = Some(Repeat {
+            rule,
+            except: list(&after.except),
+            extra: list(&after.extra),
+        });
+        Some(parted)
+    }
+
+    /// Makes an occurrence of the series one of its second part.
+    fn take(&self, other: &mut Entry) {
+        other.uid.clone_from(&self.series.uid);
+        other.recurrence_id = other.recurrence_id.and_then(|at| self.moved(at));
+    }
+
+    fn moved(&self, at: When) -> Option<When> {
+        Some(match at {
+            When::Day(day) => When::Day(day.checked_add(self.days.days()).ok()?),
+            When::At(at) => {
+                let local = self.zone.to_datetime(at).checked_add(self.by).ok()?;
+                When::At(when::resolve(local, &self.zone))
+            }
+        })
+    }
+
+    fn rule(&self, text: &str) -> Option<String> {
+        let mut rule = Rule::foreign(text)?;
+        let parts = &mut rule.parts;
+        let timed = [&parts.byhour, &parts.byminute, &parts.bysecond];
+        if !self.by.is_zero() && timed.iter().any(|list| !list.is_empty()) {
+            return None;
+        }
+        if self.days != 0 {
+            // A single day of the week is the one it starts on.
+            if let [day] = parts.byday.as_slice()
+                && day.ordwk.is_none()
+                && parts.freq == calcard::icalendar::ICalendarFrequency::Weekly
+            {
+                parts.byday.clear();
+            }
+            let taken_from_the_start = parts.byday.is_empty()
+                && parts.bymonthday.is_empty()
+                && parts.byyearday.is_empty()
+                && parts.byweekno.is_empty()
+                && parts.bymonth.is_empty()
+                && parts.bysetpos.is_empty();
+            if !taken_from_the_start {
+                return None;
+            }
+        }
+        let utc = |at| when::resolve(at, &TimeZone::UTC);
+        rule.until = match rule.until {
+            None => None,
+            Some(Until::Day(day)) => Some(Until::Day(day.checked_add(self.days.days()).ok()?)),
+            Some(Until::Local(at)) => Some(Until::Local(at.checked_add(self.by).ok()?)),
+            Some(Until::Utc(at)) => match self.moved(When::At(utc(at)))? {
+                When::At(at) => Some(Until::Utc(TimeZone::UTC.to_datetime(at))),
+                When::Day(day) => Some(Until::Day(day)),
+            },
+        };
+        Some(rule.write())
+    }
+}
+
+/// The UID of a second part: the same whenever the document is read.
+fn parted_uid(uid: &str, at: When) -> String {
+    let stamp = match at {
+        When::Day(day) => compact_day(day),
+        When::At(at) => compact(TimeZone::UTC.to_datetime(at)),
+    };
+    match uid.rsplit_once('@') {
+        Some((local, domain)) => format!("{local}_R{stamp}@{domain}"),
+        None => format!("{uid}_R{stamp}"),
+    }
+}
+
+/// A time in a zone that is called `name`; in UTC where the local time means an
+/// earlier instant.
+fn local(when: When, zone: &TimeZone, name: &str) -> Moment {
+    let at = when.instant(zone);
+    match zone.to_datetime(at) {
+        local if when::resolve(local, zone) == at => Moment::At(local, name.to_owned()),
+        _ => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+    }
+}
+
+/// Makes occurrences of the dates that end otherwise than their series does.
+fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
+    let known: HashSet<(String, When)> = raws
+        .iter()
+        .filter_map(|raw| Some((raw.entry.uid.clone(), raw.entry.recurrence_id?)))
+        .collect();
+    let mut room = COPIED;
+    let mut all = Vec::new();
+    for mut raw in raws {
+        let periods = std::mem::take(&mut raw.periods);
+        let (entry, number) = (raw.entry.clone(), raw.number);
+        all.push(raw);
+        let (Moment::At(_, zone), When::At(from), When::At(to)) =
+            (&entry.start, entry.start.when(), entry.end.when())
+        else {
+            continue;
+        };
+        let known_zone = when::find_zone(zone).unwrap_or(TimeZone::UTC);
+        let local = |at: Timestamp| local(When::At(at), &known_zone, zone);
+        let size = entry.title.len() + entry.place.len() + entry.notes.len();
+        let size = size + 200 * (1 + entry.guests.len());
+        for (start, end) in periods {
+            let at = When::At(start);
+            let same = start.duration_until(end) == from.duration_until(to);
+            if same
+                || known
+                    .iter()
+                    .any(|(uid, one)| *uid == entry.uid && *one == at)
+            {
+                continue;
+            }
+            let Some(left) = room.checked_sub(size).filter(|_| !entry.uid.is_empty()) else {
+                notes.line(number, "further periods are as long as the event itself");
+                break;
+            };
+            room = left;
+            all.push(Raw {
+                entry: Entry {
+                    recurrence_id: Some(at),
+                    start: local(start),
+                    end: local(end),
+                    repeat: None,
+                    ..entry.clone()
+                },
+                number,
+                stamps: (None, None),
+                said: None,
+                following: false,
+                periods: Vec::new(),
+                timeless: false,
+            });
+        }
+    }
+    all
+}

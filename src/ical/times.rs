@@ -1,0 +1,231 @@
+//! The times of an event, read: its start and end, its dates, and what a rule
+//! comes to in a zone that only the document has.
+
+use std::collections::HashSet;
+
+use calcard::icalendar::{ICalendarDuration, ICalendarPeriod, ICalendarValue};
+use jiff::civil::{DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Span, Timestamp};
+
+use super::scan::{Component, Line, Notes, Property};
+use super::settle::{day, days};
+use super::zones::{self, Zone, Zones};
+use crate::recurrence::{Repeat, Rule, Until};
+use crate::when::{self, Moment, When};
+
+/// The most dates that stand for a rule.
+const DATES: usize = 500;
+
+/// A time, and where only the document has its zone the local one, too.
+pub fn moment(
+    line: &Line,
+    property: &Property,
+    zones: &Zones,
+    recurs: bool,
+    notes: &mut Notes,
+) -> Option<(Moment, Option<(DateTime, TimeZone)>)> {
+    let Some(ICalendarValue::PartialDateTime(at)) = property.values().first() else {
+        return None;
+    };
+    let id = property.param("TZID");
+    let zone = zones.find(id, line.number, notes);
+    let moment = zones.moment(at, id, &zone, recurs)?;
+    let own = match (&zone, &moment, zones::told(at)?) {
+        (Zone::Own(own), Moment::At(_, name), (Until::Local(local), None)) if name == "UTC" => {
+            Some((local, own.clone()))
+        }
+        _ => None,
+    };
+    Some((moment, own))
+}
+
+/// The dates of a rule in a zone that nobody else has, in the place of the rule:
+/// in UTC it would fall on other hours, and on other days.
+pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
+    let utc = |when: When| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
+    let mut rule = Rule::foreign(&repeat.rule)?;
+    if let Some(Until::Utc(at)) = rule.until {
+        let at = when::resolve(at, &TimeZone::UTC);
+        rule.until = Some(Until::Local(zone.to_datetime(at)));
+    }
+    let by_clock = Repeat {
+        rule: rule.write(),
+        ..Repeat::default()
+    };
+    let start = Moment::At(start, "UTC".to_owned());
+    let found = by_clock.occurrences(&start, Timestamp::MIN, Timestamp::MAX, DATES);
+    let times = found.iter().map(|at| when::resolve(utc(*at), zone));
+    repeat.extra.extend(times.map(When::At));
+    repeat.rule.clear();
+    Some(found.len())
+}
+
+/// When a version was written, if that can be read.
+pub fn stamp(property: &Property) -> Option<Timestamp> {
+    match property.values().first()? {
+        ICalendarValue::PartialDateTime(at) => {
+            let at = zones::at(at, &TimeZone::UTC)?;
+            Some(at.instant(&TimeZone::UTC))
+        }
+        _ => None,
+    }
+}
+
+/// Dates, each with the local time it is written as, and those that are periods
+/// as starts and ends.
+pub type Dates = (Vec<(When, Option<DateTime>)>, Vec<(Timestamp, Timestamp)>);
+
+/// The dates of `RECURRENCE-ID`, `EXDATE` or `RDATE`.
+pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes) -> Option<Dates> {
+    let zone = zones.find(property.param("TZID"), line.number, notes);
+    let zone = zone.zone();
+    let (mut dates, mut periods) = (Vec::new(), Vec::new());
+    for value in property.values() {
+        let (at, end) = match value {
+            ICalendarValue::PartialDateTime(at) => (&**at, None),
+            ICalendarValue::Period(ICalendarPeriod::Range { start, end }) => {
+                (start, zones::at(end, zone))
+            }
+            ICalendarValue::Period(ICalendarPeriod::Duration { start, duration }) => {
+                let utc = || Some(zones::at(start, zone)?.instant(&TimeZone::UTC));
+                let from = utc().map(|at| Moment::At(TimeZone::UTC.to_datetime(at), "UTC".into()));
+                let end = from.and_then(|from| after(&from, duration));
+                (start, end.map(|end| end.when()))
+            }
+            ICalendarValue::Text(text) if text.trim().is_empty() => continue,
+            _ => return None,
+        };
+        let said = match zones::told(at)? {
+            (Until::Local(at) | Until::Utc(at), _) => Some(at),
+            (Until::Day(_), _) => None,
+        };
+        let at = zones::at(at, zone)?;
+        if let (When::At(from), Some(When::At(to))) = (at, end)
+            && from < to
+        {
+            periods.push((from, to));
+        }
+        dates.push((at, said));
+    }
+    Some((dates, periods))
+}
+
+/// Dates beside a rule as the start is one: of whole days the days that times
+/// mean.
+pub fn alike(
+    repeat: &Repeat,
+    dates: &[(When, Option<DateTime>)],
+    start: &Moment,
+    zones: &Zones,
+) -> Vec<When> {
+    let told_as_times = |(when, _): &(When, Option<DateTime>)| !when.is_day();
+    let days = match matches!(start, Moment::Day(_))
+        && dates.iter().any(told_as_times)
+        && zones.may_carry_out()
+    {
+        true => days(repeat, start),
+        false => HashSet::new(),
+    };
+    let alike = |(when, said): &(When, Option<DateTime>)| match (start, when, said) {
+        (Moment::Day(_), When::At(at), Some(said)) => {
+            When::Day(day(*at, *said, zones.floating(), &days))
+        }
+        _ => *when,
+    };
+    dates.iter().map(alike).collect()
+}
+
+/// The end: `DTEND`, or the start and `DURATION`, or what RFC 5545 says of
+/// neither.
+pub fn end(
+    start: &Moment,
+    end: Option<Moment>,
+    length: Option<ICalendarDuration>,
+    event: &Component,
+    notes: &mut Notes,
+) -> Moment {
+    let least = match start {
+        Moment::Day(day) => Moment::Day(day.tomorrow().unwrap_or(*day)),
+        at @ Moment::At(..) => at.clone(),
+    };
+    let end = match (start, end, length) {
+        (Moment::Day(_), Some(Moment::At(at, _)), _) => {
+            notes.line(
+                event.number,
+                "the end has a time, the start has none: whole days",
+            );
+            // The day in which it ends is its last.
+            match at.time() == Time::midnight() {
+                true => Moment::Day(at.date()),
+                false => Moment::Day(at.date().tomorrow().unwrap_or(at.date())),
+            }
+        }
+        (Moment::At(at, zone), Some(Moment::Day(day)), _) => {
+            notes.line(event.number, "the end has no time: the day begins then");
+            // Some write the last day instead of the one after it.
+            let day = match day == at.date() {
+                true => day.tomorrow().unwrap_or(day),
+                false => day,
+            };
+            Moment::At(day.at(0, 0, 0, 0), zone.clone())
+        }
+        (_, Some(end), _) => end,
+        (start, None, Some(length)) => after(start, &length).unwrap_or(least.clone()),
+        (_, None, None) => return least,
+    };
+    let right = match (start, &end) {
+        (Moment::Day(start), Moment::Day(end)) => {
+            // Some write the last day instead of the one after it.
+            if start == end {
+                return least;
+            }
+            start < end
+        }
+        (Moment::At(..), Moment::At(..)) => {
+            let (from, to) = (start.when(), end.when());
+            from.instant(&TimeZone::UTC) <= to.instant(&TimeZone::UTC)
+        }
+        _ => false,
+    };
+    if !right {
+        notes.line(event.number, "the event does not end after its start");
+        return least;
+    }
+    end
+}
+
+/// Weeks and days of a `DURATION` are those of the calendar, the rest is exact
+/// (RFC 5545, 3.3.6).
+fn after(start: &Moment, length: &ICalendarDuration) -> Option<Moment> {
+    if length.neg {
+        return None;
+    }
+    let days = i64::from(length.weeks) * 7 + i64::from(length.days);
+    let days = Span::new().try_days(days).ok()?;
+    let seconds =
+        (i64::from(length.hours) * 60 + i64::from(length.minutes)) * 60 + i64::from(length.seconds);
+    Some(match start {
+        Moment::Day(day) => {
+            let whole = seconds.div_euclid(24 * 60 * 60);
+            let end = day.checked_add(days).ok()?;
+            Moment::Day(end.checked_add(Span::new().try_days(whole).ok()?).ok()?)
+        }
+        Moment::At(local, name) => {
+            let zone = when::find_zone(name)?;
+            let end: DateTime = local.checked_add(days).ok()?;
+            if seconds == 0 {
+                return Some(Moment::At(end, name.clone()));
+            }
+            let end = when::resolve(end, &zone)
+                .checked_add(SignedDuration::from_secs(seconds))
+                .ok()?;
+            let local = zone.to_datetime(end);
+            match when::resolve(local, &zone) == end {
+                true => Moment::At(local, name.clone()),
+                // The second of two times that come twice.
+                false => Moment::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned()),
+            }
+        }
+    })
+}

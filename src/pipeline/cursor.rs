@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Pipeline, agenda, changes, lookup, read, search};
+use super::{Pipeline, agenda, changes, lookup, read, save, search};
 use crate::error::{Error, Kind, Result};
 use crate::store::HandleKind;
 
@@ -28,6 +28,8 @@ pub(super) enum Cursor {
     Read(read::Rest),
     /// Where changes are told from.
     Changes(changes::Plan),
+    /// The events of a document that are still to be imported.
+    Import(save::Rest),
 }
 
 impl Pipeline {

@@ -21,6 +21,7 @@ pub(super) use change::reference;
 pub(super) use create::unsaid;
 pub(super) use follow::cut;
 pub(super) use guests::{checked, guest, named, notified, others};
+pub(super) use import::Rest;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 

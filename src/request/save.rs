@@ -1,5 +1,7 @@
 //! `calendar_save`: what is to be written, as it was said.
 
+use serde::{Deserialize, Serialize};
+
 use super::args::Args;
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Notify, Show, Visibility};
@@ -43,7 +45,8 @@ pub enum Scope {
 }
 
 /// What to do when an event clashes with another, or is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IfConflict {
     /// Write it and say so.
     Warn,

@@ -93,10 +93,10 @@ async fn a_document_becomes_events_once() {
         [
             "create main Nobody: \
              2036-02-05T14:00:00[Europe/Berlin]/2036-02-05T15:00:00[Europe/Berlin] title=Talk \
-             place=Hall notes=Bring a pen. uid=talk@elsewhere.example",
+             place=Hall notes=Bring a pen. uid=talk@elsewhere.example reminder=None",
             "create main Nobody: \
              2036-02-06T10:00:00[Europe/Berlin]/2036-02-06T11:00:00[Europe/Berlin] title=Course \
-             uid=course@elsewhere.example repeat=FREQ=WEEKLY;COUNT=4 -20360227T0900Z",
+             uid=course@elsewhere.example repeat=FREQ=WEEKLY;COUNT=4 -20360227T0900Z reminder=None",
             "update main/new2@20360213T0900Z Nobody: \
              2036-02-13T16:00:00[Europe/Berlin]/2036-02-13T17:00:00[Europe/Berlin] \
              title=Course, later",
@@ -150,13 +150,14 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
     assert_eq!(
         answer[1],
         "people were left out: Outlook would ask them to a meeting of yours\n\
-         Planning: clashes with e1 \"Talk\" Tue 2036-02-05 14h00 to 15h00"
+         Planning: clashes with e1 \"Talk\" Tue 2036-02-05 14h00 to 15h00\n\
+         Outlook gives events UIDs of its own: by time and title they are known again"
     );
     assert_eq!(
         office.written(),
         [
             "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
-          uid=plan@elsewhere.example"
+          uid=plan@elsewhere.example reminder=None"
         ]
     );
 }
@@ -468,4 +469,193 @@ async fn what_is_not_in_the_calendar_is_put_there() {
     office.ok("calendar_save", json!({"ics": "m1"})).await;
     assert_eq!(office.written().len(), 1);
     assert!(office.ana().get("main/new1").is_some());
+}
+
+/// What a service does not take is left out and said, and the rest is written.
+#[tokio::test]
+async fn what_a_service_does_not_take_costs_a_note() {
+    let odd = document(&[
+        "BEGIN:VEVENT",
+        "UID:odd@elsewhere.example",
+        "DTSTART:20360205T130000Z",
+        "DTEND:20360205T133000Z",
+        "SUMMARY:Odd",
+        "ORGANIZER;CN=Bo:invalid:nomail",
+        "ATTENDEE;CN=Cy:mailto:cy@elsewhere.example",
+        "ATTENDEE;CN=The whole team:urn:uuid:7f3c",
+        "ATTENDEE:mailto:nobody",
+        "ATTENDEE:",
+        "BEGIN:VALARM",
+        "TRIGGER:-P40D",
+        "END:VALARM",
+        "END:VEVENT",
+    ]);
+    let office = Office::one().await;
+    let blocks = office
+        .call("calendar_save", json!({"ics": odd}))
+        .await
+        .unwrap();
+    assert_eq!(
+        blocks[1],
+        "left out, because it is no address: urn:uuid:7f3c\n\
+         left out, because it is no address: nobody\n\
+         left out, because it is no address: \n\
+         left out, because it is no address: invalid:nomail\n\
+         more than four weeks of a reminder were left out: Google reminds no earlier"
+    );
+    assert_eq!(
+        office.written(),
+        [
+            "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Odd \
+             uid=odd@elsewhere.example guests=[Cy cy@elsewhere.example] reminder=Some(40320)"
+        ]
+    );
+}
+
+/// Of two versions of an event the newer one is imported, and that there were
+/// two is said.
+#[tokio::test]
+async fn versions_of_one_event_are_one() {
+    let older = |text: &str| text.replace("Hall", "Old hall");
+    let newer = ["SEQUENCE:1"];
+    let text = document(&[&TALK[..TALK.len() - 1], &newer, &TALK[TALK.len() - 1..]].concat());
+    let both = text.replace(
+        "END:VCALENDAR",
+        &older(&document(TALK))
+            .split_once("BEGIN:VEVENT")
+            .map(|(_, event)| format!("BEGIN:VEVENT{event}"))
+            .unwrap(),
+    );
+    let office = Office::one().await;
+    let answer = office
+        .call("calendar_save", json!({"ics": both}))
+        .await
+        .unwrap();
+    assert!(
+        answer[1].starts_with(
+            "line 14: has the UID of the event on line 4, and is no newer version of it: left out\n"
+        ),
+        "{answer:?}"
+    );
+    let written = office.written();
+    assert_eq!(written.len(), 1);
+    assert!(written[0].contains(" place=Hall "), "{written:?}");
+}
+
+/// A document of many events goes on where the call before has ended.
+#[tokio::test]
+async fn a_long_document_is_imported_in_parts() {
+    let events: Vec<String> = (0..450)
+        .map(|at| {
+            format!(
+                "BEGIN:VEVENT\r\nUID:{at}@elsewhere.example\r\n\
+                 DTSTART:2036{:02}{:02}T{:02}0000Z\r\nSUMMARY:Part {at}\r\nEND:VEVENT",
+                1 + at / 28 % 12,
+                1 + at % 28,
+                at / 336
+            )
+        })
+        .collect();
+    let lines: Vec<&str> = events.iter().map(String::as_str).collect();
+    let office = Office::one().await;
+    let folder = office.home.path().join("files");
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("long.ics");
+    std::fs::write(&path, document(&lines)).unwrap();
+    let call = |ics: &str| json!({"ics": ics, "if_conflict": "ignore"});
+    let said = path.to_str().unwrap();
+    for (ics, note, many) in [
+        (
+            said,
+            "events 1 to 200 of 450: calendar_save ics=p1 goes on",
+            200,
+        ),
+        (
+            "p1",
+            "events 201 to 400 of 450: calendar_save ics=p2 goes on",
+            200,
+        ),
+        ("p2", "", 50),
+    ] {
+        let blocks = office.call("calendar_save", call(ics)).await.unwrap();
+        assert_eq!(blocks.get(1).map_or("", String::as_str), note);
+        let written = office.written();
+        assert_eq!(written.len(), many);
+        let first = match ics {
+            "p1" => "title=Part 200 ",
+            "p2" => "title=Part 400 ",
+            _ => "title=Part 0 ",
+        };
+        assert!(written[0].contains(first), "{}", written[0]);
+    }
+    // What was asked first holds; a cursor of something else is none; and a
+    // document that has changed is begun anew.
+    let error = office
+        .error("calendar_save", json!({"ics": "p1", "calendar": "Work"}))
+        .await;
+    assert_eq!(
+        error,
+        "where it is imported to was said when the import began: give `ics` alone"
+    );
+    std::fs::write(&path, document(&lines[1..])).unwrap();
+    assert_eq!(
+        office.error("calendar_save", call("p1")).await,
+        "the document is not what it was when its import began: import it from the start: what \
+         is there already is not doubled"
+    );
+    assert_eq!(
+        office.error("calendar_save", call("p9")).await,
+        "there is no cursor `p9`: use the `next` of the last page, or start again without cursor"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+/// A cancellation need not say when the meeting was: it is a row all the same,
+/// with the times that the calendar has.
+#[tokio::test]
+async fn a_cancellation_without_a_time_is_shown() {
+    let cancelled = document(&[
+        "METHOD:CANCEL",
+        "BEGIN:VEVENT",
+        "UID:plan@elsewhere.example",
+        "SUMMARY:Planning",
+        "STATUS:CANCELLED",
+        "ORGANIZER;CN=Bo Berg:mailto:bo@elsewhere.example",
+        "END:VEVENT",
+    ]);
+    let office = letter(Office::one().await, &cancelled).await;
+    let read = || json!({"ids": ["m1"]});
+    let unknown = office.ok("mail_read", read()).await;
+    assert!(unknown.contains("|cancel|null|null|Planning|"), "{unknown}");
+    planned(&office);
+    let known = office.ok("mail_read", read()).await;
+    assert!(
+        known.contains("|cancel|Tue 2036-02-05 14h00|14h30|Planning|"),
+        "{known}"
+    );
+}
+
+/// A message about one day of a series of whole days finds it, though it tells
+/// the day as a time.
+#[tokio::test]
+async fn an_occurrence_of_whole_days_is_found_by_a_time() {
+    let text = document(INVITATION)
+        .replace(
+            "UID:plan",
+            "RECURRENCE-ID;TZID=Europe/Berlin:20360205T000000\r\nUID:plan",
+        )
+        .replace("DTSTART:20360205T130000Z", "DTSTART;VALUE=DATE:20360205")
+        .replace("DTEND:20360205T133000Z", "DTEND;VALUE=DATE:20360206");
+    let office = letter(Office::one().await, &text).await;
+    let ana = office.ana();
+    let mut facts = ana.put("main/p", "Planning", "2036-01-29T00:00[Europe/Berlin]", 30);
+    facts.uid = Some("plan@elsewhere.example".to_owned());
+    facts.own = false;
+    facts.start = When::Day("2036-01-29".parse().unwrap());
+    facts.end = When::Day("2036-01-30".parse().unwrap());
+    facts.repeat = Some(repeat("FREQ=WEEKLY"));
+    ana.set(facts);
+    let call = json!({"id": "m1", "response": "decline"});
+    office.ok("calendar_respond", call).await;
+    assert_eq!(office.written(), ["respond main/p@2036-02-05 Declined"]);
 }

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clash::{self, Met, Wanted};
@@ -18,6 +20,7 @@ use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::ical::{Document, Entry};
 use crate::pipeline::audit::Entry as Line;
+use crate::pipeline::cursor::{Cursor, Mark, Seen, other_use};
 use crate::pipeline::guard::Audience;
 use crate::pipeline::guard::events::{Deed, act};
 use crate::pipeline::outcome::{Outcome, Told};
@@ -26,10 +29,13 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};
 use crate::recurrence::Repeat;
 use crate::request::save::{IfConflict, Save};
+use crate::row::Cell;
+use crate::schemas::Api;
 use crate::text::html;
 use crate::text::words::words;
+use crate::when;
 
-/// The most events of one document.
+/// The most events of one call.
 const MOST: usize = 200;
 /// How many events are looked up at once.
 const AT_ONCE: usize = 8;
@@ -37,6 +43,40 @@ const AT_ONCE: usize = 8;
 const NAMED: usize = 10;
 /// Notes about the document that are shown.
 const NOTES: usize = 10;
+
+/// What of a document is still to be imported; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Rest {
+    /// Where the document comes from, as it was said.
+    pub(super) ics: String,
+    /// A digest of what was in it.
+    document: Mark,
+    /// How many of its events are done.
+    done: usize,
+    account: Option<String>,
+    calendar: Option<String>,
+    if_conflict: IfConflict,
+    dry_run: bool,
+}
+
+impl Rest {
+    /// What the first call asked for, as the next one does.
+    fn of(&self, asked: &Save) -> Result<Save> {
+        if asked.account.is_some() || asked.calendar.is_some() {
+            return Err(
+                Error::argument("where it is imported to was said when the import began")
+                    .next("give `ics` alone"),
+            );
+        }
+        Ok(Save {
+            account: self.account.clone(),
+            calendar: self.calendar.clone(),
+            if_conflict: self.if_conflict,
+            dry_run: self.dry_run || asked.dry_run,
+            ..asked.clone()
+        })
+    }
+}
 
 /// An event of a document, with the exceptions of its series.
 pub(super) struct Item {
@@ -70,7 +110,23 @@ impl Pipeline {
                 Error::argument("`scope` is for an event that is there").next("leave it out")
             );
         }
+        let rest = match source::is_cursor(said) {
+            true => Some(self.rest(said).await?),
+            false => None,
+        };
+        let asked = &rest
+            .as_ref()
+            .map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
+        let done = rest.as_ref().map_or(0, |rest| rest.done);
         let document = self.document(said).await?;
+        let digest = Seen::digest(&format!("{:?}", document.entries));
+        if rest.as_ref().is_some_and(|rest| rest.document != digest) {
+            return Err(Error::new(
+                Kind::Conflict,
+                "the document is not what it was when its import began",
+            )
+            .next("import it from the start: what is there already is not doubled"));
+        }
         let mut told = Told::default();
         told.notes
             .extend(document.notes.iter().take(NOTES).cloned());
@@ -90,7 +146,13 @@ impl Pipeline {
         let destination = self
             .destination(asked.account.as_deref(), asked.calendar.as_deref())
             .await?;
-        let mut items = self.items(document, &destination, &mut told)?;
+        let mut items = self.items(document, &destination, &mut told);
+        let all = items.len();
+        if done > 0 {
+            // The first call has told it.
+            told = Told::default();
+        }
+        items = items.into_iter().skip(done).take(MOST).collect();
         if items.is_empty() && told.outcomes.is_empty() {
             let notes = told.notes.join("; ");
             return Err(Error::argument(match notes.is_empty() {
@@ -99,7 +161,8 @@ impl Pipeline {
             })
             .next("check the text; an event is a VEVENT with a DTSTART"));
         }
-        self.look_up(&mut items, &destination, &mut told).await?;
+        self.look_up(&mut items, done, all, &destination, &mut told)
+            .await?;
         self.compare_import(&mut items, asked, &destination, &mut told)
             .await?;
         self.agreed_for_import(&items, asked, &destination, caller, &mut told.notes)
@@ -108,11 +171,55 @@ impl Pipeline {
             told.notes.push("dry run: nothing was written".to_owned());
         }
         let mut stopped = false;
+        let last = done + items.len();
         for item in items {
             self.put(item, asked, &destination, &mut stopped, &mut told)
                 .await?;
         }
-        self.tell(told).await
+        if destination.owner.port.api() != Api::Gmail && !told.events.is_empty() {
+            told.notes.push(
+                "Outlook gives events UIDs of its own: by time and title they are known again"
+                    .to_owned(),
+            );
+        }
+        let mut next = None;
+        match (stopped, last < all) {
+            (true, _) if done > 0 || last < all => told.notes.push(format!(
+                "events {} to {last} of {all}: give ics={} again to go on",
+                done + 1,
+                rest.map_or("the same", |_| said),
+            )),
+            (false, true) => {
+                let rest = Rest {
+                    ics: rest.map_or_else(|| said.to_owned(), |rest| rest.ics),
+                    document: digest,
+                    done: last,
+                    account: asked.account.clone(),
+                    calendar: asked.calendar.clone(),
+                    if_conflict: asked.if_conflict,
+                    dry_run: asked.dry_run,
+                };
+                let cursor = self.save(&Cursor::Import(rest)).await?;
+                told.notes.push(format!(
+                    "events {} to {last} of {all}: calendar_save ics=p{cursor} goes on",
+                    done + 1,
+                ));
+                next = Some(Cell::Handle('p', cursor));
+            }
+            _ => {}
+        }
+        let mut draft = self.tell(told).await?;
+        let next = next.map(|next| ("next", next));
+        draft.document.scalars.extend(next);
+        Ok(draft)
+    }
+
+    /// Where an import goes on.
+    pub(super) async fn rest(&self, said: &str) -> Result<Rest> {
+        match self.cursor(said.trim()).await? {
+            Cursor::Import(rest) => Ok(rest),
+            _ => Err(other_use(said)),
+        }
     }
 
     /// A line about an invitation, which is better answered than imported.
@@ -132,7 +239,7 @@ impl Pipeline {
     }
 
     /// The events of a document, each with its exceptions.
-    fn items(&self, document: Document, to: &Destination, told: &mut Told) -> Result<Vec<Item>> {
+    fn items(&self, document: Document, to: &Destination, told: &mut Told) -> Vec<Item> {
         let (exceptions, masters): (Vec<Entry>, Vec<Entry>) = document
             .entries
             .into_iter()
@@ -154,6 +261,11 @@ impl Pipeline {
             }
             let (mut change, without) = source::change(&entry, api, &to.owner.account.email);
             checked(&mut change.guests, &mut told.notes);
+            let mut organizer = change.organizer.take().map(|one| vec![one]);
+            checked(&mut organizer, &mut told.notes);
+            change.organizer = organizer.and_then(|mut one| one.pop());
+            // Of itself the calendar would add its usual one.
+            change.reminder.get_or_insert(None);
             left_out.extend(without);
             items.push(Item {
                 name,
@@ -178,28 +290,28 @@ impl Pipeline {
         for one in exceptions {
             add(one, Vec::new(), told);
         }
-        if items.len() > MOST {
-            return Err(Error::argument(format!(
-                "the document has {} events, more than {MOST}",
-                items.len()
-            ))
-            .next("split it, and import in several calls"));
-        }
         for what in left_out {
             let why = match what {
                 "people" => "Outlook would ask them to a meeting of yours",
-                _ => "Google has colours instead",
+                "categories" => "Google has colours instead",
+                _ => "Google reminds no earlier",
             };
             told.notes.push(format!("{what} were left out: {why}"));
         }
-        Ok(items)
+        items
     }
 
     /// Finds the events that are there already, by their UIDs.
-    async fn look_up(&self, items: &mut [Item], to: &Destination, told: &mut Told) -> Result<()> {
-        let several = items.len() > 1;
-        for (item, number) in items.iter_mut().zip(1..) {
-            if several {
+    async fn look_up(
+        &self,
+        items: &mut [Item],
+        done: usize,
+        all: usize,
+        to: &Destination,
+        told: &mut Told,
+    ) -> Result<()> {
+        for (item, number) in items.iter_mut().zip(done + 1..) {
+            if all > 1 {
                 item.name = format!("{number} {}", item.name);
             }
         }
@@ -219,7 +331,12 @@ impl Pipeline {
                         continue;
                     };
                     // A series for a series, an exception for an exception.
-                    if facts.original == at && !facts.cancelled {
+                    let zones = [&self.config.zone, &TimeZone::UTC];
+                    let same = match (facts.original, at) {
+                        (Some(original), Some(at)) => when::same_start(original, at, &zones),
+                        (original, at) => original == at,
+                    };
+                    if same && !facts.cancelled {
                         item.there = Some(self.held(&to.owner, value, facts).await?);
                         break;
                     }

@@ -14,6 +14,8 @@ use crate::text::brief;
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;
+/// The longest time before an event that Google reminds at, in minutes.
+const REMINDER: u32 = 28 * 24 * 60;
 
 impl Pipeline {
     /// The document that `ics` gives or names.
@@ -22,6 +24,10 @@ impl Pipeline {
         let head: String = said.chars().take(15).collect();
         if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
             return ical::read(said, &self.config.zone);
+        }
+        if is_cursor(said) {
+            let rest = self.rest(said).await?;
+            return Box::pin(self.document(&rest.ics)).await;
         }
         if let Some((account, id)) = self.handle(HandleKind::Message, said).await? {
             let account = self.accounts.by_id(&account).await?;
@@ -78,6 +84,11 @@ impl Pipeline {
     }
 }
 
+/// True for what says where an import goes on.
+pub(super) fn is_cursor(said: &str) -> bool {
+    matches!(HandleKind::parse(said.trim()), Some((HandleKind::Page, _)))
+}
+
 /// An event from elsewhere as a change that makes it, and what is left out.
 pub(in crate::pipeline) fn change(
     entry: &Entry,
@@ -119,6 +130,10 @@ pub(in crate::pipeline) fn change(
         Show::Focus => None,
         show => Some(show),
     };
+    let long = entry.reminder.is_some_and(|it| is_google && it > REMINDER);
+    if long {
+        left_out.push("more than four weeks of a reminder");
+    }
     let change = Change {
         title: said(&entry.title),
         time: Some((entry.start.clone(), entry.end.clone())),
@@ -128,7 +143,9 @@ pub(in crate::pipeline) fn change(
         repeat: entry.repeat.clone().map(Some),
         show,
         visibility: Some(entry.visibility).filter(|one| *one != Visibility::Default),
-        reminder: entry.reminder.map(Some),
+        reminder: entry
+            .reminder
+            .map(|it| Some(if long { REMINDER } else { it })),
         category,
         uid: Some(entry.uid.clone()).filter(|uid| !uid.is_empty()),
         organizer,

@@ -181,7 +181,8 @@ impl GoogleCalendar {
         .map_err(|error| stale(error, cursor))?;
         let mut items = read::items(&answer)?.to_vec();
         if ask.series {
-            items.retain(|item| !list(item, "recurrence").is_empty());
+            // Which of its occurrences are cancelled is part of a series.
+            items.retain(|item| text(item, "status") != "cancelled");
         }
         for item in &mut items {
             read::place(item, calendar, &self.own);

@@ -253,7 +253,7 @@ impl Span<'_> {
         let order = ("$orderby", "start/dateTime");
         if ask.series {
             let select = select(&ask.projection, &["recurrence"]);
-            // What is no series is sorted out here, so pages are long.
+            // What is not in the range is sorted out here, so pages are long.
             let top = MOST.to_string();
             let query = [order, ("$top", &top), ("$select", &select)];
             return Ok(graph.mine(&format!("calendars/{calendar}/events"), &query));
@@ -275,16 +275,17 @@ impl Span<'_> {
         let (mut items, link) = page(answer)?;
         items.retain(|item| {
             !text(item, "id").is_empty()
-                && match ask.series {
-                    true => text(item, "type").eq_ignore_ascii_case("seriesMaster"),
-                    false => touches(item, self.from, self.to) && !self.is_known(ask, item),
+                && match (ask.series, is_master(item)) {
+                    (true, true) => true,
+                    (true, false) => touches(item, ask.from, ask.to),
+                    _ => touches(item, self.from, self.to) && !self.is_known(ask, item),
                 }
         });
         for item in &mut items {
             put_in(item, Some(calendar));
         }
         if ask.series {
-            items.retain(|item| runs(item, ask.from, ask.to));
+            items.retain(|item| !is_master(item) || runs(item, ask.from, ask.to));
         }
         Ok(Page {
             items,
@@ -292,6 +293,10 @@ impl Span<'_> {
             ..Page::default()
         })
     }
+}
+
+fn is_master(event: &Value) -> bool {
+    text(event, "type").eq_ignore_ascii_case("seriesMaster")
 }
 
 /// True for what is in the range. Whole days are where Graph says, because it
@@ -397,7 +402,7 @@ async fn exceptions(graph: &Graph, master: &Value) -> Result<Vec<String>> {
     let (Some(start), _) = outlook_facts::times(master) else {
         return Ok(Vec::new());
     };
-    if !text(master, "type").eq_ignore_ascii_case("seriesMaster") {
+    if !is_master(master) {
         return Ok(Vec::new());
     }
     let day = SignedDuration::from_hours(24);

@@ -27,7 +27,8 @@ pub struct AskEvents {
     pub from: Timestamp,
     /// Events that start before this instant.
     pub to: Timestamp,
-    /// Recurring events once each, instead of their occurrences.
+    /// Recurring events once each, instead of their occurrences; single events
+    /// as ever, and occurrences that differ where the service lists them.
     pub series: bool,
     /// What the answer is going to show; [`Facts`] can be read of every
     /// item besides.

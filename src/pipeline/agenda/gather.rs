@@ -81,6 +81,8 @@ pub(super) struct Gathered {
     pub(super) looked: usize,
     /// How many had no time, or no id.
     pub(super) odd: usize,
+    /// The ids of recurring events that were told whole.
+    masters: HashSet<String>,
     pub(super) names: std::collections::HashMap<String, String>,
     pub(super) notes: Vec<String>,
 }
@@ -115,6 +117,7 @@ pub(super) async fn gather(
         rows: Vec::new(),
         looked: 0,
         odd: 0,
+        masters: HashSet::new(),
         notes: Vec::new(),
     };
     let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
@@ -157,6 +160,15 @@ pub(super) async fn gather(
             break;
         }
     }
+    // What differs from a series goes with it.
+    let Gathered { rows, masters, .. } = &mut gathered;
+    let in_series = |row: &Row| {
+        row.facts
+            .series
+            .as_ref()
+            .is_some_and(|id| masters.contains(id))
+    };
+    rows.retain(|row| !in_series(row));
     let read = |sheet: &&Sheet| sheet.error.is_none();
     match gathered.sheets.iter().find_map(|sheet| sheet.error.clone()) {
         Some(error) if !gathered.sheets.iter().any(|sheet| read(&sheet)) => Err(error),
@@ -267,6 +279,9 @@ impl Gathered {
                 continue;
             };
             let at = Position::of(facts.start, facts.end, asked.zone);
+            if asked.series && facts.repeat.is_some() {
+                self.masters.insert(facts.id.clone());
+            }
             if !asked.series {
                 let known = at.instant().checked_sub(ZONES).unwrap_or(Timestamp::MIN);
                 sheet.known = sheet.known.max(known.as_microsecond());

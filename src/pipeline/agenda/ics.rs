@@ -53,6 +53,8 @@ impl Pipeline {
                 };
                 let nameless = HashMap::new();
                 let context = flattening.context(&nameless);
+                let mut gone = Vec::new();
+                let first = document.entries.len();
                 for item in items {
                     let Some(facts) = port.facts(&item) else {
                         continue;
@@ -60,9 +62,21 @@ impl Pipeline {
                     let updated = EVENT.field("updated");
                     let updated = updated.and_then(|it| flatten::instant(it, &item, &context));
                     written = written.max(updated.unwrap_or(written));
+                    if let (true, Some(_), Some(at)) =
+                        (facts.cancelled, &facts.series, facts.original)
+                    {
+                        gone.push(at);
+                        continue;
+                    }
                     document
                         .entries
                         .push(entry(&item, &facts, &context, account));
+                }
+                // What is left out of a series is said with its rule.
+                let master = document.entries.get_mut(first);
+                if let Some(repeat) = master.and_then(|master| master.repeat.as_mut()) {
+                    gone.retain(|at| !repeat.except.contains(at));
+                    repeat.except.append(&mut gone);
                 }
             }
         }

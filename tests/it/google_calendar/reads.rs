@@ -34,7 +34,8 @@ async fn events_are_asked_for_calendar_by_calendar() {
                 return Some(refused(404, "notFound", "Not Found"));
             }
             raw if raw.contains("c_1881") => json!({"items": [
-                {"id": "a", "recurrence": ["RRULE:FREQ=DAILY"]}, {"id": "b"}]}),
+                {"id": "a", "recurrence": ["RRULE:FREQ=DAILY"]}, {"id": "b"},
+                {"id": "a_1", "status": "cancelled", "recurringEventId": "a"}]}),
             _ => json!({"items": [event("a", "1")], "nextPageToken": "t2"}),
         };
         Some(Said::json(200, &answer))
@@ -75,7 +76,10 @@ async fn events_are_asked_for_calendar_by_calendar() {
     let page = pages[0].as_ref().unwrap();
     assert_eq!(
         page.items,
-        [json!({"id": "a", "recurrence": ["RRULE:FREQ=DAILY"], "calendarId": GROUP})]
+        [
+            json!({"id": "a", "recurrence": ["RRULE:FREQ=DAILY"], "calendarId": GROUP}),
+            json!({"id": "b", "calendarId": GROUP}),
+        ]
     );
     assert_eq!(
         google.asked(),

@@ -241,6 +241,23 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
     let series = mine.create(None, &change, Notify::Nobody).await.unwrap();
     let facts = mine.facts(&series).unwrap();
     assert_eq!(Some(facts.repeat), change.repeat);
+    // What does not recur is told beside what does.
+    let once = titled("Once", "2026-05-17T09:00:00", "2026-05-17T10:00:00");
+    mine.create(None, &once, Notify::Nobody).await.unwrap();
+    assert_eq!(
+        between(
+            &*mine,
+            ME,
+            "2026-04-10T00:00:00Z",
+            "2026-06-01T00:00:00Z",
+            true
+        )
+        .await,
+        [
+            ("Choir".to_owned(), when("2026-03-17T08:00:00Z")),
+            ("Once".to_owned(), when("2026-05-17T07:00:00Z"))
+        ]
+    );
     let (from, to) = ("2026-03-01T00:00:00Z", "2026-05-01T00:00:00Z");
     let all = |titles: [&str; 4]| -> Vec<(String, When)> {
         let starts = [

@@ -651,11 +651,13 @@ async fn days_recur_too() {
         repeat("FREQ=DAILY;UNTIL=20310412;INTERVAL=10", &["2031-03-23"]).unwrap()
     );
     // A series that is over is in no later range, and one that has not begun in
-    // no earlier.
+    // no earlier; what does not recur is there when it takes place.
+    let once = hour("Once", "2031-03-15T09:00:00");
+    calendars.create(None, &once, Notify::Nobody).await.unwrap();
     let main = main(&calendars).await;
     for (from, to, number) in [
         ("2031-01-01T00:00:00Z", "2031-02-01T00:00:00Z", 0),
-        ("2031-03-14T12:00:00Z", "2031-03-31T00:00:00Z", 1),
+        ("2031-03-14T12:00:00Z", "2031-03-31T00:00:00Z", 2),
         ("2031-05-01T00:00:00Z", "2031-06-01T00:00:00Z", 0),
     ] {
         let ask = AskEvents {

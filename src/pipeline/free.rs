@@ -4,9 +4,11 @@
 //! table of slots alone, for who asks for a slot has no use for the rest.
 //! Addresses are asked of the account that is most likely to know them, and of
 //! all others beside it, so it works across services. Of whom nobody knows
-//! anything it is not said that they are free.
+//! anything it is not said that they are free. Of the accounts' owners all of
+//! their own calendars count, and in a slot they are free themselves.
 
 mod hours;
+mod own;
 mod people;
 mod slots;
 
@@ -38,8 +40,6 @@ use crate::times::{self, Here};
 const AHEAD: usize = 5;
 /// The longest range, in days: services tell no more at once.
 const LONGEST: i64 = 62;
-/// The most busy times that are shown.
-const MOST_BUSY: usize = 500;
 
 /// What an account says of somebody.
 type Told = Result<(Schedule, Api)>;
@@ -62,8 +62,17 @@ impl Pipeline {
         }
 
         let accounts = self.named_or_all(asked.account.as_deref()).await?;
-        let who = named(&asked.who, &accounts);
-        let (people, mut notes) = self.people(&who, &accounts, range).await?;
+        let mut who = named(&asked.who, &accounts);
+        let others = who.len();
+        if length.is_some() {
+            // Whoever looks for a slot is going to be there.
+            who = named(&[who, vec!["me".to_owned()]].concat(), &accounts);
+        }
+        let (mut people, mut notes) = self.people(&who, others, &accounts, range).await?;
+        notes.extend(self.further(&mut people, &accounts, range, &zone).await);
+        if let Some(own @ [_, ..]) = who.get(others..) {
+            notes.push(format!("counted besides: {}", own.join(", ")));
+        }
         let (mut document, count) = match length {
             None => busy(&people, range, &zone, &mut notes),
             Some(length) => {
@@ -74,7 +83,7 @@ impl Pipeline {
                 };
                 let open = open(&people, daily, within, &zone);
                 let most = usize::try_from(asked.limit.unwrap_or(5)).unwrap_or(5);
-                let found = slots(&people, &open, &zone, length, most);
+                let found = slots(&people, others, &open, &zone, (length, most));
                 let hours = tell_hours(&people, daily);
                 if found.is_empty() {
                     notes.push(
@@ -99,10 +108,12 @@ impl Pipeline {
         })
     }
 
-    /// What is known of some addresses, in their order, and of whom nothing is.
+    /// What is known of some addresses, in their order, and of whom nothing is:
+    /// an error if that is so of the first `asked`.
     async fn people(
         &self,
         who: &[String],
+        asked: usize,
         accounts: &[Account],
         range: Range,
     ) -> Result<(Vec<Person>, Vec<String>)> {
@@ -178,7 +189,10 @@ impl Pipeline {
             }
             people.push(found.unwrap_or_else(|| Person::unknown(address)));
         }
-        if let (Some(error), true) = (first, people.iter().all(|one| one.busy.is_none())) {
+        if let (Some(error), true) = (
+            first,
+            people.iter().take(asked).all(|one| one.busy.is_none()),
+        ) {
             return Err(error.context("nobody's time is known"));
         }
         let notes = unknown
@@ -356,9 +370,7 @@ fn busy(
     zone: &TimeZone,
     notes: &mut Vec<String>,
 ) -> (Document, String) {
-    let mut objects: Vec<Value> = people.iter().flat_map(Person::objects).collect();
-    let all = objects.len();
-    objects.truncate(MOST_BUSY);
+    let objects: Vec<Value> = people.iter().flat_map(Person::objects).collect();
     let rows = rows(&BUSY, &objects, zone, notes);
     let free: Vec<&str> = people
         .iter()
@@ -367,12 +379,6 @@ fn busy(
         .collect();
     if !free.is_empty() {
         notes.insert(0, format!("free throughout: {}", free.join(", ")));
-    }
-    if all > MOST_BUSY {
-        notes.push(format!(
-            "{} busy times are left out: ask about fewer people, or a shorter range",
-            all - MOST_BUSY
-        ));
     }
     let count = format!("busy: {}, {}", rows.len(), range.tell(zone));
     (document(rows), count)

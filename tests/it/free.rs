@@ -7,9 +7,10 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::agenda::{Bench, Desk, Known, bench};
+use crate::agenda::{Bench, Desk, Entry, Known, bench};
 use crate::support::column;
 
 fn hours(zone: &str, days: &[i8], from: u16, to: u16) -> Option<Hours> {
@@ -134,46 +135,57 @@ async fn slots_are_told_best_first() {
              Mon 2031-03-31 11h00\t12h00\t1\tana perhaps\n  \
              Mon 2031-03-31 09h00\t10h00\t1\tana busy\n  \
              Mon 2031-03-31 10h00\t11h00\t1\tana busy\n  \
-             Mon 2031-03-31 12h00\t13h00\t1\tbo oof\n  \
-             Mon 2031-03-31 13h00\t14h00\t1\tbo oof",
+             Mon 2031-03-31 13h00\t14h00\t1\tbo oof\n  \
+             Mon 2031-03-31 16h00\t17h00\t1\tbo oof",
             "slots: 5, within 09h00-17h00 of working days, Mon 2031-03-31",
         ]
     );
+    // Somebody who works long, and is always free.
+    let days = [0, 1, 2, 3, 4];
+    let di = known(&[], hours("America/New_York", &days, 8 * 60, 16 * 60));
+    let fay = known(&[], hours("Europe/Berlin", &days, 8 * 60, 22 * 60));
+    let fay = Desk::new("fay")
+        .knows("fay@example.com", fay)
+        .knows("cy@partner.example", known(&[], None))
+        .knows("di@partner.example", di);
+    let bench = crate::agenda::bench(vec![fay]).await;
     for (more, slots, told) in [
         // Of whom nothing is known, it is said; names are told apart.
         (
             json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
-            json!([["09h00", 1, "cy@knows.example unknown"]]),
-            "slots: 1, within 09h00-17h00 of working days, Mon 2031-03-31\n\
+            json!([["09h00", 2, "cy@knows.example unknown"]]),
+            "slots: 1, within known working hours, else 09h00-17h00 of working days, \
+             Mon 2031-03-31\n\
              not known: cy@knows.example: nobody has that address",
         ),
         // One's hours are in New York: 14h00 to 22h00 in Berlin.
         (
             json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
-            json!([["14h00", 2, null], ["15h30", 2, null]]),
+            json!([["14h00", 3, null], ["15h30", 3, null]]),
             "slots: 2, within known working hours, else 09h00-17h00 of working days, \
              Mon 2031-03-31",
         ),
         (
             json!({"who": "di@partner.example", "duration": "3h"}),
-            json!([["14h00", 1, null], ["17h00", 1, null]]),
+            json!([["14h00", 2, null], ["19h00", 2, null]]),
             "slots: 2, within everybody's working hours, Mon 2031-03-31",
         ),
         (
             json!({"who": "di@partner.example", "duration": "3h", "hours": "13:30-18h15"}),
-            json!([["14h00", 1, null]]),
+            json!([["14h00", 2, null]]),
             "slots: 1, within 13h30-18h15 and known working hours, Mon 2031-03-31",
         ),
         (
             json!({"who": "cy@partner.example", "duration": "2 hours", "hours": "4pm - 8:15pm"}),
-            json!([["16h00", 1, null], ["18h00", 1, null]]),
-            "slots: 2, within 16h00-20h15 of working days, Mon 2031-03-31",
+            json!([["16h00", 2, null], ["18h00", 2, null]]),
+            "slots: 2, within 16h00-20h15 and known working hours, Mon 2031-03-31",
         ),
         // A Saturday, and the hour that is left out on the Sunday after it.
         (
             json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}),
             json!([]),
-            "slots: 0, within 09h00-17h00 of working days, Sat 2031-03-29\n\
+            "slots: 0, within known working hours, else 09h00-17h00 of working days, \
+             Sat 2031-03-29\n\
              no time suits: try a longer range, a shorter duration, or hours=0-24 for any time, \
              weekends too",
         ),
@@ -181,15 +193,21 @@ async fn slots_are_told_best_first() {
             json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
                    "to": "2031-03-30 05h00", "hours": "0-24"}),
             json!([
-                ["00h00", 1, null],
-                ["01h00", 1, null],
-                ["03h00", 1, null],
-                ["04h00", 1, null]
+                ["00h00", 2, null],
+                ["01h00", 2, null],
+                ["03h00", 2, null],
+                ["04h00", 2, null]
             ]),
             "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00",
         ),
     ] {
         let notes = bench.notes("calendar_free", asked(more.clone())).await;
+        let besides = "counted besides: fay@example.com";
+        let (first, rest) = told.split_once("\nno time").unwrap_or((told, ""));
+        let told = match rest {
+            "" => format!("{first}\n{besides}"),
+            rest => format!("{first}\n{besides}\nno time{rest}"),
+        };
         assert_eq!(notes, told, "{more}");
         let found = bench.json("calendar_free", asked(more.clone())).await;
         let shown: Vec<Value> = found["slots"]
@@ -328,6 +346,7 @@ fn at(tick: i64) -> Timestamp {
 /// Slots as they should be, found tick by tick.
 fn expected(
     people: &[(bool, Vec<Busy>, Option<Work>)],
+    asked: usize,
     zone: &TimeZone,
     daily: Option<(u16, u16)>,
     length: i64,
@@ -394,20 +413,36 @@ fn expected(
                 .filter(|one| words.iter().any(|word| one.ends_with(word)))
                 .count()
         };
-        if count(&["busy", "oof", "unknown"]) < people.len() {
+        if count(&["busy", "oof", "unknown"]) < asked {
             found.push((count(&["busy", "oof"]), count(&["perhaps"]), start, missing));
         }
     }
-    found.sort();
-    let mut best: Vec<(i64, Vec<String>)> = Vec::new();
-    for (_, _, start, missing) in found {
-        let apart = |(other, _): &(i64, Vec<String>)| (other - start).abs() >= length;
-        if best.len() < limit && best.iter().all(apart) {
-            best.push((start, missing));
+    let mut best: Vec<(usize, usize, i64, Vec<String>)> = Vec::new();
+    while best.len() < limit {
+        let free = found.iter().filter(|(_, _, start, _)| {
+            let apart = |other: &i64| (other - start).abs() >= length;
+            best.iter().all(|(_, _, other, _)| apart(other))
+        });
+        let next = free.min_by_key(|(busy, perhaps, start, _)| {
+            let hours = best
+                .iter()
+                .map(|(_, _, other, _)| (other - start).abs() / 12);
+            let minute = zone.to_datetime(at(*start)).minute();
+            let odd = match minute {
+                0 => 0,
+                30 => 1,
+                _ => 2,
+            };
+            (*busy, *perhaps, -hours.min().unwrap_or(0), odd, *start)
+        });
+        match next {
+            Some(next) => best.push(next.clone()),
+            None => break,
         }
     }
+    best.sort();
     best.into_iter()
-        .map(|(start, missing)| (when::start(When::At(at(start)), zone), missing))
+        .map(|(_, _, start, missing)| (when::start(When::At(at(start)), zone), missing))
         .collect()
 }
 
@@ -428,7 +463,8 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
-            let mut desk = Desk::new("ana");
+            // Whoever asks is free all the time, and works as people do.
+            let mut desk = Desk::new("ana").knows("ana@example.com", known(&[], None));
             let mut who = Vec::new();
             for (place, (is_known, busy, work)) in people.iter().enumerate() {
                 let address = format!("p{place}@example.com");
@@ -476,7 +512,9 @@ proptest! {
                 })
                 .collect();
             let zone = TimeZone::get(zone).unwrap();
-            assert_eq!(shown, expected(&people, &zone, daily, length, limit));
+            let asked = people.len();
+            let people = [people, vec![(true, Vec::new(), None)]].concat();
+            assert_eq!(shown, expected(&people, asked, &zone, daily, length, limit));
             for slot in found["slots"].as_array().unwrap() {
                 let missing = slot["missing"].as_str().map_or(0, |all| all.split(", ").count());
                 assert_eq!(slot["free"], people.len() - missing);
@@ -494,4 +532,162 @@ fn the_days_above_are_what_they_are_said_to_be() {
         when::start(When::At(change.unwrap()), &berlin),
         "Sun 2031-03-30 03h00"
     );
+}
+
+/// An account whose owner has several calendars, and somebody else: who looks
+/// for a slot has to be free, too, by all calendars that are theirs.
+async fn several() -> Bench {
+    let mut ana = Desk::new("ana")
+        .calendar("Ana", "owner")
+        .calendar("Family", "owner")
+        .calendar("Team", "writer")
+        .knows("ana@example.com", known(&[], None))
+        .knows("cy@partner.example", known(&[], None));
+    ana.put(
+        "Ana",
+        Entry::at("2031-03-31T07:00", 60, "Told by the service"),
+    );
+    ana.put("Family", Entry::at("2031-03-31T08:00", 120, "Dentist"));
+    ana.put("Family", Entry::day("2031-04-02", 1, "Trip"));
+    ana.put("Team", Entry::at("2031-03-31T12:00", 60, "Of others"));
+    *ana.page.get_mut().unwrap() = 1;
+    bench(vec![ana]).await
+}
+
+#[tokio::test]
+async fn all_calendars_of_ones_own_count() {
+    let bench = several().await;
+    let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
+    assert_eq!(
+        bench.blocks("calendar_free", asked).await.unwrap(),
+        [
+            "zone: Europe/Berlin\n\
+             busy[2\t]{who\tstart\tend\tshow}:\n  \
+             ana@example.com\tMon 2031-03-31 10h00\t12h00\tbusy\n  \
+             ana@example.com\tWed 2031-04-02 00h00\tThu 2031-04-03 00h00\tbusy",
+            "busy: 2, Mon 2031-03-31 to Wed 2031-04-02",
+        ]
+    );
+    // Of others only what was asked is told; for a slot the own time counts.
+    let other = json!({"from": "2031-03-31", "to": "2031-04-02", "who": "cy@partner.example"});
+    assert_eq!(
+        bench.notes("calendar_free", other.clone()).await,
+        "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\nfree throughout: cy@partner.example"
+    );
+    let mut slots = other;
+    slots["duration"] = "2h".into();
+    slots["limit"] = 50.into();
+    let found = bench.json("calendar_free", slots.clone()).await;
+    let free = |free: i64| -> Vec<String> {
+        let all = found["slots"].as_array().unwrap().iter();
+        let all = all.filter(|slot| slot["free"] == free);
+        all.map(|slot| slot["start"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        free(2),
+        [
+            "Mon 2031-03-31 12h00",
+            "Mon 2031-03-31 15h00",
+            "Tue 2031-04-01 09h00",
+            "Tue 2031-04-01 12h00",
+            "Tue 2031-04-01 15h00"
+        ]
+    );
+    assert!(
+        free(1)
+            .iter()
+            .all(|start| start.starts_with("Mon 2031-03-31") || start.starts_with("Wed")),
+        "{found}"
+    );
+    assert_eq!(
+        bench.notes("calendar_free", slots).await.lines().last(),
+        Some("counted besides: ana@example.com")
+    );
+    // A calendar that cannot be read is said.
+    bench.desks[0].trouble.lock().unwrap().calendars = vec![(
+        "ana/Family".to_owned(),
+        Error::new(Kind::Provider(403), "the service says no"),
+    )];
+    let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
+    assert_eq!(
+        bench.notes("calendar_free", asked).await,
+        "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\n\
+         free throughout: ana@example.com\n\
+         other calendars than the main one do not count: ana@example.com: Family: the service \
+         says no"
+    );
+}
+
+#[tokio::test]
+async fn slots_are_spread_over_the_range() {
+    let bench = bench(vec![
+        Desk::new("ana").knows("ana@example.com", known(&[], None)),
+    ])
+    .await;
+    for (from, to, limit, expected) in [
+        (
+            "2031-03-31",
+            "2031-04-04",
+            5,
+            vec![
+                "Mon 2031-03-31 09h00",
+                "Tue 2031-04-01 10h00",
+                "Wed 2031-04-02 12h00",
+                "Thu 2031-04-03 14h00",
+                "Fri 2031-04-04 16h00",
+            ],
+        ),
+        (
+            "2031-03-31",
+            "2031-04-30",
+            3,
+            vec![
+                "Mon 2031-03-31 09h00",
+                "Tue 2031-04-15 12h00",
+                "Wed 2031-04-30 16h00",
+            ],
+        ),
+        (
+            "2031-03-31",
+            "2031-03-31",
+            3,
+            vec![
+                "Mon 2031-03-31 09h00",
+                "Mon 2031-03-31 12h00",
+                "Mon 2031-03-31 16h00",
+            ],
+        ),
+        ("2031-03-31", "2031-03-31", 1, vec!["Mon 2031-03-31 09h00"]),
+    ] {
+        let asked = json!({"from": from, "to": to, "limit": limit, "duration": "1h"});
+        let found = bench.json("calendar_free", asked).await;
+        assert_eq!(column(&found, "slots", "start"), expected, "{from} to {to}");
+    }
+}
+
+/// However many busy times there are, each is told: those that do not fit are
+/// read on from the output.
+#[tokio::test]
+async fn no_busy_time_is_left_out() {
+    let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
+    let busy = (0..1_100).map(|number| (utc(12 * number), utc(12 * number + 6), "busy".to_owned()));
+    let known = Known {
+        busy: busy.collect(),
+        hours: None,
+    };
+    let bench = bench(vec![Desk::new("ana").knows("ana@example.com", known)]).await;
+    let asked = json!({"from": "2031-03-28T00:00Z", "to": "2031-05-20T00:00Z", "tz": "UTC"});
+    let notes = bench.notes("calendar_free", asked).await;
+    let (_, output) = notes.split_once("output_read id=").unwrap();
+    let output = output.split_whitespace().next().unwrap();
+    let mut found = HashSet::new();
+    for part in 0..4 {
+        let part = json!({"id": output, "offset": 1 + part * 300, "limit": 300, "budget": 20_000});
+        for block in bench.blocks("output_read", part).await.unwrap() {
+            let told = block.lines().filter(|line| line.ends_with("\tbusy"));
+            found.extend(told.map(|line| line.trim().to_owned()));
+        }
+    }
+    assert_eq!(found.len(), 1_100, "{notes}");
 }

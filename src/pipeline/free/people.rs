@@ -22,6 +22,12 @@ pub(super) enum Show {
 impl Show {
     const ALL: [Self; 4] = [Self::Oof, Self::Busy, Self::Tentative, Self::Elsewhere];
 
+    /// What the words of a column `show` say.
+    pub(super) fn of(said: &[String]) -> Self {
+        let is = |show: &Self| said.iter().any(|word| word == show.word());
+        Self::ALL.into_iter().find(is).unwrap_or(Self::Busy)
+    }
+
     /// The word of the column `show`.
     fn word(self) -> &'static str {
         match self {
@@ -72,19 +78,26 @@ impl Person {
             let show = BUSY.field("show");
             let said = show.map(|field| flatten::texts(field, object, &context));
             let said = said.unwrap_or_default();
-            let is = |show: &Show| said.iter().any(|word| word == show.word());
             let time = Stretch {
                 from: time("start")?,
                 to: time("end")?,
             };
-            let show = Show::ALL.into_iter().find(is).unwrap_or(Show::Busy);
-            Some((time, show))
+            Some((time, Show::of(&said)))
         };
         let found: Vec<_> = schedule.busy.iter().filter_map(read).collect();
         Self {
             address: address.to_owned(),
             busy: Some(merged(&found)),
             hours: schedule.hours,
+        }
+    }
+
+    /// Adds what takes their time besides; of whom nothing is known, nothing is
+    /// known then either.
+    pub(super) fn add(&mut self, more: Vec<(Stretch, Show)>) {
+        if let (Some(busy), false) = (&mut self.busy, more.is_empty()) {
+            busy.extend(more);
+            *busy = merged(busy);
         }
     }
 

@@ -1,9 +1,12 @@
 //! Times at which a meeting could be held, the best first.
 //!
 //! A slot begins at a quarter of an hour and lies in the hours of everybody. The
-//! best is the one for which the fewest are busy, then the fewest only perhaps
-//! free, then the earliest. No two slots that are shown overlap, so that a free
-//! morning is not told ten times over. No clock and no I/O.
+//! best are those for which the fewest are busy, then the fewest only perhaps
+//! free. Of equally good ones the earliest is taken, and then always the one that
+//! is furthest from those that were taken, to the hour; so that a choice is told
+//! and not one free morning. No two overlap. No clock and no I/O.
+
+use std::cmp::Reverse;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -49,28 +52,37 @@ impl Missing {
 
 /// The best slots of so many minutes within `open`, the hours of everybody;
 /// quarters of hours are those of `zone`.
+///
+/// One of the first `asked` of the people has to be known to be able to come.
 pub(super) fn slots(
     people: &[Person],
+    asked: usize,
     open: &[Stretch],
     zone: &TimeZone,
-    length: SignedDuration,
-    most: usize,
+    (length, most): (SignedDuration, usize),
 ) -> Vec<Slot> {
-    let mut all: Vec<(usize, usize, Slot)> = Vec::new();
+    let mut all: Vec<Candidate> = Vec::new();
     for stretch in open {
         let mut start = first_quarter(stretch.from, zone);
         while let Some(time) = start.and_then(|from| Stretch::of(from, length)) {
             if time.to > stretch.to {
                 break;
             }
-            if let Some(slot) = slot(people, time) {
+            if let Some(slot) = slot(people, asked, time) {
                 let count = |wanted: &[Missing]| {
                     let mut missing = slot.missing.iter().map(|(_, why)| why);
                     missing.by_ref().filter(|why| wanted.contains(why)).count()
                 };
                 let busy = count(&[Missing::Busy, Missing::Oof]);
                 let perhaps = count(&[Missing::Perhaps]);
-                all.push((busy, perhaps, slot));
+                let local = zone.to_datetime(time.from).minute();
+                // Whole hours are remembered best, then halves.
+                let odd = u8::from(local != 0) + u8::from(local % 30 != 0);
+                all.push(Candidate {
+                    class: (busy, perhaps),
+                    odd,
+                    slot,
+                });
             }
             start = time
                 .from
@@ -78,28 +90,54 @@ pub(super) fn slots(
                 .ok();
         }
     }
-    all.sort_by_key(|(busy, perhaps, slot)| (*busy, *perhaps, slot.time.from));
-    let mut best: Vec<Slot> = Vec::new();
-    for (_, _, slot) in all {
-        if best.len() == most {
+    let mut best: Vec<Candidate> = Vec::new();
+    while best.len() < most {
+        let apart = |one: &Candidate| {
+            let hours = best.iter().map(|other| one.hours_from(other));
+            hours.min().unwrap_or_default()
+        };
+        let next = all
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, one)| (one.class, Reverse(apart(one)), one.odd, one.slot.time.from));
+        let Some(place) = next.map(|(place, _)| place) else {
             break;
-        }
-        if !best.iter().any(|other| other.time.overlaps(slot.time)) {
-            best.push(slot);
-        }
+        };
+        let next = all.swap_remove(place);
+        all.retain(|one| !one.slot.time.overlaps(next.slot.time));
+        best.push(next);
     }
-    best
+    best.sort_by_key(|one| (one.class, one.slot.time.from));
+    best.into_iter().map(|one| one.slot).collect()
 }
 
-/// The slot at a time, unless nobody who is known could come.
-fn slot(people: &[Person], time: Stretch) -> Option<Slot> {
+/// A slot that could be taken.
+struct Candidate {
+    /// How many are busy, and how many only perhaps free.
+    class: (usize, usize),
+    /// How odd a time it begins at.
+    odd: u8,
+    slot: Slot,
+}
+
+impl Candidate {
+    /// Whole hours between the starts of two.
+    fn hours_from(&self, other: &Self) -> i64 {
+        let (one, other) = (self.slot.time.from, other.slot.time.from);
+        one.duration_until(other).as_hours().abs()
+    }
+}
+
+/// The slot at a time, unless nobody of those asked for is known to be able to
+/// come.
+fn slot(people: &[Person], asked: usize, time: Stretch) -> Option<Slot> {
     let missing: Vec<_> = people
         .iter()
         .enumerate()
         .filter_map(|(at, person)| Some((at, why(person, time)?)))
         .collect();
-    let absent = |(_, why): &&(usize, Missing)| *why != Missing::Perhaps;
-    (missing.iter().filter(absent).count() < people.len()).then_some(Slot { time, missing })
+    let absent = |(at, why): &&(usize, Missing)| *at < asked && *why != Missing::Perhaps;
+    (missing.iter().filter(absent).count() < asked).then_some(Slot { time, missing })
 }
 
 fn why(person: &Person, time: Stretch) -> Option<Missing> {

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::scan::{self, Component, Line, Notes, Property, clean};
 use super::settle::{Raw, settle};
-use super::times::{alike, dated, dates, end, moment, stamp};
+use super::times::{Written, alike, dated, dates, end, floating, moment, stamp};
 use super::zones::{self, Zones};
 use super::{Document, Entry, LONGEST};
 use crate::error::{Error, Result};
@@ -85,6 +85,8 @@ struct Parts {
     /// The start by the clock, in a zone that only the document has.
     clock: Option<(DateTime, TimeZone)>,
     end: Option<Moment>,
+    /// Its local time, if it names no zone.
+    end_said: Option<DateTime>,
     length: Option<ICalendarDuration>,
     repeat: Repeat,
     transparent: bool,
@@ -94,12 +96,13 @@ struct Parts {
     conference: Option<String>,
     url: Option<String>,
     guests: Vec<Guest>,
-    /// Exceptions and added dates, with the local times they are written as.
-    except: Vec<(When, Option<DateTime>)>,
-    extra: Vec<(When, Option<DateTime>)>,
+    /// Exceptions and added dates.
+    except: Vec<Written>,
+    extra: Vec<Written>,
     periods: Vec<(Timestamp, Timestamp)>,
     stamps: (Option<Timestamp>, Option<Timestamp>),
-    said: Option<DateTime>,
+    /// `RECURRENCE-ID`.
+    instead_of: Option<Written>,
     following: bool,
 }
 
@@ -140,8 +143,9 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         notes.line(event.number, "the event has no start and is passed over");
         return None;
     };
-    parts.repeat.except = alike(&parts.repeat, &parts.except, &start, zones);
-    parts.repeat.extra = alike(&parts.repeat, &parts.extra, &start, zones);
+    let own = parts.clock.as_ref().map(|(_, zone)| zone);
+    parts.repeat.except = alike(&parts.repeat, &parts.except, (&start, own), zones);
+    parts.repeat.extra = alike(&parts.repeat, &parts.extra, (&start, own), zones);
     if entry.recurrence_id.is_some() && !parts.repeat.rule.is_empty() {
         notes.line(
             event.number,
@@ -160,6 +164,9 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
             format!("its zone has no name that others know: {many} dates stand for its rule"),
         );
     }
+    if let (Moment::At(_, zone), None, Some(said)) = (&start, &parts.clock, parts.end_said) {
+        parts.end = Some(Moment::At(said, zone.clone()));
+    }
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;
     entry.repeat = Some(parts.repeat).filter(|repeat| *repeat != Repeat::default());
@@ -177,7 +184,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         entry,
         number: event.number,
         stamps: parts.stamps,
-        said: parts.said,
+        instead_of: parts.instead_of,
         following: parts.following,
         periods: parts.periods,
         timeless,
@@ -200,7 +207,10 @@ fn take(
             let (at, own) = moment(line, property, zones, parts.recurs, notes)?;
             (parts.start, parts.clock) = (Some(at), own);
         }
-        "DTEND" => parts.end = Some(moment(line, property, zones, parts.recurs, notes)?.0),
+        "DTEND" => {
+            parts.end = Some(moment(line, property, zones, parts.recurs, notes)?.0);
+            parts.end_said = floating(property);
+        }
         "DURATION" => match property.values().first()? {
             ICalendarValue::Duration(length) => parts.length = Some(length.clone()),
             _ => return None,
@@ -208,8 +218,8 @@ fn take(
         "RECURRENCE-ID" => {
             // The library reads THISANDFUTURE alone; the other has gone from RFC 5545.
             parts.following = property.param("RANGE").is_some();
-            let (at, said) = dates(line, property, zones, notes)?.0.into_iter().next()?;
-            (entry.recurrence_id, parts.said) = (Some(at), said);
+            let at = dates(line, property, zones, notes)?.0.into_iter().next()?;
+            (entry.recurrence_id, parts.instead_of) = (Some(at.when), Some(at));
         }
         "RRULE" => {
             let rule = clean(line.value());

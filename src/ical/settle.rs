@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::Entry;
 use super::scan::Notes;
+use super::times::Written;
 use crate::recurrence::{Repeat, Rule, Until, compact, compact_day};
 use crate::when::{self, Moment, When};
 
@@ -28,8 +29,8 @@ pub struct Raw {
     pub number: usize,
     /// `DTSTAMP` and `LAST-MODIFIED`.
     pub stamps: (Option<Timestamp>, Option<Timestamp>),
-    /// The local time of `RECURRENCE-ID`.
-    pub said: Option<DateTime>,
+    /// `RECURRENCE-ID`, as it is written.
+    pub instead_of: Option<Written>,
     /// `RANGE=THISANDFUTURE`.
     pub following: bool,
     /// Starts and ends of `RDATE`s that are periods.
@@ -58,7 +59,8 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
             continue;
         };
         let (uid, at) = (&raw.entry.uid, &mut raw.entry.recurrence_id);
-        match (start, *at, raw.said) {
+        let written = raw.instead_of;
+        match (start, *at, written.and_then(|at| at.said)) {
             (Moment::Day(_), Some(When::At(when)), Some(said)) => {
                 if known.len() < RULES && !known.contains_key(uid) {
                     known.insert(uid.clone(), days(repeat, start));
@@ -69,6 +71,12 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
             (Moment::At(first, zone), Some(When::Day(day)), _) => {
                 let when = Moment::At(day.to_datetime(first.time()), zone.clone());
                 *at = Some(when.when());
+            }
+            (Moment::At(_, zone), Some(When::At(_)), Some(said))
+                if written.is_some_and(|at| at.floating) =>
+            {
+                // It names no zone: it is in that of the series.
+                *at = Some(Moment::At(said, zone.clone()).when());
             }
             _ => {}
         }
@@ -385,7 +393,7 @@ fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
                 },
                 number,
                 stamps: (None, None),
-                said: None,
+                instead_of: None,
                 following: false,
                 periods: Vec::new(),
                 timeless: false,

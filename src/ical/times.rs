@@ -40,6 +40,17 @@ pub fn moment(
     Some((moment, own))
 }
 
+/// The local time of a property that names no zone.
+pub fn floating(property: &Property) -> Option<DateTime> {
+    match (property.values().first()?, property.param("TZID")) {
+        (ICalendarValue::PartialDateTime(at), None) => match zones::told(at)? {
+            (Until::Local(at), None) => Some(at),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The dates of a rule in a zone that nobody else has, in the place of the rule:
 /// in UTC it would fall on other hours, and on other days.
 pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
@@ -72,13 +83,24 @@ pub fn stamp(property: &Property) -> Option<Timestamp> {
     }
 }
 
-/// Dates, each with the local time it is written as, and those that are periods
-/// as starts and ends.
-pub type Dates = (Vec<(When, Option<DateTime>)>, Vec<(Timestamp, Timestamp)>);
+/// A date as it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Written {
+    /// When it is.
+    pub when: When,
+    /// The local time; none for a day.
+    pub said: Option<DateTime>,
+    /// True for a time that names no zone.
+    pub floating: bool,
+}
+
+/// Dates, and those that are periods as starts and ends.
+pub type Dates = (Vec<Written>, Vec<(Timestamp, Timestamp)>);
 
 /// The dates of `RECURRENCE-ID`, `EXDATE` or `RDATE`.
 pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes) -> Option<Dates> {
-    let zone = zones.find(property.param("TZID"), line.number, notes);
+    let id = property.param("TZID");
+    let zone = zones.find(id, line.number, notes);
     let zone = zone.zone();
     let (mut dates, mut periods) = (Vec::new(), Vec::new());
     for value in property.values() {
@@ -96,30 +118,40 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
             ICalendarValue::Text(text) if text.trim().is_empty() => continue,
             _ => return None,
         };
-        let said = match zones::told(at)? {
-            (Until::Local(at) | Until::Utc(at), _) => Some(at),
-            (Until::Day(_), _) => None,
+        let (said, floating) = match zones::told(at)? {
+            (Until::Local(at), None) => (Some(at), id.is_none()),
+            (Until::Local(at) | Until::Utc(at), _) => (Some(at), false),
+            (Until::Day(_), _) => (None, false),
         };
-        let at = zones::at(at, zone)?;
-        if let (When::At(from), Some(When::At(to))) = (at, end)
+        let when = zones::at(at, zone)?;
+        if let (When::At(from), Some(When::At(to))) = (when, end)
             && from < to
         {
             periods.push((from, to));
         }
-        dates.push((at, said));
+        dates.push(Written {
+            when,
+            said,
+            floating,
+        });
     }
     Some((dates, periods))
 }
 
 /// Dates beside a rule as the start is one: of whole days the days that times
-/// mean.
+/// mean, and in the zone of the start what names none.
 pub fn alike(
     repeat: &Repeat,
-    dates: &[(When, Option<DateTime>)],
-    start: &Moment,
+    dates: &[Written],
+    start: (&Moment, Option<&TimeZone>),
     zones: &Zones,
 ) -> Vec<When> {
-    let told_as_times = |(when, _): &(When, Option<DateTime>)| !when.is_day();
+    let (start, own) = start;
+    let named = match start {
+        Moment::At(_, name) => when::find_zone(name),
+        Moment::Day(_) => None,
+    };
+    let told_as_times = |one: &Written| !one.when.is_day();
     let days = match matches!(start, Moment::Day(_))
         && dates.iter().any(told_as_times)
         && zones.may_carry_out()
@@ -127,11 +159,15 @@ pub fn alike(
         true => days(repeat, start),
         false => HashSet::new(),
     };
-    let alike = |(when, said): &(When, Option<DateTime>)| match (start, when, said) {
+    let alike = |one: &Written| match (start, one.when, one.said) {
         (Moment::Day(_), When::At(at), Some(said)) => {
-            When::Day(day(*at, *said, zones.floating(), &days))
+            When::Day(day(at, said, zones.floating(), &days))
         }
-        _ => *when,
+        (Moment::At(..), When::At(_), Some(said)) if one.floating => {
+            let zone = own.or(named.as_ref()).unwrap_or(zones.floating());
+            When::At(when::resolve(said, zone))
+        }
+        (_, when, _) => when,
     };
     dates.iter().map(alike).collect()
 }

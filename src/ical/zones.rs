@@ -123,9 +123,11 @@ impl Zones {
                 let id = crate::text::cell(&id);
                 notes.line(part.number, format!("the zone `{id}` {what}"));
             };
-            let named = by_name(&id);
-            let known = named.clone().or_else(|| placed(part));
             let rules = rules::zone(part, (first, last), &mut room);
+            // An offset in a name says less than rules.
+            let says = |zone: &TimeZone| zone.iana_name().is_some() || rules.is_none();
+            let named = by_name(&id).filter(says);
+            let known = named.clone().or_else(|| placed(part));
             let times = used.get(&key(&id)).map(BTreeSet::iter);
             let mut times = times.into_iter().flatten();
             let zone = match (known, rules) {

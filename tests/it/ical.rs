@@ -420,6 +420,14 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
             america.0,
             america.1,
         ),
+        // A name that is no more than an offset.
+        changing(
+            "(UTC+01:00) Somewhere",
+            "+0100",
+            "+0200",
+            europe.0,
+            europe.1,
+        ),
         // Single changes instead of rules, and the rules of former years.
         format!(
             "BEGIN:VTIMEZONE\nTZID:Listed\n{}{}END:VTIMEZONE\n",
@@ -498,6 +506,11 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         (
             "Eastern Standard Time:20050320T120000",
             "2005-03-20T12:00:00 America/New_York",
+            None,
+        ),
+        (
+            "(UTC+01:00) Somewhere:20260703T180000",
+            "2026-07-03T18:00:00 Europe/Berlin",
             None,
         ),
         (
@@ -642,7 +655,22 @@ fn events_of_one_uid_are_understood_together() {
     let timed =
         "DTSTART;TZID=Europe/Berlin:20260706T090000\nDTEND;TZID=Europe/Berlin:20260706T100000";
     let weekly = format!("{timed}\nRRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=5\nSUMMARY:Weekly");
-    let cases: [(&str, Vec<String>, &[&str]); 17] = [
+    let cases: [(&str, Vec<String>, &[&str]); 18] = [
+        (
+            "times that name no zone beside one that does",
+            vec![
+                "DTSTART;TZID=America/New_York:20260706T090000\nDTEND:20260706T100000\n\
+                 RRULE:FREQ=WEEKLY;COUNT=4\nEXDATE:20260713T090000"
+                    .to_owned(),
+                "RECURRENCE-ID:20260720T090000\nDTSTART:20260720T150000Z".to_owned(),
+            ],
+            &[
+                "event: a #0 2026-07-06T09:00:00 America/New_York to 2026-07-06T10:00:00 America/New_York",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=4 EXDATE;TZID=America/New_York:20260713T090000",
+                "event: a #0 2026-07-20T15:00:00 UTC to 2026-07-20T15:00:00 UTC",
+                "at: At(2026-07-20T13:00:00Z)",
+            ],
+        ),
         (
             "a time that stands for a day of a series of whole days",
             vec![

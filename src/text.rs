@@ -12,6 +12,7 @@
 
 pub mod address;
 pub mod charset;
+mod encoded;
 pub mod fence;
 pub mod flowed;
 pub mod html;
@@ -23,7 +24,6 @@ mod wrap;
 
 use std::borrow::Cow;
 
-use mail_parser::parsers::MessageStream;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -153,22 +153,12 @@ pub fn brief(s: &str) -> String {
     clip(cell(&start), 60).0
 }
 
-/// RFC 2047 encoded words decoded, if there are any; white space around them
-/// and folded lines become single spaces.
+/// RFC 2047 encoded words decoded, if there are any, and line breaks made spaces.
 pub fn header(s: &str) -> Cow<'_, str> {
     if !s.contains("=?") || s.len() > MAX_HEADER {
         return Cow::Borrowed(s);
     }
-    // The parser ends at a line break, so there is one, at the end only.
-    let mut line = s.replace(['\r', '\n'], " ");
-    line.push('\n');
-    match MessageStream::new(line.as_bytes())
-        .parse_unstructured()
-        .into_text()
-    {
-        Some(text) => Cow::Owned(text.into_owned()),
-        None => Cow::Borrowed(s),
-    }
+    Cow::Owned(encoded::decoded(&s.replace(['\r', '\n'], " ")))
 }
 
 /// Text of several lines made clean: invisible and control characters gone,

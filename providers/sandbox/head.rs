@@ -1,21 +1,16 @@
 //! Header fields: where they are, and what they say.
 //!
 //! Lenient on purpose, as a mailbox full of real mail needs: lines that are no
-//! fields are passed over, encoded words of unknown charsets stay as they are,
-//! bytes that are no UTF-8 are read as Latin letters. Nothing here knows what
-//! a field means.
+//! fields are passed over, bytes that are no UTF-8 are read as Latin letters.
+//! Nothing here knows what a field means; charsets and encoded words are the
+//! work of `text`.
 
 use std::borrow::Cow;
 
-use mail_parser::decoders::charsets::map::charset_decoder;
-
-use super::transfer;
+use crate::text::charset;
 
 /// More fields than any honest letter has; the rest is not looked at.
 const MAX_FIELDS: usize = 2_000;
-
-/// A field value longer than this is given as it stands.
-const MAX_DECODED: usize = 64 << 10;
 
 /// The server that received the sample mail; each service has its own name there.
 const RECEIVER: &str = "mx.example.com;";
@@ -33,10 +28,7 @@ impl Field<'_> {
     /// The value unfolded, with its encoded words (RFC 2047) decoded.
     pub fn value(&self) -> String {
         let text = self.unfolded();
-        if text.len() > MAX_DECODED || !text.contains("=?") {
-            return text;
-        }
-        decode_words(&text)
+        crate::text::header(&text).into_owned()
     }
 
     /// The value, with `server` in the place of the sample mail's receiving server
@@ -112,16 +104,7 @@ pub(super) fn find<'a>(fields: &[Field<'a>], name: &str) -> Option<Field<'a>> {
 /// Bytes as text: by their charset where it is known, as UTF-8 where they are
 /// that, else as Latin letters.
 pub(super) fn text(bytes: &[u8], charset: Option<&str>) -> String {
-    let utf8 = charset.is_some_and(is_utf8);
-    let named = charset.filter(|_| !utf8);
-    if let Some(decode) = named.and_then(|name| charset_decoder(name.as_bytes())) {
-        return decode(bytes);
-    }
-    match (std::str::from_utf8(bytes), charset_decoder(b"iso-8859-1")) {
-        (Ok(text), _) => text.to_owned(),
-        (Err(_), Some(decode)) if !utf8 => decode(bytes),
-        (Err(_), _) => String::from_utf8_lossy(bytes).into_owned(),
-    }
+    charset::decode(bytes, charset).0
 }
 
 /// The text of a part for a client: UTF-8 where the charset is known, else the
@@ -133,9 +116,9 @@ pub(super) fn to_utf8<'a>(bytes: Cow<'a, [u8]>, charset: Option<&str>) -> Cow<'a
     if is_utf8(charset) || bytes.is_ascii() && charset.eq_ignore_ascii_case("iso-8859-1") {
         return bytes;
     }
-    match charset_decoder(charset.as_bytes()) {
-        Some(decode) => Cow::Owned(decode(&bytes).into_bytes()),
-        None => bytes,
+    match charset::is_known(charset) {
+        true => Cow::Owned(text(&bytes, Some(charset)).into_bytes()),
+        false => bytes,
     }
 }
 
@@ -144,104 +127,4 @@ fn is_utf8(charset: &str) -> bool {
     ["utf-8", "utf8", "us-ascii", "ascii"]
         .iter()
         .any(|name| name.eq_ignore_ascii_case(charset))
-}
-
-/// An encoded word's charset and bytes.
-struct Word<'a> {
-    charset: &'a str,
-    bytes: Vec<u8>,
-}
-
-/// Decodes the encoded words of a line.
-///
-/// White space between two words is none (RFC 2047, 6.2), and the bytes of
-/// neighbours in one charset are joined before they are decoded, because many
-/// mailers cut a letter of several bytes in two.
-pub(super) fn decode_words(line: &str) -> String {
-    let mut out = String::with_capacity(line.len());
-    let mut pending: Option<Word<'_>> = None;
-    let mut rest = line;
-    while let Some((before, word, after)) = next_word(rest) {
-        let apart = !before.trim().is_empty();
-        match &mut pending {
-            Some(last)
-                if !apart
-                    && last.charset.eq_ignore_ascii_case(word.charset)
-                    && !shifts(word.charset) =>
-            {
-                last.bytes.extend(word.bytes);
-            }
-            _ => {
-                let first = pending.is_none();
-                if let Some(last) = pending.replace(word) {
-                    out.push_str(&text(&last.bytes, Some(last.charset)));
-                }
-                if apart || first {
-                    // The text in front of this word comes after the last one.
-                    out.push_str(before);
-                }
-            }
-        }
-        rest = after;
-    }
-    if let Some(last) = pending {
-        out.push_str(&text(&last.bytes, Some(last.charset)));
-    }
-    out.push_str(rest);
-    out
-}
-
-/// True for charsets with shift states: each word begins and ends in ASCII by
-/// itself (RFC 1468), and joined words would shift twice in a row.
-fn shifts(charset: &str) -> bool {
-    charset
-        .get(..8)
-        .is_some_and(|start| start.eq_ignore_ascii_case("iso-2022"))
-}
-
-/// The first encoded word of a line, with what stands around it.
-fn next_word(line: &str) -> Option<(&str, Word<'_>, &str)> {
-    let mut from = 0;
-    while let Some(found) = line.get(from..)?.find("=?") {
-        let start = from + found;
-        let inside = line.get(start + 2..)?;
-        if let Some((word, length)) = word(inside) {
-            return Some((line.get(..start)?, word, inside.get(length..)?));
-        }
-        from = start + 2;
-    }
-    None
-}
-
-/// Reads `charset?Q?text?=` and tells its length.
-fn word(inside: &str) -> Option<(Word<'_>, usize)> {
-    // Longer than the 75 letters allowed, for those who do not count; bounded,
-    // for those who count on it.
-    let mut window = inside.len().min(2_000);
-    while !inside.is_char_boundary(window) {
-        window -= 1;
-    }
-    let window = inside.get(..window)?;
-    let (charset, rest) = window.split_once('?')?;
-    let (encoding, rest) = rest.split_once('?')?;
-    let (data, _) = rest.split_once("?=")?;
-    let bytes = match encoding {
-        "q" | "Q" => transfer::quoted_word(data.as_bytes()),
-        "b" | "B" => transfer::base64(data.as_bytes()),
-        _ => return None,
-    };
-    // A language may follow the charset (RFC 2231, 5).
-    let name = charset.split('*').next().unwrap_or(charset);
-    let known = is_utf8(name) || charset_decoder(name.as_bytes()).is_some();
-    if name.is_empty() || name.contains(char::is_whitespace) || !known {
-        return None;
-    }
-    let length = charset.len() + encoding.len() + data.len() + 4;
-    Some((
-        Word {
-            charset: name,
-            bytes,
-        },
-        length,
-    ))
 }

@@ -63,15 +63,6 @@ pub(super) fn quoted_printable(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decodes the `Q` encoding of header words (RFC 2047, 4.2).
-pub(super) fn quoted_word(text: &[u8]) -> Vec<u8> {
-    let spaced: Vec<u8> = text
-        .iter()
-        .map(|byte| if *byte == b'_' { b' ' } else { *byte })
-        .collect();
-    quoted_printable(&spaced)
-}
-
 /// The value of a hexadecimal digit.
 fn hex(digit: u8) -> Option<u8> {
     let value = char::from(digit).to_digit(16)?;

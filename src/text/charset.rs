@@ -41,6 +41,49 @@ pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<&'static s
     }
 }
 
+/// What a text in an unknown state is made of.
+pub(super) enum Mixed<'a> {
+    /// Bytes in the declared charset.
+    Bytes(&'a [u8]),
+    /// Characters that were bytes, or were characters from the start.
+    Text(&'a str),
+}
+
+/// The text, if its characters were bytes in the declared charset that somebody
+/// took for Latin letters; none when they can be what was meant.
+pub(super) fn undone(mixed: &[Mixed<'_>], charset: &str) -> Option<String> {
+    let encoding = encoding(&clean_label(charset))?;
+    let mut bytes = Vec::new();
+    let mut meant = true;
+    for part in mixed {
+        match part {
+            Mixed::Bytes(part) => bytes.extend_from_slice(part),
+            Mixed::Text(text) => {
+                meant &= encoding != UTF_8 && !encoding.encode(text).2;
+                for c in text.chars() {
+                    bytes.push(latin(c)?);
+                }
+            }
+        }
+    }
+    let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes)?;
+    (!meant).then(|| text.into_owned())
+}
+
+/// The byte that was read as this Latin letter, in ISO 8859-1 or windows-1252.
+fn latin(c: char) -> Option<u8> {
+    u8::try_from(c).ok().or_else(|| {
+        let text = c.to_string();
+        let (bytes, _, unknown) = WINDOWS_1252.encode(&text);
+        bytes.first().copied().filter(|_| !unknown)
+    })
+}
+
+/// True for a charset that text can be read in by this name.
+pub fn is_known(label: &str) -> bool {
+    encoding(&clean_label(label)).is_some()
+}
+
 /// Decodes in `encoding`, or in the one a byte order mark names.
 fn by(encoding: &'static Encoding, bytes: &[u8]) -> (String, Option<&'static str>) {
     let (text, _, damaged) = encoding.decode(bytes);
@@ -90,38 +133,75 @@ fn encoding(label: &str) -> Option<&'static Encoding> {
     }
     let dashed = label.replace('_', "-");
     let known = match dashed.as_str() {
-        "utf8mb4" | "utf-8mb4" | "unicode" | "utf" | "utf-8n" | "cp65001" | "x-utf-8" => "utf-8",
+        "utf8mb4" | "utf-8mb4" | "unicode" | "utf" | "utf-8n" | "x-utf-8" | "utf-8-sig"
+        | "utf8-sig" | "utf-8-bom" | "utf-8-mac" | "utf-8-strict" => "utf-8",
         "ascii-us" | "ansi" | "ansi-x3.110" | "ansi-x3.110-1983" | "iso-ir-99" | "default"
-        | "8bit" | "7bit" | "latin" | "en" | "us" | "iso-8859" | "x-user-defined" => "windows-1252",
-        "cp932" | "ms932" | "windows-932" | "cp943" | "sjis" | "x-ms-cp932" => "shift_jis",
-        "cp936" | "ms936" | "windows-936" | "x-gbk" | "euc-cn" | "hz-gb-2312" => "gbk",
-        "gb18030-2005" | "cp54936" => "gb18030",
-        "cp949" | "ms949" | "x-windows-949" | "uhc" | "ks-c-5601" => "euc-kr",
-        "cp950" | "ms950" | "windows-950" | "x-big5" => "big5",
-        "cp1256-arabic" => "windows-1256",
-        "cp874" | "tis620" | "iso-8859-11" => "windows-874",
-        "eucjp" | "x-eucjp" | "ujis" => "euc-jp",
-        "koi8" | "koi" => "koi8-r",
+        | "8bit" | "7bit" | "latin" | "latin-1" | "iso-latin-1" | "western" | "en" | "us"
+        | "iso-8859" | "x-user-defined" | "ms-ansi" => "windows-1252",
+        "latin-2" | "iso-latin-2" => "iso-8859-2",
+        "latin-5" => "iso-8859-9",
+        "latin-9" => "iso-8859-15",
+        "sjis" | "sjis-win" | "sjis-open" | "shiftjis" | "x-shift-jis" | "cswindows31j"
+        | "windows31j" | "x-windows-31j" | "mskanji" | "x-ms-cp932" => "shift_jis",
+        "x-gbk" | "euc-cn" | "euccn" | "gb-2312" | "gb2312-80" | "gb-2312-80" | "hz-gb-2312" => {
+            "gbk"
+        }
+        "gb18030-2005" | "gb18030-2000" | "gb-18030" => "gb18030",
+        "uhc" | "x-uhc" | "euckr" | "ks-c-5601" => "euc-kr",
+        "x-big5" | "big-5" | "big5-eten" | "big5-tw" => "big5",
+        "tis620" | "tis-620-2533" | "iso-8859-11" => "windows-874",
+        "eucjp" | "x-eucjp" | "ujis" | "eucjp-win" | "eucjp-ms" | "euc-jp-ms" => "euc-jp",
+        "iso2022jp"
+        | "iso-2022-jp-1"
+        | "iso-2022-jp-2"
+        | "iso-2022-jp-3"
+        | "iso-2022-jp-ms"
+        | "iso-2022-jp-2004"
+        | "x-windows-iso2022jp"
+        | "jis" => "iso-2022-jp",
+        "koi8" | "koi" | "koi-8-r" => "koi8-r",
         "macroman" | "x-mac-roman" | "mac" => "macintosh",
+        "ms-ee" => "windows-1250",
+        "ms-cyrl" => "windows-1251",
         "iso-8859-8i" => "iso-8859-8-i",
         "iso-8859-6i" => "iso-8859-6-i",
-        other => return windows_number(other),
+        other => return numbered(other),
     };
     Encoding::for_label_no_replacement(known.as_bytes())
 }
 
-/// `cp-1252`, `win1252`, `windows1252`, `ms-1252`, `iso8859-15-windows`: the
-/// number is what counts.
-fn windows_number(label: &str) -> Option<&'static Encoding> {
+/// `cp-1252`, `win1252`, `ibm943c`, `ms-932`, `iso8859-15-windows`: the number is
+/// what counts.
+fn numbered(label: &str) -> Option<&'static Encoding> {
     let digits: String = label.chars().filter(char::is_ascii_digit).collect();
-    let windows = ["cp", "win", "ms", "x-cp", "ibm"]
-        .iter()
-        .any(|start| label.starts_with(start));
     if let Some(part) = digits.strip_prefix("8859") {
         return Encoding::for_label_no_replacement(format!("iso-8859-{part}").as_bytes());
     }
-    if windows {
-        return Encoding::for_label_no_replacement(format!("windows-{digits}").as_bytes());
+    let label = label.strip_prefix("x-").unwrap_or(label);
+    let page = ["cp", "win", "ms", "ibm", "codepage"]
+        .iter()
+        .any(|start| label.starts_with(start));
+    if !page {
+        return None;
     }
-    None
+    let known = match digits.parse::<u16>().ok()? {
+        819 => "windows-1252",
+        866 => "ibm866",
+        932 | 942 | 943 => "shift_jis",
+        936 => "gbk",
+        949 | 51949 => "euc-kr",
+        950 => "big5",
+        10000 => "macintosh",
+        20127 => "windows-1252",
+        20866 => "koi8-r",
+        21866 => "koi8-u",
+        20932 | 51932 => "euc-jp",
+        51936 => "gbk",
+        50220..=50222 => "iso-2022-jp",
+        54936 => "gb18030",
+        65001 => "utf-8",
+        iso @ 28591..=28606 => &format!("iso-8859-{}", iso - 28590),
+        other => &format!("windows-{other}"),
+    };
+    Encoding::for_label_no_replacement(known.as_bytes())
 }

@@ -105,6 +105,28 @@ fn entities_and_headers_are_decoded() {
         ("=?windows-1251?B?z/Do4uXy?=", "Привет"),
         ("=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"),
         ("=?broken?", "=?broken?"),
+        ("=?utf-8?X?a?= =?utf-8?Q?b", "=?utf-8?X?a?= =?utf-8?Q?b"),
+        ("a=?utf-8?Q?b?=, c", "ab, c"),
+        ("=?utf-8?Q?a b_c?= =?UTF-8*en?q?d=3D=?=", "a b cd=="),
+        ("=?utf-8?B?R3LDvMOfZ?=", "Grüß"),
+        // A character in two words, and shift states that end with each word.
+        ("=?utf-8?B?5pc=?= =?utf-8?B?pQ==?=", "日"),
+        (
+            "=?iso-2022-jp?B?GyRCRnwbKEI=?= =?iso-2022-jp?B?GyRCS1wbKEI=?=",
+            "日本",
+        ),
+        // Raw characters within a word: as they are, in whatever charset.
+        ("=?utf-8?Q?Grüße_=C3=BC?=", "Grüße ü"),
+        ("=?iso-8859-1?Q?Grüße_=FC?=", "Grüße ü"),
+        ("=?iso-8859-1?Q?日本_=FC?=", "日本 ü"),
+        // Or as bytes that were taken for Latin letters.
+        ("=?utf-8?Q?GrÃ¼Ã\u{9f}e_=C3=BC?=", "Grüße ü"),
+        ("=?utf-8?Q?GrÃ¼ÃŸe?=", "Grüße"),
+        ("=?windows-1251?Q?Ïðèâåò?=", "Привет"),
+        ("=?cp932?Q?\u{93}\u{fa}\u{96}{?=", "日本"),
+        ("=?cp932?Q?“ú–{=93=FA?=", "日本日"),
+        ("=?cp932?B?k/qWew==?=", "日本"),
+        ("=?made-up?Q?caf=C3=A9?=", "café"),
     ];
     all_equal(cases.map(|(input, want)| (input, header(input).into_owned(), want.to_owned())));
 }
@@ -223,6 +245,64 @@ fn bytes_become_text() {
             (want, noted),
             "{charset:?}"
         );
+    }
+}
+
+#[test]
+fn charsets_have_many_names() {
+    let cases: [(&[u8], &str, &str); 9] = [
+        (
+            b"\x93\xfa\x96\x7b",
+            "日本",
+            "cp932 CP-932 x-cp932 ms932 MS_932 x-ms932 windows-932 windows-31j cswindows31j ms_kanji \
+             sjis x-sjis SJIS-win shift_jis shift-jis shiftjis cp943c ibm-943",
+        ),
+        (
+            b"\xc6\xfc\xcb\xdc",
+            "日本",
+            "euc-jp eucjp EUC_JP x-euc-jp ujis eucJP-win cp51932",
+        ),
+        (
+            b"\x1b$BF|K\\\x1b(B",
+            "日本",
+            "iso-2022-jp ISO-2022-JP-2 iso2022jp cp50220 cp50221 iso-2022-jp-ms",
+        ),
+        (
+            b"\xc4\xe3\xba\xc3",
+            "你好",
+            "gb2312 GB_2312-80 gbk cp936 ms936 euc-cn gb18030 GB-18030 x-gbk",
+        ),
+        (
+            b"\xa7A\xa6n",
+            "你好",
+            "big5 big-5 cp950 ms950 x-big5 big5-eten big5-hkscs",
+        ),
+        (
+            b"\xc7\xd1\xb1\xdb",
+            "한글",
+            "euc-kr euckr cp949 ms949 uhc ks_c_5601-1987 ks_c_5601 x-windows-949",
+        ),
+        (
+            b"\xcf\xf0\xe8",
+            "При",
+            "windows-1251 cp1251 cp-1251 win1251 win-1251 ms-cyrl x-cp1251",
+        ),
+        (b"\xf0\xd2\xc9", "При", "koi8-r koi8 koi-8-r cp20866 KOI8_R"),
+        (
+            b"caf\xe9",
+            "café",
+            "iso-8859-1 iso8859-1 iso88591 latin1 latin-1 cp1252 windows1252 ansi us-ascii cp28591 \
+             iso_8859-1:1987",
+        ),
+    ];
+    for (bytes, want, labels) in cases {
+        for label in labels.split_whitespace() {
+            assert_eq!(
+                decode(bytes, Some(label)),
+                (want.to_owned(), None),
+                "{label}"
+            );
+        }
     }
 }
 

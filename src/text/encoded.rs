@@ -1,0 +1,198 @@
+//! Encoded words of header fields (RFC 2047) made into text.
+//!
+//! Takes what mail programs really write: spaces and raw characters inside a
+//! word, base64 without its padding, a character of several bytes cut in two by
+//! the end of a word, charsets by any of their names. What is no encoded word
+//! stays as it is. Where addresses begin and end is `address.rs`'s business.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+
+use super::charset;
+
+/// Base64 as it comes, with or without its padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// How far the end of a word is looked for, in bytes. A word has 75 characters
+/// at most; not everybody counts.
+const WINDOW: usize = 2_000;
+
+/// An encoded word.
+struct Word<'a> {
+    charset: &'a str,
+    data: Vec<Data<'a>>,
+}
+
+/// What a word is made of.
+enum Data<'a> {
+    /// Bytes in the word's charset.
+    Bytes(Vec<u8>),
+    /// What should have been encoded and was not.
+    Raw(&'a str),
+}
+
+/// A line with its encoded words decoded.
+///
+/// White space between two words is none (RFC 2047, 6.2). Neighbours in one
+/// charset are decoded together, because many mail programs cut a character of
+/// several bytes in two.
+pub(super) fn decoded(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut pending: Option<Word<'_>> = None;
+    let mut rest = line;
+    while let Some((before, word, after)) = next(rest) {
+        let apart = !before.trim().is_empty();
+        match &mut pending {
+            Some(last) if !apart && joins(last.charset, word.charset) => {
+                last.data.extend(word.data);
+            }
+            _ => {
+                let first = pending.is_none();
+                if let Some(last) = pending.replace(word) {
+                    last.write(&mut out);
+                }
+                if apart || first {
+                    out.push_str(before);
+                }
+            }
+        }
+        rest = after;
+    }
+    if let Some(last) = pending {
+        last.write(&mut out);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// True when the bytes of two words may be decoded as one text: not in charsets
+/// with shift states, where each word begins and ends in ASCII by itself (RFC
+/// 1468).
+fn joins(one: &str, other: &str) -> bool {
+    let name = one.to_ascii_lowercase();
+    let shifts = ["iso-2022", "iso2022", "hz", "utf-7", "utf7", "cp5022"];
+    name == other.to_ascii_lowercase() && !shifts.iter().any(|shift| name.contains(shift))
+}
+
+/// The first encoded word of a line, with what stands around it.
+fn next(line: &str) -> Option<(&str, Word<'_>, &str)> {
+    let mut from = 0;
+    while let Some(found) = line.get(from..)?.find("=?") {
+        let start = from + found;
+        let inside = line.get(start + 2..)?;
+        if let Some((word, length)) = word(inside) {
+            return Some((line.get(..start)?, word, inside.get(length..)?));
+        }
+        from = start + 2;
+    }
+    None
+}
+
+/// Reads `charset?Q?text?=`, and tells its length.
+fn word(inside: &str) -> Option<(Word<'_>, usize)> {
+    let window = inside.get(..inside.floor_char_boundary(WINDOW))?;
+    let (charset, rest) = window.split_once('?')?;
+    let (encoding, rest) = rest.split_once('?')?;
+    let (text, _) = rest.split_once("?=")?;
+    if charset.is_empty() || charset.contains(|c: char| c.is_whitespace() || c == '=') {
+        return None;
+    }
+    let data = match encoding {
+        "q" | "Q" => quoted(text),
+        "b" | "B" => vec![Data::Bytes(base64(text)?)],
+        _ => return None,
+    };
+    let length = charset.len() + encoding.len() + text.len() + 4;
+    Some((Word { charset, data }, length))
+}
+
+/// The Q encoding: `_` is a space, `=C3` a byte, and a `=` before anything else
+/// is one.
+fn quoted(text: &str) -> Vec<Data<'_>> {
+    let mut data = Vec::new();
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let hex = rest.strip_prefix('=').and_then(|rest| rest.get(..2));
+        let byte = hex
+            .filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let length = match (byte, u8::try_from(c)) {
+            (Some(byte), _) => {
+                bytes.push(byte);
+                3
+            }
+            (None, Ok(b'_')) => {
+                bytes.push(b' ');
+                1
+            }
+            (None, Ok(byte)) if c.is_ascii() => {
+                bytes.push(byte);
+                1
+            }
+            _ => {
+                let end = rest.find(|c: char| c.is_ascii()).unwrap_or(rest.len());
+                data.push(Data::Bytes(std::mem::take(&mut bytes)));
+                data.push(Data::Raw(rest.get(..end).unwrap_or_default()));
+                end
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    data.push(Data::Bytes(bytes));
+    data
+}
+
+/// The B encoding; what is not of its alphabet is passed over.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let mut letters: Vec<u8> = text
+        .bytes()
+        .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+        .collect();
+    if letters.len() % 4 == 1 {
+        // Six bits are no byte.
+        letters.pop();
+    }
+    BASE64.decode(letters).ok()
+}
+
+impl Word<'_> {
+    /// Writes the text.
+    ///
+    /// Raw characters are what they are when the charset has them. Otherwise they
+    /// were bytes in the charset that somebody on the way took for Latin letters.
+    fn write(&self, out: &mut String) {
+        let raw = self.data.iter().any(|data| matches!(data, Data::Raw(_)));
+        if raw && let Some(text) = charset::undone(&self.latin(), self.charset) {
+            out.push_str(&text);
+            return;
+        }
+        let mut joined: Vec<u8> = Vec::new();
+        for data in &self.data {
+            match data {
+                Data::Bytes(bytes) => joined.extend(bytes),
+                Data::Raw(raw) => {
+                    out.push_str(&charset::decode(&joined, Some(self.charset)).0);
+                    joined.clear();
+                    out.push_str(raw);
+                }
+            }
+        }
+        out.push_str(&charset::decode(&joined, Some(self.charset)).0);
+    }
+
+    fn latin(&self) -> Vec<charset::Mixed<'_>> {
+        let mixed = self.data.iter().map(|data| match data {
+            Data::Bytes(bytes) => charset::Mixed::Bytes(bytes),
+            Data::Raw(raw) => charset::Mixed::Text(raw),
+        });
+        mixed.collect()
+    }
+}

@@ -32,6 +32,7 @@ use crate::net;
 use crate::project::Projection;
 use crate::provider::calendar::Changes;
 use crate::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
+use crate::query::{NOTHING, Query, Term};
 use crate::schemas::Api;
 use crate::text::brief;
 
@@ -214,28 +215,47 @@ impl Gmail {
         let Some(query) = &ask.query else {
             return Ok(gmail_query::Compiled::default());
         };
-        let wanted = gmail_query::labels(query);
+        let wanted = query.alternatives().into_iter();
+        let wanted: Vec<(&str, bool)> = wanted
+            .filter_map(|(term, other)| Some((gmail_query::labelled(term)?, other)))
+            .collect();
         if wanted.is_empty() {
             return Ok(gmail_query::compile(query));
         }
         let labels = self.labels().await?;
-        for name in wanted {
-            let known = labels.iter().any(|label| {
-                gmail_query::same_label(text(label, "name"), &name) || text(label, "id") == name
-            });
-            if !known {
-                return Err(Error::new(
-                    Kind::NotFound,
-                    format!("no label or folder is called `{}`", brief(&name)),
-                )
-                .next("call lookup with kind=folders to see their names"));
+        let is_known = |name: &str| {
+            labels.iter().any(|label| {
+                gmail_query::same_label(text(label, "name"), name) || text(label, "id") == name
+            })
+        };
+        let unknown = |name: &str| format!("no label or folder is called `{}`", brief(name));
+        let refused = |name: &str| {
+            Error::new(Kind::NotFound, unknown(name))
+                .next("call lookup with kind=folders to see their names")
+        };
+        let mut notes = Vec::new();
+        for (name, other) in wanted.iter().filter(|(name, _)| !is_known(name)) {
+            match other {
+                true => notes.push(format!("{}: {NOTHING}", unknown(name))),
+                false => return Err(refused(name)),
             }
+        }
+        let lacks = |term: &Term| gmail_query::labelled(term).is_some_and(|name| !is_known(name));
+        let query = &query.without(&lacks);
+        if let (true, Some((name, _))) = (
+            *query == Query::Any(Vec::new()),
+            wanted.iter().find(|(name, _)| !is_known(name)),
+        ) {
+            return Err(refused(name));
         }
         let by_id = |id: &str| {
             let label = labels.iter().find(|label| text(label, "id") == id)?;
             Some(text(label, "name").to_owned())
         };
-        Ok(gmail_query::compile(&gmail_query::rename(query, &by_id)))
+        let mut compiled = gmail_query::compile(&gmail_query::rename(query, &by_id));
+        notes.dedup();
+        compiled.notes.append(&mut notes);
+        Ok(compiled)
     }
 
     /// Brings a text part that Gmail left out for its size, as base64url.

@@ -46,15 +46,14 @@ pub fn compile(query: &Query) -> Compiled {
     compiled
 }
 
-/// The labels a query names, which Gmail would silently take for empty.
-pub fn labels(query: &Query) -> Vec<String> {
-    let label = |term: &Term| match term {
-        Term::Label(name) => Some(name.clone()),
-        Term::Folder(name) if !PLACES.contains(&name.as_str()) => Some(name.clone()),
-        Term::Category(name) if !is_category(name) => Some(name.clone()),
+/// The label a condition names, which Gmail would silently take for empty.
+pub fn labelled(term: &Term) -> Option<&str> {
+    match term {
+        Term::Label(name) => Some(name),
+        Term::Folder(name) if !PLACES.contains(&name.as_str()) => Some(name),
+        Term::Category(name) if !is_category(name) => Some(name),
         _ => None,
-    };
-    query.terms().into_iter().filter_map(label).collect()
+    }
 }
 
 /// The query with the labels it names called by the names that `rename` gives;

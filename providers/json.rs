@@ -1,13 +1,22 @@
-//! Reading providers' JSON where no column does.
+//! Reading providers' JSON where no column does, and knowing its ids again.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::when;
 
 /// The text under a key, empty when there is none.
 pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Eight letters for an id, to know it again.
+pub fn hash(id: &str) -> String {
+    let digest = Sha256::digest(id.as_bytes());
+    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
 /// The members that hold HTML.

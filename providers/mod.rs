@@ -68,6 +68,8 @@ mod outlook_list;
 #[cfg(feature = "microsoft")]
 mod outlook_notes;
 #[cfg(feature = "microsoft")]
+mod outlook_onward;
+#[cfg(feature = "microsoft")]
 mod outlook_organize;
 #[cfg(feature = "microsoft")]
 mod outlook_people;

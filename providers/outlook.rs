@@ -109,7 +109,7 @@ impl Outlook {
         })
     }
 
-    async fn categories(&self, projection: &Projection) -> Result<Page> {
+    pub(super) async fn categories(&self, projection: &Projection) -> Result<Page> {
         let select = projection.roots().join(",");
         let request = self
             .graph

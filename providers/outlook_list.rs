@@ -3,31 +3,33 @@
 //! A search becomes one request for a page, in a folder or in all, and checks of
 //! what Graph was not asked. Which folders a query means is settled here, by the
 //! tree of `outlook_folders.rs`; what its conditions mean stands in
-//! `outlook_query.rs`.
+//! `outlook_query.rs`. A search, which Graph ends after so many results, goes on
+//! by date from the oldest of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::gmail_query::same_label;
 use super::json::text;
 use super::microsoft_answer::page;
-use super::outlook::{Outlook, count as length};
+use super::outlook::Outlook;
 use super::outlook_folders::{self, Tree};
+use super::outlook_onward::{Progress, Search};
 use super::outlook_query::{self, Compiled, Places, Scope};
 use crate::error::{Error, Kind, Result};
 use crate::net;
+use crate::project::project;
 use crate::provider::Ask;
-use crate::query::{PLACES, Query, Term};
+use crate::query::{NOTHING, PLACES, Query, Term};
+use crate::schemas::{Api, CATEGORY};
+use crate::text::brief;
 
 /// The most messages that a page is asked for.
 const MOST: usize = 100;
-/// Results after which a search of Graph's ends.
-const SEARCH_ENDS: u64 = 1_000;
 /// The most rows that a page repeats of the one before it.
 pub(super) const OVERLAP: usize = 100;
-/// Stands in a cursor before the number of results on the pages before it.
-const COUNTED: char = '#';
 
 /// A list of messages, decided.
 pub(super) struct Plan {
@@ -43,8 +45,8 @@ pub(super) struct Plan {
     pub notes: Vec<String>,
     /// Set when the service has to filter or search.
     narrowed: bool,
-    /// Set when Graph searches: how many results came before this page.
-    before: Option<u64>,
+    /// Set when Graph searches: what is searched for, and how far it has come.
+    search: Option<(Search, Progress)>,
     /// True for a page after the first.
     pub later: bool,
 }
@@ -64,7 +66,7 @@ pub(super) struct Wanted<'a> {
 /// A page of messages, as it was listed and checked.
 pub(super) struct Listed {
     pub items: Vec<Value>,
-    /// The request for the next page, for a search with the results so far.
+    /// The request for the next page, for a search with how far it has come.
     pub next: Option<String>,
     /// How many messages the service counts, checks aside.
     pub count: Option<u64>,
@@ -76,6 +78,7 @@ impl Outlook {
     /// Decides how to list what `ask` wants.
     pub(super) async fn plan(&self, ask: &Ask, wanted: Wanted<'_>) -> Result<Plan> {
         let mut tree = None;
+        let mut notes = Vec::new();
         let compiled = match &ask.query {
             None => outlook_query::compile(None)?,
             Some(query) => {
@@ -83,23 +86,21 @@ impl Outlook {
                 let named = outlook_query::folders(&query);
                 if !named.is_empty() {
                     let known = self.tree().await?;
-                    query = by_id(&query, &named, &known)?;
+                    query = by_id(&query, &named, &known, &mut notes)?;
                     tree = Some(known);
                 }
-                compile(&query)?
+                self.compiled(&query, &mut notes).await?
             }
         };
-        let (cursor, before) = match wanted.cursor.map(|cursor| cursor.rsplit_once(COUNTED)) {
-            Some(Some((request, before))) => (Some(request), before.parse().unwrap_or(0)),
-            _ => (wanted.cursor, 0),
-        };
+        notes.extend(compiled.notes.iter().cloned());
+        let (cursor, progress) = Progress::read(wanted.cursor);
         let mut plan = Plan {
-            before: compiled.search.is_some().then_some(before),
+            search: None,
             request: String::new(),
             only: None,
             hide: ask.folder.is_none() && compiled.scope == Scope::Mail,
             tree,
-            notes: compiled.notes.clone(),
+            notes,
             narrowed: compiled.filter.is_some() || compiled.search.is_some(),
             later: wanted.cursor.is_some(),
             rest: None,
@@ -112,18 +113,80 @@ impl Outlook {
             plan.tree = Some(self.tree().await?);
         }
         let mut properties: Vec<&str> = wanted.select.to_vec();
-        let more = in_folders.then_some("parentFolderId").into_iter();
+        let more = [
+            ("parentFolderId", in_folders),
+            ("receivedDateTime", compiled.search.is_some()),
+        ];
+        let more = more.iter().filter(|(_, read)| *read).map(|(name, _)| *name);
         for property in reads.into_iter().chain(more) {
             if !properties.contains(&property) {
                 properties.push(property);
             }
         }
-        plan.request = match cursor {
-            Some(cursor) => cursor.to_owned(),
-            None => self.first(&folder, &compiled, &properties, &wanted),
+        // Where some will not match, a few more at once save round trips.
+        let top = match &compiled.rest {
+            Some(_) => wanted.top.saturating_mul(2).max(25),
+            None => wanted.top,
         };
+        let top = top.clamp(1, MOST).to_string();
+        let select = properties.join(",");
+        plan.request = match (cursor, &compiled.search) {
+            (Some(cursor), _) => cursor.to_owned(),
+            (None, Some(_)) => String::new(),
+            (None, None) => self.first(&folder, &compiled, &select, &top, wanted.count),
+        };
+        if let Some(kql) = compiled.search {
+            let search = Search {
+                folder,
+                kql,
+                select,
+                top,
+            };
+            if plan.request.is_empty() {
+                plan.request = self.search(&search, "");
+            }
+            plan.search = Some((search, progress));
+        }
         plan.rest = compiled.rest;
         Ok(plan)
+    }
+
+    /// The query in Graph's languages. What cannot be said of a category in an OR
+    /// need not be, when the account has no such category.
+    async fn compiled(&self, query: &Query, notes: &mut Vec<String>) -> Result<Compiled> {
+        let compiled = compile(query);
+        let mut named = Vec::new();
+        for (term, other) in query.alternatives() {
+            if let (Term::Label(name) | Term::Category(name), true) = (term, other)
+                && !named.contains(name)
+            {
+                named.push(name.clone());
+            }
+        }
+        if named.is_empty() || self.own("categories").is_err() {
+            return compiled;
+        }
+        let key: Vec<_> = CATEGORY.fields.first().into_iter().collect();
+        let Ok(page) = self.categories(&project(Api::Outlook, &key)).await else {
+            return compiled;
+        };
+        named.retain(|name| {
+            let mut known = page.items.iter().map(|item| text(item, "displayName"));
+            !known.any(|known| same_label(known, name))
+        });
+        let unknown = named.iter().map(|name| {
+            let name = brief(name);
+            format!("no category is called `{name}`: {NOTHING}")
+        });
+        notes.extend(unknown);
+        let lacks = |term: &Term| match term {
+            Term::Label(name) | Term::Category(name) => named.contains(name),
+            _ => false,
+        };
+        match compiled {
+            Err(_) if !named.is_empty() => compile(&query.without(&lacks)),
+            compiled => compiled,
+        }
     }
 
     /// Where to list, below the mailbox.
@@ -147,38 +210,42 @@ impl Outlook {
         Ok(below(id))
     }
 
-    /// The request for the first page.
+    /// The request for the first page of a list that is not searched.
     fn first(
         &self,
         folder: &str,
         compiled: &Compiled,
-        properties: &[&str],
-        wanted: &Wanted,
+        select: &str,
+        top: &str,
+        count: bool,
     ) -> String {
-        let search = compiled.search.as_ref().map(|kql| format!("\"{kql}\""));
-        let select = properties.join(",");
-        // Where some will not match, a few more at once save round trips.
-        let top = match &compiled.rest {
-            Some(_) => wanted.top.saturating_mul(2).max(25),
-            None => wanted.top,
-        };
-        let top = top.clamp(1, MOST).to_string();
         let mut query: Vec<(&str, &str)> = Vec::new();
         if let Some(filter) = &compiled.filter {
             query.push(("$filter", filter));
         }
-        match &search {
-            // Graph sorts what it has searched for by date itself, and refuses
-            // to be told so.
-            Some(search) => query.push(("$search", search)),
-            None => query.push(("$orderby", "receivedDateTime desc")),
-        }
-        query.push(("$select", &select));
-        query.push(("$top", &top));
-        if wanted.count && search.is_none() && compiled.rest.is_none() {
+        query.push(("$orderby", "receivedDateTime desc"));
+        query.push(("$select", select));
+        query.push(("$top", top));
+        if count && compiled.rest.is_none() {
             query.push(("$count", "true"));
         }
         self.graph().mine(folder, &query)
+    }
+
+    /// The request for the first page of a search, of what came until `bound` if
+    /// that is said. Graph sorts what it has searched for by date itself, and
+    /// refuses to be told so.
+    fn search(&self, search: &Search, bound: &str) -> String {
+        let kql = match bound {
+            "" => format!("\"{}\"", search.kql),
+            bound => format!("\"({}) AND received<={bound}\"", search.kql),
+        };
+        let query = [
+            ("$search", kql.as_str()),
+            ("$select", &search.select),
+            ("$top", &search.top),
+        ];
+        self.graph().mine(&search.folder, &query)
     }
 
     /// Lists a page and checks its messages.
@@ -190,21 +257,28 @@ impl Outlook {
         let answer = answer.map_err(|error| plan.explain(error))?;
         let count = answer.get("@odata.count").and_then(Value::as_u64);
         let (mut items, link) = page(answer)?;
-        let listed = plan
-            .before
-            .map(|before| before.saturating_add(length(items.len())));
-        items.retain(|item| !text(item, "id").is_empty() && plan.keeps(item));
-        let next = link.map(|link| self.graph().linked(&link)).transpose()?;
-        let ended = next.is_none() && listed.is_some_and(|listed| listed >= SEARCH_ENDS);
+        items.retain(|item| !text(item, "id").is_empty());
+        let mut next = link.map(|link| self.graph().linked(&link)).transpose()?;
+        let mut note = None;
+        if let Some((search, before)) = &plan.search {
+            let step = before.step(&mut items, next.is_none());
+            note = step.ends.then(|| {
+                "Outlook's search ends after 1,000 results, so there may be more: narrow it by date"
+                    .to_owned()
+            });
+            next = match step.anew {
+                _ if step.ends => None,
+                true => Some(self.search(search, step.progress.bound())),
+                false => next,
+            };
+            next = next.map(|request| step.progress.cursor(&request));
+        }
+        items.retain(|item| plan.keeps(item));
         Ok(Listed {
             items,
-            next: next.map(|request| counted(request, listed)),
+            next,
             count,
-            note: ended.then(|| {
-                "Outlook's search ends after 1,000 results, so there may be more: \
-                 narrow it by date"
-                    .to_owned()
-            }),
+            note,
         })
     }
 }
@@ -273,7 +347,7 @@ fn is(key: &str, name: &str) -> bool {
 impl Plan {
     /// True when Graph searches, whose pages are not counted by position.
     pub fn searches(&self) -> bool {
-        self.before.is_some()
+        self.search.is_some()
     }
 
     /// True when messages of a page may be left out here.
@@ -283,7 +357,10 @@ impl Plan {
 
     /// The cursor that lists this page once more.
     pub fn again(&self) -> String {
-        counted(self.request.clone(), self.before)
+        match &self.search {
+            Some((_, progress)) => progress.cursor(&self.request),
+            None => self.request.clone(),
+        }
     }
 
     fn keeps(&self, item: &Value) -> bool {
@@ -328,14 +405,6 @@ impl Plan {
     }
 }
 
-/// A request as a cursor, with the results before it if it is a search.
-fn counted(request: String, before: Option<u64>) -> String {
-    match before {
-        Some(before) => format!("{request}{COUNTED}{before}"),
-        None => request,
-    }
-}
-
 /// The query in Graph's languages. Graph's own syntax stands alone, or with the
 /// folder that a call names beside it.
 fn compile(query: &Query) -> Result<Compiled> {
@@ -352,14 +421,39 @@ fn compile(query: &Query) -> Result<Compiled> {
     }
 }
 
-/// The query with the folders it names by their ids.
-fn by_id(query: &Query, named: &[String], tree: &Tree) -> Result<Query> {
+/// The query with the folders it names by their ids, and without those in an OR
+/// that there are not.
+fn by_id(query: &Query, named: &[String], tree: &Tree, notes: &mut Vec<String>) -> Result<Query> {
     let mut ids: HashMap<&str, &str> = HashMap::new();
+    let mut missing = None;
     for name in named {
-        ids.insert(name, tree.resolve(name)?);
+        match tree.resolve(name) {
+            Ok(id) => {
+                ids.insert(name, id);
+            }
+            Err(error) => {
+                let folder = Term::Folder(name.clone());
+                let mut terms = query.alternatives().into_iter();
+                let needed = terms.any(|(term, other)| *term == folder && !other);
+                if needed || error.kind() != Kind::NotFound {
+                    return Err(error);
+                }
+                notes.push(format!("{}: {NOTHING}", error.message()));
+                missing.get_or_insert(error);
+            }
+        }
+    }
+    let is_name = |name: &String| !PLACES.contains(&name.as_str());
+    let lacks = |term: &Term| match term {
+        Term::Folder(name) => is_name(name) && !ids.contains_key(name.as_str()),
+        _ => false,
+    };
+    let query = query.without(&lacks);
+    if let (true, Some(error)) = (query == Query::Any(Vec::new()), missing) {
+        return Err(error);
     }
     Ok(query.map(&|term| match term {
-        Term::Folder(name) if !PLACES.contains(&name.as_str()) => {
+        Term::Folder(name) if is_name(name) => {
             let id = ids.get(name.as_str()).copied().unwrap_or(name);
             Term::Folder(id.to_owned())
         }

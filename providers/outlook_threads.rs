@@ -12,13 +12,10 @@
 
 use std::collections::HashMap;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use super::json::text;
+use super::json::{hash, text};
 use super::microsoft::Graph;
 use super::outlook::{Outlook, count};
 use super::outlook_list::Wanted;
@@ -214,12 +211,6 @@ async fn messages(graph: &Graph, answer: Value, pages: usize) -> Result<(Vec<Val
     messages
         .sort_by(|one, other| text(one, "receivedDateTime").cmp(text(other, "receivedDateTime")));
     Ok((messages, whole))
-}
-
-/// Eight letters for a conversation.
-fn hash(id: &str) -> String {
-    let digest = Sha256::digest(id.as_bytes());
-    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
 fn read(cursor: &str) -> Result<Cursor> {

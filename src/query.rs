@@ -44,6 +44,9 @@ pub enum Query {
     Raw(String),
 }
 
+/// What is said of a condition in an OR that an account cannot meet.
+pub const NOTHING: &str = "that part of the OR finds nothing here";
+
 impl Query {
     /// Its conditions, in order.
     pub fn terms(&self) -> Vec<&Term> {
@@ -52,6 +55,51 @@ impl Query {
             Self::Not(part) => part.terms(),
             Self::Term(term) => vec![term],
             Self::Raw(_) => Vec::new(),
+        }
+    }
+
+    /// Its conditions, each with whether it stands in an OR, where others may hold
+    /// in its place.
+    pub fn alternatives(&self) -> Vec<(&Term, bool)> {
+        match self {
+            Self::Any(parts) if parts.len() > 1 => {
+                self.terms().into_iter().map(|term| (term, true)).collect()
+            }
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().flat_map(Self::alternatives).collect()
+            }
+            Self::Not(part) => part.alternatives(),
+            Self::Term(term) => vec![(term, false)],
+            Self::Raw(_) => Vec::new(),
+        }
+    }
+
+    /// The same query without conditions that nothing can meet. What can never be
+    /// met is an [`Query::Any`] without parts, what always is an [`Query::All`].
+    #[must_use]
+    pub fn without(&self, never: &impl Fn(&Term) -> bool) -> Self {
+        let each = |parts: &[Self], drop: &Self, end: &Self| -> Option<Vec<Self>> {
+            let parts: Vec<Self> = parts.iter().map(|part| part.without(never)).collect();
+            let ends = parts.contains(end);
+            (!ends).then(|| parts.into_iter().filter(|part| part != drop).collect())
+        };
+        let (nothing, everything) = (Self::Any(Vec::new()), Self::All(Vec::new()));
+        match self {
+            Self::All(parts) => match each(parts, &everything, &nothing) {
+                Some(parts) => one_or(parts, Self::All),
+                None => nothing,
+            },
+            Self::Any(parts) => match each(parts, &nothing, &everything) {
+                Some(parts) => one_or(parts, Self::Any),
+                None => everything,
+            },
+            Self::Not(part) => match part.without(never) {
+                part if part == nothing => everything,
+                part if part == everything => nothing,
+                part => Self::Not(Box::new(part)),
+            },
+            Self::Term(term) if never(term) => nothing,
+            other => other.clone(),
         }
     }
 

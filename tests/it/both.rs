@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::queries::cases::CASES;
-use crate::support::{ME, Session, letter};
+use crate::support::{ME, Session, column, letter};
 
 const GOOGLE: &str = "google:mira@example.com";
 const MICROSOFT: &str = "microsoft:mira@example.com";
@@ -90,6 +90,63 @@ async fn the_same_letters_give_the_same_rows() {
         assert_eq!(threads[1].get(name), Some(row), "{name}");
     }
     assert_eq!(threads[0].len(), threads[1].len());
+}
+
+/// A label or folder that an account lacks is found nowhere in it: of an OR the
+/// other parts are, with a note; alone it is a mistake.
+#[tokio::test]
+async fn what_an_account_lacks_matches_nothing_in_an_or() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    let called = |account: &str, kind: &str| match (account, kind) {
+        (GOOGLE, _) => "no label or folder",
+        (_, "label" | "category") => "no category",
+        _ => "no folder",
+    };
+    for (q, same, kind) in [
+        ("in:Nowhere OR is:starred", "is:starred", "in"),
+        ("is:starred OR in:Nowhere/2026", "is:starred", "in"),
+        ("label:Nowhere OR is:starred", "is:starred", "label"),
+        ("category:Nowhere OR is:starred", "is:starred", "category"),
+        // Words and labels, which Outlook cannot search for at once.
+        ("label:Nowhere OR from:henrike", "from:henrike", "label"),
+        (
+            "(label:Nowhere OR from:henrike) -is:starred",
+            "from:henrike -is:starred",
+            "label",
+        ),
+        (
+            "from:henrike -(in:Nowhere OR is:starred)",
+            "from:henrike -is:starred",
+            "in",
+        ),
+    ] {
+        for account in [GOOGLE, MICROSOFT] {
+            let asked = |q: &str| json!({"q": q, "fields": ["message_id"], "account": account});
+            let found = session.json("mail_search", asked(q)).await;
+            let wanted = session.json("mail_search", asked(same)).await;
+            let ids = |document: &Value| column(document, "messages", "message_id");
+            assert_eq!(ids(&found), ids(&wanted), "{account} {q}");
+            assert!(
+                same != "is:starred" || ids(&found).len() == 6,
+                "{account} {q}"
+            );
+            let notes = session.ok("mail_search", asked(q)).await.pop().unwrap();
+            let note = format!("{} is called `Nowhere", called(account, kind));
+            assert!(notes.contains(&note), "{account} {q}: {notes}");
+            assert!(notes.contains("that part of the OR finds nothing here"));
+        }
+    }
+    for q in [
+        "in:Nowhere",
+        "in:Nowhere is:starred",
+        "in:Nowhere OR in:Nothing",
+    ] {
+        for account in [GOOGLE, MICROSOFT] {
+            let asked = json!({"q": q, "account": account});
+            let error = session.error("mail_search", asked).await;
+            assert!(error.contains("is called `Nowhere`"), "{error}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -237,13 +237,28 @@ impl Tree {
     /// # Errors
     /// [`Kind::NotFound`], or [`Kind::Argument`] with the paths to choose from.
     pub fn resolve(&self, said: &str) -> Result<&str> {
+        self.found(said, &|folder| {
+            same_name(text(&folder.item, "displayName"), said)
+        })
+    }
+
+    /// The id of the folder at this path, which may be an id or a place word.
+    ///
+    /// # Errors
+    /// Those of [`Tree::resolve`].
+    pub fn at_path(&self, said: &str) -> Result<&str> {
+        self.found(said, &|_| false)
+    }
+
+    /// The folder called `said`, or else the one that `otherwise` says yes to.
+    fn found(&self, said: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
         let word = place(said);
         let is_place = PLACES.contains(&word.as_str());
         let tests: [&dyn Fn(&Folder) -> bool; 4] = [
             &|folder| folder.id == said,
             &|folder| is_place && self.names.get(&folder.id) == Some(&word),
             &|folder| same_name(&folder.path, said) || self.placed(folder, said),
-            &|folder| same_name(text(&folder.item, "displayName"), said),
+            otherwise,
         ];
         for test in tests {
             let found: Vec<&Folder> = self.folders.iter().filter(|folder| test(folder)).collect();

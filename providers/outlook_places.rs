@@ -10,7 +10,7 @@ use super::json::{holds, text};
 use super::microsoft_answer::not_ours;
 use super::near::steps;
 use super::outlook::{Outlook, check_as};
-use super::outlook_folders::known;
+use super::outlook_folders::{Tree, known};
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::mail::Place;
@@ -76,13 +76,22 @@ pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Place
 
 async fn resolved(outlook: &Outlook, name: &str) -> Result<Place> {
     let tree = outlook.tree().await?;
-    let id = tree.resolve(name)?;
+    Ok(there(&tree, tree.resolve(name)?))
+}
+
+/// The folder at a path: none that has only its last name.
+async fn at_path(outlook: &Outlook, path: &str) -> Result<Place> {
+    let tree = outlook.tree().await?;
+    Ok(there(&tree, tree.at_path(path)?))
+}
+
+fn there(tree: &Tree, id: &str) -> Place {
     let name = tree.names().get(id);
-    Ok(Place {
+    Place {
         id: id.to_owned(),
         name: name.map_or_else(|| id.to_owned(), Clone::clone),
         made: false,
-    })
+    }
 }
 
 /// Makes the levels of a folder's name that are missing, one below the other.
@@ -101,7 +110,7 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
         // Below a folder that was made just now nothing can be.
         let is_new = above.as_ref().is_some_and(|above| above.made);
         if !is_new {
-            match resolved(outlook, &path).await {
+            match at_path(outlook, &path).await {
                 Ok(found) => {
                     above = Some(found);
                     continue;
@@ -113,7 +122,7 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
         let parent = above.as_ref().map(|above| above.id.as_str());
         let there = async || {
             outlook.forget_tree().await;
-            match resolved(outlook, &path).await {
+            match at_path(outlook, &path).await {
                 Ok(found) => Ok(Some(found.id)),
                 Err(error) if error.kind() == Kind::NotFound => Ok(None),
                 Err(error) => Err(error),
@@ -161,7 +170,7 @@ async fn post(outlook: &Outlook, parent: Option<&str>, name: &str) -> Result<Val
 /// [`Kind::Argument`] if it is there already.
 pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
     outlook.forget_tree().await;
-    let made = folder(outlook, name, true).await?;
+    let made = made(outlook, name).await?;
     if !made.made {
         return Err(Error::argument(format!(
             "the folder `{}` is there already",

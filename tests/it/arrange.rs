@@ -226,16 +226,32 @@ async fn folders_and_labels() {
         "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|its messages stay"
     );
     let outlook = Room::one(Api::Outlook, "organize").await;
+    // What is in a folder goes with it, so the call has to say that it may.
     assert_eq!(
         outlook.ok("manage", delete("folder", true)).await,
         "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with what is in \
-         it, into Deleted Items\"\n--\ndry run: nothing was written"
-            .replace("\"12", "12")
-            .replace("Items\"", "Items")
+         it, into Deleted Items; needs set={\\\"messages\\\":\\\"trash\\\"}\"\n--\ndry run: nothing was \
+         written"
     );
+    assert_eq!(
+        outlook.error("manage", delete("folder", false)).await,
+        "Bills holds 12 messages, with those in the folders below it: say \
+         set={\"messages\":\"trash\"} to have them go into Deleted Items with it, or move them first \
+         with mail_modify do=move"
+    );
+    let mut kept = delete("folder", false);
+    kept["set"] = json!({"messages": "keep"});
+    assert_eq!(
+        outlook.error("manage", kept).await,
+        "`messages` is keep: say trash to have them go into Deleted Items with the folder; to keep \
+         them, move them first with mail_modify do=move"
+    );
+    assert!(outlook.ana().written().is_empty());
+    let mut trashed = delete("folder", false);
+    trashed["set"] = json!({"messages": "trash"});
     let broken = Error::new(Kind::Timeout, "no answer");
     outlook.ana().fail("set_up", broken);
-    let told = outlook.ok("manage", delete("folder", false)).await;
+    let told = outlook.ok("manage", trashed).await;
     assert!(told.contains("Bills|delete|unknown|"), "{told}");
 }
 

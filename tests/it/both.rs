@@ -365,3 +365,57 @@ async fn what_only_one_provider_understands_is_refused() {
     let wrong = session.error("mail_read", wrong).await;
     assert!(wrong.contains("Outlook's"), "{wrong}");
 }
+
+/// A folder can have the name of one within another, and goes with what it holds,
+/// in it and below it, when the call says so; a label is a name alone.
+#[tokio::test]
+async fn folders_are_made_beside_nested_ones_and_deleted_with_care() {
+    for account in [GOOGLE, MICROSOFT] {
+        let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+        let manage = |op: &str, more: Value| {
+            let mut asked = json!({"kind": "folder", "op": op, "account": account});
+            asked
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            asked
+        };
+        for name in ["Shelf/Box", "Box", "Box/Lid"] {
+            let create = manage("create", json!({"name": name}));
+            session.ok("manage", create.clone()).await;
+            let again = session.error("manage", create).await;
+            assert!(again.contains("already"), "{account}: {again}");
+        }
+        let folders = json!({"kind": "folders", "q": "box", "account": account});
+        let folders = session.json("lookup", folders).await;
+        let mut names = column(&folders, "folders", "name");
+        names.retain(|name| name.starts_with("Box") || name.starts_with("Shelf"));
+        names.sort();
+        assert_eq!(names, ["Box", "Box/Lid", "Shelf/Box"], "{account}");
+        let delete = |name: &str| manage("delete", json!({"id": name}));
+        session.ok("manage", delete("Box/Lid")).await;
+        session.ok("manage", delete("Box")).await;
+        let inbox = json!({"q": "in:inbox", "limit": 1, "account": account});
+        let id = column(&session.json("mail_search", inbox).await, "messages", "id");
+        let moved = json!({"ids": id, "do": "move", "to": "Shelf/Box"});
+        session.ok("mail_modify", moved).await;
+        if account == GOOGLE {
+            let told = session.ok("manage", delete("Shelf/Box")).await;
+            assert!(told[0].contains("its messages stay"), "{told:?}");
+            continue;
+        }
+        // None are in the folder itself.
+        let error = session.error("manage", delete("Shelf")).await;
+        assert!(error.contains("Shelf holds 1 message"), "{error}");
+        let planned = manage("delete", json!({"id": "Shelf", "dry_run": true}));
+        let planned = session.ok("manage", planned).await;
+        assert!(planned[0].contains("1 message; with what"), "{planned:?}");
+        let told = manage(
+            "delete",
+            json!({"id": "Shelf", "set": {"messages": "trash"}}),
+        );
+        session.ok("manage", told).await;
+        let error = session.error("manage", delete("Shelf/Box")).await;
+        assert!(error.contains("Shelf/Box"), "{error}");
+    }
+}

@@ -1,4 +1,9 @@
 //! Folders, labels and categories.
+//!
+//! A folder that holds messages is deleted when the call says what becomes of
+//! them; a label is only a name that its messages lose.
+
+use serde_json::Value;
 
 use super::{Held, Set, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
@@ -7,10 +12,15 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
 use crate::provider::mail::{Place, PlaceKind, SetUp};
 use crate::provider::{Ask, Lookup, Total};
-use crate::query::{Query, Term};
+use crate::query::{self, Query, Term};
 use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{Api, CATEGORY, FOLDER, Level, MESSAGE};
 use crate::store::HandleKind;
+use crate::text::brief;
+
+/// What a call that deletes a folder says of the messages in it.
+const MESSAGES: &str = "messages";
+const SAYS: &str = r#"set={"messages":"trash"}"#;
 
 impl Pipeline {
     pub(super) async fn place(&self, asked: &Manage) -> Result<Draft> {
@@ -19,7 +29,11 @@ impl Pipeline {
             true => (&FOLDER, PlaceKind::Folder),
             false => (&CATEGORY, PlaceKind::Label),
         };
-        let set = Set::of(asked, &settable(table))?;
+        let mut columns = settable(table);
+        if asked.op == ManageOp::Delete {
+            columns.push(MESSAGES);
+        }
+        let set = Set::of(asked, &columns)?;
         let (name, colour) = (set.name()?, set.text("color")?);
         if asked.op == ManageOp::Create {
             no_id(asked)?;
@@ -28,11 +42,14 @@ impl Pipeline {
             })?;
             let owner = self.mail_held(asked.account.as_deref()).await?;
             match owner.mailbox.place(&name, kind, false).await {
+                // A name finds a folder within another, too.
+                Ok(found) if !is_at(&found, &name) => {}
                 Ok(_) => {
                     return Err(Error::argument(format!("there is {name} already"))
                         .next("choose another name"));
                 }
-                Err(error) if error.kind() == Kind::NotFound => {}
+                // Or several such.
+                Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Argument) => {}
                 Err(error) => return Err(error),
             }
             let change = match folder {
@@ -55,13 +72,14 @@ impl Pipeline {
         let said = id(asked, "its name or id, from lookup kind=folders")?;
         let (owner, place) = self.named_place(asked, said, kind).await?;
         if asked.op == ManageOp::Delete {
-            if !set.is_empty() {
-                return Err(Error::argument(
-                    "`name` and `set` are given, and op=delete takes neither",
-                )
-                .next("name what to delete by `id` alone"));
+            if name.is_some() || colour.is_some() {
+                return Err(Error::argument("op=delete takes no `name` and no `color`")
+                    .next("name what to delete by `id` alone"));
             }
-            return self.delete_place(asked, &owner, &place, folder).await;
+            let fate = set.text(MESSAGES)?;
+            return self
+                .delete_place(asked, &owner, &place, folder, fate.as_deref())
+                .await;
         }
         let name = name.filter(|name| *name != place.name);
         if name.is_none() && colour.is_none() {
@@ -105,26 +123,62 @@ impl Pipeline {
         owner: &Held,
         place: &Place,
         folder: bool,
+        fate: Option<&str>,
     ) -> Result<Draft> {
         let gmail = owner.mailbox.api() == Api::Gmail;
-        let detail = match folder && !gmail {
-            true => "with what is in it, into Deleted Items",
-            false => "its messages stay",
+        let goes = folder && !gmail;
+        let (wanted, detail) = match goes {
+            true => ("trash", "with what is in it, into Deleted Items"),
+            false => ("keep", "its messages stay"),
         };
         let id = place.id.clone();
         let (table, change) = match folder {
             true => (&FOLDER, SetUp::DeleteFolder { id }),
             false => (&CATEGORY, SetUp::DeleteCategory { id }),
         };
-        if asked.dry_run {
-            let count = match self.messages_of(owner, place, folder || gmail).await? {
-                Some(1) => "1 message; ".to_owned(),
-                Some(count) => format!("{count} messages; "),
-                None => String::new(),
+        if let Some(said) = fate.filter(|said| *said != wanted) {
+            let error = Error::argument(format!("`{MESSAGES}` is {}", brief(said)));
+            return Err(match goes {
+                true => error.next(
+                    "say trash to have them go into Deleted Items with the folder; to keep them, \
+                     move them first with mail_modify do=move",
+                ),
+                false => error.next(
+                    "say keep, or nothing: they lose the name alone; mail_modify do=trash deletes \
+                     them",
+                ),
+            });
+        }
+        let asks = goes && fate.is_none();
+        if asked.dry_run || asks {
+            let count = self.messages_of(owner, place, folder || gmail).await?;
+            let held = match count {
+                Some(1) => "1 message".to_owned(),
+                Some(count) => format!("{count} messages"),
+                None => "messages, nobody knows how many".to_owned(),
             };
-            let detail = format!("{count}{detail}");
-            let about = (place.name.as_str(), "delete", detail.as_str());
-            return self.rehearsal(owner, &change, about).await;
+            if asked.dry_run {
+                let needs = match asks && count != Some(0) {
+                    true => format!("; needs {SAYS}"),
+                    false => String::new(),
+                };
+                let detail = match count {
+                    Some(_) => format!("{held}; {detail}{needs}"),
+                    None => format!("{detail}{needs}"),
+                };
+                let about = (place.name.as_str(), "delete", detail.as_str());
+                return self.rehearsal(owner, &change, about).await;
+            }
+            if count != Some(0) {
+                return Err(Error::argument(format!(
+                    "{} holds {held}, with those in the folders below it",
+                    brief(&place.name)
+                ))
+                .next(format!(
+                    "say {SAYS} to have them go into Deleted Items with it, or move them first \
+                     with mail_modify do=move"
+                )));
+            }
         }
         let answer = self
             .set_up(owner, "delete folder", &place.id, &change)
@@ -180,13 +234,26 @@ impl Pipeline {
             names: &page.names,
             room: Room::List,
         };
-        let id = Some(&place.id);
-        let found = page
-            .items
-            .iter()
-            .find(|item| flatten::key(&FOLDER, item, &context).as_ref() == id);
-        let total = FOLDER.field("total").zip(found);
-        let texts = total.map(|(field, item)| flatten::texts(field, item, &context));
-        Ok(texts.and_then(|texts| texts.first()?.parse().ok()))
+        let text = |item: &Value, column: &str| {
+            let texts = flatten::texts(FOLDER.field(column)?, item, &context);
+            texts.into_iter().next()
+        };
+        // What is below a folder goes with it; labels have no such thing.
+        let below = format!("{}/", place.name);
+        let held = page.items.iter().filter(|item| {
+            flatten::key(&FOLDER, item, &context).as_ref() == Some(&place.id)
+                || api == Api::Outlook
+                    && text(item, "name").is_some_and(|name| name.starts_with(&below))
+        });
+        let totals: Option<Vec<u64>> = held.map(|item| text(item, "total")?.parse().ok()).collect();
+        Ok(totals
+            .filter(|all| !all.is_empty())
+            .map(|all| all.iter().sum()))
     }
+}
+
+/// True for a folder whose whole name this is.
+fn is_at(found: &Place, name: &str) -> bool {
+    let whole = |name: &str| query::place(name.trim().trim_matches('/')).to_lowercase();
+    whole(&found.name) == whole(name)
 }

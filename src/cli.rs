@@ -75,7 +75,8 @@ Environment:
   DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
   DAYSHEET_ACCESS                  how much may be changed: read, organize, draft (default), send
                                    or full; read beats --access
-  DAYSHEET_TOOLS                   the tools to offer, by the beginnings of their names
+  DAYSHEET_TOOLS                   the tools to offer, by the beginnings of their names, besides
+                                   accounts, lookup and output_read
   DAYSHEET_FILES                   folders that files are attached from and saved to (default:
                                    Daysheet among the downloads)
   DAYSHEET_LARGEST_FILE            the largest such file in MiB (default: 25)

@@ -239,7 +239,10 @@ async fn tools_above_the_level_are_not_there() {
             "mail_draft",
             "mail_send",
             "mail_modify",
-            "calendar_free"
+            "lookup",
+            "calendar_free",
+            "output_read",
+            "accounts"
         ]
     );
 }

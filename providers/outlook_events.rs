@@ -125,9 +125,10 @@ pub fn whole(graph: &Graph, id: &str) -> String {
 /// are always read.
 pub fn select(projection: &Projection, more: &[&str]) -> String {
     let roots = projection.roots();
+    // Of descriptions, which may be long, lists have the beginning.
     let roots = roots
         .into_iter()
-        .filter(|root| *root != CALENDAR)
+        .filter(|root| *root != CALENDAR && *root != "body")
         .map(|root| match root {
             RULE => "recurrence",
             other => other,

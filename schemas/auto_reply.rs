@@ -44,7 +44,7 @@ const FIELDS: &[Field] = &[
         "How the text begins that all get; set as Markdown.",
     )
     .settable()
-    .beginning(240)
+    .untrusted(240)
     .local(Markup("text")),
     field(
         "text_internal",
@@ -52,7 +52,7 @@ const FIELDS: &[Field] = &[
         "Outlook, where there are two: the text for people of the organization.",
     )
     .settable()
-    .beginning(240)
+    .untrusted(240)
     .local(Markup("text_internal")),
     field(
         "text_external",
@@ -60,7 +60,7 @@ const FIELDS: &[Field] = &[
         "Outlook, where there are two: the text for people outside, as `audience` has them.",
     )
     .settable()
-    .beginning(240)
+    .untrusted(240)
     .local(Markup("text_external")),
     field(
         "audience",

@@ -2,7 +2,7 @@
 
 use super::Kind::Text;
 use super::Level::Key;
-use super::Source::Path;
+use super::Source::{Address, Either, Path};
 use super::{Field, Table, field, table};
 
 /// One row per message or event.
@@ -28,7 +28,7 @@ const FIELDS: &[Field] = &[
         .local(Path("when")),
     field("who", Text, "Sender or organizer.")
         .untrusted(60)
-        .local(Path("who")),
+        .local(Either(&[Address("who"), Path("who")])),
     field("title", Text, "Subject or title.")
         .untrusted(72)
         .local(Path("title")),

@@ -75,7 +75,7 @@ const FIELDS: &[Field] = &[
         "people",
         Text,
         "Who is asked besides the organizer, with the answer: + yes, - no, ~ perhaps, ? none; \
-         `me` is you; the first five and a count of the rest.",
+         `me` is you; the first five and a count of the rest, all with detail: full.",
     )
     .untrusted(120)
     .gmail(Guests(&GOOGLE_GUESTS, true))
@@ -190,9 +190,9 @@ const FIELDS: &[Field] = &[
     .outlook(Zone("originalStartTimeZone")),
     field("notes", Text, "How its description begins.")
         .level(More)
-        .beginning(120)
+        .untrusted(120)
         .gmail(Markup("description"))
-        .outlook(Path("bodyPreview")),
+        .outlook(Either(&[Markup("body/content"), Path("bodyPreview")])),
     field("updated", Time, "When it was last changed.")
         .level(More)
         .gmail(Rfc3339("updated"))

@@ -4,7 +4,7 @@
 
 use super::Kind::{End, Handle, Start, Text};
 use super::Level::{Key, More};
-use super::Source::{GoogleWhen, Guests, Join, Path, Until};
+use super::Source::{Address, GoogleWhen, Guests, Join, Path, Until};
 use super::{Field, GuestNames, Source, Table, field, table};
 
 /// One row per event of a message's calendar part.
@@ -51,7 +51,7 @@ const FIELDS: &[Field] = &[
         .local(Path("where")),
     field("organizer", Text, "Who called it.")
         .untrusted(80)
-        .local(Path("organizer")),
+        .local(Address("organizer")),
     field(
         "people",
         Text,

@@ -102,7 +102,10 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
         _ => {}
     }
     if let Some(cap) = field.untrusted {
-        property.insert("maxLength".to_owned(), json!(longest(cap)));
+        // All people of an event may be told.
+        if !matches!(field.gmail, Source::Guests(..)) {
+            property.insert("maxLength".to_owned(), json!(longest(cap)));
+        }
         property.insert("x-untrusted".to_owned(), json!(true));
     }
     property.insert("description".to_owned(), json!(field.doc));

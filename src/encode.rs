@@ -90,6 +90,18 @@ impl Format {
 }
 
 impl Document {
+    /// The columns with cells that show a part of their value, and how many.
+    pub fn cuts(&self) -> Vec<(&'static str, usize)> {
+        let mut cuts: Vec<(&'static str, usize)> = Vec::new();
+        for (_, cut) in self.tables.iter().flat_map(RowTable::cuts) {
+            match cuts.iter_mut().find(|(column, _)| *column == cut.column) {
+                Some((_, count)) => *count += 1,
+                None => cuts.push((cut.column, 1)),
+            }
+        }
+        cuts
+    }
+
     /// The document as text.
     pub fn encode(&self, format: Format) -> String {
         match format {

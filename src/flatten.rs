@@ -5,20 +5,20 @@
 //! Text that strangers wrote is cleaned and cut here, by the column's own mark,
 //! so that no caller can forget. No I/O, no clock.
 
+mod member;
+
 use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::{Api, Field, GuestNames, Kind, Source, Table, wire};
+use self::member::{Member, guests, recipient, sample};
+use crate::row::{Cell, Cut, Extra, RowTable};
+use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text;
 use crate::text::verdict::{self, Doubt, Heads, Results};
 use crate::when::{self, When};
-
-/// How many members of a list of people or names a cell shows before `+N`.
-const SAMPLE: usize = 5;
 
 /// What the objects do not say themselves.
 #[derive(Debug, Clone)]
@@ -43,7 +43,8 @@ pub enum Room {
     /// A row of a list: text is cut at its column's cap.
     #[default]
     List,
-    /// A row about one thing that was asked for: four times the cap.
+    /// A row about one thing that was asked for: four times the cap, and four
+    /// times as many members of a list.
     One,
 }
 
@@ -60,8 +61,6 @@ impl Room {
 /// What flattening could not show as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Columns with cells cut at their cap, and how many.
-    pub cut: Vec<(&'static str, usize)>,
     /// Columns with values of an unexpected type, and how many.
     pub odd: Vec<(&'static str, usize)>,
 }
@@ -90,12 +89,11 @@ pub fn flatten(
             odd: false,
         };
         let mut cells = Vec::with_capacity(columns.len());
+        let mut cuts = Vec::new();
         for field in columns {
             let value = reader.read(object, field.source(context.api));
             let (cell, cut) = finish(field, value, context, &mut reader.odd);
-            if cut && !field.beginning {
-                Report::count(&mut report.cut, field.name);
-            }
+            cuts.extend(cut.filter(|_| !field.beginning));
             if std::mem::take(&mut reader.odd) {
                 Report::count(&mut report.odd, field.name);
             }
@@ -107,6 +105,7 @@ pub fn flatten(
             Extra {
                 provider_id,
                 text: None,
+                cuts,
             },
         );
     }
@@ -148,7 +147,7 @@ pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
     };
     match reader.read(object, field.source(context.api)) {
         Read::Text(text) => vec![text],
-        Read::List(list) => list,
+        Read::List(list) => list.iter().map(Member::whole).collect(),
         Read::Words(words) => words.into_iter().map(str::to_owned).collect(),
         Read::Count(count) => vec![count.to_string()],
         _ => Vec::new(),
@@ -190,9 +189,9 @@ enum Read {
     Time(Timestamp),
     When(When),
     Until(When, When),
-    List(Vec<String>),
+    List(Vec<Member>),
     /// Single words, which need no comma between them.
-    Marked(Vec<String>),
+    Marked(Vec<Member>),
     Words(Vec<&'static str>),
 }
 
@@ -268,13 +267,13 @@ impl Reader<'_> {
                 Some(value) => Read::List(
                     text::address_list(value)
                         .iter()
-                        .map(ToString::to_string)
+                        .map(|person| Member::person(person, ""))
                         .collect(),
                 ),
                 None => Read::Nothing,
             },
             Source::Address(path) => match at(object, path).and_then(recipient) {
-                Some(text) => Read::Text(text),
+                Some(person) => Read::List(vec![person]),
                 None => Read::Nothing,
             },
             Source::Addresses(path) => match at(object, path) {
@@ -284,7 +283,7 @@ impl Reader<'_> {
             Source::Join(path) => match at(object, path) {
                 Some(Value::Array(list)) => Read::List(
                     list.iter()
-                        .filter_map(|item| item.as_str().map(str::to_owned))
+                        .filter_map(|item| item.as_str().map(Member::text))
                         .collect(),
                 ),
                 other => self.unexpected(other),
@@ -382,11 +381,11 @@ impl Reader<'_> {
                 other => self.unexpected(other),
             },
             Source::Each(path, inner) => {
-                let mut values: Vec<String> = Vec::new();
+                let mut values: Vec<Member> = Vec::new();
                 for item in list(object, path) {
                     let found = match self.read(item, *inner) {
                         Read::List(texts) => texts,
-                        Read::Text(text) => vec![text],
+                        Read::Text(text) => vec![Member::text(&text)],
                         _ => Vec::new(),
                     };
                     for value in found {
@@ -460,7 +459,10 @@ impl Reader<'_> {
                 .cloned()
         };
         match value {
-            Some(Value::Array(list)) => Read::List(list.iter().filter_map(named).collect()),
+            Some(Value::Array(list)) => {
+                let names = list.iter().filter_map(named);
+                Read::List(names.map(|name| Member::text(&name)).collect())
+            }
             Some(id @ Value::String(_)) => named(id).map_or(Read::Nothing, Read::Text),
             other => self.unexpected(other),
         }
@@ -487,84 +489,55 @@ impl Reader<'_> {
     }
 }
 
-/// Makes a cell of what was read, as the column's kind and marks say.
-///
-/// The second value is true when text was cut.
-fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cell, bool) {
+/// Makes a cell of what was read, as the column's kind and marks say; and what of
+/// it is not shown.
+fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cell, Option<Cut>) {
     let text = match (field.kind, value) {
-        (_, Read::Nothing) => return (Cell::Null, false),
-        (Kind::Flag, Read::Flag(flag)) => return (Cell::Flag(flag), false),
-        (Kind::Count, Read::Count(count)) => return (Cell::Count(count), false),
+        (_, Read::Nothing) => return (Cell::Null, None),
+        (Kind::Flag, Read::Flag(flag)) => return (Cell::Flag(flag), None),
+        (Kind::Count, Read::Count(count)) => return (Cell::Count(count), None),
         (Kind::Count, Read::Text(text)) => {
             return match text.parse() {
-                Ok(count) => (Cell::Count(count), false),
+                Ok(count) => (Cell::Count(count), None),
                 Err(_) => {
                     *odd = true;
-                    (Cell::Null, false)
+                    (Cell::Null, None)
                 }
             };
         }
-        (Kind::Words, Read::Words(words)) => return (Cell::Text(words.join(" ")), false),
-        (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, context.zone)), false),
+        (Kind::Words, Read::Words(words)) => return (Cell::Text(words.join(" ")), None),
+        (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, context.zone)), None),
         (Kind::Start, Read::When(start)) => {
-            return (Cell::Text(when::start(start, context.zone)), false);
+            return (Cell::Text(when::start(start, context.zone)), None);
         }
         (Kind::End, Read::Until(start, end)) => {
-            return (Cell::Text(when::end(start, end, context.zone)), false);
+            return (Cell::Text(when::end(start, end, context.zone)), None);
         }
-        (Kind::Handle(_), Read::Text(id)) => return (Cell::Id(id), false),
+        (Kind::Handle(_), Read::Text(id)) => return (Cell::Id(id), None),
         (Kind::Text, Read::Text(text)) => text,
         (Kind::Text, Read::Flag(flag)) => flag.to_string(),
         (Kind::Text, Read::Count(count)) => count.to_string(),
         (Kind::Text, Read::List(list) | Read::Marked(list)) if list.is_empty() => {
-            return (Cell::Null, false);
+            return (Cell::Null, None);
         }
         (Kind::Text, Read::List(list)) => return sample(field, &list, ", ", context.room),
         (Kind::Text, Read::Marked(list)) => return sample(field, &list, " ", context.room),
         _ => {
             *odd = true;
-            return (Cell::Null, false);
+            return (Cell::Null, None);
         }
     };
-    match field.untrusted {
-        Some(cap) => {
-            let (text, cut) = text::clip(text::cell(&text), context.room.cap(cap));
-            (Cell::Text(text), cut)
-        }
-        None => (Cell::Text(text), false),
-    }
-}
-
-/// The first members of a list and a count of the rest, under the column's cap.
-///
-/// A sample that says how many more there are is not counted as cut.
-fn sample(field: &Field, list: &[String], between: &str, room: Room) -> (Cell, bool) {
-    let cap = field.untrusted.map_or(usize::MAX, |cap| room.cap(cap));
-    let mut text = String::new();
-    let mut chars = 0;
-    let mut cut = false;
-    let mut shown = 0;
-    for member in list.iter().take(SAMPLE) {
-        let (member, clipped) = match field.untrusted {
-            Some(_) => text::clip(text::cell(member), 80),
-            None => (member.clone(), false),
-        };
-        let more = member.chars().count() + if shown == 0 { 0 } else { between.len() };
-        if shown > 0 && chars + more > cap {
-            break;
-        }
-        if shown > 0 {
-            text.push_str(between);
-        }
-        text.push_str(&member);
-        chars += more;
-        shown += 1;
-        cut |= clipped;
-    }
-    if list.len() > shown {
-        text.push_str(&format!(" +{}", list.len() - shown));
-    }
-    (Cell::Text(text), cut)
+    let Some(cap) = field.untrusted else {
+        return (Cell::Text(text), None);
+    };
+    let whole = text::cell(&text);
+    let (shown, cut) = text::clip(whole.clone(), context.room.cap(cap));
+    let cut = cut.then_some(Cut {
+        column: field.name,
+        whole,
+        members: None,
+    });
+    (Cell::Text(shown), cut)
 }
 
 /// `2026-02-03 18h05`: no colon, so that no format has to quote it.
@@ -578,67 +551,6 @@ pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
         local.hour(),
         local.minute()
     )
-}
-
-/// The people of a meeting; the account's owner first, rooms not among them.
-fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str) -> Vec<String> {
-    let text = |guest: &Value, path: &str| {
-        at(guest, path)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
-    };
-    let says = |guest: &Value, (path, word): (&str, &str)| match at(guest, path) {
-        Some(Value::Bool(flag)) => *flag && word == "true",
-        Some(Value::String(text)) => text == word,
-        _ => false,
-    };
-    let (mut me, mut others) = (Vec::new(), Vec::new());
-    for guest in list {
-        let (name, email) = (text(guest, names.name), text(guest, names.address));
-        let own = says(guest, (names.me, "true"))
-            || (!email.is_empty() && email.eq_ignore_ascii_case(own));
-        let organizer = says(guest, names.organizer);
-        if says(guest, names.room) || (short && organizer) {
-            continue;
-        }
-        let answer = text(guest, names.answer);
-        let (mark, word) = wire::ANSWERS
-            .iter()
-            .find(|(known, ..)| *known == answer)
-            .map_or(('?', "no answer"), |(_, mark, word)| (*mark, *word));
-        let shown = match (short, own) {
-            (true, true) => format!("me{mark}"),
-            (true, false) => format!("{}{mark}", short_name(&name, &email)),
-            (false, _) => {
-                let name = (!name.is_empty() && name != email).then_some(name);
-                let who = text::Address { name, email };
-                let word = if organizer { "organizer" } else { word };
-                format!("{who} {word}")
-            }
-        };
-        if own { &mut me } else { &mut others }.push(shown);
-    }
-    me.append(&mut others);
-    me
-}
-
-/// What is before the @ of an address; the name where there is no address.
-fn short_name(name: &str, email: &str) -> String {
-    // What could be taken for the owner, or for several people, is shown whole.
-    let own = |name: &str| text::verdict::looks_like(name, "me");
-    let plain = |local: &str| {
-        !local.is_empty()
-            && !own(local)
-            && !local.contains(|char: char| char.is_whitespace() || "+~?,\"".contains(char))
-    };
-    match email.split_once('@') {
-        Some((local, _)) if plain(local) => local.to_owned(),
-        _ if !email.is_empty() && !own(email) => email.split_whitespace().collect(),
-        _ if own(name) || own(email) => "(no address)".to_owned(),
-        _ => name.split_whitespace().collect(),
-    }
 }
 
 /// Text that may be HTML, as text.
@@ -689,19 +601,6 @@ fn is_one_of(value: &str, words: &[&str]) -> bool {
     let ends = |c: char| c.is_whitespace() || matches!(c, ';' | '(');
     let own = value.trim_start().split(ends).next().unwrap_or_default();
     words.is_empty() || words.iter().any(|word| own.eq_ignore_ascii_case(word))
-}
-
-/// A Graph recipient as `Name <address>`.
-fn recipient(value: &Value) -> Option<String> {
-    let inner = value.get(wire::RECIPIENT)?;
-    let (name, address) = wire::ADDRESS;
-    let email = inner.get(address).and_then(Value::as_str).unwrap_or("");
-    let name = inner.get(name).and_then(Value::as_str).map(str::to_owned);
-    let shown = text::Address {
-        name: name.filter(|name| !name.is_empty() && name != email),
-        email: email.to_owned(),
-    };
-    Some(shown.to_string())
 }
 
 fn to_count(len: usize) -> i64 {

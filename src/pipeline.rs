@@ -410,14 +410,6 @@ fn zone_name(zone: &jiff::tz::TimeZone) -> String {
 
 fn report_lines(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
-    if !report.cut.is_empty() {
-        let columns: Vec<_> = report
-            .cut
-            .iter()
-            .map(|(name, count)| format!("{name} in {count}"))
-            .collect();
-        lines.push(format!("shortened, ending in …: {}", columns.join(", ")));
-    }
     for (name, count) in &report.odd {
         lines.push(format!(
             "{name} is null in {count} because the provider's value was of an unexpected type"

@@ -47,6 +47,19 @@ pub struct Extra {
     pub provider_id: Option<String>,
     /// A long text, which stands in a block of its own in TOON.
     pub text: Option<String>,
+    /// What of its cells is not shown; no format shows it.
+    pub cuts: Vec<Cut>,
+}
+
+/// A cell that shows a part of its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The name of its column.
+    pub column: &'static str,
+    /// All of the value.
+    pub whole: String,
+    /// Of a list, all of its members, each cut as those that are shown are.
+    pub members: Option<String>,
 }
 
 impl RowTable {
@@ -151,7 +164,7 @@ impl RowTable {
         self.cells.splice(at * width..at * width, cells.take(width));
         let extra = Extra {
             provider_id: Some(id.to_owned()),
-            text: None,
+            ..Extra::default()
         };
         self.extras.insert(at, extra);
     }
@@ -164,7 +177,7 @@ impl RowTable {
     }
 
     /// Keeps the rows that `keep` says yes to.
-    pub fn retain(&mut self, mut keep: impl FnMut(&[Cell]) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&[Cell], &Extra) -> bool) {
         let mut kept = Self {
             section: self.section,
             lowered: self.lowered,
@@ -175,7 +188,7 @@ impl RowTable {
         let mut cells = std::mem::take(&mut self.cells).into_iter();
         for extra in std::mem::take(&mut self.extras) {
             let row: Vec<Cell> = cells.by_ref().take(width).collect();
-            if keep(&row) {
+            if keep(&row, &extra) {
                 kept.push(row, extra);
             }
         }
@@ -205,6 +218,45 @@ impl RowTable {
             }
         }
         Some(merged)
+    }
+
+    /// The cells that show a part of their value, each with the number of its row.
+    pub fn cuts(&self) -> impl Iterator<Item = (usize, &Cut)> {
+        let shown = |cut: &&Cut| self.columns.iter().any(|field| field.name == cut.column);
+        let rows = self.extras.iter().enumerate();
+        rows.flat_map(move |(at, extra)| extra.cuts.iter().filter(shown).map(move |cut| (at, cut)))
+    }
+
+    /// Shows all members of lists, each as the others are.
+    pub fn show_members(&mut self) {
+        let width = self.columns.len().max(1);
+        let rows = self.cells.chunks_mut(width).zip(&mut self.extras);
+        for (cells, extra) in rows {
+            extra.cuts.retain_mut(|cut| {
+                let column = self.columns.iter().position(|it| it.name == cut.column);
+                let cell = column.and_then(|at| cells.get_mut(at));
+                let (Some(members), Some(cell)) = (cut.members.take(), cell) else {
+                    return true;
+                };
+                let all = members == cut.whole;
+                *cell = Cell::Text(members);
+                !all
+            });
+        }
+    }
+
+    /// Shows all of every cell: for rows that others are made of, not to be read.
+    pub fn show_whole(&mut self) {
+        let width = self.columns.len().max(1);
+        let rows = self.cells.chunks_mut(width).zip(&mut self.extras);
+        for (cells, extra) in rows {
+            for cut in std::mem::take(&mut extra.cuts) {
+                let column = self.columns.iter().position(|it| it.name == cut.column);
+                if let Some(cell) = column.and_then(|at| cells.get_mut(at)) {
+                    *cell = Cell::Text(cut.whole);
+                }
+            }
+        }
     }
 
     /// Gives the row at `at` its long text.

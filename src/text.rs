@@ -110,6 +110,25 @@ pub fn clip(s: String, most: usize) -> (String, bool) {
     (format!("{}…", head.trim_end()), true)
 }
 
+/// How many columns a text takes, as [`clip`] counts them.
+pub fn width(s: &str) -> usize {
+    match s.is_ascii() {
+        true => s.len(),
+        false => s.graphemes(true).map(columns).sum(),
+    }
+}
+
+/// The end of `s` that has at most `most` columns, after a `…`.
+pub fn clip_start(s: &str, most: usize) -> String {
+    let mut width = 1;
+    let fitting = s.grapheme_indices(true).rev().take_while(|(_, grapheme)| {
+        width += columns(grapheme);
+        width <= most
+    });
+    let from = fitting.last().map_or(s.len(), |(at, _)| at);
+    format!("…{}", s.get(from..).unwrap_or_default())
+}
+
 /// How many columns a grapheme takes. At least one for each of its characters,
 /// so that marks piled upon a letter are not free.
 fn columns(grapheme: &str) -> usize {

@@ -21,6 +21,8 @@ use super::plan::{TooSmall, plan_of};
 use super::value::Strategy;
 use crate::encode::Format;
 use crate::error::{Error, Kind, Result};
+use crate::row::Cell;
+use crate::text::fence::Fence;
 use crate::text::{LINE, wrapped};
 
 /// The most bytes of an answer, whatever its budget: what clients take at once.
@@ -71,6 +73,8 @@ pub struct Fitted {
     pub notes: bool,
     /// How much of the items is shown how; nothing when all of it is.
     pub shortened: Option<Shortened>,
+    /// How many cells of the whole answer show a part of their value.
+    pub cut: usize,
 }
 
 /// What was shortened in one chunk.
@@ -126,6 +130,28 @@ impl Whole {
         }
     }
 
+    /// All of a draft as it is kept to be read on in, whatever it was asked for.
+    pub fn kept(draft: &Draft, secret: &[u8; 32]) -> Self {
+        Self::of(draft, Format::default(), secret).with_cuts(draft, secret)
+    }
+
+    /// The same with the values that cells show a part of, in fences of their own.
+    fn with_cuts(mut self, draft: &Draft, secret: &[u8; 32]) -> Self {
+        let at = self.blocks.len() - usize::from(self.notes);
+        let values = draft.document.tables.iter().flat_map(|table| {
+            table.cuts().map(move |(row, cut)| {
+                let name = match table.row(row) {
+                    Some(([Cell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
+                    _ => format!("{}[{}]", table.name(), row + 1),
+                };
+                let name = format!("{name}.{}", cut.column);
+                Fence::new(&cut.whole, secret).around(&name, &cut.whole)
+            })
+        });
+        self.blocks.splice(at..at, values);
+        self
+    }
+
     /// The blocks as one text of lines.
     pub fn text(&self) -> String {
         self.blocks.join("\n")
@@ -174,20 +200,43 @@ pub fn fit(
     asked: &Asked<'_>,
     output: impl FnOnce(&Whole) -> String,
 ) -> Result<Fitted> {
+    // What is kept is the same however it was asked for: it has lines to be
+    // read by, and can be asked for again.
+    let kept = || Whole::kept(draft, asked.secret);
+    let cuts = draft.document.cuts();
+    let cut = cuts.iter().map(|(_, count)| count).sum();
+    let mut output = Some(output);
+    let mut keep = |whole: &Whole| {
+        output
+            .take()
+            .map(|output| output(whole))
+            .unwrap_or_default()
+    };
+    let told;
+    let (draft, known) = match cuts.is_empty() {
+        true => (draft, None),
+        false => {
+            let whole = kept();
+            let id = keep(&whole);
+            told = Draft {
+                notes: [draft.notes.clone(), vec![words::cut(&cuts, &id)]].concat(),
+                ..draft.clone()
+            };
+            (&told, Some((whole, id)))
+        }
+    };
     let whole = Whole::of(draft, asked.format, asked.secret);
     if let Some(fitted) = as_it_is(&whole, asked) {
         return match asked.chunk {
-            0 | 1 => Ok(fitted),
+            0 | 1 => Ok(Fitted { cut, ..fitted }),
             chunk => Err(no_such_chunk(chunk, 1)),
         };
     }
-    // What is kept is the same however it was asked for: it has lines to be
-    // read by, and can be asked for again.
-    let kept = match asked.format != Format::default() {
-        true => Whole::of(draft, Format::default(), asked.secret),
-        false => whole,
-    };
-    let id = output(&kept);
+    let (kept, id) = known.unwrap_or_else(|| {
+        let whole = kept();
+        let id = keep(&whole);
+        (whole, id)
+    });
     let (pieces, chunks) = chunks(draft, asked, &id, &kept.starts).map_err(|short| {
         // What was found to be needed is what the first thing that did not fit
         // needs; it is tried until all does.
@@ -252,6 +301,7 @@ pub fn fit(
         chunk: (wanted, count),
         notes: true,
         shortened: Some(shortened),
+        cut,
     })
 }
 
@@ -304,6 +354,7 @@ fn as_it_is(whole: &Whole, asked: &Asked<'_>) -> Option<Fitted> {
         chunk: (1, 1),
         notes: whole.notes,
         shortened: None,
+        cut: 0,
     })
 }
 

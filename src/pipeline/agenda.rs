@@ -22,6 +22,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use self::calendars::{Wanted, chosen, unknown_calendar};
 use self::gather::{Asked, Gathered, Row, gather};
@@ -36,13 +37,13 @@ use crate::accounts::Account;
 use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::Room;
+use crate::flatten::{self, Room};
 use crate::ical;
 use crate::project::project;
 use crate::provider::calendar::{Calendars, Facts};
 use crate::request::agenda::Agenda;
 use crate::row::{Cell, RowTable};
-use crate::schemas::{EVENT, Field};
+use crate::schemas::{Api, EVENT, Field};
 use crate::times::{self, Here};
 
 /// One account of a search.
@@ -53,6 +54,9 @@ struct Part {
     port: Arc<dyn Calendars>,
     gathered: Gathered,
 }
+
+/// The most characters of a description in Outlook's lists.
+const PREVIEW: usize = 255;
 
 impl Pipeline {
     pub(super) async fn agenda(&self, asked: Agenda) -> Result<Draft> {
@@ -276,6 +280,12 @@ impl Pipeline {
             let mut own = Vec::new();
             let mut rows = flattening.rows(&EVENT, columns, &items, &names, &mut own);
             self.hand_out(&mut rows, &part.account).await?;
+            own.extend(beginnings(
+                part.port.api(),
+                columns,
+                &items,
+                &flattening.context(&names),
+            ));
             let facts = mine.iter().map(|row| Some(row.facts.clone()));
             self.remember(&rows, facts).await?;
             notes.extend(own.into_iter().map(|note| match plan.merged {
@@ -285,8 +295,12 @@ impl Pipeline {
             tables.push(rows);
         }
         let order = shown.iter().map(|(owner, _)| *owner);
-        Ok(RowTable::interleave(tables, order)
-            .unwrap_or_else(|| RowTable::new(&EVENT, columns.to_vec())))
+        let mut rows = RowTable::interleave(tables, order)
+            .unwrap_or_else(|| RowTable::new(&EVENT, columns.to_vec()));
+        if plan.is_full() {
+            rows.show_members();
+        }
+        Ok(rows)
     }
 
     /// The names that no calendar has: an error, unless an account that is
@@ -412,6 +426,27 @@ impl Pipeline {
             })
             .collect();
         self.store.remember_events(&shown).await
+    }
+}
+
+/// A note on descriptions that Outlook's lists have the beginning of.
+fn beginnings(
+    api: Api,
+    columns: &[&'static Field],
+    items: &[Value],
+    context: &flatten::Context,
+) -> Option<String> {
+    let notes = columns.iter().find(|field| field.name == "notes")?;
+    let long = |item: &&Value| {
+        let texts = flatten::texts(notes, item, context);
+        texts.iter().any(|text| text.chars().count() >= PREVIEW)
+    };
+    match items.iter().filter(long).count() {
+        count @ 1.. if api == Api::Outlook => Some(format!(
+            "notes: Outlook's lists have {PREVIEW} characters at most, in {count} that may be \
+             longer: calendar_search ids=ID fields=notes has all"
+        )),
+        _ => None,
     }
 }
 

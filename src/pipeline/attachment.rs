@@ -246,7 +246,7 @@ fn link(said: &str, file: &HeldFile) -> Draft {
 fn about(file: &HeldFile) -> Draft {
     let mut draft = Draft::default();
     let scalars = &mut draft.document.scalars;
-    scalars.push(("name", Cell::Text(shown(&file.name))));
+    scalars.push(("name", Cell::Text(text::cell(&file.name))));
     scalars.push(("type", Cell::Text(media(file))));
     let size = i64::try_from(file.size).unwrap_or(i64::MAX);
     scalars.push(("bytes", Cell::Count(size)));
@@ -258,7 +258,7 @@ fn shown(name: &str) -> String {
 }
 
 fn media(file: &HeldFile) -> String {
-    match text::clip(text::cell(&file.media), NAME).0 {
+    match text::cell(&file.media) {
         empty if empty.is_empty() => "application/octet-stream".to_owned(),
         media => media,
     }

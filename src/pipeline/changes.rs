@@ -21,7 +21,7 @@ use crate::project::project;
 use crate::provider::calendar::Changes;
 use crate::request::changes::ChangesOf;
 use crate::row::{Cell, RowTable};
-use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table};
+use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
 
 /// The most pages that one call asks one source for.
 const MOST_PAGES: usize = 10;
@@ -305,7 +305,6 @@ impl Pipeline {
         };
         for page in &told.pages {
             for (change, items) in [("new", &page.new), ("changed", &page.changed)] {
-                // What is cut is cut in the search's rows alike.
                 let mut rows = flattening.rows(
                     told.of.table(),
                     &columns,
@@ -314,6 +313,8 @@ impl Pipeline {
                     &mut Vec::new(),
                 );
                 bytes += rows.source_bytes();
+                // What is cut is cut, and counted, where it is shown.
+                rows.show_whole();
                 self.hand_out(&mut rows, &told.account).await?;
                 into.extend(rows.rows().map(|row| object(row, change, &label, several)));
             }
@@ -345,7 +346,7 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
         "id": shown(id),
         "change": change,
         "when": shown(when),
-        "who": shown(who),
+        "who": person(who),
         "title": shown(title),
         "flags": shown(flags),
     });
@@ -353,6 +354,21 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
         object.insert("account".to_owned(), label.into());
     }
     object
+}
+
+/// A sender or organizer in the form that the registry's sources read.
+fn person(cell: &Cell) -> Value {
+    let parts = match cell {
+        Cell::Text(text) => text
+            .strip_suffix('>')
+            .and_then(|text| text.rsplit_once(" <")),
+        _ => None,
+    };
+    let Some((name, email)) = parts else {
+        return shown(cell);
+    };
+    let (key, (named, address)) = (wire::RECIPIENT, wire::ADDRESS);
+    json!({ key: { named: name, address: email } })
 }
 
 fn shown(cell: &Cell) -> Value {

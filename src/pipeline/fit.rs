@@ -17,6 +17,7 @@ use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::request::{Call, Request};
 use crate::row::{Cell, RowTable};
+use crate::schemas::EVENT;
 use crate::tools::{self, Effect};
 
 /// How long an answer in chunks is kept.
@@ -63,6 +64,8 @@ pub struct Stats {
     pub source_bytes: usize,
     /// What was shortened, when the answer is a part of a larger one.
     pub shortened: Option<Shortened>,
+    /// How many cells of the whole answer show a part of their value.
+    pub cut: usize,
     /// What the plan took its tokens to be, when there was one.
     pub planned: usize,
     /// Which chunk it is, of how many.
@@ -180,7 +183,16 @@ impl Pipeline {
                 budget = then;
                 (draft, false)
             }
-            None => (Arc::new(self.draft(action, format, caller).await?), true),
+            None => {
+                let mut draft = self.draft(action, format, caller).await?;
+                if format.has_text_fields() {
+                    // Programs take all people of an event.
+                    let tables = draft.document.tables.iter_mut();
+                    let events = tables.filter(|table| *table.table() == EVENT);
+                    events.for_each(RowTable::show_members);
+                }
+                (Arc::new(draft), true)
+            }
         };
         let tool = tools::find(call.tool);
         let writes = tool.is_some_and(|tool| tool.effect != Effect::Read);
@@ -251,6 +263,7 @@ impl Pipeline {
                     .map(RowTable::source_bytes)
                     .sum(),
                 shortened: fitted.shortened,
+                cut: fitted.cut,
                 planned: fitted.planned,
                 chunk: fitted.chunk,
                 hash,
@@ -266,7 +279,7 @@ impl Pipeline {
         let draft = self.draft(request.action, request.format, &Nobody).await?;
         self.strangers_in(&draft).await?;
         let secret = self.store.fence_secret().await?;
-        Ok(Whole::of(&draft, Format::default(), &secret).text())
+        Ok(Whole::kept(&draft, &secret).text())
     }
 
     /// What fits of a draft; and the whole of it, when that is more.

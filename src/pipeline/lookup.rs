@@ -19,7 +19,7 @@ use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::{self, Page, People};
 use crate::request::{Columns, Listing, Lookup};
-use crate::row::{Cell, RowTable};
+use crate::row::{Cell, Extra, RowTable};
 use crate::schemas::{
     self, ALIAS, AUTO_REPLY, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Field, Level, RULE, SCHEMA,
     SETTING, Table,
@@ -93,14 +93,19 @@ impl Pipeline {
                 own.insert_unread(usize::MAX, &one.id);
             }
             if let Some(q) = plan.filter() {
-                // What could not be fetched may be what is looked for.
-                own.retain(|row| mentions(row, q) || matches!(row, [_, Cell::Null, ..]));
+                // What could not be fetched may be what is looked for. A handle and
+                // a name are looked at, or a name.
+                let first: Vec<&str> = columns.iter().take(2).map(|field| field.name).collect();
+                own.retain(|row, extra| {
+                    let (cells, _) = row.split_at(row.len().min(2));
+                    says(cells, extra, &first, q) || matches!(row, [_, Cell::Null, ..])
+                });
             }
             // What of this account's rows stands on this page of ours.
             let (first, count) = (part.place.shown, own.len());
             let end = count.min(first.saturating_add(plan.limit - rows.len()));
             let mut at = 0..count;
-            own.retain(|_| at.next().is_some_and(|at| (first..end).contains(&at)));
+            own.retain(|_, _| at.next().is_some_and(|at| (first..end).contains(&at)));
             all += count;
             if let Some(account) = &part.account {
                 self.hand_out(&mut own, account).await?;
@@ -362,10 +367,8 @@ impl Plan {
                 .then(|| "nobody found: try part of the name or of the address".to_owned());
         }
         let known = |email: &str| {
-            let wanted = email.to_lowercase();
-            rows.rows().flatten().any(
-                |cell| matches!(cell, Cell::Text(text) if text.to_lowercase().contains(&wanted)),
-            )
+            let mut all = rows.rows().zip(rows.extras());
+            all.any(|(row, extra)| says(row, extra, &["name", "emails"], email))
         };
         let unknown: Vec<&str> = self
             .emails
@@ -385,10 +388,13 @@ impl Plan {
     }
 }
 
-/// True when one of the first two cells says `q`: a handle and a name, or a name.
-fn mentions(row: &[Cell], q: &str) -> bool {
+/// True when one of the cells says `q`, or what these columns have besides.
+fn says(cells: &[Cell], extra: &Extra, columns: &[&str], q: &str) -> bool {
     let wanted = q.to_lowercase();
-    row.iter()
-        .take(2)
-        .any(|cell| matches!(cell, Cell::Text(text) if text.to_lowercase().contains(&wanted)))
+    let has = |text: &str| text.to_lowercase().contains(&wanted);
+    let mut cuts = extra.cuts.iter();
+    cells
+        .iter()
+        .any(|cell| matches!(cell, Cell::Text(text) if has(text)))
+        || cuts.any(|cut| columns.contains(&cut.column) && has(&cut.whole))
 }

@@ -54,6 +54,7 @@ pub(super) fn result(answer: Answer) -> CallToolResult {
         "ratio": (stats.source_bytes > 0)
             .then(|| (100 * stats.bytes / stats.source_bytes) as f64 / 100.0),
         "truncated": stats.shortened.is_some(),
+        "cut": stats.cut,
         "chunk": chunk,
         "chunks": chunks,
         "hash": stats.hash,

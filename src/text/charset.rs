@@ -132,6 +132,9 @@ fn encoding(label: &str) -> Option<&'static Encoding> {
         return Some(found);
     }
     let dashed = label.replace('_', "-");
+    if let Some(found) = Encoding::for_label_no_replacement(dashed.as_bytes()) {
+        return Some(found);
+    }
     let known = match dashed.as_str() {
         "utf8mb4" | "utf-8mb4" | "unicode" | "utf" | "utf-8n" | "x-utf-8" | "utf-8-sig"
         | "utf8-sig" | "utf-8-bom" | "utf-8-mac" | "utf-8-strict" => "utf-8",

@@ -375,6 +375,44 @@ async fn events_are_shown_by_their_ids() {
     assert_eq!(found["events"][0].get("account"), None);
 }
 
+/// Five people and a count, which is noted; all of them in full and as JSON. And a
+/// page that has one account's events alone says whose they are.
+#[tokio::test]
+async fn all_people_are_told_where_all_is_asked_for() {
+    let mut entry = Entry::at("2026-02-03T10:00", 60, "Big");
+    for number in 1..=8 {
+        entry = entry.ask(&format!("p{number}@example.com"), "accepted");
+    }
+    let ana = Desk::new("ana").google().calendar("Ana", "owner");
+    let bo = Desk::new("bo").calendar("Bo", "owner");
+    bo.put("Bo", entry);
+    let bench = bench(vec![ana, bo]).await;
+    let day = json!({"from": "2026-02-03", "to": "2026-02-03"});
+    let blocks = bench.blocks("calendar_search", day.clone()).await.unwrap();
+    assert!(
+        blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ +3\t"),
+        "{}",
+        blocks[0]
+    );
+    assert!(blocks[0].contains("\taccount}:"), "{}", blocks[0]);
+    assert!(blocks[0].ends_with("\tbo@example.com"), "{}", blocks[0]);
+    let noted = "\nshortened to … or +N: people in 1; whole: output_read id=";
+    assert!(blocks[1].contains(noted), "{}", blocks[1]);
+    let mut full = day.clone();
+    full["detail"] = "full".into();
+    let blocks = bench.blocks("calendar_search", full).await.unwrap();
+    assert!(blocks[0].contains(" p7+ p8+\t"), "{}", blocks[0]);
+    assert!(
+        blocks[0].contains(", p8@example.com yes\t"),
+        "{}",
+        blocks[0]
+    );
+    assert!(!blocks[1].contains("shortened"), "{}", blocks[1]);
+    let found = bench.json("calendar_search", day).await;
+    let people = found["events"][0]["people"].as_str().unwrap();
+    assert!(people.ends_with(" p8+"), "{people}");
+}
+
 /// What was shown is remembered, and who answers meanwhile changes nothing.
 #[tokio::test]
 async fn what_was_shown_of_an_event_is_remembered() {

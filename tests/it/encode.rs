@@ -177,7 +177,7 @@ fn a_document_looks_like_this() {
         ],
         Extra {
             provider_id: Some("18c2".to_owned()),
-            text: None,
+            ..Extra::default()
         },
     );
     rows.push(

@@ -466,6 +466,48 @@ async fn a_long_body_comes_as_a_window_that_loses_nothing() {
     assert!(text.join("\n") == long.trim_end(), "{} lines", text.len());
 }
 
+/// What a cell does not show counts, is noted, and is a call away.
+#[tokio::test]
+async fn what_a_row_does_not_show_can_be_had() {
+    let mail = TempDir::new().unwrap();
+    let name = format!("{}the end", "Nina of the association for quiet ".repeat(5));
+    let to: Vec<String> = (1..=9).map(|at| format!("p{at}@example.com")).collect();
+    let head = format!(
+        "From: {name} <nina@example.com>\nTo: {}\nSubject: {}over\nMessage-ID: <1@example.com>",
+        to.join(", "),
+        "and on ".repeat(20)
+    );
+    letter(mail.path(), "one.eml", &head, "Hello.");
+    let mut session = Session::over(Some(mail.path())).await;
+    let fields = json!(["from", "to", "subject"]);
+    let blocks = session.ok("mail_search", json!({ "fields": fields })).await;
+    let (_, row) = blocks[0].split_once("\n  m1\t").unwrap();
+    let row: Vec<&str> = row.split('\t').collect();
+    assert!(row[0].ends_with("… <nina@example.com>"), "{row:?}");
+    assert!(row[2].ends_with("p5@example.com +4"), "{row:?}");
+    let (said, id) = blocks[1].split_once("; whole: output_read id=").unwrap();
+    assert_eq!(
+        said,
+        "messages: 1 of 1, newest first\nshortened to … or +N: from in 1, subject in 1, to in 1"
+    );
+    let whole = session.ok("output_read", json!({ "id": id })).await;
+    for (column, text) in [
+        ("from", format!("{name} <nina@example.com>")),
+        ("to", to.join(", ")),
+        ("subject", format!("{}over", "and on ".repeat(20))),
+    ] {
+        let fence = format!("<<<m1.{column} ");
+        assert!(whole[1].contains(&fence), "{whole:?}");
+        assert!(whole[1].contains(&format!("\n{text}\n")), "{whole:?}");
+    }
+    // A letter that is read has four times the room.
+    let read = session.json("mail_read", json!({"ids": ["m1"]})).await;
+    assert_eq!(
+        read["messages"][0]["from"],
+        format!("{name} <nina@example.com>")
+    );
+}
+
 /// What a window leaves out can be had by a process that has never seen it: it
 /// asks again, and gets the same.
 #[tokio::test]

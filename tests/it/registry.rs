@@ -4,12 +4,18 @@
 
 use std::collections::HashMap;
 
+use daysheet::budget::Draft;
+use daysheet::budget::count::Tokenizer;
+use daysheet::budget::fit::{Asked, fit};
+use daysheet::budget::value::Strategy;
+use daysheet::encode::{Document, Format};
 use daysheet::flatten::{Context, Report, Room, flatten};
 use daysheet::project::{Projection, project};
 use daysheet::row::{Cell, RowTable};
-use daysheet::schemas::{Api, Field, Kind, Level, MESSAGE, Source, TABLES, Table};
+use daysheet::schemas::{Api, EVENT, Field, Kind, Level, MESSAGE, Source, TABLES, Table};
+use daysheet::text::width;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 const APIS: &[(Api, &str)] = &[
     (Api::Gmail, include_str!("../fixtures/gmail.json")),
@@ -53,14 +59,25 @@ fn rows(
     columns: &[&'static Field],
     objects: &[Value],
 ) -> (RowTable, Report) {
+    in_room(Room::List, &names(), api, table, columns, objects)
+}
+
+fn in_room(
+    room: Room,
+    names: &HashMap<String, String>,
+    api: Api,
+    table: &'static Table,
+    columns: &[&'static Field],
+    objects: &[Value],
+) -> (RowTable, Report) {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let context = Context {
         api,
         zone: &zone,
         account: "mira@example.com",
         address: "mira@example.com",
-        names: &names(),
-        room: Room::List,
+        names,
+        room,
     };
     flatten(table, columns, objects, &context)
 }
@@ -188,6 +205,225 @@ fn every_source_has_a_witness() {
                 .any(|(found, known, _)| found == api && known.name == table.name);
             assert_eq!(declared, there, "{api:?} {}", table.name);
         }
+    }
+}
+
+/// All texts at a path made longer than any column; names of headers stay.
+fn stretch(value: &mut Value, path: &[&str]) {
+    match (value, path) {
+        (Value::Array(items), _) => items.iter_mut().for_each(|item| stretch(item, path)),
+        // Of a guest only what is before the @ is shown in short.
+        (Value::String(text), []) if text.contains('@') => {
+            text.insert_str(0, &"and-so-on-and-on-".repeat(100));
+        }
+        (Value::String(text), []) => text.push_str(&" and so on and on".repeat(100)),
+        (Value::Object(map), []) => {
+            let header = map.len() == 2 && map.contains_key("value");
+            for (key, value) in map {
+                if !header || key == "value" {
+                    stretch(value, &[]);
+                }
+            }
+        }
+        (value, [key, rest @ ..]) => {
+            if let Some(inner) = value.get_mut(key) {
+                stretch(inner, rest);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What fits of rows, and what is kept of them.
+fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
+    let draft = Draft {
+        document: Document {
+            scalars: Vec::new(),
+            tables: vec![rows],
+        },
+        ..Draft::default()
+    };
+    let asked = Asked {
+        format: Format::default(),
+        tokenizer: Tokenizer::O200k,
+        budget: 50_000,
+        room: 50_000,
+        said: 50_000,
+        chunk: 1,
+        chunks: true,
+        strategy: Strategy::ElementCount,
+        secret: &[7; 32],
+    };
+    let mut kept = String::new();
+    let fitted = fit(&draft, &asked, |whole| {
+        kept = whole.text();
+        "k3f9x2abcd".to_owned()
+    });
+    let fitted = fitted.unwrap();
+    (fitted.blocks, fitted.cut, kept)
+}
+
+/// For every column with a cap: what is longer is cut at it, counted, noted by the
+/// column's name, and stands whole in the output that the note names.
+#[test]
+fn what_is_cut_is_counted_and_whole_elsewhere() {
+    let mut long = names();
+    for name in long.values_mut() {
+        name.push_str(&" and so on and on".repeat(100));
+    }
+    let mut looked_at = 0;
+    for (api, table, objects) in fixtures() {
+        for field in table.fields {
+            let source = field.source(api);
+            // Words of ours are never long.
+            let ours = matches!(source, Source::Absent | Source::First(..));
+            let (Some(cap), false) = (field.untrusted, ours) else {
+                continue;
+            };
+            let mut objects = objects.clone();
+            for path in &project(api, &[field]).paths {
+                let keys: Vec<&str> = path.split('/').collect();
+                let ids = matches!(source, Source::Names(_));
+                objects
+                    .iter_mut()
+                    .filter(|_| !ids)
+                    .for_each(|object| stretch(object, &keys));
+            }
+            for (room, times) in [(Room::List, 1), (Room::One, 4)] {
+                let what = format!("{api:?} {}.{} {room:?}", table.name, field.name);
+                let (rows, _) = in_room(room, &long, api, table, &[field], &objects);
+                let most = times * usize::from(cap) + " +1000".len();
+                for row in rows.rows() {
+                    if let Cell::Text(text) = &row[0] {
+                        assert!(width(text) <= most, "{what}: {text}");
+                    }
+                }
+                let cuts: Vec<String> = rows.cuts().map(|(_, cut)| cut.whole.clone()).collect();
+                let (blocks, cut, kept) = fitted(rows);
+                assert_eq!(cut, cuts.len(), "{what}");
+                if field.beginning {
+                    assert!(cuts.is_empty(), "{what}");
+                    continue;
+                }
+                assert!(!cuts.is_empty(), "{what} is not cut");
+                let note = format!(
+                    "shortened to … or +N: {} in {cut}; whole: output_read id=k3f9x2abcd",
+                    field.name
+                );
+                assert_eq!(blocks.last(), Some(&note), "{what}");
+                for whole in cuts {
+                    assert!(width(&whole) > usize::from(cap), "{what}");
+                    assert!(kept.contains(&format!("\n{whole}\n")), "{what}: {kept}");
+                }
+                looked_at += 1;
+            }
+        }
+    }
+    assert!(looked_at > 100, "{looked_at}");
+}
+
+/// Of people the address stays, whatever their names.
+#[test]
+fn a_long_name_leaves_the_address() {
+    let eve = "eve@the-address-that-must-be-seen.example";
+    let long = "Your bank <service@bank.example> ".repeat(20);
+    let domain = format!("{}@a.example", "x".repeat(90));
+    let header = |value: &str| json!({"payload": {"headers": [{"name": "From", "value": value}]}});
+    let recipient = |name: &str, address: &str| json!({"from": {"emailAddress": {"name": name, "address": address}}});
+    let bank = format!("Your bank service@bank.example Your… <{eve}>");
+    let cases: [(Api, Value, String, &str); 7] = [
+        (
+            Api::Gmail,
+            header(&format!("\"{long}\" <{eve}>")),
+            bank.clone(),
+            "Your bank",
+        ),
+        (Api::Outlook, recipient(&long, eve), bank, "Your bank"),
+        (
+            Api::Outlook,
+            recipient(&"W".repeat(400), eve),
+            format!("{}… <{eve}>", "W".repeat(35)),
+            "WWW",
+        ),
+        // Wide characters count two.
+        (
+            Api::Outlook,
+            recipient(&"日".repeat(400), eve),
+            format!("{}… <{eve}>", "日".repeat(17)),
+            "日",
+        ),
+        (
+            Api::Outlook,
+            recipient("Eve", eve),
+            format!("Eve <{eve}>"),
+            "Eve",
+        ),
+        // Of an address that is too long the domain stays.
+        (
+            Api::Gmail,
+            header(&domain),
+            format!("{}…@a.example", "x".repeat(69)),
+            "xxx",
+        ),
+        (
+            Api::Gmail,
+            header(&format!("Eve <{domain}>")),
+            format!("…{}@a.example>", "x".repeat(68)),
+            "Eve <xxx",
+        ),
+    ];
+    let from = [MESSAGE.field("from").unwrap()];
+    for (api, object, list, one) in cases {
+        let shown = |room| {
+            let (rows, _) = in_room(room, &names(), api, &MESSAGE, &from, &[object.clone()]);
+            let Some(Cell::Text(text)) = rows.cell(0, "from").cloned() else {
+                panic!("{object}");
+            };
+            text
+        };
+        assert_eq!(shown(Room::List), list);
+        assert!(width(&list) <= 80, "{list}");
+        let one_row = shown(Room::One);
+        assert!(
+            one_row.starts_with(one) && width(&one_row) <= 320,
+            "{one_row}"
+        );
+        assert!(
+            one_row.ends_with('>') || one_row.ends_with("@a.example"),
+            "{one_row}"
+        );
+    }
+}
+
+/// Five people and a count of the rest; all of them where all are wanted.
+#[test]
+fn lists_in_cells_say_how_many_more_there_are() {
+    let guests = |count: usize| -> Vec<Value> {
+        let guest = |at| json!({"email": format!("p{at}@x.example"), "responseStatus": "accepted"});
+        (1..=count).map(guest).collect()
+    };
+    let columns = ["people", "attendees"].map(|name| EVENT.field(name).unwrap());
+    let text = |rows: &RowTable, name: &str| match rows.cell(0, name) {
+        Some(Cell::Text(text)) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    for (room, count, people, cut) in [
+        (Room::List, 5, "p1+ p2+ p3+ p4+ p5+", 0),
+        (Room::List, 7, "p1+ p2+ p3+ p4+ p5+ +2", 2),
+        (Room::One, 7, "p1+ p2+ p3+ p4+ p5+ p6+ p7+", 0),
+    ] {
+        let object = json!({"attendees": guests(count)});
+        let (rows, _) = in_room(room, &names(), Api::Gmail, &EVENT, &columns, &[object]);
+        assert_eq!(text(&rows, "people"), people);
+        assert_eq!(rows.cuts().count(), cut, "{room:?} {count}");
+    }
+    let object = json!({"attendees": guests(300)});
+    let (mut rows, _) = rows(Api::Gmail, &EVENT, &columns, &[object]);
+    assert_eq!(rows.cuts().count(), 2);
+    rows.show_members();
+    assert_eq!(rows.cuts().count(), 0);
+    for (name, last) in [("people", " p300+"), ("attendees", ", p300@x.example yes")] {
+        assert!(text(&rows, name).ends_with(last), "{name}");
     }
 }
 

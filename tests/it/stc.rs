@@ -114,7 +114,11 @@ fn extra() -> impl Strategy<Value = Extra> {
         proptest::option::of(text()),
         proptest::option::weighted(0.2, text()),
     )
-        .prop_map(|(provider_id, text)| Extra { provider_id, text })
+        .prop_map(|(provider_id, text)| Extra {
+            provider_id,
+            text,
+            ..Extra::default()
+        })
 }
 
 fn rows(table: &'static Table) -> impl Strategy<Value = RowTable> {
@@ -189,6 +193,7 @@ fn a_document_looks_like_this() {
     let extra = |id: Option<&str>, text: Option<&str>| Extra {
         provider_id: id.map(str::to_owned),
         text: text.map(str::to_owned),
+        ..Extra::default()
     };
     let document = |extras: [Extra; 2]| {
         let mut rows = RowTable::new(&MESSAGE, columns());

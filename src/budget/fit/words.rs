@@ -25,6 +25,18 @@ pub(super) struct Said<'a> {
     pub(super) id: &'a str,
 }
 
+/// What is said of cells that show a part of their value, by their columns.
+pub(super) fn cut(cuts: &[(&'static str, usize)], id: &str) -> String {
+    let columns: Vec<String> = cuts
+        .iter()
+        .map(|(column, count)| format!("{column} in {count}"))
+        .collect();
+    format!(
+        "shortened to … or +N: {}; whole: output_read id={id}",
+        columns.join(", ")
+    )
+}
+
 /// The block of notes; none without any.
 pub(super) fn block(notes: impl Iterator<Item = String>) -> Option<String> {
     let notes: Vec<String> = notes.collect();

@@ -66,7 +66,10 @@ impl Pipeline {
             Some(Columns::Level(level)) => columns_of(&EVENT, *level, several),
             None => columns_of(&EVENT, Level::Core, several),
         };
-        let rows = self.whole_rows(&whole, &columns, &zone, &mut notes).await?;
+        let mut rows = self.whole_rows(&whole, &columns, &zone, &mut notes).await?;
+        if matches!(asked.columns, Some(Columns::Level(Level::More))) {
+            rows.show_members();
+        }
         notes.insert(0, format!("events: {}", rows.len()));
         Ok(Draft {
             document: Document {

@@ -104,6 +104,11 @@ impl Plan {
             .unwrap_or(Level::Core)
     }
 
+    /// True when all columns are asked for, and all people of an event with them.
+    pub(super) fn is_full(&self) -> bool {
+        self.fields.is_none() && self.level() == Level::More
+    }
+
     /// The columns that may be shown.
     pub(super) fn asked_columns(&self) -> Result<Vec<&'static Field>> {
         if let Some(fields) = &self.fields {
@@ -129,9 +134,6 @@ impl Plan {
         if self.fields.is_some() {
             return Ok(columns);
         }
-        let accounts = shown
-            .windows(2)
-            .any(|pair| matches!(pair, [(one, _), (other, _)] if one != other));
         let calendars = shown.iter().any(|(part, row)| {
             let sheets = parts.get(*part).map(|part| &part.gathered.sheets);
             let sheet = sheets.and_then(|all| Some((all.len(), all.get(row.calendar)?)));
@@ -139,7 +141,7 @@ impl Plan {
         });
         let level = self.level();
         columns.retain(|field| match field.name {
-            "account" => accounts,
+            "account" => self.merged,
             "calendar" => level == Level::More || calendars && level == Level::Core,
             _ => true,
         });

@@ -7,10 +7,6 @@ use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text::{self, Address};
 
-/// How much of a name is shown.
-const NAME: usize = 40;
-/// How much of a subject is shown.
-const SUBJECT: usize = 200;
 /// With more recipients, addresses are shown without names.
 const NAMED: usize = 40;
 
@@ -46,8 +42,7 @@ impl Pipeline {
                 scalars.push((name, Cell::Text(shown(people))));
             }
         }
-        let (subject, _) = text::clip(text::cell(&letter.subject), SUBJECT);
-        scalars.push(("subject", Cell::Text(subject)));
+        scalars.push(("subject", Cell::Text(text::cell(&letter.subject))));
         if !letter.files.is_empty() {
             scalars.push(("attached", Cell::Text(attached(&letter.files))));
         }
@@ -89,8 +84,7 @@ impl Pipeline {
 fn shown(people: &[Person]) -> String {
     let named = people.len() <= NAMED;
     let one = |person: &Person| {
-        let name = person.name.as_deref().filter(|_| named);
-        let name = name.map(|name| text::clip(text::cell(name), NAME).0);
+        let name = person.name.as_deref().filter(|_| named).map(text::cell);
         match name {
             // A comma in a name must not look like a further recipient.
             Some(name) if name.contains([',', ';', '"']) => {
@@ -105,7 +99,7 @@ fn shown(people: &[Person]) -> String {
 /// `offer.pdf 12 KB, logo.png 800 B (shown)`.
 fn attached(files: &[Enclosure]) -> String {
     let one = |file: &Enclosure| {
-        let name = text::clip(text::cell(&file.name), NAME).0;
+        let name = text::cell(&file.name);
         let mark = match file.cid {
             Some(_) => " (shown)",
             None => "",

@@ -177,14 +177,18 @@ fn object(
         "end": times.map(|(_, end)| time(end)),
         "title": entry.title,
         "where": (!entry.place.is_empty()).then_some(&entry.place),
-        "organizer": organizer.map(|guest| {
-            crate::text::Address::new(guest.name.as_deref(), &guest.address).to_string()
-        }),
+        "organizer": organizer.map(|guest| recipient(guest.name.as_deref(), &guest.address)),
         "people": people,
         "event": event,
         "clashes": clashes,
         "repeats": entry.repeat.as_ref().map(|repeat| &repeat.rule),
     })
+}
+
+/// Somebody in the form that the registry's sources read.
+fn recipient(name: Option<&str>, email: &str) -> Value {
+    let (key, (named, address)) = (wire::RECIPIENT, wire::ADDRESS);
+    json!({ key: { named: name, address: email } })
 }
 
 fn person(guest: &Guest, own: &str) -> Value {

@@ -1,0 +1,190 @@
+//! Lists within a cell: people, and what of them may be cut.
+//!
+//! Of a person the name is cut, never the address; of a list the first members
+//! are shown and a count of the rest. Where the lists stand in a provider's JSON,
+//! and what a column shows, is the business of `flatten.rs`.
+
+use serde_json::Value;
+
+use super::{Room, at};
+use crate::row::{Cell, Cut};
+use crate::schemas::{Field, GuestNames, wire};
+use crate::text;
+
+/// How many members of a list of people or names a cell shows before `+N`, and
+/// how many columns each may take.
+const SAMPLE: u16 = 5;
+const MEMBER: u16 = 80;
+
+/// A member of a list: what of it may be cut, and what follows that and stays,
+/// such as a person's address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    head: String,
+    tail: String,
+}
+
+impl Member {
+    pub(super) fn text(text: &str) -> Self {
+        Self {
+            head: text::cell(text),
+            tail: String::new(),
+        }
+    }
+
+    /// Somebody, and what is said of them. The address stays, or at least the
+    /// domain.
+    pub(super) fn person(person: &text::Address, said: &str) -> Self {
+        let (head, tail) = match (&person.name, person.email.rsplit_once('@')) {
+            (Some(name), _) if person.email.is_empty() => (name.as_str(), String::new()),
+            (Some(name), _) => (name.as_str(), format!(" <{}>", person.email)),
+            (None, Some((local, domain))) => (local, format!("@{domain}")),
+            (None, None) => (person.email.as_str(), String::new()),
+        };
+        Self {
+            head: head.to_owned(),
+            tail: tail + said,
+        }
+    }
+
+    pub(super) fn whole(&self) -> String {
+        format!("{}{}", self.head, self.tail)
+    }
+
+    /// The member within `most` columns.
+    fn within(&self, most: usize) -> String {
+        let tail = text::width(&self.tail);
+        if text::width(&self.head) + tail <= most {
+            return self.whole();
+        }
+        let bare = self.tail.trim_start();
+        match most.checked_sub(tail) {
+            Some(room @ 1..) => text::clip(self.head.clone(), room).0 + &self.tail,
+            Some(_) => self.tail.clone(),
+            None if text::width(bare) <= most => bare.to_owned(),
+            None => text::clip_start(bare, most),
+        }
+    }
+}
+
+/// The first members of a list and a count of the rest, under the column's cap.
+pub(super) fn sample(
+    field: &Field,
+    list: &[Member],
+    between: &str,
+    room: Room,
+) -> (Cell, Option<Cut>) {
+    let whole = |list: &[Member]| -> String {
+        let members: Vec<String> = list.iter().map(Member::whole).collect();
+        members.join(between)
+    };
+    let Some(cap) = field.untrusted else {
+        return (Cell::Text(whole(list)), None);
+    };
+    let most = room.cap(cap);
+    let each = room.cap(MEMBER).min(most);
+    let mut text = String::new();
+    let (mut width, mut shown) = (0, 0);
+    for member in list.iter().take(room.cap(SAMPLE)) {
+        let member = member.within(each);
+        let more = text::width(&member) + if shown == 0 { 0 } else { between.len() };
+        if shown > 0 && width + more > most {
+            break;
+        }
+        if shown > 0 {
+            text.push_str(between);
+        }
+        text.push_str(&member);
+        width += more;
+        shown += 1;
+    }
+    let all = whole(list);
+    if list.len() > shown {
+        text.push_str(&format!(" +{}", list.len() - shown));
+    } else if text == all {
+        return (Cell::Text(text), None);
+    }
+    let members: Vec<String> = list.iter().map(|one| one.within(each)).collect();
+    let cut = Cut {
+        column: field.name,
+        whole: all,
+        members: Some(members.join(between)),
+    };
+    (Cell::Text(text), Some(cut))
+}
+
+/// The people of a meeting; the account's owner first, rooms not among them.
+pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str) -> Vec<Member> {
+    let text = |guest: &Value, path: &str| {
+        at(guest, path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    let says = |guest: &Value, (path, word): (&str, &str)| match at(guest, path) {
+        Some(Value::Bool(flag)) => *flag && word == "true",
+        Some(Value::String(text)) => text == word,
+        _ => false,
+    };
+    let (mut me, mut others) = (Vec::new(), Vec::new());
+    for guest in list {
+        let (name, email) = (text(guest, names.name), text(guest, names.address));
+        let own = says(guest, (names.me, "true"))
+            || (!email.is_empty() && email.eq_ignore_ascii_case(own));
+        let organizer = says(guest, names.organizer);
+        if says(guest, names.room) || (short && organizer) {
+            continue;
+        }
+        let answer = text(guest, names.answer);
+        let (mark, word) = wire::ANSWERS
+            .iter()
+            .find(|(known, ..)| *known == answer)
+            .map_or(('?', "no answer"), |(_, mark, word)| (*mark, *word));
+        let shown = match (short, own) {
+            (true, true) => Member {
+                head: "me".to_owned(),
+                tail: mark.to_string(),
+            },
+            (true, false) => Member {
+                head: text::cell(&short_name(&name, &email)),
+                tail: mark.to_string(),
+            },
+            (false, _) => {
+                let who = text::Address::new(Some(&name), &email);
+                let word = if organizer { "organizer" } else { word };
+                Member::person(&who, &format!(" {word}"))
+            }
+        };
+        if own { &mut me } else { &mut others }.push(shown);
+    }
+    me.append(&mut others);
+    me
+}
+
+/// What is before the @ of an address; the name where there is no address.
+fn short_name(name: &str, email: &str) -> String {
+    // What could be taken for the owner, or for several people, is shown whole.
+    let own = |name: &str| text::verdict::looks_like(name, "me");
+    let plain = |local: &str| {
+        !local.is_empty()
+            && !own(local)
+            && !local.contains(|char: char| char.is_whitespace() || "+~?,\"".contains(char))
+    };
+    match email.split_once('@') {
+        Some((local, _)) if plain(local) => local.to_owned(),
+        _ if !email.is_empty() && !own(email) => email.split_whitespace().collect(),
+        _ if own(name) || own(email) => "(no address)".to_owned(),
+        _ => name.split_whitespace().collect(),
+    }
+}
+
+/// A Graph recipient.
+pub(super) fn recipient(value: &Value) -> Option<Member> {
+    let inner = value.get(wire::RECIPIENT)?;
+    let (name, address) = wire::ADDRESS;
+    let part = |key| inner.get(key).and_then(Value::as_str);
+    let person = text::Address::new(part(name), part(address).unwrap_or_default());
+    let known = person.name.is_some() || !person.email.is_empty();
+    known.then(|| Member::person(&person, ""))
+}

@@ -3,7 +3,7 @@
 //! Graph tells changes folder by folder. To begin, every folder would have to be
 //! read through; asking for what has come since two weeks ago makes that cheap,
 //! and changes of older messages are not told. What a page tells only in part is
-//! asked for.
+//! asked for, and so is what has left the drafts: it was sent, or deleted.
 
 use std::collections::HashMap;
 
@@ -25,6 +25,8 @@ const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);
 const FOLDERS: usize = 100;
 /// What is read of every message.
 const ALWAYS: [&str; 3] = ["id", "receivedDateTime", "createdDateTime"];
+/// Messages that have left the drafts and are looked for.
+const LOOKED_FOR: usize = 200;
 
 /// What has happened since a cursor; without one, only where to ask from.
 pub async fn changes(
@@ -91,7 +93,10 @@ pub async fn changes(
     found.more = rounds.more;
     found.cursor = write(&rounds.marks)?;
     if let Some(known) = known {
-        tell(graph, rounds, &select, &known, &mut found).await;
+        let names = tree.names();
+        let drafts = names.iter().find(|(_, name)| *name == "drafts");
+        let drafts = drafts.map(|(id, _)| id.as_str()).unwrap_or_default();
+        tell(graph, rounds, &select, (&known, drafts), &mut found).await?;
     }
     Ok(found)
 }
@@ -100,8 +105,8 @@ pub async fn changes(
 struct Rounds {
     now: Timestamp,
     marks: Marks,
-    /// Of folders that were followed before.
-    told: Vec<Round>,
+    /// Of folders that were followed before, by their ids.
+    told: Vec<(String, Round)>,
     /// What is in folders that are followed from now on.
     there: Vec<Value>,
     more: bool,
@@ -124,7 +129,7 @@ impl Rounds {
         let next = Mark::next(mark, &round, self.now, came);
         self.marks.insert(folder.to_owned(), next);
         match mark {
-            Some(_) => self.told.push(round),
+            Some(_) => self.told.push((folder.to_owned(), round)),
             None => self.there.extend(round.items),
         }
     }
@@ -164,9 +169,9 @@ async fn tell(
     graph: &Graph,
     rounds: Rounds,
     select: &[String],
-    known: &Marks,
+    (known, drafts): (&Marks, &str),
     found: &mut Changes,
-) {
+) -> Result<()> {
     let mut order = Vec::new();
     let mut items: HashMap<String, Value> = HashMap::new();
     let mut gone = Vec::new();
@@ -176,7 +181,12 @@ async fn tell(
             order.push(id);
         }
     };
-    for round in rounds.told {
+    // What has left the drafts.
+    let mut left = Vec::new();
+    for (folder, round) in rounds.told {
+        if folder == drafts {
+            left.extend(round.gone.iter().cloned());
+        }
         gone.extend(round.gone);
         round.items.into_iter().for_each(&mut add);
     }
@@ -198,13 +208,15 @@ async fn tell(
     gone.retain(|id| !items.contains_key(id));
     gone.sort();
     gone.dedup();
-    let part: Vec<&String> = order
-        .iter()
-        .filter(|id| {
-            let item = items.get(*id);
-            item.is_some_and(|item| select.iter().any(|key| item.get(key).is_none()))
-        })
-        .collect();
+    let was_draft = left.clone();
+    // A draft in another folder is there; one in the trash is looked for.
+    left.retain(|id| !order.contains(id));
+    order.extend(left.iter().take(LOOKED_FOR).cloned());
+    let is_part = |id: &&String| {
+        let item = items.get(*id);
+        item.is_none_or(|item| select.iter().any(|key| item.get(key).is_none()))
+    };
+    let part: Vec<&String> = order.iter().filter(is_part).collect();
     let requests: Vec<String> = part
         .iter()
         .map(|id| {
@@ -222,17 +234,27 @@ async fn tell(
                 gone.push(id.clone());
             }
             // What is known of it is better than nothing.
-            Err(_) => {}
+            Err(_) if items.contains_key(id) => {}
+            Err(error) => return Err(error),
         }
     }
-    found.gone = gone;
+    gone.retain(|id| !items.contains_key(id));
+    gone.sort();
+    gone.dedup();
+    let (drafts, gone) = gone.into_iter().partition(|id| left.contains(id));
+    (found.gone_drafts, found.gone) = (drafts, gone);
     for id in order {
         let Some(item) = items.remove(&id) else {
             continue;
         };
-        match is_new(&item) {
-            true => found.new.push(item),
-            false => found.changed.push(item),
-        }
+        let draft = item.get("isDraft").and_then(Value::as_bool);
+        let into = match (was_draft.contains(&id), draft) {
+            (true, Some(false)) => &mut found.sent,
+            (true, Some(true)) if left.contains(&id) => &mut found.deleted,
+            _ if is_new(&item) => &mut found.new,
+            _ => &mut found.changed,
+        };
+        into.push(item);
     }
+    Ok(())
 }

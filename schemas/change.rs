@@ -10,7 +10,7 @@ pub const CHANGE: Table = table(
     "change",
     "changes",
     1,
-    "One message or event that is new, changed or gone.",
+    "One message or event that is new, changed or gone, or a draft that was sent or deleted.",
     FIELDS,
 );
 
@@ -19,19 +19,27 @@ const FIELDS: &[Field] = &[
         .level(Key)
         .ours()
         .local(Path("id")),
-    field("change", Text, "new, changed or gone.")
-        .level(Key)
-        .ours()
-        .local(Path("change")),
+    field(
+        "change",
+        Text,
+        "new, changed or gone; of drafts, sent or deleted.",
+    )
+    .level(Key)
+    .ours()
+    .local(Path("change")),
     field("when", Text, "When it arrived, or when the event starts.")
         .ours()
         .local(Path("when")),
     field("who", Text, "Sender or organizer.")
         .untrusted(60)
         .local(Either(&[Address("who"), Path("who")])),
-    field("title", Text, "Subject or title.")
-        .untrusted(72)
-        .local(Path("title")),
+    field(
+        "title",
+        Text,
+        "Subject or title; of what is gone, as it was shown lately.",
+    )
+    .untrusted(72)
+    .local(Path("title")),
     field("flags", Text, "Its flags.")
         .ours()
         .local(Path("flags")),

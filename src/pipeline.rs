@@ -34,6 +34,7 @@ mod read;
 mod save;
 mod search;
 mod send;
+mod shown;
 mod sign_in;
 mod target;
 mod whose;
@@ -81,6 +82,8 @@ pub struct Pipeline {
     lists: agenda::calendars::Lists,
     /// Answers that were told in chunks lately.
     snapshots: fit::Snapshots,
+    /// Rows that were shown lately.
+    shown: shown::Shown,
     /// Answers that were shortened.
     outputs: Outputs,
     /// What leaves mailing lists.
@@ -112,6 +115,7 @@ impl Pipeline {
             sign_ins: Arc::default(),
             lists: agenda::calendars::Lists::default(),
             snapshots: fit::Snapshots::default(),
+            shown: shown::Shown::default(),
             poster: Poster::new(),
             patience: PATIENCE,
             strangers: guard::Strangers::default(),

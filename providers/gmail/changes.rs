@@ -1,10 +1,15 @@
 //! What has happened to messages since a cursor, by Gmail's history.
 //!
 //! The history names messages and what was done to them, page by page; what is
-//! left of a page in the end is fetched as a list would fetch it.
+//! left of a page in the end is fetched as a list would fetch it. A draft that is
+//! edited or sent is another message afterwards: a cursor holds the messages of
+//! the drafts, so that the draft is told of, and not that messages come and go.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
+use super::states::labels;
 use super::{Gmail, LISTED, ME, Scope, format, list};
 use crate::error::{Error, Kind, Result};
 use crate::project::Projection;
@@ -14,6 +19,13 @@ use crate::providers::json::text;
 
 /// Records of the history that are read at once.
 const AT_ONCE: u32 = 100;
+/// Drafts that are followed.
+const DRAFTS: &str = "500";
+/// Stands in a cursor before the drafts.
+const DRAFTED: char = ';';
+
+/// The message of each draft, by the draft's id, which stays.
+type Drafts = BTreeMap<String, String>;
 
 /// What a page of the history comes to, of each message.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,6 +33,11 @@ enum Fate {
     New,
     Changed,
     Gone,
+    /// A draft that is the message now.
+    Sent,
+    /// A draft that is in the trash, and one that is gone.
+    Deleted,
+    GoneDraft,
 }
 
 impl Gmail {
@@ -30,23 +47,25 @@ impl Gmail {
         projection: &Projection,
     ) -> Result<Changes> {
         let Some(cursor) = cursor else {
-            return Ok(Changes {
-                cursor: self.history_id().await?,
-                ..Changes::default()
-            });
+            return self.from_now().await;
         };
+        let (cursor, drafts) = cursor.split_once(DRAFTED).unwrap_or((cursor, "{}"));
         // The history's number, and on a further page that page's token.
         let (start, page) = match cursor.split_once(' ') {
             Some((start, page)) => (start, Some(page)),
             None => (cursor, None),
         };
-        let start: u64 = start.parse().map_err(|_opaque| {
+        let not_ours = || {
             Error::argument("the cursor is not one of Gmail's")
                 .next("ask for changes without cursor")
-        })?;
-        let fields = "historyId,nextPageToken,history(messagesAdded/message(id,threadId),\
-                      messagesDeleted/message(id,threadId),labelsAdded/message(id,threadId),\
-                      labelsRemoved/message(id,threadId))";
+        };
+        let start: u64 = start.parse().map_err(|_opaque| not_ours())?;
+        let before: Drafts = serde_json::from_str(drafts).map_err(|_opaque| not_ours())?;
+        let fields = "historyId,nextPageToken,\
+                      history(messagesAdded/message(id,threadId,labelIds),\
+                      messagesDeleted/message(id,threadId),\
+                      labelsAdded/message(id,threadId,labelIds),\
+                      labelsRemoved/message(id,threadId,labelIds))";
         let answer = call!(self, fields, |users| {
             let mut call = users
                 .history_list(ME)
@@ -61,25 +80,58 @@ impl Gmail {
             // Gmail keeps its history for about a week.
             Err(error) if error.kind() == Kind::NotFound => {
                 return Ok(Changes {
-                    cursor: self.history_id().await?,
                     started_over: true,
-                    ..Changes::default()
+                    ..self.from_now().await?
                 });
             }
             answer => answer?,
         };
-        let mut changes = self.told(&fates(&answer), projection).await?;
+        let mut fates = fates(&answer);
+        let mut drafts = before.clone();
+        if !fates.is_empty() {
+            drafts = self.drafts_now().await?;
+            drafted(&mut fates, &before, &mut drafts);
+        }
+        let mut changes = self.told(&fates, projection).await?;
         let next = text(&answer, "nextPageToken");
         changes.more = !next.is_empty();
-        changes.cursor = match changes.more {
+        let cursor = match changes.more {
             true => format!("{start} {next}"),
             // Without anything new the number may be left out.
             false => number(&answer).unwrap_or_else(|| start.to_string()),
         };
-        if projection.names && !(changes.new.is_empty() && changes.changed.is_empty()) {
+        changes.cursor = with_drafts(cursor, &drafts)?;
+        let items = [
+            &changes.new,
+            &changes.changed,
+            &changes.sent,
+            &changes.deleted,
+        ];
+        if projection.names && items.iter().any(|items| !items.is_empty()) {
             changes.names = self.names().await?;
         }
         Ok(changes)
+    }
+
+    /// Where to ask from next time.
+    async fn from_now(&self) -> Result<Changes> {
+        let from = self.history_id().await?;
+        Ok(Changes {
+            cursor: with_drafts(from, &self.drafts_now().await?)?,
+            ..Changes::default()
+        })
+    }
+
+    /// The drafts there are, the newest of them.
+    async fn drafts_now(&self) -> Result<Drafts> {
+        let params = [("maxResults", DRAFTS), ("fields", "drafts(id,message/id)")];
+        let page = self.get(&["drafts"], &params).await?;
+        let drafts = list(&page, "drafts");
+        let known = drafts.iter().filter_map(|draft| {
+            let message = text(draft.get("message")?, "id");
+            Some((text(draft, "id").to_owned(), message.to_owned()))
+        });
+        Ok(known.collect())
     }
 
     /// The messages, fetched where they are still there.
@@ -91,10 +143,13 @@ impl Gmail {
         };
         let ids = |list: Vec<Value>| list.into_iter().map(|one| text(&one, "id").to_owned());
         changes.gone = ids(listed(Fate::Gone)).collect();
+        changes.gone_drafts = ids(listed(Fate::GoneDraft)).collect();
         let form = format(projection);
         for (fate, into) in [
             (Fate::New, &mut changes.new),
             (Fate::Changed, &mut changes.changed),
+            (Fate::Sent, &mut changes.sent),
+            (Fate::Deleted, &mut changes.deleted),
         ] {
             let page = self
                 .each(listed(fate), LISTED, projection, |id| async move {
@@ -106,6 +161,7 @@ impl Gmail {
                 match failed.error.kind() {
                     // It went while we asked; what nobody has seen is not missed.
                     Kind::NotFound if fate == Fate::Changed => changes.gone.push(failed.id),
+                    Kind::NotFound if fate == Fate::Deleted => changes.gone_drafts.push(failed.id),
                     Kind::NotFound => {}
                     _ => return Err(failed.error),
                 }
@@ -157,7 +213,10 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
                     .find(|(one, _)| text(one, "id") == text(message, "id"));
                 match known {
                     None => fates.push((message.clone(), Some(fate))),
-                    Some((_, known)) => {
+                    Some((one, known)) => {
+                        if message.get("labelIds").is_some() {
+                            one.clone_from(message);
+                        }
                         *known = match (*known, fate) {
                             // Nobody has seen it: it neither came nor went.
                             (Some(Fate::New) | None, Fate::Gone) => None,
@@ -173,4 +232,69 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
         .into_iter()
         .filter_map(|(message, fate)| Some((message, fate?)))
         .collect()
+}
+
+/// Puts what became of drafts in the place of what became of their messages.
+///
+/// `before` are the drafts as the cursor has them, `now` those there are; of what
+/// another page of the history tells, the state before stays.
+fn drafted(fates: &mut Vec<(Value, Fate)>, before: &Drafts, now: &mut Drafts) {
+    // Told with an earlier page.
+    let known = |one: &Value| before.values().any(|message| message == text(one, "id"));
+    fates.retain(|(one, fate)| *fate != Fate::New || !known(one));
+    for (draft, message) in before {
+        let old = place(fates, message);
+        match now.get(draft) {
+            Some(same) if same == message => {}
+            Some(other) => {
+                // Edited: the message is another one.
+                if let Some(at) = old {
+                    fates.remove(at);
+                }
+                match place(fates, other).and_then(|at| fates.get_mut(at)) {
+                    Some((_, fate)) => *fate = Fate::Changed,
+                    None => fates.push((json!({ "id": other }), Fate::Changed)),
+                }
+            }
+            None => {
+                let Some((one, fate)) = old.and_then(|at| fates.get_mut(at)) else {
+                    now.insert(draft.clone(), message.clone());
+                    continue;
+                };
+                let thread = text(one, "threadId").to_owned();
+                let trashed = labels(one).contains("TRASH");
+                *fate = match *fate {
+                    Fate::Gone => Fate::GoneDraft,
+                    _ if labels(one).contains("SENT") => Fate::Sent,
+                    _ if trashed => Fate::Deleted,
+                    fate => fate,
+                };
+                let sent = fates.iter().position(|(one, fate)| {
+                    *fate == Fate::New
+                        && text(one, "threadId") == thread
+                        && labels(one).contains("SENT")
+                });
+                if let (Some(at), false) = (sent, trashed) {
+                    if let Some((_, fate)) = fates.get_mut(at) {
+                        *fate = Fate::Sent;
+                    }
+                    fates.retain(|(one, _)| text(one, "id") != message);
+                }
+            }
+        }
+    }
+}
+
+fn place(fates: &[(Value, Fate)], id: &str) -> Option<usize> {
+    let mut all = fates.iter();
+    all.position(|(one, _)| text(one, "id") == id)
+}
+
+fn with_drafts(cursor: String, drafts: &Drafts) -> Result<String> {
+    if drafts.is_empty() {
+        return Ok(cursor);
+    }
+    let drafts = serde_json::to_string(drafts)
+        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be written"))?;
+    Ok(format!("{cursor}{DRAFTED}{drafts}"))
 }

@@ -3,11 +3,15 @@
 //! Each calendar has a token of its own; all of them are one cursor. Recurring
 //! events are told once, with the occurrences that differ: a series that is
 //! renamed is one change, not hundreds.
+//!
+//! What was created since is new, and so is what somebody else had created before
+//! and asks us to now; `created` is in whole seconds, and of the organizer. So a
+//! cursor knows by short hashes what was there of others, and of the last minutes.
 
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
-use jiff::{Timestamp, ToSpan};
+use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,8 +20,8 @@ use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
 use crate::project::Projection;
 use crate::provider::calendar::Changes;
-use crate::providers::google_calendar_facts::{self as read, mask, some};
-use crate::providers::json::text;
+use crate::providers::google_calendar_facts::{self as read, list, mask, some};
+use crate::providers::json::{hash, text};
 
 /// How many changes of one calendar are told at once. It is the same for the
 /// first token: Google wants all its parameters to be.
@@ -27,6 +31,11 @@ const AT_ONCE: i32 = 2_500;
 const BACK: i64 = 31 * 24;
 /// The most pages that the first token may cost.
 const PAGES: usize = 40;
+/// How many events a cursor knows of one calendar.
+const KNOWN: usize = 2_000;
+/// What was created so shortly before a calendar was looked at may not have been
+/// there.
+const SHORTLY: SignedDuration = SignedDuration::from_mins(2);
 
 /// Where each calendar was left, by its id.
 type Marks = BTreeMap<String, Mark>;
@@ -38,6 +47,12 @@ struct Mark {
     sync: String,
     /// When the calendar had last changed then; what was created later is new.
     seen: String,
+    /// Short hashes of what was there then and may look new.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known: Vec<String>,
+    /// True when there was more of it than is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    many: bool,
     /// The next page of what has changed since.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<String>,
@@ -82,13 +97,12 @@ impl GoogleCalendar {
                 }
                 Err(error) => return Err(error),
             };
-            let before = known.get(id).and_then(|mark| mark.seen.parse().ok());
             changes.started_over |= step.started_over;
             changes.more |= step.mark.page.is_some();
             for item in step.items {
                 if text(&item, "status") == "cancelled" {
                     changes.gone.push(read::join(Some(id), text(&item, "id")));
-                } else if is_new(&item, before) {
+                } else if known.get(id).is_some_and(|mark| mark.is_new(&item)) {
                     changes.new.push(item);
                 } else {
                     changes.changed.push(item);
@@ -127,15 +141,16 @@ impl GoogleCalendar {
         }
     }
 
-    /// Asks for nothing but a token.
+    /// Asks for a token, and for as much of each event as tells it again.
     async fn begin(&self, calendar: &str) -> Result<Step> {
         let id = &path_segment(calendar);
         let now = Timestamp::now();
         let from = time(now.checked_sub(BACK.hours()).unwrap_or(now))?;
         let mut page = String::new();
+        let mut there = Vec::new();
         for _ in 0..PAGES {
             let token = &page;
-            let fields = "nextPageToken,nextSyncToken,updated";
+            let fields = "nextPageToken,nextSyncToken,updated,items(id,created,organizer/self)";
             let answer = call!(self, fields, |hub| {
                 let mut call = hub.events().list(id);
                 call = call.time_min(from).max_results(AT_ONCE);
@@ -144,13 +159,16 @@ impl GoogleCalendar {
                 }
                 call
             })?;
+            there.extend_from_slice(list(&answer, "items"));
             if let Some(sync) = some(&answer, "nextSyncToken") {
+                let mut mark = Mark {
+                    sync,
+                    seen: some(&answer, "updated").unwrap_or_else(|| now.to_string()),
+                    ..Mark::default()
+                };
+                mark.know(&there);
                 return Ok(Step {
-                    mark: Mark {
-                        sync,
-                        seen: some(&answer, "updated").unwrap_or_else(|| now.to_string()),
-                        page: None,
-                    },
+                    mark,
                     ..Step::default()
                 });
             }
@@ -182,28 +200,69 @@ impl GoogleCalendar {
         for item in &mut items {
             read::place(item, calendar, &self.own);
         }
-        let mark = match some(&answer, "nextSyncToken") {
+        let mut next = match some(&answer, "nextSyncToken") {
             Some(sync) => Mark {
                 sync,
                 seen: some(&answer, "updated").unwrap_or_else(|| mark.seen.clone()),
                 page: None,
+                ..mark.clone()
             },
             None => Mark {
                 page: some(&answer, "nextPageToken"),
                 ..mark.clone()
             },
         };
+        next.know(&items);
         Ok(Step {
-            mark,
+            mark: next,
             items,
             started_over: false,
         })
     }
 }
 
-fn is_new(item: &Value, before: Option<Timestamp>) -> bool {
-    let created: Option<Timestamp> = text(item, "created").parse().ok();
-    // What differs from its series was created with it.
-    let own = item.get("recurringEventId").is_none();
-    own && matches!((created, before), (Some(created), Some(before)) if created > before)
+impl Mark {
+    /// True for an event that was not there.
+    fn is_new(&self, item: &Value) -> bool {
+        let known = |id: &str| self.known.contains(&hash(id));
+        if known(text(item, "id")) {
+            return false;
+        }
+        let asked = is_of_others(item) && !self.many;
+        match some(item, "recurringEventId") {
+            // What differs from its series was created with it; one may be asked
+            // to a single occurrence.
+            Some(series) => asked && !known(&series),
+            None => asked || self.is_late(item),
+        }
+    }
+
+    /// True for what was created after the calendar was looked at, or shortly
+    /// before.
+    fn is_late(&self, item: &Value) -> bool {
+        let created: Option<Timestamp> = text(item, "created").parse().ok();
+        let seen: Option<Timestamp> = self.seen.parse().ok();
+        let from = seen.and_then(|seen| seen.checked_sub(SHORTLY).ok());
+        matches!((created, from), (Some(created), Some(from)) if created >= from)
+    }
+
+    /// Remembers what of these events may look new.
+    fn know(&mut self, items: &[Value]) {
+        for item in items {
+            let id = hash(text(item, "id"));
+            let wanted = is_of_others(item) || self.is_late(item);
+            if wanted && !self.known.contains(&id) {
+                self.known.push(id);
+            }
+        }
+        self.many |= self.known.len() > KNOWN;
+        let excess = self.known.len().saturating_sub(KNOWN);
+        self.known.drain(..excess);
+    }
+}
+
+/// True for an event that somebody else has called.
+fn is_of_others(item: &Value) -> bool {
+    let organizer = item.get("organizer");
+    organizer.is_some_and(|one| one.get("self").and_then(Value::as_bool) != Some(true))
 }

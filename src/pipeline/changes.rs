@@ -304,7 +304,12 @@ impl Pipeline {
             room: Room::List,
         };
         for page in &told.pages {
-            for (change, items) in [("new", &page.new), ("changed", &page.changed)] {
+            for (change, items) in [
+                ("new", &page.new),
+                ("changed", &page.changed),
+                ("sent", &page.sent),
+                ("deleted", &page.deleted),
+            ] {
                 let mut rows = flattening.rows(
                     told.of.table(),
                     &columns,
@@ -318,14 +323,30 @@ impl Pipeline {
                 self.hand_out(&mut rows, &told.account).await?;
                 into.extend(rows.rows().map(|row| object(row, change, &label, several)));
             }
-            let mut gone = RowTable::new(told.of.table(), columns.clone());
-            for id in &page.gone {
-                gone.insert_unread(usize::MAX, id);
+            for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
+                let mut gone = RowTable::new(told.of.table(), columns.clone());
+                for id in ids {
+                    gone.insert_unread(usize::MAX, id);
+                }
+                self.hand_out(&mut gone, &told.account).await?;
+                into.extend(gone.rows().map(|row| {
+                    let mut row = row.to_vec();
+                    self.recall(&mut row);
+                    object(&row, change, &label, several)
+                }));
             }
-            self.hand_out(&mut gone, &told.account).await?;
-            into.extend(gone.rows().map(|row| object(row, "gone", &label, several)));
         }
         Ok(bytes)
+    }
+
+    /// Puts what was shown before into the row of something that is gone.
+    fn recall(&self, row: &mut [Cell]) {
+        let [Cell::Handle(kind, number), when, who, title, ..] = row else {
+            return;
+        };
+        if let Some(told) = self.shown.find(&format!("{kind}{number}")) {
+            [*when, *who, *title] = told;
+        }
     }
 }
 
@@ -334,7 +355,10 @@ fn has_changes(page: &Changes) -> bool {
 }
 
 fn count(page: &Changes) -> usize {
-    page.new.len() + page.changed.len() + page.gone.len()
+    let items = [&page.new, &page.changed, &page.sent, &page.deleted];
+    let ids = [&page.gone, &page.gone_drafts];
+    let items: usize = items.map(Vec::len).iter().sum();
+    items + ids.map(Vec::len).iter().sum::<usize>()
 }
 
 /// A row of a message or an event as an object of the table `change`.

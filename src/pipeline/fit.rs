@@ -191,6 +191,7 @@ impl Pipeline {
                     let events = tables.filter(|table| *table.table() == EVENT);
                     events.for_each(RowTable::show_members);
                 }
+                self.shown.note(&draft.document);
                 (Arc::new(draft), true)
             }
         };

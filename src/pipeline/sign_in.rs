@@ -223,6 +223,7 @@ impl Pipeline {
                 let mut draft = self.outcome(&account, "remove", "done", &detail);
                 if let Ok(known) = known {
                     self.snapshots.clear();
+                    self.shown.clear();
                     if let Err(error) = self.outputs.purge(&known.id).await {
                         draft.notes.push(error.to_string());
                     }

@@ -229,6 +229,12 @@ pub struct Changes {
     pub changed: Vec<Value>,
     /// Ids of items that are gone.
     pub gone: Vec<String>,
+    /// Messages that were drafts and have been sent, as they are now.
+    pub sent: Vec<Value>,
+    /// Drafts that were deleted and can still be read.
+    pub deleted: Vec<Value>,
+    /// Ids of drafts that were deleted and are gone.
+    pub gone_drafts: Vec<String>,
     /// Names of labels, folders or calendars whose ids stand in the items.
     pub names: std::collections::HashMap<String, String>,
     /// Where to ask on from next time, in the adapter's words.

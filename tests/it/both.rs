@@ -366,6 +366,64 @@ async fn what_only_one_provider_understands_is_refused() {
     assert!(wrong.contains("Outlook's"), "{wrong}");
 }
 
+/// The rows of `changes` since a cursor as `change title`, and the next cursor.
+async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<String>, String) {
+    let asked = json!({"cursor": cursor, "account": account});
+    let document = session.json("changes", asked).await;
+    let rows = document["changes"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+    let mut told: Vec<String> = rows
+        .map(|row| format!("{} {}", text(&row["change"]), text(&row["title"])))
+        .collect();
+    told.sort();
+    (told, text(&document["next"]))
+}
+
+/// A draft that is edited, sent or deleted is told as that, and as nothing else;
+/// and of what is gone it is said what it was, if it was shown.
+#[tokio::test]
+async fn what_became_of_drafts_and_what_is_gone_is_told() {
+    for account in [GOOGLE, MICROSOFT] {
+        let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+        let begun = session
+            .json("changes", json!({"account": account, "kinds": ["mail"]}))
+            .await;
+        let mut ids = Vec::new();
+        for subject in ["Edited", "Sent", "Deleted", "Kept"] {
+            let draft = json!({"mode": "new", "account": account, "subject": subject,
+                               "to": ["lena@studio.example"], "body": "Hello."});
+            let draft = session.json("mail_draft", draft).await;
+            ids.push(draft["draft"].as_str().unwrap().to_owned());
+        }
+        let begun = begun["next"].as_str().unwrap();
+        let (told, cursor) = changed(&mut session, account, begun).await;
+        let new = ["new Deleted", "new Edited", "new Kept", "new Sent"];
+        assert_eq!(told, new, "{account}");
+        for subject in ["Edited once", "Edited twice"] {
+            let edit = json!({"mode": "edit", "id": ids[0], "subject": subject});
+            session.ok("mail_draft", edit).await;
+        }
+        session.ok("mail_send", json!({"id": ids[1]})).await;
+        let discard = json!({"mode": "discard", "id": ids[2]});
+        session.ok("mail_draft", discard).await;
+        let (told, cursor) = changed(&mut session, account, &cursor).await;
+        let became = ["changed Edited twice", "deleted Deleted", "sent Sent"];
+        assert_eq!(told, became, "{account}");
+        let (told, cursor) = changed(&mut session, account, &cursor).await;
+        assert!(told.is_empty(), "{account}: {told:?}");
+
+        let asked = json!({"account": account, "fields": ["date", "from", "subject", "message_id"],
+                           "limit": 2, "q": "in:inbox"});
+        let shown = session.json("mail_search", asked).await;
+        let id = column(&shown, "messages", "message_id")[0].clone();
+        let subject = column(&shown, "messages", "subject")[0].clone();
+        let gone = session.sandbox.discard(ME, id.trim_matches(['<', '>']));
+        assert!(gone, "{id}");
+        let (told, _) = changed(&mut session, account, &cursor).await;
+        assert_eq!(told, [format!("gone {subject}")], "{account}");
+    }
+}
+
 /// A folder can have the name of one within another, and goes with what it holds,
 /// in it and below it, when the call says so; a label is a name alone.
 #[tokio::test]

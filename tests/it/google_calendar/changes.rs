@@ -29,11 +29,21 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
             _ if has("syncToken=s1") => json!({"nextPageToken": "p2", "items": [
                 {"id": "a", "created": "2026-02-03T12:00:00.000Z"},
                 {"id": "b", "created": "2026-02-01T12:00:00.000Z"},
-                {"id": "c_1", "recurringEventId": "c", "created": "2026-02-03T12:00:00.000Z"}]}),
-            _ if has("pageToken=t2") => {
-                json!({"nextSyncToken": "s1", "updated": "2026-02-02T00:00:00.000Z"})
-            }
-            _ => json!({"nextPageToken": "t2"}),
+                {"id": "c_1", "recurringEventId": "c", "created": "2026-02-03T12:00:00.000Z"},
+                // `created` has whole seconds, and what changed last does not.
+                {"id": "soon", "created": "2026-02-01T23:59:59.000Z"},
+                {"id": "late", "created": "2026-02-01T23:59:59.000Z"},
+                // Created by somebody else long ago, who asks us now; or did before.
+                {"id": "asked", "created": "2025-02-01T12:00:00.000Z", "organizer": {}},
+                {"id": "theirs", "created": "2025-02-01T12:00:00.000Z", "organizer": {}},
+                {"id": "theirs_1", "recurringEventId": "theirs", "organizer": {}},
+                {"id": "d_1", "recurringEventId": "d", "organizer": {"self": false}}]}),
+            _ if has("pageToken=t2") => json!({
+                "nextSyncToken": "s1", "updated": "2026-02-02T00:00:00.300Z",
+                "items": [{"id": "theirs", "created": "2025-02-01T12:00:00.000Z", "organizer": {}}]}),
+            _ => json!({"nextPageToken": "t2", "items": [
+                {"id": "b", "created": "2026-02-01T12:00:00.000Z", "organizer": {"self": true}},
+                {"id": "late", "created": "2026-02-01T23:59:59.000Z", "organizer": {"self": true}}]}),
         };
         Some(Said::json(200, &answer)).filter(|_| has("/events"))
     })
@@ -42,13 +52,17 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
     let first = google.calendars().changes(None, &nothing).await.unwrap();
     assert!(first.new.is_empty() && first.changed.is_empty() && first.gone.is_empty());
     assert_eq!((first.more, first.started_over), (false, false));
+    let marks: Value = serde_json::from_str(&first.cursor).unwrap();
     assert_eq!(
-        serde_json::from_str::<Value>(&first.cursor).unwrap(),
-        json!({
-            ME: {"sync": "s1", "seen": "2026-02-02T00:00:00.000Z"},
-            GROUP: {"sync": "g1", "seen": "2026-02-01T00:00:00Z"},
-        })
+        (&marks[ME]["sync"], &marks[ME]["seen"], &marks[GROUP]),
+        (
+            &json!("s1"),
+            &json!("2026-02-02T00:00:00.300Z"),
+            &json!({"sync": "g1", "seen": "2026-02-01T00:00:00Z"}),
+        )
     );
+    // What may look new, and nothing else.
+    assert_eq!(marks[ME]["known"].as_array().unwrap().len(), 2);
     google.wire.seen();
     let second = google
         .calendars()
@@ -60,12 +74,16 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
             .map(|one| one["id"].as_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(ids(&second.new), ["a"]);
+    assert_eq!(ids(&second.new), ["a", "soon", "asked", "d_1"]);
     assert_eq!(second.new[0]["calendarId"], ME);
-    assert_eq!(ids(&second.changed), ["b", "c_1"]);
+    assert_eq!(
+        ids(&second.changed),
+        ["b", "c_1", "late", "theirs", "theirs_1"]
+    );
     assert_eq!((second.more, second.started_over), (true, true));
     assert_eq!(second.names[ME], "Mira");
-    let begin = "timeMin=lately maxResults=2500 fields=nextPageToken,nextSyncToken,updated";
+    let begin = "timeMin=lately maxResults=2500 \
+                 fields=nextPageToken,nextSyncToken,updated,items(id,created,organizer/self)";
     let proceed = "maxResults=2500 fields=nextPageToken,nextSyncToken,updated,items(created,FACTS)";
     let group = "GET calendars/c_1881%40group.calendar.google.com/events";
     assert_eq!(
@@ -86,9 +104,10 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
         .unwrap();
     assert_eq!(third.gone, ["mira@example.com/d"]);
     assert!(!third.more);
+    let mark = &serde_json::from_str::<Value>(&third.cursor).unwrap()[ME];
     assert_eq!(
-        serde_json::from_str::<Value>(&third.cursor).unwrap()[ME],
-        json!({"sync": "s2", "seen": "2026-02-05T00:00:00.000Z"})
+        (&mark["sync"], &mark["seen"]),
+        (&json!("s2"), &json!("2026-02-05T00:00:00.000Z"))
     );
     let odd = google.calendars().changes(Some("m12"), &nothing).await;
     assert_eq!(

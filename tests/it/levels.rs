@@ -1,16 +1,19 @@
 //! What each access level may do, and that the docs say the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use daysheet::access::Access;
 use daysheet::accounts::Accounts;
+use daysheet::cli::app::Who;
 use daysheet::provider::Connect;
 use daysheet::providers::Providers;
 use daysheet::store::Store;
+use daysheet::tools;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::config;
+use crate::support::{ME, Session, column, config};
 
 const WRITING: &str = include_str!("../../docs/writing.md");
 
@@ -86,4 +89,170 @@ async fn the_docs_name_the_scopes_that_are_asked_for() {
     let mut all = asked("microsoft", false, Access::Send);
     all.extend(asked("microsoft", true, Access::Send));
     assert_eq!(named, all);
+}
+
+/// What the sample account has that calls are about, by handle.
+struct Known {
+    message: String,
+    file: String,
+    /// Events: of the user alone, with guests, of somebody else.
+    own: String,
+    meeting: String,
+    invited: String,
+}
+
+/// Everything that a level decides about: the words of the docs, the tool, and its
+/// arguments.
+#[rustfmt::skip]
+fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
+    let Known { message, file, own, meeting, invited } = known;
+    let new = |people: Value| {
+        let event = json!({"title": "T", "start": "2036-02-05 09h00", "people": people});
+        json!({"events": [event], "notify": "none"})
+    };
+    let retitled = |id: &str| json!({"id": id, "events": [{"title": "T2"}], "notify": "none"});
+    let modify = |verb: &str| json!({"ids": [message], "do": verb});
+    let manage = |kind: &str, op: &str, id: &str, set: Value| match id {
+        "" => json!({"kind": kind, "op": op, "set": set}),
+        id => json!({"kind": kind, "op": op, "id": id}),
+    };
+    let named = |kind: &str, name: &str| json!({"kind": kind, "op": "create", "name": name});
+    vec![
+        ("searching and reading mail", "mail_search", json!({})),
+        ("searching and reading mail", "mail_read", json!({"ids": [message]})),
+        ("listing and handing over attachments", "mail_attachment", json!({"id": message})),
+        ("listing and handing over attachments", "mail_attachment", json!({"id": file, "as": "inline"})),
+        ("looking things up", "lookup", json!({"kind": "folders"})),
+        ("searching calendars and free times", "calendar_search", json!({})),
+        ("searching calendars and free times", "calendar_free",
+            json!({"who": ["me"], "from": "2026-11-16", "to": "2026-11-17"})),
+        ("changes and the brief", "changes", json!({})),
+        ("changes and the brief", "brief", json!({})),
+        ("reading on in long answers", "output_read", json!({"id": "0000000000"})),
+        ("listing accounts", "accounts", json!({"op": "list"})),
+        ("saving attachments", "mail_attachment", json!({"id": file, "as": "file"})),
+        ("marking, filing and trashing mail", "mail_modify", modify("read")),
+        ("marking, filing and trashing mail", "mail_modify", modify("star")),
+        ("marking, filing and trashing mail", "mail_modify", modify("archive")),
+        ("marking, filing and trashing mail", "mail_modify", modify("trash")),
+        ("folders, labels, rules and contacts", "manage", named("label", "L")),
+        ("folders, labels, rules and contacts", "manage", manage("label", "delete", "L", json!({}))),
+        ("folders, labels, rules and contacts", "manage",
+            manage("rule", "create", "", json!({"when": "from:x@example.com", "then": "star"}))),
+        ("folders, labels, rules and contacts", "manage",
+            manage("contact", "create", "", json!({"name": "Bo", "email": "bo@example.com"}))),
+        ("new calendars", "manage", named("calendar", "C")),
+        ("settings and signatures", "manage", manage("signature", "update", "", json!({"text": "Mira"}))),
+        ("settings and signatures", "manage", manage("settings", "update", "", json!({"language": "de"}))),
+        ("events that nobody else is on", "calendar_save", new(json!([]))),
+        ("events that nobody else is on", "calendar_save", retitled(own)),
+        ("events that nobody else is on", "calendar_delete", json!({"id": own})),
+        ("signing an account out", "accounts", json!({"op": "remove", "account": "no@example.com"})),
+        ("drafts", "mail_draft", json!({"to": ["bo@example.com"], "body": "Hi"})),
+        ("sending mail", "mail_send", json!({"id": "d1"})),
+        ("unsubscribing", "mail_modify", modify("unsubscribe")),
+        ("events that others are on", "calendar_save", new(json!(["bo@example.com"]))),
+        ("events that others are on", "calendar_save", retitled(meeting)),
+        ("events that others are on", "calendar_save", retitled(invited)),
+        ("events that others are on", "calendar_delete", json!({"id": meeting, "notify": "none"})),
+        ("answering and forwarding invitations", "calendar_respond",
+            json!({"id": invited, "response": "accept"})),
+        ("answering and forwarding invitations", "calendar_respond",
+            json!({"id": invited, "response": "forward", "to": ["bo@example.com"]})),
+        ("switching automatic replies on", "manage", manage("auto_reply", "update", "",
+            json!({"status": "on", "text": "Away", "audience": "contacts"}))),
+        ("deleting mail, contacts and calendars for good", "mail_modify", modify("delete")),
+        ("deleting mail, contacts and calendars for good", "manage",
+            manage("contact", "delete", "bo@example.com", json!({}))),
+        ("deleting mail, contacts and calendars for good", "manage",
+            manage("calendar", "delete", "C", json!({}))),
+    ]
+}
+
+/// Signs in at a level, and finds what the calls are about.
+async fn signed_in(level: Access) -> (Session, Known) {
+    let home = TempDir::new().unwrap();
+    let set = [("DAYSHEET_ACCESS", level.word())];
+    let mut session = Session::set(home, &set, Who::These(&[("google", ME)])).await;
+    let mail = json!({"q": "has:attachment", "limit": 1});
+    let found = session.json("mail_search", mail).await;
+    let message = column(&found, "messages", "id").remove(0);
+    let files = session
+        .json("mail_attachment", json!({"id": message}))
+        .await;
+    let range = json!({"from": "2026-09-01", "to": "2027-01-31", "limit": 200,
+                       "fields": ["id", "organizer", "people", "flags"]});
+    let events = session.json("calendar_search", range).await;
+    let event = |fits: &dyn Fn(&str, &str) -> bool| {
+        let rows = events["events"].as_array().unwrap();
+        let cell = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        let single = rows
+            .iter()
+            .filter(|row| !cell(row, "flags").contains("recurring"));
+        let mut fitting = single.filter(|row| fits(&cell(row, "organizer"), &cell(row, "people")));
+        cell(fitting.next().unwrap(), "id")
+    };
+    let known = Known {
+        file: column(&files, "attachments", "id").remove(0),
+        own: event(&|organizer, people| matches!(organizer, "" | "me") && people.is_empty()),
+        meeting: event(&|organizer, people| organizer == "me" && !people.is_empty()),
+        invited: event(&|organizer, _| !matches!(organizer, "" | "me")),
+        message,
+    };
+    (session, known)
+}
+
+/// Every tool, at every level: what is refused below a level is done from it on,
+/// and the docs say which level that is.
+#[tokio::test]
+async fn the_docs_say_what_each_level_does() {
+    let mut lowest: BTreeMap<(&str, String), Access> = BTreeMap::new();
+    for level in Access::ALL {
+        let (mut session, known) = signed_in(level).await;
+        for (_, tool, arguments) in calls(&known) {
+            let answer = session.call(tool, arguments.clone()).await;
+            let refused = answer.is_error && answer.blocks[0].contains(" needs access `");
+            let call = (tool, arguments.to_string());
+            match (refused, lowest.get(&call)) {
+                (true, Some(from)) => panic!("{call:?} is refused again above {}", from.word()),
+                (false, None) => {
+                    lowest.insert(call, level);
+                }
+                _ => {}
+            }
+        }
+        if level == Access::Full {
+            let (page, tools) = page(&calls(&known), &lowest);
+            let all: BTreeSet<&str> = tools::TOOLS.iter().map(|tool| tool.name).collect();
+            assert_eq!(tools, all);
+            let begin = "<!-- levels: generated -->\n";
+            let (before, rest) = WRITING.split_once(begin).unwrap();
+            let (_, after) = rest.split_once("<!-- /levels -->").unwrap();
+            let expected = format!("{before}{begin}{page}<!-- /levels -->{after}");
+            if expected != WRITING {
+                std::fs::write("docs/writing.md", expected).unwrap();
+                panic!("docs/writing.md was stale and has been rewritten");
+            }
+        }
+    }
+}
+
+/// The table of the docs, and the tools it is about.
+fn page<'a>(
+    calls: &[(&'static str, &'a str, Value)],
+    lowest: &BTreeMap<(&str, String), Access>,
+) -> (String, BTreeSet<&'a str>) {
+    let mut rows: BTreeMap<Access, Vec<&str>> = BTreeMap::new();
+    for (words, tool, arguments) in calls {
+        let level = lowest[&(*tool, arguments.to_string())];
+        let row = rows.entry(level).or_default();
+        if !row.contains(words) {
+            row.push(words);
+        }
+    }
+    let mut page = "| from level | what can be done |\n|---|---|\n".to_owned();
+    for (level, words) in rows {
+        page.push_str(&format!("| `{}` | {} |\n", level.word(), words.join("; ")));
+    }
+    (page, calls.iter().map(|(_, tool, _)| *tool).collect())
 }

@@ -46,7 +46,15 @@ impl Session {
 
     /// Over the sample mailboxes or a folder of mail, signed in as `who` says.
     pub async fn signed_in(home: TempDir, mail: Option<&Path>, who: Who) -> Self {
-        let config = config(home.path(), &[]);
+        Self::start(config(home.path(), &[]), home, mail, who).await
+    }
+
+    /// Over the sample mailboxes, with other settings.
+    pub async fn set(home: TempDir, more: &[(&str, &str)], who: Who) -> Self {
+        Self::start(config(home.path(), more), home, None, who).await
+    }
+
+    async fn start(config: Config, home: TempDir, mail: Option<&Path>, who: Who) -> Self {
         let mail = mail.map(Path::to_path_buf);
         let (app, sandbox) = App::sandboxed(config, mail, None, Faults::default(), who)
             .await

@@ -131,7 +131,7 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
             (None, _) if SCALARS.contains(&name.as_str()) => {}
             (None, _) => report.add(key, format!("`{name}` is not a scalar of a document")),
         }
-        report.pass(value);
+        notation::pass(value, &mut report.places);
     }
     let mut problems = report.problems;
     if problems.is_empty() {
@@ -162,29 +162,9 @@ impl<P: Iterator<Item = usize>> Report<'_, P> {
         self.problems.push(Problem::at(self.text, place, message));
     }
 
-    /// Passes a value; gives its place.
-    fn pass(&mut self, value: &Json) -> usize {
-        let place = self.place();
-        match value {
-            Json::List(items) => {
-                for item in items {
-                    self.pass(item);
-                }
-            }
-            Json::Object(members) => {
-                for (_, member) in members {
-                    self.place();
-                    self.pass(member);
-                }
-            }
-            _ => {}
-        }
-        place
-    }
-
     fn row(&mut self, table: &'static Table, known: &HashMap<String, Member>, row: &Json) {
         let Json::Object(members) = row else {
-            let place = self.pass(row);
+            let place = notation::pass(row, &mut self.places);
             return self.add(
                 place,
                 format!("a row of `{}` is not an object", table.plural),
@@ -193,7 +173,7 @@ impl<P: Iterator<Item = usize>> Report<'_, P> {
         let start = self.place();
         for (name, value) in members {
             let key = self.place();
-            let place = self.pass(value);
+            let place = notation::pass(value, &mut self.places);
             match known.get(name) {
                 Some(member) => {
                     let kind = table.field(name).map(|field| field.kind);

@@ -4,7 +4,7 @@
 //! is that a number is kept as it was written, and that nothing is lost without
 //! a word. STC and JSON are `encode::stc`'s.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -267,22 +267,46 @@ fn difference(
             .iter()
             .zip(other)
             .find_map(|(one, other)| difference(one, other, places)),
-        (Json::Object(one), Json::Object(other)) => {
-            let mut found = other.iter();
+        (Json::Object(one), Json::Object(other)) if one.len() == other.len() => {
+            let mut members = one.iter().zip(other);
+            members.find_map(|((_, one), (_, other))| {
+                places.next();
+                difference(one, other, places)
+            })
+        }
+        (Json::Object(one), Json::Object(_)) => {
+            let mut seen = HashSet::new();
             one.iter().find_map(|(name, value)| {
                 let place = places.next().unwrap_or_default();
-                match found.next() {
-                    Some((key, found)) if key == name => difference(value, found, places),
-                    _ => Some((
-                        place,
-                        format!("TOON has one member of a name: there are two `{name}`"),
-                    )),
-                }
+                let message = format!("TOON has one member of a name: there are two `{name}`");
+                let twice = !seen.insert(name);
+                pass(value, places);
+                twice.then_some((place, message))
             })
         }
         _ if one == other => None,
         _ => Some((place, "TOON cannot say this value".to_owned())),
     }
+}
+
+/// Passes the places of a value and of what is in it; gives the value's own.
+pub(super) fn pass(value: &Json, places: &mut impl Iterator<Item = usize>) -> usize {
+    let place = places.next().unwrap_or_default();
+    match value {
+        Json::List(items) => {
+            for item in items {
+                pass(item, places);
+            }
+        }
+        Json::Object(members) => {
+            for (_, member) in members {
+                places.next();
+                pass(member, places);
+            }
+        }
+        _ => {}
+    }
+    place
 }
 
 /// What a number of JSON's is, however it is written: whether it is below zero,

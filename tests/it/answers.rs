@@ -186,6 +186,11 @@ const STEPS: &[(&str, &str, &[(&str, &str)])] = &[
         r#"{"who": ["mira@example.com", "mira@lindqvist-lamps.example", "nobody@elsewhere.example"], "from": "2026-11-16", "to": "2026-11-18"}"#,
         &[],
     ),
+    (
+        "calendar_free",
+        r#"{"who": ["jonas@example.com"], "from": "+1d", "to": "+8d", "duration": "30m"}"#,
+        &[],
+    ),
     ("brief", r#"{"from": "2026-11-16"}"#, &[]),
     ("brief", r#"{"from": "2026-11-16", "budget": 1500}"#, &[]),
     (

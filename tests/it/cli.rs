@@ -489,7 +489,7 @@ fn a_file_is_converted_and_nothing_is_lost() {
             Err("1:1: the string has no closing quote"),
         ),
         (&["--to", "stc"], " 7 ", Ok("7")),
-        (&["--to", "json"], "a: 1\nb[2]: 1", Err("2:6: ")),
+        (&["--to", "json"], "a: 1\nb[2]: 1", Err("2:1: ")),
     ] {
         let arguments: Vec<_> = ["convert", "-"].iter().chain(arguments).copied().collect();
         let (code, out, err) = run(&home, &arguments, &[], text);

@@ -244,10 +244,10 @@ impl Loading<'_> {
             for file in further {
                 named.entry(file.name().to_owned()).or_default().push(file);
             }
-            for (at, (name, files)) in (1_u8..).zip(named) {
+            for (at, (name, files)) in (1_usize..).zip(named) {
                 let mut calendar = Calendar::further(&owner, &name, ZONE);
                 // Google has 24 colours of calendars.
-                calendar.colour = at % 24 + 1;
+                calendar.colour = u8::try_from(at % 24).unwrap_or_default() + 1;
                 if let Some(first) = files.first() {
                     dress(&mut calendar, first);
                 }

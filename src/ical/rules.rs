@@ -19,26 +19,62 @@ use crate::when::{self, Moment, When};
 /// Onsets of one observance that are worked out: those since 1601, with room.
 const ONSETS: usize = 1_000;
 
+/// What a `VTIMEZONE` says.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// The zone, to resolve times in.
+    pub zone: TimeZone,
+    /// When its first observance begins: of what was before it says nothing.
+    first: Timestamp,
+    /// When its last observance begins, if none comes again and again.
+    last: Option<Timestamp>,
+}
+
+impl Rules {
+    /// True if it says what offset there is at an instant. One that changes from
+    /// time to time and then no more was cut to the years of some event.
+    pub fn tells(&self, at: Timestamp) -> bool {
+        let ended = self.last.is_some_and(|last| last < at);
+        self.first <= at && (!ended || self.first == self.last.unwrap_or(self.first))
+    }
+
+    /// The offset of a zone that never changes.
+    pub fn fixed(&self) -> Option<Offset> {
+        let mut changes = changes(&self.zone, Timestamp::MIN, Timestamp::MAX);
+        let offset = self.zone.to_offset(Timestamp::UNIX_EPOCH);
+        changes.next().is_none().then_some(offset)
+    }
+}
+
 /// The zone that the observances of a `VTIMEZONE` make, right from the first of
 /// some years to the last; nothing if one of them does not say when it begins or
 /// what it is. Each onset is taken from `room`, and nothing is made without it.
-pub fn zone(part: &Component, years: (i16, i16), room: &mut usize) -> Option<TimeZone> {
+pub fn read(part: &Component, years: (i16, i16), room: &mut usize) -> Option<Rules> {
     let mut changes: Vec<(i64, i32, i32)> = Vec::new();
+    let (mut first, mut recurs) = (i64::MAX, false);
     let observances = part.parts.iter();
     for one in observances.filter(|one| matches!(one.name.as_str(), "STANDARD" | "DAYLIGHT")) {
         let to = offset(one, "TZOFFSETTO")?;
         let from = offset(one, "TZOFFSETFROM").unwrap_or(to);
-        for local in onsets(one, from, years)? {
+        let at = |local| when::resolve(local, &TimeZone::UTC).as_second() - i64::from(from);
+        let (start, ends, onsets) = onsets(one, from, years)?;
+        first = first.min(at(start));
+        recurs |= !ends;
+        for local in onsets {
             *room = room.checked_sub(1)?;
-            let at = when::resolve(local, &TimeZone::UTC).as_second() - i64::from(from);
-            changes.push((at, from, to));
+            changes.push((at(local), from, to));
         }
     }
     changes.sort_unstable();
     changes.dedup_by_key(|(at, ..)| *at);
-    let (_, before, _) = changes.first()?;
+    let ((_, before, _), (last, ..)) = (changes.first()?, changes.last()?);
     let data = tzif(*before, &changes)?;
-    TimeZone::tzif("", &data).ok()
+    let at = |second: i64| Timestamp::from_second(second).ok();
+    Some(Rules {
+        zone: TimeZone::tzif("", &data).ok()?,
+        first: at(first).unwrap_or(Timestamp::MIN),
+        last: if recurs { None } else { at(*last) },
+    })
 }
 
 /// True if two zones have the same offset at any time of a range.
@@ -61,8 +97,13 @@ pub fn changes(
         .filter(move |(_, offset)| std::mem::replace(&mut now, *offset) != *offset)
 }
 
-/// The local times at which an observance begins, by the offset before it.
-fn onsets(part: &Component, from: i32, years: (i16, i16)) -> Option<Vec<DateTime>> {
+/// The local times at which an observance begins, by the offset before it: the
+/// first ever, whether there is a last, and those of some years.
+fn onsets(
+    part: &Component,
+    from: i32,
+    years: (i16, i16),
+) -> Option<(DateTime, bool, Vec<DateTime>)> {
     let local = |until: Until| match until {
         Until::Day(day) => day.at(0, 0, 0, 0),
         Until::Local(at) | Until::Utc(at) => at,
@@ -124,10 +165,10 @@ fn onsets(part: &Component, from: i32, years: (i16, i16)) -> Option<Vec<DateTime
         false => first_of(years.0.saturating_sub(2))?,
     };
     let end = first_of(years.1.saturating_add(1))?;
-    let start = Moment::At(start, "UTC".to_owned());
-    let found = repeat.occurrences(&start, from, end, ONSETS);
+    let begins = Moment::At(start, "UTC".to_owned());
+    let found = repeat.occurrences(&begins, from, end, ONSETS);
     let utc = |when: When| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
-    Some(found.into_iter().map(utc).collect())
+    Some((start, ends, found.into_iter().map(utc).collect()))
 }
 
 /// The offset of a `VTIMEZONE` that says no more: that of its standard time.

@@ -15,7 +15,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 
-use super::rules;
+use super::rules::{self, Rules};
 use super::scan::{Component, Notes};
 use crate::recurrence::Until;
 use crate::when::{self, Moment, When};
@@ -123,7 +123,7 @@ impl Zones {
                 let id = crate::text::cell(&id);
                 notes.line(part.number, format!("the zone `{id}` {what}"));
             };
-            let rules = rules::zone(part, (first, last), &mut room);
+            let rules = rules::read(part, (first, last), &mut room);
             // An offset in a name says less than rules.
             let says = |zone: &TimeZone| zone.iana_name().is_some() || rules.is_none();
             let named = by_name(&id).filter(says);
@@ -136,7 +136,7 @@ impl Zones {
                         "has other rules here than {}: read by those that stand here (RFC 5545)",
                         zone_name(&known)
                     ));
-                    unchanging(own)
+                    own_or_fixed(own)
                 }
                 // The name alone says it.
                 (Some(_), _) if named.is_some() => continue,
@@ -147,7 +147,7 @@ impl Zones {
                     }
                     Zone::Named(known)
                 }
-                (None, Some(own)) => unchanging(own),
+                (None, Some(own)) => own_or_fixed(own),
                 (None, None) => {
                     let Some(fixed) = rules::standard(part).and_then(fixed) else {
                         continue;
@@ -325,29 +325,34 @@ fn placed(zone: &Component) -> Option<TimeZone> {
     }
 }
 
-/// True if a time means another instant in a zone of the document than in the
-/// one it is called after, and they do not have the same rules today either.
-fn differ(own: &TimeZone, named: &TimeZone, at: DateTime) -> bool {
-    let today = |year: i16| Date::new(year, 1, 1).map(|day| When::Day(day).instant(&TimeZone::UTC));
-    let same = |(from, to)| rules::same(own, named, from, to);
-    when::resolve(at, own) != when::resolve(at, named)
-        && !today(TODAY)
-            .and_then(|from| Ok((from, today(TODAY + 1)?)))
-            .is_ok_and(same)
+/// True if a time means another instant by the rules of the document than in the
+/// zone they are called after, and they are not that zone's rules of today.
+fn differ(own: &Rules, named: &TimeZone, at: DateTime) -> bool {
+    let first_of = |year: i16| Date::new(year, 1, 1).map(|day| When::Day(day).instant(named));
+    let when = when::resolve(at, &own.zone);
+    if !own.tells(when) || when == when::resolve(at, named) {
+        return false;
+    }
+    if let Some(offset) = own.fixed() {
+        // Some write down the one offset that the zone had, or has in winter, or
+        // that clocks showed before there were zones.
+        let half = |month: i8| {
+            let day = Date::new(at.year(), month, 1).ok()?;
+            Some(named.to_offset(When::Day(day).instant(named)))
+        };
+        let known = [half(1), half(7)].contains(&Some(offset));
+        return !known && offset.seconds() % 900 == 0;
+    }
+    let today = first_of(TODAY).and_then(|from| Ok((from, first_of(TODAY + 1)?)));
+    !today.is_ok_and(|(from, to)| rules::same(&own.zone, named, from, to))
 }
 
 /// A zone whose offset never changes, by the name of its offset where it has
 /// one; any other as it is.
-fn unchanging(own: TimeZone) -> Zone {
-    if rules::changes(&own, Timestamp::MIN, Timestamp::MAX)
-        .next()
-        .is_some()
-    {
-        return Zone::Own(own);
-    }
-    match fixed(own.to_offset(Timestamp::UNIX_EPOCH)) {
+fn own_or_fixed(own: Rules) -> Zone {
+    match own.fixed().and_then(fixed) {
         Some(fixed) if fixed.iana_name().is_some() => Zone::Named(fixed),
-        _ => Zone::Own(own),
+        _ => Zone::Own(own.zone),
     }
 }
 

@@ -464,6 +464,25 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
             ),
             observance("STANDARD", "-0500", "-0600", "20100101T000000", ""),
         ),
+        // Cut to the years around an event, to its standard time, and to the
+        // time that clocks showed before there were zones.
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:America/Chicago\n{}{}END:VTIMEZONE\n",
+            observance("STANDARD", "-0500", "-0600", "20261101T020000", ""),
+            observance("DAYLIGHT", "-0600", "-0500", "20270314T020000", ""),
+        ),
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:America/Denver\n{}END:VTIMEZONE\n",
+            observance("STANDARD", "-0700", "-0700", "19700101T000000", ""),
+        ),
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:Europe/Moscow\n{}END:VTIMEZONE\n",
+            observance("STANDARD", "+023017", "+023017", "20010101T000000", ""),
+        ),
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:Asia/Tokyo\n{}END:VTIMEZONE\n",
+            observance("STANDARD", "-0700", "-0700", "19700101T000000", ""),
+        ),
     ]
     .concat();
     for (start, expected, note) in [
@@ -512,6 +531,31 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
             "(UTC+01:00) Somewhere:20260703T180000",
             "2026-07-03T18:00:00 Europe/Berlin",
             None,
+        ),
+        (
+            "America/Chicago:20260203T180000",
+            "2026-02-03T18:00:00 America/Chicago",
+            None,
+        ),
+        (
+            "America/Chicago:20290203T180000",
+            "2029-02-03T18:00:00 America/Chicago",
+            None,
+        ),
+        (
+            "America/Denver:20260703T180000",
+            "2026-07-03T18:00:00 America/Denver",
+            None,
+        ),
+        (
+            "Europe/Moscow:20180420T120000",
+            "2018-04-20T12:00:00 Europe/Moscow",
+            None,
+        ),
+        (
+            "Asia/Tokyo:20260703T180000",
+            "2026-07-03T18:00:00 Etc/GMT+7",
+            Some("other rules here than Asia/Tokyo"),
         ),
         (
             "Listed:20260703T180000",

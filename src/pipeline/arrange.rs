@@ -63,7 +63,7 @@ impl Pipeline {
                 .next("use create, update or delete, or kind=rule")),
             (ManageKind::Folder | ManageKind::Category, _) => self.place(&asked).await,
             (ManageKind::Rule, _) => self.rule(&asked).await,
-            (ManageKind::Contact, _) => self.contact(&asked).await,
+            (ManageKind::Contact, _) => self.contact(&asked, caller).await,
             (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&asked, caller).await,
             (ManageKind::Signature, ManageOp::Update) => self.set_signature(&asked, caller).await,
             (ManageKind::Settings, ManageOp::Update) => self.settings(&asked).await,

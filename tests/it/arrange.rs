@@ -1,7 +1,10 @@
 //! `manage` of mailboxes, and lookups of rules and automatic answers, over
 //! mailboxes in memory.
 
+use std::sync::Mutex;
+
 use daysheet::budget::count::tokens;
+use daysheet::caller::Reply;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::mail::{Audience, AutoReply, Rule, RuleStep};
 use daysheet::query::{self, Clock};
@@ -10,7 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::rack::Room;
+use crate::rack::{Room, Says};
 
 fn rule(id: &str, name: Option<&str>, when: &str, then: Vec<RuleStep>) -> Rule {
     let clock = Clock {
@@ -433,6 +436,73 @@ async fn signatures_are_kept_where_the_provider_has_none() {
         room.error("manage", create).await,
         "a mailbox has one signature, which is neither made nor deleted: use op=update"
     );
+}
+
+#[tokio::test]
+async fn a_contact_is_gone_when_the_user_says_so() {
+    let asked = "Delete the contact lena@studio.example of ana@example.com for good? There is no \
+                 undo.";
+    let delete = json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"});
+    let planned = {
+        let mut planned = delete.clone();
+        planned["dry_run"] = true.into();
+        planned
+    };
+    let head = "outcomes[1|]{item|op|result|detail}:\n  lena@studio.example|delete";
+    for (reply, arguments, said, questions, written) in [
+        (Reply::Yes, &delete, "done|for good", 1, 1),
+        (Reply::No, &delete, "refused|the user said no", 1, 0),
+        (Reply::Nobody, &delete, "done|for good", 1, 1),
+        (
+            Reply::No,
+            &planned,
+            "planned|\"for good: the user is asked before, where that can be done, and there is no \
+             undo\"\n--\ndry run: nothing was written",
+            0,
+            0,
+        ),
+    ] {
+        let room = Room::one(Api::Gmail, "full").await;
+        *room.ana().people.lock().unwrap() = vec![json!({
+            "resourceName": "people/c1", "emailAddresses": [{"value": "lena@studio.example"}],
+        })];
+        let caller = Says(reply, Mutex::default());
+        let blocks = room.call_as("manage", arguments.clone(), &caller).await;
+        assert_eq!(blocks.unwrap().join("\n--\n"), format!("{head}|{said}"));
+        assert_eq!(*caller.1.lock().unwrap(), vec![asked; questions]);
+        assert_eq!(room.ana().written().len(), written);
+    }
+}
+
+/// A dry run says what the provider would not take.
+#[tokio::test]
+async fn a_dry_run_is_refused_as_the_call_is() {
+    for arguments in [
+        json!({"kind": "folder", "op": "create", "name": "A//B"}),
+        json!({"kind": "folder", "op": "rename", "id": "Bills", "name": "A//B"}),
+        json!({"kind": "folder", "op": "delete", "id": "Bills"}),
+        json!({"kind": "label", "op": "update", "id": "Bills", "set": {"color": "loud"}}),
+        json!({"kind": "rule", "op": "create", "set": {"when": "from:bo", "then": "star"}}),
+        json!({"kind": "contact", "op": "create", "set": {"name": "Bo"}}),
+        json!({"kind": "auto_reply", "op": "update", "set": {"status": "on", "text": "Away"}}),
+        json!({"kind": "signature", "op": "update", "set": {"text": "Ana"}}),
+        json!({"kind": "settings", "op": "update", "set": {"language": "xx"}}),
+    ] {
+        let room = Room::one(Api::Gmail, "send").await;
+        room.ana()
+            .fail("set_up", Error::argument("the provider does not take it"));
+        for dry_run in [false, true] {
+            let mut arguments = arguments.clone();
+            arguments["dry_run"] = dry_run.into();
+            let caller = Says(Reply::Yes, Mutex::default());
+            let refused = room.call_as("manage", arguments.clone(), &caller).await;
+            assert_eq!(
+                refused.unwrap_err().to_string(),
+                "the provider does not take it",
+                "{arguments}"
+            );
+        }
+    }
 }
 
 #[tokio::test]

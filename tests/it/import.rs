@@ -30,6 +30,33 @@ const TALK: &[&str] = &[
     "END:VEVENT",
 ];
 
+/// What the service does not take is refused by a dry run, too.
+#[tokio::test]
+async fn a_dry_run_tries_events_out() {
+    let odd = [
+        "BEGIN:VEVENT",
+        "UID:odd@elsewhere.example",
+        "DTSTART;TZID=Europe/Berlin:20360205T140000",
+        "DURATION:PT1H",
+        "RRULE:FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2",
+        "SUMMARY:Odd",
+        "END:VEVENT",
+    ];
+    let office = Office::one().await;
+    for dry_run in [true, false] {
+        let text = document(&[&odd, TALK].concat());
+        let told = office
+            .ok("calendar_save", json!({"ics": text, "dry_run": dry_run}))
+            .await;
+        assert!(
+            told.contains("Odd|import|failed|this service has no words for the rule"),
+            "{told}"
+        );
+        assert!(told.contains("Talk"), "{told}");
+        assert_eq!(office.written().len(), usize::from(!dry_run), "{told}");
+    }
+}
+
 const COURSE: &[&str] = &[
     "BEGIN:VEVENT",
     "UID:course@elsewhere.example",

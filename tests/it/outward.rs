@@ -1,10 +1,14 @@
 //! `calendar_delete`, `calendar_respond` and `manage`, over calendars in memory.
 
+use std::sync::Mutex;
+
+use daysheet::caller::Reply;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::calendar::Guest;
 use serde_json::{Value, json};
 
 use crate::desk::{Office, guest, repeat};
+use crate::rack::Says;
 
 const ONE: &str = "main/w@20360212T0800Z";
 
@@ -337,6 +341,35 @@ async fn what_cannot_be_answered_is_refused() {
 }
 
 #[tokio::test]
+async fn a_calendar_is_gone_when_the_user_says_so() {
+    let asked = "Delete the calendar Garden of ana@example.com with all its events for good? There \
+                 is no undo.";
+    for (reply, result, written) in [
+        (Reply::Yes, "done|null", "Delete { id: \"garden\" }"),
+        (Reply::No, "refused|the user said no", ""),
+        (Reply::Nobody, "done|null", "Delete { id: \"garden\" }"),
+    ] {
+        let office = Office::one().await;
+        let create = json!({"kind": "calendar", "op": "create", "name": "Garden"});
+        office.ok("manage", create).await;
+        office.written();
+        let caller = Says(reply, Mutex::default());
+        for dry_run in [true, false] {
+            let delete =
+                json!({"kind": "calendar", "op": "delete", "id": "Garden", "dry_run": dry_run});
+            let blocks = office.call_as("manage", delete, &caller).await.unwrap();
+            let asked = vec![asked; usize::from(!dry_run)];
+            assert_eq!(*caller.1.lock().unwrap(), asked);
+            if !dry_run {
+                let head = "outcomes[1|]{item|op|result|detail}:\n  Garden|delete";
+                assert_eq!(blocks.join("\n--\n"), format!("{head}|{result}"));
+            }
+        }
+        assert_eq!(office.written().join("\n"), written);
+    }
+}
+
+#[tokio::test]
 async fn calendars_are_made_renamed_and_deleted() {
     let office = Office::one().await;
     let call = |more: Value| {
@@ -372,8 +405,8 @@ async fn calendars_are_made_renamed_and_deleted() {
         (
             json!({"op": "delete", "id": "c1", "dry_run": true}),
             "outcomes[1|]{item|op|result|detail}:\n  \
-             Field|delete|planned|with all its events, in ana@example.com\n--\n\
-             dry run: nothing was written",
+             Field|delete|planned|\"with all its events, in ana@example.com: the user is asked before, \
+             where that can be done, and there is no undo\"\n--\ndry run: nothing was written",
             None,
         ),
         (

@@ -2,6 +2,7 @@
 
 use super::{Held, Set, id, no_id, nothing, settable};
 use crate::access::Access;
+use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::modify::ASKED_BEFORE;
@@ -19,7 +20,11 @@ const MOST: usize = 50;
 const OTHERS: &str = "otherContacts/";
 
 impl Pipeline {
-    pub(super) async fn contact(&self, asked: &Manage) -> Result<Draft> {
+    pub(super) async fn contact(
+        &self,
+        asked: &Manage,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
         let set = Set::of(asked, &settable(&CONTACT))?;
         let card = card(&set)?;
         if asked.op == ManageOp::Create {
@@ -60,6 +65,17 @@ impl Pipeline {
                 let detail = format!("for good: {ASKED_BEFORE}");
                 let about = (said, "delete", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
+            }
+            let question = format!(
+                "Delete the contact {} of {} for good? There is no undo.",
+                short(said),
+                owner.account.email
+            );
+            if let Some(caller) = caller
+                && !self.may_erase(&question, caller).await?
+            {
+                let refused = self.one_outcome(said, "delete", "refused", "the user said no");
+                return refused.await;
             }
             let answer = self.set_up(&owner, "delete contact", &id, &change).await;
             let about = (said, "delete", "for good");

@@ -37,14 +37,19 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
         }
         _ => (who("whoever writes to"), "everybody", Asks::Always),
     };
-    let text = reply
-        .html
-        .as_deref()
-        .map(|html| crate::text::html::html(html, crate::text::html::Style::Text, false).text);
+    let plain =
+        |html: &str| crate::text::html::html(html, crate::text::html::Style::Text, false).text;
+    let said = match texts(reply) {
+        None => line("Text", reply.html.as_deref().map(plain).as_deref()),
+        Some((internal, external)) => format!(
+            "{}{}",
+            line("Text inside", Some(&plain(internal))),
+            line("Text outside", Some(&plain(external)))
+        ),
+    };
     let question = format!(
-        "Answer mail to {own} by itself?\nTo: {whom}{}{}",
-        line("Subject", reply.subject.as_deref()),
-        line("Text", text.as_deref())
+        "Answer mail to {own} by itself?\nTo: {whom}{}{said}",
+        line("Subject", reply.subject.as_deref())
     );
     let act = Act {
         needs: Access::Send,

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::super::agenda::calendars::Listed;
 use super::super::audit::Entry;
+use super::super::modify::ASKED_BEFORE;
 use super::super::outcome::{Outcome, Told};
 use super::super::target::{Owner, short};
 use super::super::{Draft, Flattening, Pipeline, columns_of};
@@ -37,7 +38,7 @@ impl Pipeline {
         match asked.op {
             ManageOp::Create => self.create_calendar(&asked).await,
             ManageOp::Update | ManageOp::Rename | ManageOp::Delete => {
-                self.change_calendar(&asked).await
+                self.change_calendar(&asked, caller).await
             }
             ManageOp::Run => {
                 Err(Error::argument("`op: run` is for rules").next("use create, rename or delete"))
@@ -59,19 +60,22 @@ impl Pipeline {
         let account = self.accounts.find(asked.account.as_deref()).await?;
         let owner = self.owner(account).await?;
         unused(&self.places(&owner, true).await?, &name, None)?;
-        if asked.dry_run {
-            let zone = zone.map_or_else(String::new, |zone| format!(", zone {zone}"));
-            let detail = format!("in {}{zone}", owner.label);
-            return self.planned(&name, "create", detail).await;
-        }
+        let in_zone = zone
+            .as_ref()
+            .map_or_else(String::new, |zone| format!(", zone {zone}"));
         let op = CalendarOp::Create {
             name: name.clone(),
             zone,
         };
+        if asked.dry_run {
+            owner.port.rehearse_op(&op).await?;
+            let detail = format!("in {}{in_zone}", owner.label);
+            return self.planned(&name, "create", detail).await;
+        }
         self.carry_out(&owner, &op, &name, "create").await
     }
 
-    async fn change_calendar(&self, asked: &Manage) -> Result<Draft> {
+    async fn change_calendar(&self, asked: &Manage, caller: &dyn Caller) -> Result<Draft> {
         let (word, rename) = match asked.op {
             ManageOp::Rename | ManageOp::Update => ("rename", Some(named(asked)?)),
             _ => ("delete", None),
@@ -115,13 +119,11 @@ impl Pipeline {
         if rename.is_none() {
             self.needs(Access::Full, "deleting a calendar with all its events")?;
         }
-        if asked.dry_run {
-            let detail = match &rename {
-                Some(name) => format!("to {}, in {}", short(name), owner.label),
-                None => format!("with all its events, in {}", owner.label),
-            };
-            return self.planned(&old, word, detail).await;
-        }
+        let detail = match &rename {
+            Some(name) => format!("to {}, in {}", short(name), owner.label),
+            None => format!("with all its events, in {}: {ASKED_BEFORE}", owner.label),
+        };
+        let erases = rename.is_none();
         let op = match rename {
             Some(name) => CalendarOp::Rename {
                 id: place.id.clone(),
@@ -131,6 +133,21 @@ impl Pipeline {
                 id: place.id.clone(),
             },
         };
+        if asked.dry_run {
+            owner.port.rehearse_op(&op).await?;
+            return self.planned(&old, word, detail).await;
+        }
+        let question = format!(
+            "Delete the calendar {old} of {} with all its events for good? There is no undo.",
+            owner.account.email
+        );
+        if erases && !self.may_erase(&question, caller).await? {
+            let told = Told {
+                outcomes: vec![Outcome::new(&old, word, "refused", "the user said no")],
+                ..Told::default()
+            };
+            return self.tell(told).await;
+        }
         self.carry_out(&owner, &op, &old, word).await
     }
 

@@ -285,6 +285,13 @@ impl Pipeline {
         self.agreed_for(&target, &deed, question, caller, &mut told.notes)
             .await?;
         if asked.dry_run {
+            let rehearsed = target
+                .owner
+                .port
+                .rehearse(None, Some(&target.value), &change, notify);
+            rehearsed
+                .await
+                .map_err(|error| error.context(&target.handle))?;
             let mut detail = vec![difference];
             detail.extend(met);
             told.outcomes

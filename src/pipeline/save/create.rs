@@ -87,6 +87,14 @@ impl Pipeline {
         self.agreed_for_new(&items, asked, &destination, caller, &mut told.notes)
             .await?;
         if asked.dry_run {
+            let calendar = destination.calendar.as_ref().map(|place| &*place.id);
+            for item in &items {
+                let change = &item.made.change;
+                let notify = told_by(change, &destination.owner.account.email, asked);
+                let port = &destination.owner.port;
+                let rehearsed = port.rehearse(calendar, None, change, notify).await;
+                rehearsed.map_err(|error| said_of(several, &item.name, error))?;
+            }
             self.plan_events(&items, asked, &destination, &mut told);
         } else {
             self.write_events(items, asked, &destination, &mut told)

@@ -188,6 +188,10 @@ impl Pipeline {
         self.agreed_for(&master, &deed, question, caller, &mut told.notes)
             .await?;
         if asked.dry_run {
+            let port = &master.owner.port;
+            let calendar = master.facts.calendar.as_deref();
+            let whole = copied(&master, change);
+            port.rehearse(calendar, None, &whole, notify).await?;
             let mut detail = vec![difference];
             detail.extend(met);
             told.outcomes

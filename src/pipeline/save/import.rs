@@ -485,6 +485,28 @@ impl Pipeline {
             _ => Change::default(),
         };
         if asked.dry_run {
+            let port = &to.owner.port;
+            let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+            let current = item.there.as_ref().map(|there| &there.value);
+            let refused = match &item.there {
+                Some(_) if difference == Change::default() => Ok(()),
+                Some(_) => {
+                    let notify = Notify::Nobody;
+                    port.rehearse(calendar, current, &difference, notify).await
+                }
+                None => match make::fits(&item.change, port.api()) {
+                    Ok(()) => {
+                        let notify = Notify::Nobody;
+                        port.rehearse(calendar, None, &item.change, notify).await
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            if let Err(error) = refused {
+                let failed = Outcome::failed(&item.name, "import", &error);
+                told.outcomes.push(failed);
+                return Ok(());
+            }
             let zone = &self.config.zone;
             let (result, detail) = match &item.there {
                 None => {

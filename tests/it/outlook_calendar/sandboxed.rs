@@ -277,6 +277,9 @@ async fn calendars_are_made_renamed_and_deleted() {
         name: "Choir".to_owned(),
         zone: None,
     };
+    let before = calendars.calendars().await.unwrap();
+    calendars.rehearse_op(&create).await.unwrap();
+    assert_eq!(calendars.calendars().await.unwrap(), before);
     let made = calendars.manage(&create).await.unwrap().unwrap();
     assert_eq!(
         (&made["name"], &made["timeZone"]),
@@ -292,6 +295,9 @@ async fn calendars_are_made_renamed_and_deleted() {
         "Chor"
     );
     let rehearsal = hour("Rehearsal", "2031-02-03T19:00:00");
+    // Tried out, it is nowhere: there is one of it below.
+    let tried = calendars.rehearse(Some(&id), None, &rehearsal, Notify::Nobody);
+    tried.await.unwrap();
     calendars
         .create(Some(&id), &rehearsal, Notify::Nobody)
         .await

@@ -32,6 +32,7 @@ use crate::query::{Part, Query, Term};
 use crate::row::Cell;
 use crate::schemas::{Field, MESSAGE};
 use crate::store::HandleKind;
+use crate::text::cell;
 
 /// How many addresses are looked up at once.
 const AT_ONCE: usize = 8;
@@ -180,6 +181,12 @@ pub fn above(what: &str, needed: Access, is: Access) -> Error {
     ))
 }
 
+/// People on one line. An address may be a stranger's words, too.
+fn listed<'a>(people: impl Iterator<Item = &'a String>) -> String {
+    let people: Vec<String> = people.map(|one| cell(one)).collect();
+    people.join(", ")
+}
+
 /// Everybody who gets a letter, blind copies too.
 pub(super) fn everybody(letter: &Outgoing) -> impl Iterator<Item = &Person> {
     letter.to.iter().chain(&letter.cc).chain(&letter.bcc)
@@ -244,7 +251,7 @@ impl Pipeline {
             new.extend(audience.unlisted.iter().cloned());
         }
         let unsure = !new.is_empty();
-        let new = new.join(", ");
+        let new = listed(new.iter());
         let refused = |why: &str| {
             let seen = match strangers {
                 true => "strangers' mail was read before, and ",
@@ -325,25 +332,21 @@ impl Pipeline {
         if list.is_empty() {
             return Ok(());
         }
-        let listed = |said: &str| list.iter().any(|one| one == said);
+        let allows = |said: &str| list.iter().any(|one| one == said);
         let barred = |address: &&String| {
             let address = address.to_lowercase();
             let domain = address.rfind('@').and_then(|at| address.get(at..));
-            !listed(&address) && !domain.is_some_and(listed)
+            !allows(&address) && !domain.is_some_and(allows)
         };
         let people = audience.people.iter().filter(barred);
-        let domain = audience.domain.iter().filter(|domain| !listed(domain));
-        let barred: Vec<&str> = people
-            .chain(domain)
-            .chain(&audience.unlisted)
-            .map(String::as_str)
-            .collect();
+        let domain = audience.domain.iter().filter(|domain| !allows(domain));
+        let barred: Vec<&String> = people.chain(domain).chain(&audience.unlisted).collect();
         if barred.is_empty() {
             return Ok(());
         }
         Err(Error::argument(format!(
             "the list of allowed recipients does not have {}",
-            barred.join(", ")
+            listed(barred.into_iter())
         ))
         .next("leave them out, or ask the user to add them to the setting `recipients`"))
     }

@@ -465,10 +465,11 @@ fn question(draft: &HeldDraft) -> String {
     let one = |person: &Person| match &person.name {
         // A comma in a name must not look like a further recipient.
         Some(name) if name.contains([',', ';', '"']) => {
-            format!("\"{}\" <{}>", cell(name).replace('"', "'"), person.address)
+            let name = cell(name).replace('"', "'");
+            format!("\"{name}\" <{}>", cell(&person.address))
         }
-        Some(name) => format!("{} <{}>", cell(name), person.address),
-        None => person.address.clone(),
+        Some(name) => format!("{} <{}>", cell(name), cell(&person.address)),
+        None => cell(&person.address),
     };
     let all = |people: &[Person]| people.iter().map(one).collect::<Vec<_>>().join(", ");
     lines.push(format!("From: {}", one(&letter.from)));

@@ -13,7 +13,7 @@ use super::invited::Found;
 use crate::access::Access;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
-use crate::provider::calendar::{Answer, Facts, Response};
+use crate::provider::calendar::{Answer, Facts, Guest, Response};
 use crate::request::outward::{Reply, Respond};
 use crate::request::save::{EventWords, Scope};
 use crate::schemas::Api;
@@ -54,10 +54,11 @@ impl Pipeline {
 
     async fn forward(&self, target: Target, asked: &Respond, caller: &dyn Caller) -> Result<Draft> {
         let mut told = Told::default();
-        let mut to = Vec::new();
+        let mut to: Vec<Guest> = Vec::new();
         for one in &asked.to {
             let one = guest("to", one, &mut told.notes)?;
-            if !to.contains(&one) {
+            let same = |known: &Guest| known.address.eq_ignore_ascii_case(&one.address);
+            if !to.iter().any(same) {
                 to.push(one);
             }
         }

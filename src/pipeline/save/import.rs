@@ -117,6 +117,8 @@ impl Pipeline {
         let asked = &rest
             .as_ref()
             .map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
+        // What goes on may be a dry run, too.
+        let caller = caller.filter(|_| !asked.dry_run);
         let done = rest.as_ref().map_or(0, |rest| rest.done);
         let document = self.document(said).await?;
         let digest = Seen::digest(&format!("{:?}", document.entries));

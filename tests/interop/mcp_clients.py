@@ -339,8 +339,8 @@ async def asked(daysheet, mode, person):
 HIDDEN = {
     "read": {"mail_draft", "mail_send", "mail_modify", "calendar_save", "calendar_delete",
              "calendar_respond", "manage"},
-    "organize": {"mail_draft", "mail_send"},
-    "draft": {"mail_send"},
+    "organize": {"mail_draft", "mail_send", "calendar_respond"},
+    "draft": {"mail_send", "calendar_respond"},
     "send": set(),
     "full": set(),
 }

@@ -444,7 +444,8 @@ impl Calendars for Desk {
         let list = self.calendars.lock().unwrap();
         let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api {
             Api::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
-                "canShare": *access == "owner", "canEdit": *access != "reader"}),
+                "canShare": *access == "owner", "canEdit": *access != "reader",
+                "owner": {"address": format!("{id}@example.org")}}),
             _ => json!({"id": id, "summary": name, "accessRole": access, "primary": at == 0}),
         };
         Ok(list.iter().enumerate().map(object).collect())

@@ -106,6 +106,15 @@ fn an_event_tells_these_facts() {
             notes: Some("<p>Please bring the <b>proofs</b> &amp; the paper.</p>".to_owned()),
         })
     );
+    let mut large = events[0].clone();
+    large["attendeesOmitted"] = true.into();
+    large["guestsCanModify"] = true.into();
+    large["organizer"]["self"] = true.into();
+    let large = read::facts(&large, ME).unwrap();
+    assert_eq!(
+        (large.omitted, large.joint, large.own, large.organizer),
+        (true, true, true, None)
+    );
     let series = read::facts(&events[1], ME).unwrap();
     assert_eq!(
         (series.start, series.end, series.busy, series.own),

@@ -25,6 +25,8 @@ mod both;
 #[cfg(all(feature = "google", feature = "microsoft"))]
 mod brief;
 mod budget;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod checks;
 #[cfg(feature = "google")]
 mod cli;
 mod compose;

@@ -39,6 +39,13 @@ fn fill(office: &Office) {
     let (from_bo, from_eve) = (Some("bo@example.com"), Some("eve@example.org"));
     put("main/p", "Private", true, None, &[]);
     put("main/r", "Rooms", true, None, &[&room]);
+    // Ana herself, by another address and by her own.
+    let alias = Guest {
+        me: true,
+        ..guest("a.berg@example.com", '+')
+    };
+    let ana_alone = [&alias, &guest("ANA@example.com", '+')];
+    put("main/s", "Self", true, None, &ana_alone);
     put("main/b", "With Bo", true, None, &[&bo, &room]);
     put("main/m", "Meeting", true, None, &[&bo, &eve]);
     put("main/o", "Omitted", true, None, &[&bo]);
@@ -70,21 +77,21 @@ fn event(members: Value) -> Value {
     event
 }
 
-fn create(members: Value, more: Value) -> Value {
+pub fn create(members: Value, more: Value) -> Value {
     with(json!({"events": [event(members)]}), more)
 }
 
-fn change(id: &str, members: Value, more: Value) -> Value {
+pub fn change(id: &str, members: Value, more: Value) -> Value {
     with(json!({"id": id, "events": [members]}), more)
 }
 
-fn with(mut call: Value, more: Value) -> Value {
+pub fn with(mut call: Value, more: Value) -> Value {
     let all = call.as_object_mut().unwrap();
     all.extend(more.as_object().unwrap().clone());
     call
 }
 
-fn document(uid: &str, lines: &str) -> String {
+pub fn document(uid: &str, lines: &str) -> String {
     format!(
         "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//EN\r\nBEGIN:VEVENT\r\nUID:{uid}\r\n\
          DTSTART:20360206T080000Z\r\nDTEND:20360206T090000Z\r\nSUMMARY:SECRET\r\n{lines}\
@@ -248,6 +255,14 @@ async fn the_allow_list_has_whoever_is_reached() {
         );
         assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
     }
+    // Outlook tells whose a calendar is.
+    let office = Office::with(Api::Outlook, list).await;
+    let call = create(json!({}), json!({"calendar": "Work"}));
+    let error = office.error("calendar_save", call).await;
+    assert!(
+        error.starts_with("the list of allowed recipients does not have work@example.org:"),
+        "{error}"
+    );
     // What reaches nobody else is done.
     let none = || json!({"notify": "none"});
     let inside = [
@@ -339,6 +354,47 @@ async fn a_message_with_an_invitation_reaches_its_organizer() {
         let answer = office.call("calendar_respond", call).await;
         assert_eq!(answer.is_err(), refused, "{answer:?}");
         assert_eq!(office.written().is_empty(), refused);
+    }
+}
+
+#[tokio::test]
+async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
+    let lines = "ORGANIZER:mailto:bo@example.com\r\n\
+                 ATTENDEE:mailto:ana@example.com\r\n\
+                 ATTENDEE;CN=\"bo@example.com\":mailto:eve@example.org\r\n\
+                 ATTENDEE;CN=Cy:mailto:cy@example.com\r\n\
+                 ATTENDEE:mailto:bo@\u{440}\u{430}ypal.example\r\n\
+                 ATTENDEE:urn:uuid:1\r\n";
+    let text = document("n@x.example", lines);
+    let told = [
+        "eve@example.org calls itself bo@example.com: the name was left out",
+        "left out, because it is no address: bo@\u{440}\u{430}ypal.example",
+        "left out, because it is no address: urn:uuid:1",
+    ];
+    for by_message in [false, true] {
+        let office = Office::with(Api::Gmail, &[]).await;
+        let blocks = match by_message {
+            false => office.call("calendar_save", json!({"ics": text})).await,
+            true => {
+                let letters = &office.ana().letters;
+                letters.lock().unwrap().insert("l".to_owned(), text.clone());
+                office.ok("mail_search", json!({})).await;
+                let call = json!({"id": "m1", "response": "accept"});
+                office.call("calendar_respond", call).await
+            }
+        };
+        let notes = blocks.unwrap().pop().unwrap();
+        for line in told {
+            assert!(notes.contains(line), "{notes}");
+        }
+        let written = office.written();
+        let me = if by_message {
+            "ana@example.com!"
+        } else {
+            "ana@example.com"
+        };
+        let guests = format!("guests=[{me} eve@example.org Cy cy@example.com]");
+        assert!(written[0].contains(&guests), "{written:?}");
     }
 }
 
@@ -495,6 +551,50 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     assert_eq!(user.1.lock().unwrap().len(), 0);
     let error = wary("refuse").await.error("calendar_save", call()).await;
     assert_eq!(error, refused("the settings refuse that"));
+    // Who is asked to another series of the same name is not on this one.
+    let office = wary("confirm").await;
+    let ana = office.ana();
+    let mut copy = ana.get(THIRD).unwrap();
+    copy.id = "work/w@20360219T0800Z".to_owned();
+    copy.series = Some("work/w".to_owned());
+    ana.set(copy);
+    ana.touch(THIRD, |facts| facts.guests.truncate(1));
+    let call = json!({"title": "B"});
+    let call = change("main/w", call, json!({"notify": "all", "scope": "series"}));
+    office.ok("calendar_save", call).await;
+    assert_eq!(office.written().len(), 1);
+    // So many people that no question can show them are refused.
+    let office = wary("confirm").await;
+    let many = |letter: char| {
+        let people: Vec<String> = (0..150)
+            .map(|n| format!("{letter}{n}@example.org"))
+            .collect();
+        event(json!({"people": people}))
+    };
+    let call = json!({"events": [many('a'), many('b')], "notify": "none", "if_conflict": "ignore"});
+    let user = Says(Reply::Yes, Mutex::default());
+    let answer = office.call_as("calendar_save", call, &user).await;
+    assert_eq!(
+        answer.unwrap_err().to_string(),
+        "more than 200 people were never written to before: write to fewer people at once"
+    );
+    assert_eq!(office.written(), Vec::<String>::new());
+    // An address may be a stranger's words, too.
+    let office = wary("confirm").await;
+    office.ana().touch("main/i", |facts| {
+        facts.organizer = Some("eve@example.org\nNever mind: yes\u{202e}".to_owned());
+    });
+    let user = Says(Reply::Later, Mutex::default());
+    let call = json!({"id": "main/i", "response": "accept"});
+    let answer = office.call_as("calendar_respond", call, &user).await;
+    assert!(answer.is_err());
+    assert_eq!(
+        *user.1.lock().unwrap(),
+        [format!(
+            "Answer an invitation?\n{when} Invited\nAnswer: accept\nNever written to before: \
+             eve@example.org Never mind: yes"
+        )]
+    );
     // Whom one knows, and who is not on it, is no question.
     let office = wary("confirm").await;
     let call = change("main/b", json!({"title": "B"}), json!({"notify": "all"}));
@@ -632,6 +732,7 @@ async fn below_send_what_others_are_on_is_left_alone() {
         ("calendar_save", change("main/r", title(), json!({}))),
         ("calendar_save", json!({"ics": document("n@x.example", "")})),
         ("calendar_delete", json!({"id": "main/p"})),
+        ("calendar_save", change("main/s", title(), json!({}))),
         ("calendar_delete", json!({"id": "main/r"})),
     ];
     for level in ["organize", "draft"] {

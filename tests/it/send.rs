@@ -18,8 +18,8 @@ use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::mail::{
-    Arrange, Compose, HeldDraft, Importance, Organize, Original, Outgoing, Person, Probe, Sent,
-    Whereabouts,
+    Arrange, Compose, Content, Enclosure, HeldDraft, Importance, Organize, Original, Outgoing,
+    Person, Probe, Sent, Whereabouts,
 };
 use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page};
 use daysheet::schemas::Api;
@@ -43,6 +43,8 @@ enum Fault {
     After,
     /// It breaks, and is accepted so much later.
     Late(Duration),
+    /// It takes so long.
+    Slow(Duration),
 }
 
 /// A mailbox with drafts.
@@ -54,6 +56,8 @@ pub struct Post {
     faults: Mutex<VecDeque<Fault>>,
     /// Who was written to before.
     known: Mutex<Vec<String>>,
+    /// True if it sends at a later time, too.
+    schedules: bool,
 }
 
 impl Post {
@@ -79,7 +83,7 @@ impl Post {
         };
         let draft = HeldDraft {
             id: id.to_owned(),
-            message: id.to_owned(),
+            message: format!("message of {id}"),
             thread: "t".to_owned(),
             version: "1".to_owned(),
             letter,
@@ -107,6 +111,9 @@ fn broken() -> Error {
 #[async_trait]
 impl Compose for Post {
     async fn original(&self, id: &str) -> Result<Original> {
+        if id.starts_with("gone") {
+            return Err(Error::new(Kind::NotFound, "it was deleted meanwhile"));
+        }
         Ok(Original {
             to: vec![Person {
                 name: None,
@@ -119,15 +126,18 @@ impl Compose for Post {
     async fn draft(&self, id: &str) -> Result<HeldDraft> {
         let drafts = self.drafts.lock().unwrap();
         let sent = self.sent.lock().unwrap();
+        // A draft is known by the message that it is, too.
+        let named = |draft: &&HeldDraft| draft.id == id || draft.message == id;
         drafts
-            .get(id)
+            .values()
+            .find(named)
             .filter(|draft| !sent.contains(&draft.letter.message_id))
             .cloned()
             .ok_or_else(|| Error::new(Kind::NotFound, "no such item"))
     }
 
     async fn send(&self, current: &HeldDraft, at: Option<Timestamp>) -> Result<Sent> {
-        if at.is_some() {
+        if at.is_some() && !self.schedules {
             return Err(Error::argument("Gmail sends nothing later").next("send it now"));
         }
         let id = current.letter.message_id.clone();
@@ -143,11 +153,17 @@ impl Compose for Post {
                 });
                 return Err(broken());
             }
+            Some(Fault::Slow(wait)) => {
+                tokio::time::sleep(wait).await;
+                self.sent.lock().unwrap().push(id);
+            }
+            // It waits for its time.
+            None if at.is_some() => return Ok(Sent::default()),
             Some(Fault::After) | None => self.sent.lock().unwrap().push(id),
         }
         match fault {
-            Some(_) => Err(broken()),
-            None => Ok(Sent {
+            Some(Fault::After) => Err(broken()),
+            _ => Ok(Sent {
                 id: Some(format!("sent-{}", current.id)),
                 thread: None,
             }),
@@ -267,12 +283,16 @@ const OPEN: Duration = Duration::from_millis(1500);
 
 impl Office {
     pub async fn new() -> Self {
+        Self::at("google", Post::default()).await
+    }
+
+    async fn at(provider: &'static str, post: Post) -> Self {
         let home = TempDir::new().unwrap();
         let settings = Arc::new(config(home.path(), &[]));
         let store = Store::new(&settings);
         let accounts = Accounts::new(settings, store.clone());
         let tokens = Tokens {
-            provider: "google",
+            provider,
             access: AccessToken::new("x".to_owned()),
             refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
             expires: i64::MAX / 2,
@@ -280,7 +300,7 @@ impl Office {
             tenant: None,
         };
         accounts.add(tokens, "ana@example.com").await.unwrap();
-        let post = Arc::new(Post::default());
+        let post = Arc::new(post);
         for number in 1..=9 {
             post.put(&format!("draft{number}"), &["bo@example.com"]);
         }
@@ -302,15 +322,15 @@ impl Office {
     }
 
     pub async fn handle(&self, id: &str) -> String {
+        self.handle_of(HandleKind::Draft, id).await
+    }
+
+    async fn handle_of(&self, kind: HandleKind, id: &str) -> String {
         let account = "google:ana@example.com";
         let accounts = self.accounts.list().await.unwrap();
         let account = accounts.first().map_or(account, |one| &one.id).to_owned();
-        let numbers = self
-            .store
-            .handles(&account, HandleKind::Draft, &[id])
-            .await
-            .unwrap();
-        format!("d{}", numbers[0])
+        let numbers = self.store.handles(&account, kind, &[id]).await.unwrap();
+        kind.handle(numbers[0])
     }
 
     fn audit(&self) -> Vec<Value> {
@@ -432,6 +452,137 @@ async fn a_letter_in_doubt_is_looked_for_and_never_sent_again() {
 }
 
 #[tokio::test]
+async fn a_draft_is_the_same_by_the_message_that_it_is() {
+    let office = Office::new().await;
+    let process = office.process(&[]);
+    let d = office.handle("draft1").await;
+    let m = office
+        .handle_of(HandleKind::Message, "message of draft1")
+        .await;
+    office.post.faults.lock().unwrap().push_back(Fault::Before);
+    assert!(send(&process, &m).await.contains("|unknown|"));
+    // It is in doubt by either name, and nobody is asked about it.
+    for id in [&d, &m] {
+        let user = User::says(Reply::Yes);
+        let answer = call(&process, &user, "mail_send", json!({"id": id})).await;
+        assert!(answer.contains("|unknown|"), "{answer}");
+        assert!(user.1.lock().unwrap().is_empty());
+    }
+    assert!(office.post.sent().is_empty());
+}
+
+#[tokio::test]
+async fn sending_is_given_up_before_others_take_it_for_unsent() {
+    let office = Office::new().await;
+    let process = office.process(&[]);
+    let d = office.handle("draft1").await;
+    let slow = Fault::Slow(OPEN - Duration::from_millis(100));
+    office.post.faults.lock().unwrap().push_back(slow);
+    let answer = send(&process, &d).await;
+    assert!(
+        answer
+            .replace('"', "")
+            .contains("|unknown|sending took too long; "),
+        "{answer}"
+    );
+    assert!(office.post.sent().is_empty());
+}
+
+#[tokio::test]
+async fn what_waits_for_its_time_is_neither_sent_nor_unsent() {
+    let post = Post {
+        schedules: true,
+        ..Post::default()
+    };
+    let office = Office::at("microsoft", post).await;
+    let process = office.process(&[]);
+    let (d, doubtful) = (office.handle("draft1").await, office.handle("draft2").await);
+    let later = |id: &str| json!({"id": id, "at": "2999-01-01 09h00"});
+    let answer = call(&process, &Nobody, "mail_send", later(&d)).await;
+    assert!(answer.contains("|scheduled|"), "{answer}");
+    let answer = send(&process, &d).await;
+    assert!(
+        answer.contains("|scheduled|for 2999-01-01 09h00; cancel it in Outlook"),
+        "{answer}"
+    );
+    // One in doubt may look like any other draft until its time has come.
+    office.post.faults.lock().unwrap().push_back(Fault::Before);
+    let answer = call(&process, &Nobody, "mail_send", later(&doubtful)).await;
+    assert!(answer.contains("|unknown|"), "{answer}");
+    tokio::time::sleep(OPEN).await;
+    assert!(send(&process, &doubtful).await.contains("|unknown|"));
+    assert!(office.post.sent().is_empty());
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_makes_nothing_certain() {
+    use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+    let office = Office::new().await;
+    let process = office.process(&[]);
+    let d = office.handle("draft1").await;
+    office.post.faults.lock().unwrap().push_back(Fault::Before);
+    assert!(send(&process, &d).await.contains("|unknown|"));
+    let file = SqliteConnectOptions::new().filename(office.home.path().join("daysheet.db"));
+    let mut journal = SqliteConnection::connect_with(&file).await.unwrap();
+    sqlx::query("UPDATE sends SET started = started + 86400")
+        .execute(&mut journal)
+        .await
+        .unwrap();
+    assert!(send(&process, &d).await.contains("|unknown|"));
+}
+
+#[tokio::test]
+async fn what_was_found_to_be_sent_stays_so() {
+    let office = Office::new().await;
+    let process = office.process(&[]);
+    let d = office.handle("draft1").await;
+    let late = Fault::Late(Duration::from_millis(400));
+    office.post.faults.lock().unwrap().push_back(late);
+    assert!(send(&process, &d).await.contains("|unknown|"));
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(send(&process, &d).await.contains("|already sent|"));
+    // It is not among what was sent any more, and may look like a draft.
+    office.post.sent.lock().unwrap().clear();
+    tokio::time::sleep(OPEN).await;
+    assert!(send(&process, &d).await.contains("|already sent|"));
+    assert!(office.post.sent().is_empty());
+}
+
+#[tokio::test]
+async fn the_question_shows_what_goes_out() {
+    let office = Office::new().await;
+    let d = office.handle("draft1").await;
+    let person = |name: &str, address: &str| Person {
+        name: Some(name.to_owned()),
+        address: address.to_owned(),
+    };
+    office.post.touch("draft1", |letter| {
+        letter.to = vec![person("Berg, \"Bo\"", "bo@example.com")];
+        letter.cc = vec![person("Cy\nBcc: nobody\u{202e}", "cy@example.com")];
+        letter.bcc = vec![person("Di", "di@example.org\nSubject: x")];
+        letter.reply_to = vec![person("Eve", "eve@example.org")];
+        letter.subject = format!("Lamps\nTo: all {}", "x".repeat(200));
+        letter.files = vec![Enclosure {
+            name: "a\n.pdf".to_owned(),
+            media: "application/pdf".to_owned(),
+            cid: None,
+            content: Content::Bytes(Vec::new().into()),
+        }];
+    });
+    let user = User::says(Reply::No);
+    call(&office.process(&[]), &user, "mail_send", json!({"id": d})).await;
+    let subject = format!("Lamps To: all {}…", "x".repeat(105));
+    assert_eq!(
+        user.1.lock().unwrap().join("\n--\n"),
+        format!(
+            "Send this mail?\nFrom: ana@example.com\nTo: \"Berg, 'Bo'\" <bo@example.com>\nCc: Cy \
+             Bcc: nobody <cy@example.com>\nBcc: Di <di@example.org Subject: x>\nAnswers go to: \
+             Eve <eve@example.org>\nSubject: {subject}\nAttached: a .pdf"
+        )
+    );
+}
+
+#[tokio::test]
 async fn of_many_processes_one_sends() {
     let office = Office::new().await;
     let d = office.handle("draft1").await;
@@ -545,6 +696,18 @@ async fn strangers_mail_makes_new_people_a_question() {
         questions.ends_with("Never written to before: eve@example.org"),
         "{questions}"
     );
+    // What was deleted since it was found says nothing; an own address is known.
+    *office.post.known.lock().unwrap() = vec!["gone@example.org".to_owned()];
+    office.post.put("gone", &["gone@example.org"]);
+    let gone = office.handle("gone").await;
+    let answer = send(&process, &gone).await;
+    assert!(
+        answer.starts_with("error: gone@example.org was never"),
+        "{answer}"
+    );
+    office.post.put("own", &["ANA@example.com"]);
+    let own = office.handle("own").await;
+    assert!(send(&process, &own).await.contains("|sent|"));
     // Now she is known.
     office.post.put("again", &["EVE@example.org"]);
     let again = office.handle("again").await;
@@ -571,6 +734,17 @@ async fn refusals_say_what_to_do() {
     let nobody = office.handle("nobody").await;
     let d = office.handle("draft1").await;
     let second = office.handle("draft2").await;
+    // Copies count, blind ones too.
+    office.post.put("copied", &["cy@example.com"]);
+    office.post.touch("copied", |letter| {
+        let person = |address: &str| Person {
+            name: None,
+            address: address.to_owned(),
+        };
+        letter.cc = vec![person("dan@example.com")];
+        letter.bcc = vec![person("eve@example.com")];
+    });
+    let copied = office.handle("copied").await;
     let access: &[(&str, &str)] = &[("DAYSHEET_ACCESS", "draft")];
     let list: &[(&str, &str)] = &[("DAYSHEET_RECIPIENTS", "cy@example.com, @example.org")];
     let cap: &[(&str, &str)] = &[("DAYSHEET_SENDS_PER_HOUR", "1")];
@@ -601,6 +775,13 @@ async fn refusals_say_what_to_do() {
             &[],
             json!({"id": d, "at": "2001-01-01 09h00"}),
             "error: `at` is in the past: give a time to come, or leave it out to send now"
+                .to_owned(),
+        ),
+        (
+            list,
+            json!({"id": copied}),
+            "error: the list of allowed recipients does not have dan@example.com, eve@example.com: \
+             leave them out, or ask the user to add them to the setting `recipients`"
                 .to_owned(),
         ),
         (&[], json!({"id": "e5"}), "error: `e5` is no draft: give the id that mail_draft answered, such as d5".to_owned()),

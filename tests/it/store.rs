@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use daysheet::config::KeyStore;
 use daysheet::error::Kind;
+use daysheet::store::sends::{Begin, Caps, Sending};
 use daysheet::store::{AccountRow, HandleKind, Status, Store};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection, SqliteConnection};
@@ -509,6 +510,65 @@ async fn an_older_database_gets_the_table_of_events() {
     let newer = store(home.path());
     newer.remember_events(&[(7, [7; 8])]).await.unwrap();
     assert_eq!(newer.seen_event(7).await.unwrap(), Some([7; 8]));
+}
+
+#[tokio::test]
+async fn the_journal_has_a_draft_once_and_counts_an_hour() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    let caps = Caps {
+        letters: 2,
+        recipients: 5,
+    };
+    let begin = async |draft: &str, recipients: usize| {
+        let letter = Sending {
+            account: MIRA.to_owned(),
+            draft: draft.to_owned(),
+            message_id: format!("{draft}@example.com"),
+            thread: "t".to_owned(),
+            recipients,
+            due: None,
+        };
+        match store.begin_send(&letter, caps).await {
+            Ok(Begin::Now) => "now".to_owned(),
+            Ok(Begin::Before(before)) => format!("before: {} {:?}", before.sent, before.sent_id),
+            Err(error) => error.message().to_owned(),
+        }
+    };
+    let most = |what: &str| {
+        format!("{what} within an hour is the most that may be sent; nothing was sent")
+    };
+    assert_eq!(begin("d1", 3).await, "now");
+    assert_eq!(begin("d1", 3).await, "before: false None");
+    assert_eq!(begin("d2", 3).await, most("5 recipients"));
+    assert_eq!(begin("d2", 2).await, "now");
+    assert_eq!(begin("d3", 0).await, most("2 letters"));
+    run(home.path(), "UPDATE sends SET started = started - 3590").await;
+    assert_eq!(begin("d3", 0).await, most("2 letters"));
+    run(home.path(), "UPDATE sends SET started = started - 11").await;
+    assert_eq!(begin("d3", 5).await, "now");
+    // What is known not to have gone out is forgotten; what went out is not.
+    store.note_sent(MIRA, "d1", Some("m")).await.unwrap();
+    for draft in ["d1", "d2"] {
+        store.forget_unsent(MIRA, draft).await.unwrap();
+    }
+    assert_eq!(begin("d1", 0).await, "before: true Some(\"m\")");
+    assert_eq!(begin("d2", 0).await, "now");
+    // Rows are kept for as long as somebody may ask again.
+    run(
+        home.path(),
+        "UPDATE sends SET started = started - 399 * 86400",
+    )
+    .await;
+    assert_eq!(begin("d4", 0).await, "now");
+    assert!(store.journalled(MIRA, "d1").await.unwrap().is_some());
+    run(
+        home.path(),
+        "UPDATE sends SET started = started - 2 * 86400",
+    )
+    .await;
+    assert_eq!(begin("d5", 0).await, "now");
+    assert!(store.journalled(MIRA, "d1").await.unwrap().is_none());
 }
 
 #[tokio::test]

@@ -1,0 +1,408 @@
+//! Checks that stand before a write of an event, each with a call that nothing
+//! else refuses: what is taken out of the pipeline breaks a case here.
+
+use daysheet::error::{Error, Kind};
+use daysheet::provider::calendar::Guest;
+use daysheet::schemas::Api;
+use daysheet::when::When;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Office, guest, repeat};
+use crate::reach::{change, create, document, with};
+
+const SECOND: &str = "main/w@20360212T0900Z";
+const THIRD: &str = "main/w@20360219T0900Z";
+
+/// A private event, two that stand in the way, an invitation, and a series of
+/// which the third was changed.
+fn fill(office: &Office) {
+    let ana = office.ana();
+    ana.put("main/p", "Private", "2036-02-05T09:00[Europe/Berlin]", 60);
+    ana.put("main/x", "Lunch", "2036-02-05T14:00[Europe/Berlin]", 60);
+    ana.put("main/y", "Lunch", "2036-02-12T14:00[Europe/Berlin]", 60);
+    let mut theirs = ana.put("main/i", "Invited", "2036-02-06T09:00[Europe/Berlin]", 60);
+    theirs.own = false;
+    theirs.guests = vec![Guest {
+        me: true,
+        ..guest("ana@example.com", '?')
+    }];
+    ana.set(theirs);
+    ana.put("main/w", "Weekly", "2036-02-05T10:00[Europe/Berlin]", 60);
+    ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
+    let mut third = ana.put(THIRD, "Weekly", "2036-02-19T10:00[Europe/Berlin]", 60);
+    third.series = Some("main/w".to_owned());
+    third.original = Some(When::At("2036-02-19T09:00:00Z".parse().unwrap()));
+    third.uid = Some("main-w@test.example".to_owned());
+    ana.set(third);
+}
+
+fn nothing(_: &Desk) {}
+
+/// The series is called off, and Ana's calendar has not heard of it whole.
+fn called_off(ana: &Desk) {
+    ana.touch("main/w", |facts| facts.cancelled = true);
+}
+
+fn invitation_called_off(ana: &Desk) {
+    ana.touch("main/i", |facts| facts.cancelled = true);
+}
+
+fn two_bos(ana: &Desk) {
+    ana.touch("main/p", |facts| {
+        facts.guests = vec![guest("bo@example.com", '+'), guest("bo@example.org", '+')];
+    });
+}
+
+fn renamed(ana: &Desk) {
+    for id in ["main/w", "main/i"] {
+        ana.touch(id, |facts| facts.title = "Renamed".to_owned());
+    }
+}
+
+/// Calls of which nothing is written: what happens between the events being
+/// shown and the call, the call, and what it answers.
+fn refused() -> Vec<(fn(&Desk), &'static str, Value, &'static str)> {
+    let save = "calendar_save";
+    let reminder = || json!({"reminder": "5"});
+    let scope = |scope: &str| json!({"scope": scope});
+    let respond = |more: Value| with(json!({"id": "main/i", "response": "accept"}), more);
+    let delete = |id: &str| json!({"id": id, "scope": "series"});
+    let since = "was changed since it was shown";
+    vec![
+        (
+            nothing,
+            save,
+            change(
+                "main/p",
+                json!({"repeats": "FREQ=WEEKLY;BYDAY=FR"}),
+                json!({}),
+            ),
+            "has no occurrence at the start",
+        ),
+        (
+            nothing,
+            save,
+            change(
+                "main/p",
+                json!({"start": "14:00"}),
+                json!({"if_conflict": "refuse"}),
+            ),
+            "|change|refused|",
+        ),
+        (
+            nothing,
+            save,
+            change(
+                SECOND,
+                json!({"start": "14:00"}),
+                json!({"scope": "following", "if_conflict": "refuse"}),
+            ),
+            "|change|refused|",
+        ),
+        (
+            nothing,
+            save,
+            change(SECOND, json!({"title": "Weekly"}), scope("following")),
+            "|change|unchanged|it is so already",
+        ),
+        (
+            two_bos,
+            save,
+            change(
+                "main/p",
+                json!({"remove": ["bo"]}),
+                json!({"notify": "none"}),
+            ),
+            "`bo` is not asked, or not the only one so called",
+        ),
+        (
+            renamed,
+            save,
+            change(SECOND, reminder(), scope("series")),
+            since,
+        ),
+        (
+            renamed,
+            save,
+            change(SECOND, reminder(), scope("following")),
+            since,
+        ),
+        (renamed, "calendar_delete", delete(SECOND), since),
+        (renamed, "calendar_respond", respond(json!({})), since),
+        (
+            called_off,
+            save,
+            change(THIRD, reminder(), scope("series")),
+            "was cancelled",
+        ),
+        (
+            called_off,
+            "calendar_delete",
+            delete(THIRD),
+            "was cancelled",
+        ),
+        (
+            called_off,
+            "calendar_delete",
+            delete("main/w"),
+            "was cancelled",
+        ),
+        (
+            invitation_called_off,
+            "calendar_respond",
+            respond(json!({})),
+            "was cancelled",
+        ),
+        (
+            nothing,
+            "calendar_respond",
+            json!({"id": "main/p", "response": "forward", "to": ["bo@example.com"], "propose": "14:00"}),
+            "`propose` does not go with forwarding",
+        ),
+        (
+            nothing,
+            save,
+            json!({"ics": document("n@x.example", ""), "scope": "series"}),
+            "`scope` is for an event that is there",
+        ),
+        (
+            nothing,
+            save,
+            json!({"ics": document("n@x.example", "STATUS:CANCELLED\r\n")}),
+            "|import|skipped|it is cancelled there",
+        ),
+        // Its organizer changes it.
+        (
+            nothing,
+            save,
+            json!({"ics": document("main-i@test.example", "")}),
+            "|import|unchanged|",
+        ),
+        (
+            nothing,
+            save,
+            json!({"ics": document(
+                "n@x.example",
+                "RRULE:FREQ=MONTHLY;BYDAY=MO,WE;BYSETPOS=2\r\n",
+            )}),
+            "this service has no words for the rule",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn nothing_is_written_that_a_check_refuses() {
+    for (meanwhile, tool, call, wanted) in refused() {
+        let office = Office::one().await;
+        fill(&office);
+        let ids = json!({"ids": ["main/p", "main/w", "main/i"]});
+        office.ok("calendar_search", ids).await;
+        meanwhile(office.ana());
+        let answer = match office.call(tool, call.clone()).await {
+            Ok(blocks) => blocks.join("\n"),
+            Err(error) => error.to_string(),
+        };
+        assert!(answer.contains(wanted), "{tool} {call}: {answer}");
+        assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
+    }
+    let office = Office::with(Api::Outlook, &[]).await;
+    fill(&office);
+    let call = change("main/p", json!({"show": "focus"}), json!({}));
+    assert_eq!(
+        office.error("calendar_save", call).await,
+        "focus time is Google's only: use show=busy, with a category if you like"
+    );
+    // More people than a service takes are not imported either.
+    let office = Office::one().await;
+    let people: String = (0..201)
+        .map(|n| format!("ATTENDEE:mailto:p{n}@example.org\r\n"))
+        .collect();
+    let call = json!({"ics": document("n@x.example", &people)});
+    let answer = office.ok("calendar_save", call).await;
+    assert!(answer.contains("201 people are too many"), "{answer}");
+    assert_eq!(office.written(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_is_written_is_what_was_meant() {
+    let at = "2036-02-06T09:00:00[Europe/Berlin]/2036-02-06T10:00:00[Europe/Berlin]";
+    let cases = [
+        // Where nobody is asked, nobody is notified.
+        (
+            "calendar_save",
+            create(json!({}), json!({"notify": "all"})),
+            vec![format!("create main Nobody: {at} title=T")],
+        ),
+        (
+            "calendar_respond",
+            json!({"id": "main/p", "response": "forward",
+                   "to": ["bo@example.com", "Bo@example.com", "bo@example.com"]}),
+            vec!["forward main/p bo@example.com".to_owned()],
+        ),
+    ];
+    for (tool, call, written) in cases {
+        let office = Office::one().await;
+        fill(&office);
+        office.ok(tool, call.clone()).await;
+        assert_eq!(office.written(), written, "{tool} {call}");
+    }
+    // An occurrence for an occurrence, and never the series.
+    let office = Office::one().await;
+    fill(&office);
+    let one = document("main-w@test.example", "RECURRENCE-ID:20360219T090000Z\r\n");
+    office.ok("calendar_save", json!({"ics": one})).await;
+    let written = office.written();
+    assert_eq!(written.len(), 1, "{written:?}");
+    assert!(
+        written[0].starts_with(&format!("update {THIRD} Nobody:")),
+        "{written:?}"
+    );
+    // What was cancelled is not brought up to date, but made again.
+    let office = Office::one().await;
+    fill(&office);
+    office.ana().touch("main/p", |facts| facts.cancelled = true);
+    let call = json!({"ics": document("main-p@test.example", "")});
+    office.ok("calendar_save", call).await;
+    let written = office.written();
+    assert!(written[0].starts_with("create main Nobody:"), "{written:?}");
+    // The same time and title in another account is another event.
+    let office = Office::two().await;
+    let bo = &office.desks[1];
+    bo.put("main/t", "SECRET", "2036-02-06T09:00[Europe/Berlin]", 60);
+    let call = json!({"ics": document("n@x.example", ""), "account": "ana@example.com"});
+    office.ok("calendar_save", call).await;
+    assert_eq!(office.ana().written().len(), 1);
+    assert_eq!(bo.written().len(), 0);
+    // What is cancelled, and the event itself, here and in another calendar, is not in
+    // the way.
+    let office = Office::one().await;
+    fill(&office);
+    let ana = office.ana();
+    ana.touch("main/x", |facts| facts.cancelled = true);
+    let mut copy = ana.put("work/p", "Copy", "2036-02-05T14:00[Europe/Berlin]", 60);
+    copy.uid = Some("main-p@test.example".to_owned());
+    ana.set(copy);
+    for start in ["14:00", "14:30"] {
+        let call = change("main/p", json!({"start": start}), json!({}));
+        let answer = office.ok("calendar_save", call).await;
+        assert!(!answer.contains("clashes"), "{answer}");
+    }
+    // What is refused is not asked about.
+    let office = Office::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
+    fill(&office);
+    let range = json!({"from": "2036-02-05", "to": "2036-02-07"});
+    office.ok("calendar_search", range).await;
+    let call = json!({"notify": "none", "if_conflict": "refuse", "events": [
+        {"title": "In the way", "start": "2036-02-05 14h00", "people": ["eve@example.org"]},
+        {"title": "Free", "start": "2036-02-05 16h00"},
+    ]});
+    let answer = office.ok("calendar_save", call).await;
+    assert!(answer.contains("|create|refused|"), "{answer}");
+    assert_eq!(office.written().len(), 1);
+}
+
+#[tokio::test]
+async fn what_breaks_off_goes_no_further() {
+    let refused = || Error::new(Kind::Provider(400), "it does not want to");
+    let broken = || Error::new(Kind::Network, "the connection broke");
+    // Of two events, the second waits for better times.
+    let office = Office::one().await;
+    office.ana().fail([Some((broken(), false))]);
+    let two = document("a@x.example", "").replace(
+        "END:VCALENDAR\r\n",
+        document("b@x.example", "")
+            .split_once("//EN\r\n")
+            .unwrap()
+            .1,
+    );
+    let answer = office.ok("calendar_save", json!({"ics": two})).await;
+    assert!(answer.contains("|import|unknown|"), "{answer}");
+    assert!(answer.contains("|import|skipped|not written"), "{answer}");
+    assert_eq!(office.written().len(), 1);
+    // Of two occurrences, too.
+    let office = Office::one().await;
+    office.ana().fail([None, Some((broken(), false))]);
+    let series = document("s@x.example", "RRULE:FREQ=WEEKLY;COUNT=4\r\n");
+    let mut text = series.replace("END:VCALENDAR\r\n", "");
+    for day in ["13", "20"] {
+        let one = document(
+            "s@x.example",
+            &format!("RECURRENCE-ID:203602{day}T080000Z\r\n"),
+        )
+        .replace("SECRET", "Later");
+        text.push_str(
+            one.split_once("//EN\r\n")
+                .unwrap()
+                .1
+                .strip_suffix("END:VCALENDAR\r\n")
+                .unwrap(),
+        );
+    }
+    text.push_str("END:VCALENDAR\r\n");
+    office.ok("calendar_save", json!({"ics": text})).await;
+    let written = office.written();
+    assert_eq!(written.len(), 2, "{written:?}");
+    // Occurrences of what somebody else called are theirs to change.
+    let office = Office::one().await;
+    let ana = office.ana();
+    ana.put("main/s", "SECRET", "2036-02-06T09:00[Europe/Berlin]", 60);
+    ana.touch("main/s", |facts| {
+        facts.repeat = Some(repeat("FREQ=WEEKLY;COUNT=4"));
+        facts.uid = Some("s@x.example".to_owned());
+        facts.own = false;
+        facts.guests = vec![guest("bo@example.com", '+')];
+    });
+    office.ok("calendar_save", json!({"ics": text})).await;
+    assert_eq!(office.written(), Vec::<String>::new());
+    // A split that was refused after all was done is not taken back.
+    let office = Office::one().await;
+    fill(&office);
+    office.ana().fail([None, Some((refused(), true))]);
+    let call = change(SECOND, json!({"title": "B"}), json!({"scope": "following"}));
+    let answer = office.ok("calendar_save", call).await;
+    assert!(answer.contains("is not as it was"), "{answer}");
+    let written = office.written();
+    assert_eq!(written.len(), 2, "{written:?}");
+    // A series of the same UID in another calendar is another one.
+    let office = Office::one().await;
+    fill(&office);
+    let ana = office.ana();
+    let mut copy = ana.get(THIRD).unwrap();
+    copy.id = "work/w@20360304T0900Z".to_owned();
+    copy.series = Some("work/w".to_owned());
+    copy.original = Some(When::At("2036-03-04T09:00:00Z".parse().unwrap()));
+    ana.set(copy);
+    let call = change(
+        "main/w",
+        json!({"start": "11:00"}),
+        json!({"scope": "series"}),
+    );
+    let answer = office.ok("calendar_save", call).await;
+    assert!(
+        answer.contains("an occurrence that had been changed singly follows the rule again"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn a_message_that_invites_nobody_is_not_answered() {
+    for (method, wanted) in [
+        ("CANCEL", "cancels a meeting"),
+        ("REPLY", "is somebody's answer"),
+        ("COUNTER", "proposes another time"),
+        ("REQUEST", "was cancelled"),
+    ] {
+        let office = Office::one().await;
+        fill(&office);
+        invitation_called_off(office.ana());
+        let text = document("main-i@test.example", "")
+            .replace("VERSION", &format!("METHOD:{method}\r\nVERSION"));
+        let letters = &office.ana().letters;
+        letters.lock().unwrap().insert("l".to_owned(), text);
+        office.ok("mail_search", json!({})).await;
+        let call = json!({"id": "m1", "response": "accept"});
+        let error = office.error("calendar_respond", call).await;
+        assert!(error.contains(wanted), "{error}");
+        assert_eq!(office.written(), Vec::<String>::new());
+    }
+}

@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use super::google::{CALENDAR, Google};
-use super::google_calendar_facts::{self as read, flag, list, mask, some};
+use super::google_calendar_facts::{self as read, flag, mask, some};
 use super::google_wire::{self, Wire};
 use super::json::text;
 use super::pace::rehearsed;

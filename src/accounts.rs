@@ -191,7 +191,9 @@ impl Accounts {
             added: 0,
             version: 0,
         };
-        let stored = self.store.put_account(&row).await?;
+        let stored = self.store.put_account(&row).await.map_err(|error| {
+            error.context(format!("the sign-in of {} could not be kept", row.email))
+        })?;
         self.keeper.forget(&stored.id);
         Ok(stored.into())
     }

@@ -11,6 +11,7 @@ use daysheet::error::Kind;
 use daysheet::oauth::Tokens;
 use daysheet::store::{HandleKind, Store};
 use oauth2::{AccessToken, RefreshToken};
+use sqlx::Connection;
 use tokio::sync::Notify;
 
 use super::token_server::{Answer, TokenServer, config, sign_in};
@@ -405,6 +406,33 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
     );
     accounts.forget(MIRA).await.unwrap();
     assert!(accounts.list().await.unwrap().is_empty());
+}
+
+/// A sign-out that cannot be written ends no grant: the account goes on, and can
+/// be signed out when there is room.
+#[tokio::test]
+async fn a_sign_out_that_cannot_be_written_ends_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let server = TokenServer::start(|_, _| Answer::new("200 OK", "{}")).await;
+    let accounts = server.accounts(home.path());
+    accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(home.path().join("daysheet.db"));
+    let mut raw = sqlx::SqliteConnection::connect_with(&options)
+        .await
+        .unwrap();
+    let full = "CREATE TRIGGER full BEFORE DELETE ON accounts \
+                BEGIN SELECT RAISE(ROLLBACK, 'no room'); END";
+    sqlx::query(full).execute(&mut raw).await.unwrap();
+    let error = accounts.remove(EMAIL).await.unwrap_err();
+    assert_eq!((error.kind(), server.count()), (Kind::Store, 0), "{error}");
+    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "a");
+    sqlx::query("DROP TRIGGER full")
+        .execute(&mut raw)
+        .await
+        .unwrap();
+    assert_eq!(accounts.remove(EMAIL).await.unwrap(), SignedOut::Revoked);
+    assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ impl Gmail {
         projection: &Projection,
     ) -> Result<Changes> {
         let Some(cursor) = cursor else {
-            return self.from_now().await;
+            return self.starting_now().await;
         };
         let (cursor, drafts) = cursor.split_once(DRAFTED).unwrap_or((cursor, "{}"));
         // The history's number, and on a further page that page's token.
@@ -81,7 +81,7 @@ impl Gmail {
             Err(error) if error.kind() == Kind::NotFound => {
                 return Ok(Changes {
                     started_over: true,
-                    ..self.from_now().await?
+                    ..self.starting_now().await?
                 });
             }
             answer => answer?,
@@ -114,7 +114,7 @@ impl Gmail {
     }
 
     /// Where to ask from next time.
-    async fn from_now(&self) -> Result<Changes> {
+    async fn starting_now(&self) -> Result<Changes> {
         let from = self.history_id().await?;
         Ok(Changes {
             cursor: with_drafts(from, &self.drafts_now().await?)?,

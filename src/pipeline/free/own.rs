@@ -61,7 +61,7 @@ impl Pipeline {
             });
             (found, failed.collect())
         });
-        let found: Vec<(Vec<(Stretch, Show)>, Vec<String>)> = join_all(asked).await;
+        let found = join_all(asked).await;
         let mut notes = Vec::new();
         for (person, (more, failed)) in people.iter_mut().zip(found) {
             notes.extend(failed);

@@ -59,9 +59,12 @@ fn renamed(ana: &Desk) {
     }
 }
 
+/// What happens to the calendars first, a tool, its arguments, and the refusal.
+type Refused = (fn(&Desk), &'static str, Value, &'static str);
+
 /// Calls of which nothing is written: what happens between the events being
 /// shown and the call, the call, and what it answers.
-fn refused() -> Vec<(fn(&Desk), &'static str, Value, &'static str)> {
+fn refused() -> Vec<Refused> {
     let save = "calendar_save";
     let reminder = || json!({"reminder": "5"});
     let scope = |scope: &str| json!({"scope": scope});

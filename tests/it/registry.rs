@@ -375,7 +375,14 @@ fn a_long_name_leaves_the_address() {
     let from = [MESSAGE.field("from").unwrap()];
     for (api, object, list, one) in cases {
         let shown = |room| {
-            let (rows, _) = in_room(room, &names(), api, &MESSAGE, &from, &[object.clone()]);
+            let (rows, _) = in_room(
+                room,
+                &names(),
+                api,
+                &MESSAGE,
+                &from,
+                std::slice::from_ref(&object),
+            );
             let Some(Cell::Text(text)) = rows.cell(0, "from").cloned() else {
                 panic!("{object}");
             };

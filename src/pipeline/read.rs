@@ -30,8 +30,13 @@ use crate::store::HandleKind;
 
 /// Letters in one answer.
 const MOST: usize = 25;
-/// Letters that are fetched before any is made readable.
+/// Letters that are fetched before it is seen how long they are.
 const AT_ONCE: usize = 8;
+/// With less text than this so far, in bytes, the others are fetched at once.
+const SHORT: usize = 1 << 20;
+/// With more text than this, in bytes, the others are left to the cursor: nobody
+/// reads on in it, and each is in the memory several times over.
+const ENOUGH: usize = 4 << 20;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
 /// What is asked for besides: shown when there is something to show.
@@ -75,8 +80,29 @@ impl Pipeline {
             None => self.targets(&read).await?,
         };
         let form = form(&rest.body);
-        let (now, later) = split(rest.letters.clone());
-        let (mut fetched, mut failed) = self.fetch(now, form, &rest).await?;
+        let (now, mut later) = split(rest.letters.clone());
+        // Those of one account stay together, however many are fetched at once.
+        let groups = by_owner(now).into_iter();
+        let mut now: Vec<Target> = groups.flat_map(|(_, targets)| targets).collect();
+        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
+        let mut at_once = AT_ONCE;
+        while !now.is_empty() && at_once > 0 {
+            let others = now.split_off(now.len().min(at_once));
+            let (mut some, mut errors) = self.fetch(now, form, &rest).await?;
+            fetched.append(&mut some);
+            failed.append(&mut errors);
+            now = others;
+            let text = fetched.iter().map(|one| one.readable.text.len());
+            at_once = match text.sum::<usize>() {
+                short if short <= SHORT => MOST,
+                long if long <= ENOUGH => 1,
+                _ => 0,
+            };
+        }
+        later.splice(..0, now);
+        if let (true, Some((name, error))) = (fetched.is_empty(), failed.first()) {
+            return Err(error.clone().context(name));
+        }
         failed.extend(failed_targets);
 
         let mut draft = Draft::default();
@@ -133,17 +159,7 @@ impl Pipeline {
                 let mailbox = self.connect.mailbox(&account)?;
                 let projection = project(mailbox.api(), columns);
                 let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
-                let mut answers = Vec::new();
-                // What was fetched is many times as long as what is read of it.
-                for some in ids.chunks(AT_ONCE) {
-                    for answer in mailbox.letters(some, &projection, body_form(form)).await {
-                        answers.push(match answer {
-                            Ok(letter) => readable(letter, form, rest).await,
-                            Err(error) => Err(error),
-                        });
-                    }
-                }
-                Ok(answers)
+                Ok(mailbox.letters(&ids, &projection, body_form(form)).await)
             };
             async move {
                 match several {
@@ -160,7 +176,8 @@ impl Pipeline {
             });
             for (target, answer) in targets.into_iter().zip(answers) {
                 match answer {
-                    Ok((letter, readable)) => {
+                    Ok(letter) => {
+                        let (letter, readable) = readable(letter, form, rest).await?;
                         fetched.push(Fetched {
                             target,
                             letter,
@@ -174,10 +191,7 @@ impl Pipeline {
                 }
             }
         }
-        match failed.first() {
-            Some((name, error)) if fetched.is_empty() => Err(error.clone().context(name)),
-            _ => Ok((fetched, failed)),
-        }
+        Ok((fetched, failed))
     }
 
     /// Where the messages lie, in the order of their rows.

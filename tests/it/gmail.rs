@@ -957,3 +957,34 @@ async fn a_folder_is_found_by_handle_name_and_id() {
         assert_eq!(column(&found, "messages", "id").len(), 9, "{said}");
     }
 }
+
+/// Ten long letters are not all in the memory at once: what comes after enough of
+/// them is a cursor away, and none is lost.
+#[tokio::test]
+async fn long_letters_are_left_to_the_cursor() {
+    let mail = TempDir::new().unwrap();
+    for number in 0..10 {
+        let head = format!(
+            "From: a@example.com\nTo: me@example.com\nSubject: long {number}\n\
+             Message-ID: <long{number}@example.com>"
+        );
+        let body = "A line of a very long letter.\n".repeat(19_000);
+        letter(mail.path(), &format!("{number}.eml"), &head, &body);
+    }
+    let mut session = Session::over(Some(mail.path())).await;
+    let found = session.json("mail_search", json!({})).await;
+    let ids = column(&found, "messages", "id");
+    assert_eq!(ids.len(), 10);
+    let blocks = session
+        .ok("mail_read", json!({"ids": ids, "budget": 4000}))
+        .await;
+    let notes = blocks.last().unwrap();
+    assert!(
+        notes.contains("messages: 8; 2 further messages continue with cursor=p1"),
+        "{notes}"
+    );
+    let blocks = session
+        .ok("mail_read", json!({"cursor": "p1", "budget": 4000}))
+        .await;
+    assert!(blocks.last().unwrap().contains("messages: 2"), "{blocks:?}");
+}

@@ -35,6 +35,7 @@ use crate::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Tota
 use crate::query::{NOTHING, Query, Term};
 use crate::schemas::Api;
 use crate::text::brief;
+use crate::text::{Note, note, ours};
 
 /// The user whose token it is.
 const ME: &str = "me";
@@ -236,7 +237,7 @@ impl Gmail {
         let mut notes = Vec::new();
         for (name, other) in wanted.iter().filter(|(name, _)| !is_known(name)) {
             match other {
-                true => notes.push(format!("{}: {NOTHING}", unknown(name))),
+                true => notes.push(note!("{}: {}", ours(unknown(name)), NOTHING)),
                 false => return Err(refused(name)),
             }
         }
@@ -295,8 +296,7 @@ impl Gmail {
         let (bytes, damaged) = gmail_letter::decode(text(&answer, "raw"));
         let mut notes = Vec::new();
         if damaged {
-            notes
-                .push("the raw message is damaged base64; it is shown up to the damage".to_owned());
+            notes.push("the raw message is damaged base64; it is shown up to the damage".into());
         }
         Ok(Letter {
             item,
@@ -441,7 +441,7 @@ impl Gmail {
         mut page: Page,
         answer: &Value,
         ask: &Ask,
-        notes: &[String],
+        notes: &[Note],
     ) -> Result<Page> {
         page.next = answer
             .get("nextPageToken")
@@ -559,7 +559,7 @@ fn name(label: &Value) -> Option<(String, String)> {
 ///
 /// # Errors
 /// [`Kind::Provider`] if the answer is none of a list.
-fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<String>) -> Result<Vec<Value>> {
+fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<Note>) -> Result<Vec<Value>> {
     let mut items = match answer.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => items,
         None if answer
@@ -572,8 +572,10 @@ fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<String>) -> R
     };
     let most = limit(ask) as usize;
     if let more @ 1.. = items.len().saturating_sub(most) {
-        notes.push(format!(
-            "Gmail listed {more} more than the {most} that were asked for: they were left out"
+        notes.push(note!(
+            "Gmail listed {} more than the {} that were asked for: they were left out",
+            ours(more),
+            ours(most)
         ));
         items.truncate(most);
     }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::json::text;
 use crate::provider::{Letter, PlainText, TextPart};
 use crate::text::charset;
+use crate::text::{Note, note, ours};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -33,7 +34,7 @@ pub struct Tree {
     /// The first part that is a calendar: an invitation, as a rule.
     calendar: Option<Part>,
     inline_images: usize,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 /// One text in several forms, the plainest first (RFC 2046, section 5.1.4).
@@ -114,9 +115,9 @@ impl Tree {
     pub fn letter(self, item: Value) -> Letter {
         let mut notes = self.notes;
         if self.inline_images > 0 {
-            notes.push(format!(
+            notes.push(note!(
                 "{} inline images are not listed",
-                self.inline_images
+                ours(&self.inline_images)
             ));
         }
         let parts = self
@@ -232,16 +233,16 @@ impl Tree {
 }
 
 impl Part {
-    fn text(self, notes: &mut Vec<String>) -> Option<TextPart> {
+    fn text(self, notes: &mut Vec<Note>) -> Option<TextPart> {
         let Self::Here { kind, data } = self else {
             return None;
         };
         let (bytes, damaged) = decode(&data);
         if damaged {
-            notes.push("a text part is damaged base64; it is shown up to the damage".to_owned());
+            notes.push("a text part is damaged base64; it is shown up to the damage".into());
         }
         let (text, note) = charset::decode(&bytes, kind.charset.as_deref());
-        notes.extend(note.map(str::to_owned));
+        notes.extend(note.map(Note::from));
         Some(if kind.html {
             TextPart::Html(text)
         } else {

@@ -5,6 +5,7 @@
 //! Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
 use crate::query::{PLACES, Part, Query, State, Term};
+use crate::text::Note;
 
 /// Gmail's own categories; any other category is searched for as a label.
 const CATEGORIES: &[&str] = &[
@@ -23,7 +24,7 @@ pub struct Compiled {
     /// What goes into the parameter `q`.
     pub q: String,
     /// What was lost, in words.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Writes `query` in Gmail's language.
@@ -74,7 +75,7 @@ pub fn same_label(one: &str, other: &str) -> bool {
 }
 
 /// `negated` pushes a NOT down to the terms, where Gmail surely understands it.
-fn write(query: &Query, negated: bool, notes: &mut Vec<String>) -> String {
+fn write(query: &Query, negated: bool, notes: &mut Vec<Note>) -> String {
     match (query, negated) {
         (Query::All(parts), false) | (Query::Any(parts), true) => group(parts, " ", negated, notes),
         (Query::Any(parts), false) | (Query::All(parts), true) => {
@@ -90,7 +91,7 @@ fn write(query: &Query, negated: bool, notes: &mut Vec<String>) -> String {
     }
 }
 
-fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<String>) -> String {
+fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<Note>) -> String {
     let parts: Vec<_> = parts
         .iter()
         .map(|part| write(part, negated, notes))
@@ -98,12 +99,12 @@ fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<String>)
     format!("({})", parts.join(between))
 }
 
-fn write_term(term: &Term, notes: &mut Vec<String>) -> String {
+fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
     match term {
         Term::Text(text) => quote(text),
         Term::In(Part::Body, text) => {
             notes.push(
-                "Gmail cannot search the body alone: `body:` searched the whole message".to_owned(),
+                "Gmail cannot search the body alone: `body:` searched the whole message".into(),
             );
             quote(text)
         }

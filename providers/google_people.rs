@@ -12,6 +12,7 @@ use url::Url;
 use super::google::{Google, page};
 use crate::error::{Error, Kind, Result};
 use crate::provider::{Page, People};
+use crate::text::note;
 
 /// What is read of saved contacts; other contacts have fewer.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
@@ -50,14 +51,15 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
     match (&people.q, people.emails.as_slice()) {
         (None, []) => {
             if !connections(google, base, people.limit, &mut found).await? {
-                notes.push("there are more saved contacts than are read".to_owned());
+                notes.push("there are more saved contacts than are read".into());
             }
         }
         (Some(q), _) => {
             let cut = search(google, base, q, people.limit, &mut found).await?;
             if cut && found.len() < people.limit {
-                notes.push(format!(
-                    "Google finds {MOST} people of a list at most; more letters would narrow it"
+                notes.push(note!(
+                    "Google finds {} people of a list at most; more letters would narrow it",
+                    MOST
                 ));
             }
         }

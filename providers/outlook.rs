@@ -98,7 +98,7 @@ impl Outlook {
         let items = tree.items();
         let mut notes = Vec::new();
         if tree.is_cut() {
-            notes.push("the mailbox has more folders than are read; some are missing".to_owned());
+            notes.push("the mailbox has more folders than are read; some are missing".into());
         }
         Ok(Page {
             total: (!tree.is_cut()).then(|| Total::Exactly(count(items.len()))),
@@ -121,7 +121,7 @@ impl Outlook {
         if !all {
             page.total = None;
             page.notes
-                .push("there are more categories than are read; some are missing".to_owned());
+                .push("there are more categories than are read; some are missing".into());
         }
         Ok(page)
     }

@@ -18,6 +18,7 @@ use super::outlook_facts::is;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::calendar::Changes;
+use crate::text::{note, quoted};
 
 /// The range that is looked at, around the day it is begun.
 const BACK: SignedDuration = SignedDuration::from_hours(31 * 24);
@@ -90,9 +91,9 @@ pub async fn changes(
                 let next = Mark::next(None, &round, now, created);
                 marks.insert(id.to_owned(), next);
             }
-            Err(error) if is_closed(&error) => found.notes.push(format!(
+            Err(error) if is_closed(&error) => found.notes.push(note!(
                 "Outlook does not tell what changes in the calendar {}",
-                crate::text::brief(text(calendar, "name"))
+                quoted(text(calendar, "name"))
             )),
             Err(error) => return Err(error),
         }

@@ -18,6 +18,7 @@ use crate::error::{Kind, Result};
 use crate::net;
 use crate::project::Projection;
 use crate::provider::calendar::Changes;
+use crate::text::note;
 
 /// Messages that have come longer ago are not followed.
 const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);
@@ -50,8 +51,9 @@ pub async fn changes(
         ..Changes::default()
     };
     if folders.len() > FOLDERS || tree.is_cut() {
-        found.notes.push(format!(
-            "changes are followed in the first {FOLDERS} folders of the mailbox"
+        found.notes.push(note!(
+            "changes are followed in the first {} folders of the mailbox",
+            FOLDERS
         ));
     }
     let mark = |folder: &String| known.as_ref()?.get(folder);

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::net;
 use crate::project::Projection;
 use crate::provider::{BodyForm, Letter, PlainText, TextPart};
+use crate::text::{note, ours};
 
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: usize = 5 << 20;
@@ -154,17 +155,16 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
         match files {
             Ok((files, whole)) => {
                 if !whole {
-                    letter.notes.push(format!(
+                    letter.notes.push(note!(
                         "it has more than {} attachments; the others are not listed",
                         files.len()
                     ));
                 }
                 sort_in(id, files, letter);
             }
-            Err(error) => letter.notes.push(format!(
-                "its attachments could not be listed ({})",
-                error.message()
-            )),
+            Err(error) => letter
+                .notes
+                .push(note!("its attachments could not be listed ({})", error)),
         }
     }
 }
@@ -184,10 +184,9 @@ async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
                 let request = graph.mine(&format!("{}/$value", at(id)), &[]);
                 match graph.bytes(&request, RAW_LIMIT).await {
                     Ok(bytes) => letter.invitation = calendar(&bytes),
-                    Err(error) => letter.notes.push(format!(
-                        "its invitation could not be read ({})",
-                        error.message()
-                    )),
+                    Err(error) => letter
+                        .notes
+                        .push(note!("its invitation could not be read ({})", error)),
                 }
             })
         })
@@ -246,7 +245,7 @@ fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
     if inline > 0 {
         letter
             .notes
-            .push(format!("{inline} inline images are not listed"));
+            .push(note!("{} inline images are not listed", ours(inline)));
     }
 }
 
@@ -263,7 +262,7 @@ fn headers(item: Value) -> Letter {
     let mut notes = Vec::new();
     if source.is_empty() {
         // Drafts and what was sent from here have none.
-        notes.push("Outlook keeps no header lines of this message".to_owned());
+        notes.push("Outlook keeps no header lines of this message".into());
     }
     Letter {
         item,

@@ -24,7 +24,7 @@ use crate::project::project;
 use crate::provider::Ask;
 use crate::query::{NOTHING, PLACES, Query, Term};
 use crate::schemas::{Api, CATEGORY};
-use crate::text::brief;
+use crate::text::{Note, note, ours, quoted};
 
 /// The most messages that a page is asked for.
 const MOST: usize = 100;
@@ -42,7 +42,7 @@ pub(super) struct Plan {
     /// Messages in the trash and in spam are left out.
     hide: bool,
     tree: Option<Arc<Tree>>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Set when the service has to filter or search.
     narrowed: bool,
     /// Set when Graph searches: what is searched for, and how far it has come.
@@ -71,7 +71,7 @@ pub(super) struct Listed {
     /// How many messages the service counts, checks aside.
     pub count: Option<u64>,
     /// What the service did not list, in words.
-    pub note: Option<String>,
+    pub note: Option<Note>,
 }
 
 impl Outlook {
@@ -153,7 +153,7 @@ impl Outlook {
 
     /// The query in Graph's languages. What cannot be said of a category in an OR
     /// need not be, when the account has no such category.
-    async fn compiled(&self, query: &Query, notes: &mut Vec<String>) -> Result<Compiled> {
+    async fn compiled(&self, query: &Query, notes: &mut Vec<Note>) -> Result<Compiled> {
         let compiled = compile(query);
         let mut named = Vec::new();
         for (term, other) in query.alternatives() {
@@ -174,10 +174,9 @@ impl Outlook {
             let mut known = page.items.iter().map(|item| text(item, "displayName"));
             !known.any(|known| same_label(known, name))
         });
-        let unknown = named.iter().map(|name| {
-            let name = brief(name);
-            format!("no category is called `{name}`: {NOTHING}")
-        });
+        let unknown = named
+            .iter()
+            .map(|name| note!("no category is called {}: {}", quoted(name), NOTHING));
         notes.extend(unknown);
         let lacks = |term: &Term| match term {
             Term::Label(name) | Term::Category(name) => named.contains(name),
@@ -264,7 +263,7 @@ impl Outlook {
             let step = before.step(&mut items, next.is_none());
             note = step.ends.then(|| {
                 "Outlook's search ends after 1,000 results, so there may be more: narrow it by date"
-                    .to_owned()
+                    .into()
             });
             next = match step.anew {
                 _ if step.ends => None,
@@ -423,7 +422,7 @@ fn compile(query: &Query) -> Result<Compiled> {
 
 /// The query with the folders it names by their ids, and without those in an OR
 /// that there are not.
-fn by_id(query: &Query, named: &[String], tree: &Tree, notes: &mut Vec<String>) -> Result<Query> {
+fn by_id(query: &Query, named: &[String], tree: &Tree, notes: &mut Vec<Note>) -> Result<Query> {
     let mut ids: HashMap<&str, &str> = HashMap::new();
     let mut missing = None;
     for name in named {
@@ -438,7 +437,7 @@ fn by_id(query: &Query, named: &[String], tree: &Tree, notes: &mut Vec<String>) 
                 if needed || error.kind() != Kind::NotFound {
                     return Err(error);
                 }
-                notes.push(format!("{}: {NOTHING}", error.message()));
+                notes.push(note!("{}: {}", ours(error.message()), NOTHING));
                 missing.get_or_insert(error);
             }
         }

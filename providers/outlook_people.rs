@@ -12,6 +12,7 @@ use super::microsoft_answer::page as items_of;
 use crate::error::Result;
 use crate::project::Projection;
 use crate::provider::{Page, People};
+use crate::text::note;
 
 /// The properties that saved contacts have, of those that columns read.
 const CONTACT: &[&str] = &[
@@ -63,7 +64,7 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
                 Some(error) if missing.len() == requests.len() => return Err(error.clone()),
                 Some(error) => page
                     .notes
-                    .push(format!("one list of people is missing: {error}")),
+                    .push(note!("one list of people is missing: {}", error)),
                 None => {}
             }
         }
@@ -72,7 +73,7 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
     page.items.truncate(people.limit);
     if graph.is_shared() {
         page.notes
-            .push("these are the contacts of the person who signed in".to_owned());
+            .push("these are the contacts of the person who signed in".into());
     }
     Ok(page)
 }
@@ -149,7 +150,7 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
     add_new(&mut page.items, people);
     if cut {
         page.notes
-            .push("one list of people has more pages than are read".to_owned());
+            .push("one list of people has more pages than are read".into());
     }
     Ok(())
 }
@@ -158,7 +159,7 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
 async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> Result<()> {
     let (mut people, whole) = graph.all(answer, usize::MAX, EVERY_PAGES).await?;
     if !whole {
-        page.notes.push(format!(
+        page.notes.push(note!(
             "only the first {} saved contacts were looked through",
             people.len()
         ));

@@ -17,6 +17,7 @@ pub use check::{Places, matches, reads};
 
 use crate::error::{Error, Result};
 use crate::query::{PLACES, Part, Query, Term};
+use crate::text::Note;
 
 /// Where to look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub struct Compiled {
     /// What is still to be checked on each message, with [`matches()`].
     pub rest: Option<Query>,
     /// Where meaning was lost or work is left, in words.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Says `query` in Graph's languages; no query is every message.
@@ -96,7 +97,7 @@ pub fn compile(query: Option<&Query>) -> Result<Compiled> {
         compiled.notes.push(
             "Outlook cannot narrow this search: messages are read one by one and checked here; \
              a date, a folder or a word would narrow it"
-                .to_owned(),
+                .into(),
         );
     }
     Ok(compiled)

@@ -21,6 +21,7 @@ use super::outlook::{Outlook, count};
 use super::outlook_list::Wanted;
 use crate::error::{Error, Kind, Result};
 use crate::provider::{Ask, Failed, Page, Total};
+use crate::text::note;
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
 const REMEMBERED: usize = 4_000;
@@ -100,7 +101,7 @@ pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
     let several = page.next.is_some() || ask.cursor.is_some();
     if several && page.items.iter().any(moved) {
         page.notes
-            .push("threads are listed by their newest matching message".to_owned());
+            .push("threads are listed by their newest matching message".into());
     }
     if page.next.is_none() && ask.cursor.is_none() {
         let all = page.items.len() + page.failed.len();
@@ -146,7 +147,7 @@ async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Re
         match messages {
             Ok((messages, whole)) => {
                 if !whole {
-                    page.notes.push(format!(
+                    page.notes.push(note!(
                         "a conversation has more than {} messages; it is summed up from those",
                         messages.len()
                     ));

@@ -8,6 +8,7 @@
 use crate::provider::{Letter, PlainText, TextPart};
 use crate::text;
 use crate::text::html::{Link, Style};
+use crate::text::{Note, note, ours};
 
 /// The form in which parts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct Readable {
     /// The text; empty when the letter has none.
     pub text: String,
     /// What was left out, in words.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Makes the texts of `letter` readable.
@@ -65,12 +66,14 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
         }
     }
     if hidden > 0 {
-        out.notes
-            .push(format!("{hidden} characters of hidden text were removed"));
+        out.notes.push(note!(
+            "{} characters of hidden text were removed",
+            ours(hidden)
+        ));
     }
     if cut {
         out.notes
-            .push("the HTML is too large to be read whole; body=html has its end".to_owned());
+            .push("the HTML is too large to be read whole; body=html has its end".into());
     }
     out
 }

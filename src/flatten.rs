@@ -16,8 +16,9 @@ use serde_json::Value;
 use self::member::{Member, guests, recipient, sample};
 use crate::row::{Cell, Cut, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
-use crate::text;
 use crate::text::verdict::{self, Doubt, Heads, Results};
+use crate::text::{self, Note};
+use crate::text::{self, Note};
 use crate::when::{self, When};
 
 /// What the objects do not say themselves.
@@ -156,7 +157,7 @@ pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
 
 /// What speaks against the sender of a message, in words, as the columns tell
 /// that have it.
-pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<String> {
+pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
         .filter_map(|source| match source {

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use crate::error::Result;
 use crate::provider::calendar::{Guest, Show, Visibility};
 use crate::recurrence::Repeat;
+use crate::text::Note;
 use crate::when::{Moment, When};
 
 mod read;
@@ -35,7 +36,7 @@ pub struct Document {
     /// their times mean nothing.
     pub timeless: Vec<Entry>,
     /// What was passed over or read with a guess, with its line where known.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// One `VEVENT`.

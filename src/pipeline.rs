@@ -61,6 +61,7 @@ use crate::request::Action;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Source, Table};
 use crate::store::{HandleKind, Store};
+use crate::text::{Note, note, ours, quoted};
 use crate::unsubscribe::post::Poster;
 
 pub use attachment::URI as ATTACHMENT_URI;
@@ -254,7 +255,7 @@ impl Pipeline {
         rows: &mut RowTable,
         failed: &[Failed],
         account: &Account,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Note>> {
         for one in failed {
             rows.insert_unread(one.at, &one.id);
         }
@@ -264,12 +265,7 @@ impl Pipeline {
 
     /// Handles for what was written. Where none can be kept, the provider's ids
     /// stay: what was done is told in any case.
-    async fn hand_out_after(
-        &self,
-        rows: &mut RowTable,
-        account: &Account,
-        notes: &mut Vec<String>,
-    ) {
+    async fn hand_out_after(&self, rows: &mut RowTable, account: &Account, notes: &mut Vec<Note>) {
         if let Err(error) = self.hand_out(rows, account).await {
             notes.push(no_handles(&error));
         }
@@ -282,7 +278,7 @@ impl Pipeline {
         account: &Account,
         kind: HandleKind,
         id: &str,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Option<u64> {
         match self.store.handles(&account.id, kind, &[id]).await {
             Ok(numbers) => numbers.first().copied(),
@@ -302,7 +298,7 @@ impl Pipeline {
         account: &Account,
         kind: HandleKind,
         id: &str,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> String {
         match self.number_after(account, kind, id, notes).await {
             Some(number) => kind.handle(number),
@@ -364,7 +360,7 @@ impl Flattening<'_> {
         columns: &[&'static Field],
         objects: &[Value],
         names: &HashMap<String, String>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> RowTable {
         let (mut rows, report) = flatten::flatten(table, columns, objects, &self.context(names));
         rows.made_from(objects.iter().map(json_bytes).sum());
@@ -412,11 +408,13 @@ fn zone_name(zone: &jiff::tz::TimeZone) -> String {
     zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
-fn report_lines(report: &Report) -> Vec<String> {
+fn report_lines(report: &Report) -> Vec<Note> {
     let mut lines = Vec::new();
     for (name, count) in &report.odd {
-        lines.push(format!(
-            "{name} is null in {count} because the provider's value was of an unexpected type"
+        lines.push(note!(
+            "{} is null in {} because the provider's value was of an unexpected type",
+            ours(name),
+            ours(count)
         ));
     }
     lines
@@ -426,15 +424,15 @@ fn report_lines(report: &Report) -> Vec<String> {
 type Missing<P> = (Error, Option<P>);
 
 /// A note about an account that is missing.
-fn missing_line<P>((error, again): Missing<P>) -> String {
+fn missing_line<P>((error, again): Missing<P>) -> Note {
     match again {
-        Some(_) => format!("missing here, asked again with the next page: {error}"),
-        None => format!("left out: {error}"),
+        Some(_) => note!("missing here, asked again with the next page: {}", error),
+        None => note!("left out: {}", error),
     }
 }
 
 /// A note about those of `failed` that stand among the rows, by their handles.
-fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<String> {
+fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<Note> {
     let named: Vec<_> = failed
         .iter()
         .filter_map(|one| {
@@ -453,13 +451,19 @@ fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<String> {
 }
 
 /// One line for the things that could not be fetched, by the ids the reader knows.
-fn failed_line(failed: &[(String, Error)]) -> Option<String> {
+fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
     let (_, first) = failed.first()?;
-    let ids: Vec<_> = failed.iter().map(|(id, _)| id.as_str()).collect();
-    Some(format!(
-        "{} could not be fetched ({}): {first}",
+    // Handles are ours; other ids are a provider's.
+    let told = |id: &str| match HandleKind::parse(id) {
+        Some(_) => id.to_owned(),
+        None => quoted(id).to_string(),
+    };
+    let ids: Vec<_> = failed.iter().map(|(id, _)| told(id)).collect();
+    Some(note!(
+        "{} could not be fetched ({}): {}",
         failed.len(),
-        ids.join(", "),
+        ours(ids.join(", ")),
+        first
     ))
 }
 

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::project::Projection;
 use crate::query::Query;
 use crate::schemas::Api;
+use crate::text::Note;
 
 /// A page of a list, asked for.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ pub struct Page {
     /// Names of the labels or folders whose ids stand in the items.
     pub names: HashMap<String, String>,
     /// Where the query's meaning was not kept, in words.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// An item of a page that could not be fetched.
@@ -136,7 +137,7 @@ pub struct Letter {
     /// Attached files, as the provider's objects.
     pub attachments: Vec<Value>,
     /// What could not be read as it was, in words.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// One part of a text.

@@ -5,7 +5,8 @@
 //! bodies become plain lines ([`lines`], [`html`](html::html)), quoted replies
 //! are told apart from new text ([`quote`]) and fenced ([`fence`]), bytes in any
 //! charset become a string ([`charset`]), a text can be asked for its words
-//! ([`words`]), and has lines that can be numbered ([`wrapped`]).
+//! ([`words`]), and has lines that can be numbered ([`wrapped`]). What is said
+//! in words of ours, with strangers' words quoted, is a [`Note`].
 //! All of it is total: odd or hostile input gives odd text, never an error, a
 //! panic or a long wait. Nothing here does I/O, knows a provider, or decides
 //! how much text an answer can afford; that is the budget's work.
@@ -17,6 +18,7 @@ pub mod fence;
 pub mod flowed;
 pub mod html;
 pub mod invisible;
+pub mod note;
 pub mod quote;
 pub mod verdict;
 pub mod words;
@@ -29,6 +31,8 @@ use unicode_width::UnicodeWidthStr;
 
 pub use address::{Address, address_list};
 pub use invisible::{is_invisible, visible};
+pub(crate) use note::note;
+pub use note::{Note, Tally, ours, quoted, quoted_end, quoted_list};
 pub use wrap::{LINE, wrapped};
 
 /// Headers longer than this are not searched for encoded words: the search
@@ -166,10 +170,10 @@ pub fn entities(s: &str) -> Cow<'_, str> {
     html_escape::decode_html_entities(s)
 }
 
-/// What somebody said, as an error shows it: clean, short and on one line.
+/// What the call said, as an error shows it: clean, short and on one line. What
+/// somebody else said is [`quoted`].
 pub fn brief(s: &str) -> String {
-    let start: String = s.chars().take(1_000).collect();
-    clip(cell(&start), 60).0
+    note::shortly(s, 60)
 }
 
 /// RFC 2047 encoded words decoded, if there are any, and line breaks made spaces.

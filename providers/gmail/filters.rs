@@ -177,7 +177,7 @@ pub(super) fn criteria(query: &Query) -> Result<Value> {
     }
     let compiled = compile(query);
     if let Some(lost) = compiled.notes.first() {
-        return Err(Error::argument(lost.clone()).next("say the condition without it"));
+        return Err(Error::argument(lost.to_string()).next("say the condition without it"));
     }
     if compiled.q.trim().is_empty() {
         return Err(Error::argument("the rule has no condition")

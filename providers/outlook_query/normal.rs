@@ -9,6 +9,7 @@ use crate::providers::gmail_query::is_category;
 use crate::query::{PLACES, Part, Query, State, Term, one_or};
 use crate::text::brief;
 use crate::text::words::words;
+use crate::text::{Note, note, quoted};
 
 /// A query in its normal form.
 pub(super) struct Normal {
@@ -17,7 +18,7 @@ pub(super) struct Normal {
     /// The words of [`PLACES`] that the query asks for, in any part of it.
     pub places: Vec<String>,
     /// What was lost.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Brings a query into its normal form.
@@ -37,7 +38,7 @@ pub(super) fn read(query: &Query) -> Result<Normal> {
 #[derive(Default)]
 struct Reader {
     places: Vec<String>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Reader {
@@ -71,9 +72,9 @@ impl Reader {
         for part in parts {
             match part {
                 Query::Term(Term::Text(text)) if beside_words && is_punctuation(text) => {
-                    self.note(format!(
-                        "`{}` has no letter or digit and was left out of the search",
-                        brief(text)
+                    self.note(note!(
+                        "{} has no letter or digit and was left out of the search",
+                        quoted(text)
                     ));
                 }
                 part => saying.push(self.part(part, negated, top)?),
@@ -96,16 +97,16 @@ impl Reader {
             }
             if text.contains('*') && !mute {
                 self.note(
-                    "`*` does not stand for other letters: whole words were searched for"
-                        .to_owned(),
+                    "`*` does not stand for other letters: whole words were searched for".into(),
                 );
             }
         }
         if let Term::Category(name) = term
             && is_category(name)
         {
-            self.note(format!(
-                "Outlook has no tabs: `category:{name}` searched for a category of that name"
+            self.note(note!(
+                "Outlook has no tabs: {} searched for a category of that name",
+                quoted(&format!("category:{name}"))
             ));
         }
         if let Term::Folder(name) = term
@@ -133,7 +134,7 @@ impl Reader {
     }
 
     /// Notes something once.
-    fn note(&mut self, note: String) {
+    fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

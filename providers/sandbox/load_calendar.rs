@@ -184,7 +184,7 @@ impl Loading<'_> {
             }
         }
         for note in &document.notes {
-            self.skipped.push((path.to_owned(), note.clone()));
+            self.skipped.push((path.to_owned(), note.to_string()));
         }
         let (stem, readonly) = stem(path);
         let Some(owner) = owner.or_else(|| self.owner(&document)) else {

@@ -6,6 +6,7 @@
 use super::plan::Tier;
 use super::value::Hint;
 use crate::encode::Document;
+use crate::text::Note;
 
 /// A whole answer.
 #[derive(Debug, Clone, Default)]
@@ -15,9 +16,9 @@ pub struct Draft {
     /// Long texts, which stand in blocks of their own.
     pub texts: Vec<LongText>,
     /// What the reader should know besides, a line each.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// What explains the rows, and is said with every chunk of them.
-    pub legend: Vec<String>,
+    pub legend: Vec<Note>,
     /// What is shown or left out together, in the order of the answer; every
     /// row by itself if none are given.
     pub items: Option<Vec<Item>>,

@@ -13,6 +13,7 @@ use icu_properties::props::Script;
 use crate::error::{Error, Result};
 use crate::provider::mail::Person;
 use crate::text::{self, brief, is_invisible, visible};
+use crate::text::{Note, note, quoted, quoted_end};
 
 /// The longest local part (RFC 5321).
 const LONGEST_LOCAL: usize = 64;
@@ -29,7 +30,7 @@ pub struct Read {
     /// The people, each address once, in order.
     pub people: Vec<Person>,
     /// What is odd about them, a line each.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Note>,
 }
 
 /// The people that `items` name, each item one or several mailboxes (RFC 5322)
@@ -78,11 +79,11 @@ pub fn holds(people: &[Person], address: &str) -> bool {
 /// Somebody out of a stranger's letter, as they can be written to: `None` for
 /// an address that nobody can send to. A name that holds another address, or
 /// what cannot be seen, is left out and told of.
-pub fn known(person: &Person, warnings: &mut Vec<String>) -> Option<Person> {
+pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
     let Ok(address) = ascii(&person.address) else {
-        warnings.push(format!(
+        warnings.push(note!(
             "left out, because it is no address: {}",
-            brief(&person.address)
+            quoted_end(&person.address)
         ));
         return None;
     };
@@ -90,9 +91,10 @@ pub fn known(person: &Person, warnings: &mut Vec<String>) -> Option<Person> {
     let name = name.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(&address));
     let name = match name {
         Some(name) if name.contains('@') => {
-            warnings.push(format!(
-                "{address} calls itself {}: the name was left out",
-                brief(&name)
+            warnings.push(note!(
+                "{} calls itself {}: the name was left out",
+                quoted_end(&address),
+                quoted(&name)
             ));
             None
         }
@@ -180,13 +182,14 @@ fn is_mixed(label: &str) -> bool {
 }
 
 /// What is odd about an address that can be sent to.
-fn warning(person: &Person) -> Option<String> {
+fn warning(person: &Person) -> Option<Note> {
     let (_, host) = person.address.rsplit_once('@')?;
     let seen = seen(host);
     (seen != host).then(|| {
-        format!(
-            "{} is {host} in ASCII: check that it is no look-alike",
-            brief(&seen)
+        note!(
+            "{} is {} in ASCII: check that it is no look-alike",
+            quoted_end(&seen),
+            quoted_end(host)
         )
     })
 }

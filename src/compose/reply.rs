@@ -7,6 +7,7 @@ use super::write::is_id;
 use crate::error::{Error, Result};
 use crate::provider::mail::{Original, Person};
 use crate::text;
+use crate::text::{Note, note, quoted_end};
 
 /// The most Message-IDs of a References field.
 const MOST_REFERENCES: usize = 30;
@@ -76,7 +77,7 @@ pub fn recipients(
     original: &Original,
     own: &[String],
     all: bool,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Note>,
 ) -> Result<(Vec<Person>, Vec<Person>)> {
     let many = match all {
         true => original.to.len() + original.cc.len(),
@@ -129,14 +130,14 @@ pub fn recipients(
     Ok((to, cc))
 }
 
-fn reachable(list: &[Person], warnings: &mut Vec<String>) -> Vec<Person> {
+fn reachable(list: &[Person], warnings: &mut Vec<Note>) -> Vec<Person> {
     list.iter()
         .filter_map(|one| people::known(one, warnings))
         .collect()
 }
 
 /// Warns where answers go to another domain than the letter came from.
-fn elsewhere(original: &Original, warnings: &mut Vec<String>) {
+fn elsewhere(original: &Original, warnings: &mut Vec<Note>) {
     let domain = |person: &Person| {
         let (_, domain) = person.address.rsplit_once('@')?;
         Some(domain.to_lowercase())
@@ -145,10 +146,10 @@ fn elsewhere(original: &Original, warnings: &mut Vec<String>) {
         return;
     };
     if domain(from) != domain(reply) {
-        warnings.push(format!(
+        warnings.push(note!(
             "its Reply-To sends answers to {}, and it came from {}",
-            text::brief(&reply.address),
-            text::brief(&from.address)
+            quoted_end(&reply.address),
+            quoted_end(&from.address)
         ));
     }
 }

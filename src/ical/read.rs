@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
 use crate::recurrence::{Repeat, Rule};
 use crate::text;
+use crate::text::{note, ours, quoted};
 use crate::when::{self, Moment, When};
 
 /// Reads a document.
@@ -32,8 +33,10 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
             found = true;
             raws.extend(calendar(root, floating, &mut document, &mut notes));
         } else {
-            let name = text::cell(&root.name);
-            notes.line(root.number, format!("{name} outside of a calendar"));
+            notes.line(
+                root.number,
+                note!("{} outside of a calendar", quoted(&root.name)),
+            );
         }
     }
     if !found {
@@ -71,7 +74,7 @@ fn calendar(
         match part.name.as_str() {
             "VEVENT" => raws.extend(entry(part, &zones, method, notes)),
             "VTIMEZONE" => {}
-            other => notes.line(part.number, format!("{} is passed over", text::cell(other))),
+            other => notes.line(part.number, note!("{} is passed over", quoted(other))),
         }
     }
     raws
@@ -118,12 +121,18 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     };
     for line in &event.lines {
         let Some(property) = line.read() else {
-            notes.line(line.number, format!("cannot be read: `{}`", line.shown()));
+            notes.line(
+                line.number,
+                note!("cannot be read: {}", quoted(line.shown())),
+            );
             continue;
         };
         let read = take(&mut entry, &mut parts, line, &property, zones, notes);
         if read.is_none() {
-            notes.line(line.number, format!("cannot be read: `{}`", line.shown()));
+            notes.line(
+                line.number,
+                note!("cannot be read: {}", quoted(line.shown())),
+            );
         }
     }
     // A message about one occurrence may leave its own start out.
@@ -161,7 +170,10 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     {
         notes.line(
             event.number,
-            format!("its zone has no name that others know: {many} dates stand for its rule"),
+            note!(
+                "its zone has no name that others know: {} dates stand for its rule",
+                ours(many)
+            ),
         );
     }
     if let (Moment::At(_, zone), None, Some(said)) = (&start, &parts.clock, parts.end_said) {
@@ -224,10 +236,9 @@ fn take(
         "RRULE" => {
             let rule = clean(line.value());
             if Rule::foreign(&rule).is_none() {
-                let rule = text::cell(&rule);
                 notes.line(
                     line.number,
-                    format!("the rule cannot be carried out: `{rule}`"),
+                    note!("the rule cannot be carried out: {}", quoted(&rule)),
                 );
             }
             if parts.repeat.rule.is_empty() {

@@ -8,15 +8,13 @@ use calcard::icalendar::{ICalendarEntry, ICalendarParameterName, ICalendarValue}
 use calcard::{Entry, Parser};
 
 use super::COMPONENTS;
+use crate::text::{Note, Tally, note, quoted};
 
 /// Components stand in each other no deeper than this.
 const DEEPEST: usize = 16;
 
-/// More notes than these are not taken.
-const NOTES: usize = 100;
-
-/// A line that is no property is shown up to here.
-const SHOWN: usize = 40;
+/// Notes that say the same of different lines.
+const ALIKE: usize = 5;
 
 /// A line, put together from its parts.
 #[derive(Debug)]
@@ -42,22 +40,24 @@ pub struct Component {
 }
 
 /// What is to be told of a document besides what it holds.
-#[derive(Debug, Default)]
-pub struct Notes(Vec<String>);
+#[derive(Debug)]
+pub struct Notes(Tally);
+
+impl Default for Notes {
+    fn default() -> Self {
+        Self(Tally::new(ALIKE))
+    }
+}
 
 impl Notes {
     /// Takes a note of a line.
-    pub fn line(&mut self, number: usize, what: impl std::fmt::Display) {
-        match self.0.len() {
-            NOTES => self.0.push("there is more to note".to_owned()),
-            n if n < NOTES => self.0.push(format!("line {number}: {what}")),
-            _ => {}
-        }
+    pub fn line(&mut self, number: usize, what: impl Into<Note>) {
+        self.0.add(what.into().under(note!("line {}", number)));
     }
 
-    /// The notes.
-    pub fn taken(self) -> Vec<String> {
-        self.0
+    /// The notes, a few of each kind; the others of it are counted.
+    pub fn taken(self) -> Vec<Note> {
+        self.0.notes()
     }
 }
 
@@ -71,7 +71,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
     for (number, text) in lines(text) {
         let Some(name) = name(&text) else {
             if below == 0 && !text.trim().is_empty() {
-                notes.line(number, format!("no property: `{}`", shown(&text)));
+                notes.line(number, note!("no property: {}", quoted(&text)));
             }
             continue;
         };
@@ -83,7 +83,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
                 if many > COMPONENTS {
                     notes.line(
                         number,
-                        format!("what follows {COMPONENTS} components is not read"),
+                        note!("what follows {} components is not read", COMPONENTS),
                     );
                     break;
                 }
@@ -103,7 +103,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
             "END" => {
                 let value = value.to_ascii_uppercase();
                 if !open.iter().any(|component| component.name == value) {
-                    notes.line(number, format!("END:{} without its BEGIN", shown(&value)));
+                    notes.line(number, note!("END without its BEGIN: {}", quoted(&value)));
                     continue;
                 }
                 while let Some(component) = open.pop() {
@@ -134,7 +134,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
 fn unended(component: &Component, notes: &mut Notes) {
     notes.line(
         component.number,
-        format!("{} has no END", shown(&component.name)),
+        note!("{} has no END", quoted(&component.name)),
     );
 }
 
@@ -170,10 +170,6 @@ fn name(line: &str) -> Option<String> {
     right.then(|| name.to_ascii_uppercase())
 }
 
-fn shown(text: &str) -> String {
-    crate::text::cell(text).chars().take(SHOWN).collect()
-}
-
 impl Line {
     /// The property as the library reads it.
     pub fn read(&self) -> Option<Property> {
@@ -192,9 +188,9 @@ impl Line {
         self.text.split_once(':').map_or("", |(_, value)| value)
     }
 
-    /// The start of the line for a message.
-    pub fn shown(&self) -> String {
-        shown(&self.text)
+    /// The line as it is.
+    pub fn shown(&self) -> &str {
+        &self.text
     }
 }
 

@@ -11,6 +11,7 @@ use super::Entry;
 use super::scan::Notes;
 use super::times::Written;
 use crate::recurrence::{Repeat, Rule, Until, compact, compact_day};
+use crate::text::{note, ours};
 use crate::when::{self, Moment, When};
 
 /// Rules that are carried out to understand a document, and days of one.
@@ -142,9 +143,9 @@ fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
         }
         notes.line(
             raw.number,
-            format!(
+            note!(
                 "has the UID of the event on line {}, and is no newer version of it: left out",
-                before.number
+                ours(before.number)
             ),
         );
     }

@@ -18,6 +18,7 @@ use jiff::{Timestamp, ToSpan};
 use super::rules::{self, Rules};
 use super::scan::{Component, Notes};
 use crate::recurrence::Until;
+use crate::text::{note, ours, quoted};
 use crate::when::{self, Moment, When};
 
 /// The year by whose rules zones are compared.
@@ -120,8 +121,10 @@ impl Zones {
                 continue;
             }
             let mut take = |what: String| {
-                let id = crate::text::cell(&id);
-                notes.line(part.number, format!("the zone `{id}` {what}"));
+                notes.line(
+                    part.number,
+                    note!("the zone {} {}", quoted(&id), ours(what)),
+                );
             };
             let rules = rules::read(part, (first, last), &mut room);
             // An offset in a name says less than rules.
@@ -195,10 +198,10 @@ impl Zones {
         }
         notes.line(
             number,
-            format!(
-                "the zone `{}` is not known: taken for {}",
-                crate::text::cell(id),
-                zone_name(&self.floating)
+            note!(
+                "the zone {} is not known: taken for {}",
+                quoted(id),
+                ours(zone_name(&self.floating))
             ),
         );
         floating()

@@ -9,6 +9,7 @@ use regex::{Regex, RegexBuilder};
 use super::page::{Ask, LONG_LINES, Page, Room, check, goes_on};
 use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
+use crate::text::{note, ours};
 
 /// How many lines are shown around one that matches.
 const AROUND: usize = 2;
@@ -70,9 +71,9 @@ pub fn grep(text: &str, pattern: &str, ask: Ask) -> Result<Page> {
         }
         (None, _) => {}
     }
-    page.notes.push(count);
+    page.notes.push(note!("{}", ours(count)));
     if long {
-        page.notes.push(LONG_LINES.to_owned());
+        page.notes.push(LONG_LINES.into());
     }
     Ok(page)
 }

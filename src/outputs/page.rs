@@ -9,6 +9,7 @@ use crate::budget::count::Tokenizer;
 use crate::budget::fit::CEILING;
 use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
+use crate::text::{Note, note, ours};
 
 /// Which lines are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct Page {
     /// The lines, without the line end of the last.
     pub text: String,
     /// What to know about them, a line each.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// The lines of `text` that are asked for, as they stand in it.
@@ -61,7 +62,7 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
     let (total, last) = (lines.len(), before + shown);
     if shown == 0 {
         return Ok(Page {
-            notes: vec!["the output is empty".to_owned()],
+            notes: vec!["the output is empty".into()],
             ..Page::default()
         });
     }
@@ -70,7 +71,7 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
     if let Some(next) = next {
         count.push_str(&format!("; offset={next} has more"));
     }
-    let mut notes = vec![count];
+    let mut notes = vec![note!("{}", ours(count))];
     let is_open = |at: usize| lines.get(at).is_some_and(|line| goes_on(line, at, total));
     let first_is_rest = before > 0 && is_open(before - 1);
     if first_is_rest || (before..last).any(is_open) {
@@ -81,7 +82,7 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
         if next.is_some() && is_open(last - 1) {
             note.push_str("; the last one here goes on");
         }
-        notes.push(note);
+        notes.push(note!("{}", ours(note)));
     }
     if out.ends_with('\n') {
         out.pop();

@@ -44,6 +44,7 @@ use crate::provider::calendar::{Calendars, Facts};
 use crate::request::agenda::Agenda;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, EVENT, Field};
+use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
 
 /// One account of a search.
@@ -113,7 +114,7 @@ impl Pipeline {
             }
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
-        notes.insert(0, count);
+        notes.insert(0, note!("{}", ours(count)));
         notes.extend(plan.remarks(&merged, &parts));
         notes.extend(missing.into_iter().map(missing_line));
         Ok(Draft {
@@ -130,7 +131,7 @@ impl Pipeline {
         parts: &[Part],
         merged: &Merged,
         zone: &TimeZone,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<String> {
         let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
         for (number, part) in parts.iter().enumerate() {
@@ -254,7 +255,7 @@ impl Pipeline {
         columns: &[&'static Field],
         zone: &TimeZone,
         plan: &Plan,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let mut tables = Vec::new();
         for (at, part) in parts.iter().enumerate() {
@@ -289,7 +290,7 @@ impl Pipeline {
             let facts = mine.iter().map(|row| Some(row.facts.clone()));
             self.remember(&rows, facts).await?;
             notes.extend(own.into_iter().map(|note| match plan.merged {
-                true => format!("{}: {note}", part.label),
+                true => note.under(ours(&part.label)),
                 false => note,
             }));
             tables.push(rows);
@@ -310,7 +311,7 @@ impl Pipeline {
         wanted: &[Wanted],
         parts: &[Part],
         complete: bool,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
         for one in wanted {
             let found = parts.iter().any(|part| {
@@ -345,14 +346,14 @@ impl Pipeline {
             let error = unknown_calendar(&name, &known);
             match complete {
                 true => return Err(error),
-                false => notes.push(error.to_string()),
+                false => notes.push(Note::from(&error)),
             }
         }
         Ok(notes)
     }
 
     /// What to search for: as said, or as the cursor says.
-    async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<String>)> {
+    async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<Note>)> {
         if let Some(said) = &asked.cursor {
             let Cursor::Agenda(mut plan) = self.cursor(said).await? else {
                 return Err(other_use(said));
@@ -373,7 +374,7 @@ impl Pipeline {
             notes.push(
                 "words are looked for from 30 days back to 365 ahead, unless `from` and `to` say \
                  otherwise"
-                    .to_owned(),
+                    .into(),
             );
         }
         let owners: Vec<Wanted> = self.wanted_calendars(&asked.calendars).await?;
@@ -435,16 +436,18 @@ fn beginnings(
     columns: &[&'static Field],
     items: &[Value],
     context: &flatten::Context,
-) -> Option<String> {
+) -> Option<Note> {
     let notes = columns.iter().find(|field| field.name == "notes")?;
     let long = |item: &&Value| {
         let texts = flatten::texts(notes, item, context);
         texts.iter().any(|text| text.chars().count() >= PREVIEW)
     };
     match items.iter().filter(long).count() {
-        count @ 1.. if api == Api::Outlook => Some(format!(
-            "notes: Outlook's lists have {PREVIEW} characters at most, in {count} that may be \
-             longer: calendar_search ids=ID fields=notes has all"
+        count @ 1.. if api == Api::Outlook => Some(note!(
+            "notes: Outlook's lists have {} characters at most, in {} that may be longer: \
+             calendar_search ids=ID fields=notes has all",
+            PREVIEW,
+            count
         )),
         _ => None,
     }

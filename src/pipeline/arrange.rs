@@ -28,6 +28,7 @@ use crate::provider::Mailbox;
 use crate::provider::mail::SetUp;
 use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{Api, Level, Table};
+use crate::text::Note;
 
 /// The mailbox that is set up.
 struct Held {
@@ -35,11 +36,11 @@ struct Held {
     label: String,
     mailbox: Arc<dyn Mailbox>,
     /// What came up after the write, to be told with its answer.
-    late: Mutex<Vec<String>>,
+    late: Mutex<Vec<Note>>,
 }
 
 impl Held {
-    fn late(&self) -> MutexGuard<'_, Vec<String>> {
+    fn late(&self) -> MutexGuard<'_, Vec<Note>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -203,7 +204,7 @@ impl Pipeline {
             ..Told::default()
         };
         if result == "planned" {
-            told.notes.push("dry run: nothing was written".to_owned());
+            told.notes.push("dry run: nothing was written".into());
         }
         self.tell(told).await
     }

@@ -21,6 +21,7 @@ use crate::row::Cell;
 use crate::schemas::{ATTACHMENT, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text;
+use crate::text::{note, ours, quoted};
 
 /// What the URI of a file begins with; its handle follows.
 pub const URI: &str = "daysheet://attachment/";
@@ -149,7 +150,7 @@ impl Pipeline {
         if name != found.file.name {
             draft
                 .notes
-                .push(format!("it was called {}", shown(&found.file.name)));
+                .push(note!("it was called {}", quoted(&found.file.name)));
         }
         Ok(draft)
     }
@@ -188,7 +189,7 @@ impl Pipeline {
         });
         draft
             .notes
-            .push(format!("{said} is between the fences, in Base64"));
+            .push(note!("{} is between the fences, in Base64", ours(&said)));
         Ok(draft)
     }
 
@@ -215,9 +216,7 @@ impl Pipeline {
         let files = &letter.attachments;
         let mut rows = flattening.rows(&ATTACHMENT, &columns, files, &names, &mut draft.notes);
         self.hand_out(&mut rows, &account).await?;
-        draft
-            .notes
-            .insert(0, format!("attachments: {}", rows.len()));
+        draft.notes.insert(0, note!("attachments: {}", rows.len()));
         draft.notes.extend(letter.notes);
         draft.document.tables.push(rows);
         Ok(draft)
@@ -238,7 +237,7 @@ fn link(said: &str, file: &HeldFile) -> Draft {
     draft.document.scalars.push(("link", Cell::Text(uri)));
     draft
         .notes
-        .push("read the link as a resource to have the file".to_owned());
+        .push("read the link as a resource to have the file".into());
     draft
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Pipeline;
 use crate::error::Result;
+use crate::text::Note;
 
 /// What the line says that is written before a call.
 pub(super) const BEGUN: &str = "begun";
@@ -60,9 +61,9 @@ impl Pipeline {
 
     /// The line after a call. What was done is told whatever becomes of the log:
     /// what is wrong with that is a note.
-    pub(super) async fn audit_after(&self, entry: Entry<'_>, notes: &mut Vec<String>) {
+    pub(super) async fn audit_after(&self, entry: Entry<'_>, notes: &mut Vec<Note>) {
         if let Err(error) = self.audit(entry).await {
-            notes.push(error.to_string());
+            notes.push(Note::from(&error));
         }
     }
 
@@ -75,7 +76,7 @@ impl Pipeline {
     pub(super) async fn logged<T>(
         &self,
         entry: Entry<'_>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
         write: impl Future<Output = Result<T>>,
         made: impl FnOnce(&T) -> Option<String>,
     ) -> Result<T> {

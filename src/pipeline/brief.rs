@@ -36,6 +36,7 @@ use crate::query::{self, Clock};
 use crate::request::brief::Brief;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
+use crate::text::{Note, note, ours};
 use crate::times::Here;
 use crate::when::When;
 
@@ -123,9 +124,10 @@ impl Pipeline {
         }
         draft.notes = vec![
             span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
-            format!(
+            note!(
                 "mail: {}; people you write to: to and cc of your mail since {}",
-                span.inbox, span.sent_since
+                ours(&span.inbox),
+                ours(&span.sent_since)
             ),
         ];
         draft.notes.append(&mut notes);
@@ -142,7 +144,7 @@ impl Pipeline {
         agenda: &Ranged,
         days: &Days,
         sheet: &mut Sheet,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<usize> {
         if agenda.is_unknown() {
             return Ok(0);
@@ -157,9 +159,10 @@ impl Pipeline {
             .collect();
         let mut found = clashes(&own, zone);
         if found.len() > MOST_CLASHES {
-            notes.push(format!(
-                "clashes: {} are found, {MOST_CLASHES} are told: a shorter time has the others",
-                found.len()
+            notes.push(note!(
+                "clashes: {} are found, {} are told: a shorter time has the others",
+                found.len(),
+                MOST_CLASHES
             ));
             found.truncate(MOST_CLASHES);
         }
@@ -177,8 +180,11 @@ impl Pipeline {
         }
         match days.declined {
             0 => {}
-            1 => notes.push("1 event that you declined is not shown".to_owned()),
-            many => notes.push(format!("{many} events that you declined are not shown")),
+            1 => notes.push("1 event that you declined is not shown".into()),
+            many => notes.push(note!(
+                "{} events that you declined are not shown",
+                ours(many)
+            )),
         }
         Ok(found.len())
     }
@@ -232,8 +238,8 @@ impl Pipeline {
         sorted: &Sorted,
         several: bool,
         sheet: &mut Sheet,
-        notes: &mut Vec<String>,
-    ) -> Result<Vec<String>> {
+        notes: &mut Vec<Note>,
+    ) -> Result<Vec<Note>> {
         let mut first = Vec::new();
         let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
         let rows = self.letter_rows(mail, &needs, several, notes).await?;
@@ -250,11 +256,11 @@ impl Pipeline {
         }
         if sorted.newsletters > 0 {
             // No search finds them alone: it knows no headers.
-            first.push(format!(
+            first.push(note!(
                 "newsletters: {} unread, not listed; among all unread mail, with list or bulk in \
                  the column bulk: {} fields=from,subject,bulk",
                 sorted.newsletters,
-                span.mail_search(&unread)
+                ours(span.mail_search(&unread))
             ));
         }
         Ok(first)
@@ -396,7 +402,7 @@ impl Span {
         mail: &Mail,
         sorted: &Sorted,
         zone: &TimeZone,
-    ) -> String {
+    ) -> Note {
         let mut parts = Vec::new();
         if agenda.is_unknown() {
             parts.push("events unknown".to_owned());
@@ -413,11 +419,11 @@ impl Span {
             parts.push(format!("{} other unread", sorted.unread.len()));
             parts.push(number(sorted.newsletters, "newsletter", "newsletters"));
         }
-        format!(
+        note!(
             "brief of {}, {}: {}",
-            self.range.tell(zone),
-            number(accounts.len(), "account", "accounts"),
-            parts.join(", ")
+            ours(self.range.tell(zone)),
+            ours(number(accounts.len(), "account", "accounts")),
+            ours(parts.join(", "))
         )
     }
 }
@@ -428,7 +434,7 @@ fn number(count: usize, one: &str, many: &str) -> String {
 }
 
 /// `why: to_me m1 m4; to_me+my_thread m2`.
-fn whys(rows: &RowTable, sorted: &Sorted) -> String {
+fn whys(rows: &RowTable, sorted: &Sorted) -> Note {
     let mut groups: BTreeMap<&[Why], Vec<String>> = BTreeMap::new();
     for (at, (_, why)) in sorted.needs_me.iter().enumerate() {
         if let Some(Cell::Handle(letter, number)) = rows.cell(at, "id") {
@@ -443,23 +449,23 @@ fn whys(rows: &RowTable, sorted: &Sorted) -> String {
             format!("{} {}", words.join("+"), handles.join(" "))
         })
         .collect();
-    format!("why: {}", groups.join("; "))
+    note!("why: {}", ours(groups.join("; ")))
 }
 
 /// Notes about accounts of which something is missing.
-fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<String> {
+fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
     let both = |error: &&Error| agenda.missing.contains(error);
-    let mut notes: Vec<String> = mail
+    let mut notes: Vec<Note> = mail
         .missing
         .iter()
         .map(|error| match both(&error) {
-            true => format!("left out: {error}"),
-            false => format!("mail left out: {error}"),
+            true => note!("left out: {}", error),
+            false => note!("mail left out: {}", error),
         })
         .collect();
     let calendars = agenda.missing.iter();
     let calendars = calendars.filter(|error| !mail.missing.contains(error));
-    notes.extend(calendars.map(|error| format!("calendars left out: {error}")));
+    notes.extend(calendars.map(|error| note!("calendars left out: {}", error)));
     notes
 }
 

@@ -22,6 +22,7 @@ use crate::provider::calendar::Changes;
 use crate::request::changes::ChangesOf;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
+use crate::text::{Note, note, ours};
 
 /// The most pages that one call asks one source for.
 const MOST_PAGES: usize = 10;
@@ -114,8 +115,11 @@ impl Pipeline {
                 Ok(told) => told,
                 Err(error) => {
                     let of = place.of.word();
-                    notes.push(format!(
-                        "{label}, {of}: missing here, asked again next time: {error}"
+                    notes.push(note!(
+                        "{}, {}: missing here, asked again next time: {}",
+                        ours(&label),
+                        ours(of),
+                        error
                     ));
                     continue;
                 }
@@ -125,14 +129,15 @@ impl Pipeline {
                 continue;
             }
             if told.pages.iter().any(|page| page.started_over) {
-                notes.push(format!(
-                    "{label}, {}: the cursor was too old; what happened in between is not known, \
+                notes.push(note!(
+                    "{}, {}: the cursor was too old; what happened in between is not known, \
                      and changes are told from now on",
-                    place.of.word()
+                    ours(&label),
+                    ours(place.of.word())
                 ));
             }
             for note in told.pages.iter().flat_map(|page| &page.notes) {
-                notes.push(format!("{label}: {note}"));
+                notes.push(note.under(ours(&label)));
             }
             if told.pages.last().is_some_and(|page| page.more) {
                 waiting += 1;
@@ -166,7 +171,7 @@ impl Pipeline {
         if waiting > 0 {
             count.push_str(", which has more at once");
         }
-        notes.insert(0, count);
+        notes.insert(0, note!("{}", ours(count)));
         Ok(Draft {
             document: Document {
                 scalars,
@@ -178,7 +183,7 @@ impl Pipeline {
     }
 
     /// Where all sources stand: as the cursor says, or nowhere yet.
-    async fn since(&self, asked: &ChangesOf, notes: &mut Vec<String>) -> Result<Plan> {
+    async fn since(&self, asked: &ChangesOf, notes: &mut Vec<Note>) -> Result<Plan> {
         let mut plan = match &asked.cursor {
             Some(said) => match self.cursor(said).await? {
                 Cursor::Changes(plan) => plan,
@@ -215,7 +220,7 @@ impl Pipeline {
         let before = plan.places.len();
         plan.places.retain(|place| known(&place.account));
         if plan.places.len() < before {
-            notes.push("an account of the cursor is not signed in any more".to_owned());
+            notes.push("an account of the cursor is not signed in any more".into());
         }
         // What was added since is told of from now on.
         let kinds: Vec<Of> = [Of::Mail, Of::Events]
@@ -227,9 +232,9 @@ impl Pipeline {
                 if plan.places.iter().any(|place| place.account == account.id) {
                     continue;
                 }
-                notes.push(format!(
+                notes.push(note!(
                     "{} is new: its changes are told from now on",
-                    account.email
+                    ours(&account.email)
                 ));
                 plan.places.extend(kinds.iter().map(|of| Place {
                     account: account.id.clone(),

@@ -25,6 +25,7 @@ use crate::provider::mail::{Alias, HeldDraft, Origin, Original, Outgoing};
 use crate::request::mail::{BodyFormat, DraftMode, DraftOf};
 use crate::schemas::Api;
 use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_draft";
@@ -42,7 +43,7 @@ struct Desk {
 /// A letter on its way to be a draft, and what is to be said of it.
 struct Sheet {
     letter: Outgoing,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Pipeline {
@@ -306,7 +307,7 @@ impl Pipeline {
                 false => None,
             };
             if asked.quote && quote.is_none() && !letter.references.is_empty() {
-                notes.push("no quote was found below the old text: there is none now".to_owned());
+                notes.push("no quote was found below the old text: there is none now".into());
             }
             let own = match &alias {
                 Some(one) => self.signature(desk, one).await?,
@@ -338,7 +339,7 @@ impl Pipeline {
 
     /// Takes pictures out of HTML that load from elsewhere when it is opened,
     /// unless the settings allow them; what to say of it.
-    pub(super) fn without_remote_pictures(&self, html: &mut String) -> Result<Option<String>> {
+    pub(super) fn without_remote_pictures(&self, html: &mut String) -> Result<Option<Note>> {
         if self.config.remote_pictures {
             return Ok(None);
         }
@@ -349,8 +350,9 @@ impl Pipeline {
             return Ok(None);
         }
         *html = clean;
-        Ok(Some(format!(
-            "remote pictures left out: {count} (setting `remote_pictures`)"
+        Ok(Some(note!(
+            "remote pictures left out: {} (setting `remote_pictures`)",
+            count
         )))
     }
 
@@ -450,23 +452,23 @@ fn body(asked: &DraftOf) -> Result<Option<Both>> {
 }
 
 /// What is to be said when a draft has another signature than it had, or none.
-fn dropped(
-    held: &Outgoing,
-    stood: Option<&Both>,
-    now: Option<&Both>,
-    from: &str,
-) -> Option<String> {
+fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str) -> Option<Note> {
     match (stood, now) {
-        (Some(_), None) => Some(format!(
-            "the signature was left out, because {from} has none: {SIGN}"
+        (Some(_), None) => Some(note!(
+            "the signature was left out, because {} has none: {}",
+            ours(from),
+            SIGN
         )),
         (Some(before), Some(now)) if before.text != now.text => {
-            Some(format!("the signature is that of {from} now"))
+            Some(note!("the signature is that of {} now", ours(from)))
         }
         // In what others wrote, one may stand that is not marked.
-        (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => Some(
-            format!("all text above the quote was replaced, a signature in it too: {SIGN}"),
-        ),
+        (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => {
+            Some(note!(
+                "all text above the quote was replaced, a signature in it too: {}",
+                SIGN
+            ))
+        }
         _ => None,
     }
 }

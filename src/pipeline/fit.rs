@@ -15,9 +15,10 @@ use crate::budget::value::{self, Strategy};
 use crate::caller::{Caller, Nobody};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
-use crate::request::{Call, Request};
+use crate::request::{Action, Call, Request};
 use crate::row::{Cell, RowTable};
 use crate::schemas::EVENT;
+use crate::text::{Note, note, ours};
 use crate::tools::{self, Effect};
 
 /// How long an answer in chunks is kept.
@@ -34,6 +35,8 @@ const MANY: usize = 100;
 const HASH: usize = 12;
 /// Tokens of what may be said of a part besides.
 const BESIDES: usize = HASH + 14;
+/// Notes that say the same of different things, as letters and events.
+const ALIKE: usize = 20;
 /// What is said of a chunk without the first.
 const STALE: &str =
     "no snapshot of the first chunk is kept: this is a chunk of the answer as it is now";
@@ -184,7 +187,7 @@ impl Pipeline {
                 (draft, false)
             }
             None => {
-                let mut draft = self.draft(action, format, caller).await?;
+                let mut draft = self.noted(action, format, caller).await?;
                 if format.has_text_fields() {
                     // Programs take all people of an event.
                     let tables = draft.document.tables.iter_mut();
@@ -226,7 +229,7 @@ impl Pipeline {
             fits => fits?,
         };
         if stale {
-            self.note(&mut fitted, STALE);
+            self.note(&mut fitted, &STALE.into());
         }
         if fresh && fitted.chunk.1 > 1 {
             self.snapshots.keep(Snapshot {
@@ -250,7 +253,7 @@ impl Pipeline {
             return Ok(self.unchanged(hash, format));
         }
         if view.known.is_some() {
-            self.note(&mut fitted, &format!("hash: {hash}"));
+            self.note(&mut fitted, &note!("hash: {}", ours(&hash)));
         }
         Ok(Answer {
             stats: Stats {
@@ -277,7 +280,7 @@ impl Pipeline {
 
     /// The whole answer to a request, as the text that outputs are made of.
     pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
-        let draft = self.draft(request.action, request.format, &Nobody).await?;
+        let draft = self.noted(request.action, request.format, &Nobody).await?;
         self.strangers_in(&draft).await?;
         let secret = self.store.fence_secret().await?;
         Ok(Whole::kept(&draft, &secret).text())
@@ -338,8 +341,15 @@ impl Pipeline {
         }
     }
 
+    /// What an action answers; notes that repeat themselves are counted.
+    async fn noted(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
+        let mut draft = self.draft(action, format, caller).await?;
+        draft.notes = Note::counted(draft.notes, ALIKE);
+        Ok(draft)
+    }
+
     /// Adds a line to the notes.
-    fn note(&self, fitted: &mut Fitted, line: &str) {
+    fn note(&self, fitted: &mut Fitted, line: &Note) {
         let notes = match fitted.notes {
             true => fitted.blocks.last_mut(),
             false => None,
@@ -350,7 +360,7 @@ impl Pipeline {
                 notes.push_str(line);
             }
             None => {
-                fitted.blocks.push(line.to_owned());
+                fitted.blocks.push(line.to_string());
                 fitted.notes = true;
             }
         }

@@ -34,6 +34,7 @@ use crate::provider::calendar::Schedule;
 use crate::request::free::Free;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, BUSY, Level, SLOT, Table};
+use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
 
 /// How many working days are looked at when no end is said.
@@ -71,7 +72,7 @@ impl Pipeline {
         let (mut people, mut notes) = self.people(&who, others, &accounts, range).await?;
         notes.extend(self.further(&mut people, &accounts, range, &zone).await);
         if let Some(own @ [_, ..]) = who.get(others..) {
-            notes.push(format!("counted besides: {}", own.join(", ")));
+            notes.push(note!("counted besides: {}", ours(own.join(", "))));
         }
         let (mut document, count) = match length {
             None => busy(&people, range, &zone, &mut notes),
@@ -89,7 +90,7 @@ impl Pipeline {
                     notes.push(
                         "no time suits: try a longer range, a shorter duration, or hours=0-24 for \
                          any time, weekends too"
-                            .to_owned(),
+                            .into(),
                     );
                 }
                 let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
@@ -100,7 +101,7 @@ impl Pipeline {
         document
             .scalars
             .insert(0, ("zone", Cell::Text(zone_name(&zone))));
-        notes.insert(0, count);
+        notes.insert(0, note!("{}", ours(count)));
         Ok(Draft {
             document,
             notes,
@@ -116,7 +117,7 @@ impl Pipeline {
         asked: usize,
         accounts: &[Account],
         range: Range,
-    ) -> Result<(Vec<Person>, Vec<String>)> {
+    ) -> Result<(Vec<Person>, Vec<Note>)> {
         let mut told = self
             .told(accounts, range, |account| {
                 let other =
@@ -197,7 +198,7 @@ impl Pipeline {
         }
         let notes = unknown
             .into_iter()
-            .map(|(why, those)| format!("not known: {}: {why}", those.join(", ")))
+            .map(|(why, those)| note!("not known: {}: {}", ours(those.join(", ")), ours(why)))
             .collect();
         Ok((people, notes))
     }
@@ -368,7 +369,7 @@ fn busy(
     people: &[Person],
     range: Range,
     zone: &TimeZone,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> (Document, String) {
     let objects: Vec<Value> = people.iter().flat_map(Person::objects).collect();
     let rows = rows(&BUSY, &objects, zone, notes);
@@ -378,7 +379,7 @@ fn busy(
         .map(|one| one.address.as_str())
         .collect();
     if !free.is_empty() {
-        notes.insert(0, format!("free throughout: {}", free.join(", ")));
+        notes.insert(0, note!("free throughout: {}", ours(free.join(", "))));
     }
     let count = format!("busy: {}, {}", rows.len(), range.tell(zone));
     (document(rows), count)
@@ -423,7 +424,7 @@ fn rows(
     table: &'static Table,
     objects: &[Value],
     zone: &TimeZone,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> RowTable {
     let flattening = Flattening {
         api: Api::Local,

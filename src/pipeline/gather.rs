@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::provider::{Ask, Mailbox, Page, Total};
 use crate::schemas::{Kind, THREAD, Table};
+use crate::text::Note;
 
 /// How many pages of one provider are looked through for one page of ours.
 const MOST_PAGES: usize = 12;
@@ -64,7 +65,7 @@ pub(super) struct Gathered {
     /// Names by id, for the rows.
     pub(super) names: HashMap<String, String>,
     /// What the provider could not keep of the query.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
     /// How many provider pages were looked through.
     pub(super) looked: usize,
 }

@@ -33,6 +33,7 @@ use crate::row::Cell;
 use crate::schemas::{Field, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::cell;
+use crate::text::{Note, note, ours};
 
 /// How many addresses are looked up at once.
 const AT_ONCE: usize = 8;
@@ -236,7 +237,7 @@ impl Pipeline {
         act: &Act<'_>,
         audience: &Audience,
         caller: Option<&dyn Caller>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<Decision> {
         self.needs(act.needs, act.what)?;
         self.allowed_audience(audience)?;
@@ -272,8 +273,9 @@ impl Pipeline {
         }
         let Some(caller) = caller else {
             if must {
-                notes.push(format!(
-                    "the user is going to be asked: never written to before: {new}"
+                notes.push(note!(
+                    "the user is going to be asked: never written to before: {}",
+                    ours(&new)
                 ));
             }
             return Ok(Decision::Unasked);
@@ -298,7 +300,7 @@ impl Pipeline {
         act: &Act<'_>,
         audience: &Audience,
         caller: Option<&dyn Caller>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<bool> {
         match self.decide(act, audience, caller, notes).await? {
             Decision::Agreed => Ok(true),

@@ -24,6 +24,7 @@ use crate::schemas::{
     self, ALIAS, AUTO_REPLY, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Field, Level, RULE, SCHEMA,
     SETTING, Table,
 };
+use crate::text::{Note, note, ours};
 
 /// What was looked up and how far; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,8 +72,8 @@ impl Pipeline {
         let mut all = plan.done;
         plan.places.clear();
         for part in parts {
-            let named = |note: String| match plan.merged {
-                true => format!("{}: {note}", part.label),
+            let named = |note: Note| match plan.merged {
+                true => note.under(ours(&part.label)),
                 false => note,
             };
             let flattening = Flattening {
@@ -145,7 +146,7 @@ impl Pipeline {
         if plan.kind == Listing::Schemas {
             count.push_str("; read the resource daysheet://schema/NAME for one in full");
         }
-        notes.insert(0, count);
+        notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
         notes.extend(document.tables.first().and_then(|rows| plan.unknown(rows)));
         zone_line(&mut document, &self.config.zone);
@@ -357,14 +358,14 @@ impl Plan {
     }
 
     /// Whom nobody knows, of those who were asked for, when all was looked at.
-    fn unknown(&self, rows: &RowTable) -> Option<String> {
+    fn unknown(&self, rows: &RowTable) -> Option<Note> {
         if self.kind != Listing::Contacts || !self.places.is_empty() {
             return None;
         }
         if self.emails.is_empty() {
             return rows
                 .is_empty()
-                .then(|| "nobody found: try part of the name or of the address".to_owned());
+                .then(|| "nobody found: try part of the name or of the address".into());
         }
         let known = |email: &str| {
             let mut all = rows.rows().zip(rows.extras());
@@ -376,7 +377,7 @@ impl Plan {
             .map(String::as_str)
             .filter(|email| !known(email))
             .collect();
-        (!unknown.is_empty()).then(|| format!("nobody is known as {}", unknown.join(", ")))
+        (!unknown.is_empty()).then(|| note!("nobody is known as {}", ours(unknown.join(", "))))
     }
 
     /// The text that rows are chosen by here; people are chosen by the provider.

@@ -27,6 +27,7 @@ use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::request::mail::Modify;
+use crate::text::{Note, note};
 use crate::times;
 
 pub(super) use self::chosen::{Choice, Chosen};
@@ -205,7 +206,7 @@ impl Pipeline {
         &self,
         works: &mut [Work],
         op: &'static str,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<Option<u64>> {
         let planned: usize = works.iter().map(|one| one.changes.len()).sum();
         if planned == 0 {
@@ -228,9 +229,10 @@ impl Pipeline {
             match self.trim(works, number).await {
                 Ok(true) => {}
                 Ok(false) => undo = None,
-                Err(error) => notes.push(format!(
+                Err(error) => notes.push(note!(
                     "undo puts back all of the earlier state, because what was done could not be \
-                     noted: {error}"
+                     noted: {}",
+                    error
                 )),
             }
         }
@@ -278,8 +280,8 @@ impl Pipeline {
 }
 
 /// An error before anything was written to a message. Labels may have been made.
-fn undone(error: Error, notes: &[String]) -> Error {
-    let mut made: Vec<&str> = notes.iter().map(String::as_str).collect();
+fn undone(error: Error, notes: &[Note]) -> Error {
+    let mut made: Vec<&str> = notes.iter().map(|note| &**note).collect();
     made.retain(|note| note.starts_with("made "));
     made.insert(0, "no message was changed");
     error.context(made.join("; "))

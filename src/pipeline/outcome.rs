@@ -10,6 +10,7 @@ use super::{Draft, Pipeline};
 use crate::error::{Error, Result};
 use crate::row::RowTable;
 use crate::schemas::{Level, OUTCOME};
+use crate::text::Note;
 
 /// What became of one thing that a call was to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl Outcome {
 pub(super) struct Told {
     pub(super) events: Vec<(Owner, Value)>,
     pub(super) outcomes: Vec<Outcome>,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 impl Pipeline {

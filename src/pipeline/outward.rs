@@ -97,13 +97,13 @@ impl Pipeline {
                 let carried = port.api() != Api::Gmail && matches!(gone, Gone::Whole);
                 if message.is_some() && !carried {
                     told.notes.push(
-                        "the message was not sent: the service carries none with this".to_owned(),
+                        "the message was not sent: the service carries none with this".into(),
                     );
                 }
                 if !target.facts.own {
                     told.notes.push(
                         "it is gone from your calendar only; calendar_respond tells the organizer"
-                            .to_owned(),
+                            .into(),
                     );
                 }
             }

@@ -27,6 +27,7 @@ use crate::request::{Body, Columns, Read};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, Api, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
+use crate::text::{note, ours};
 
 /// Letters in one answer.
 const MOST: usize = 25;
@@ -132,7 +133,7 @@ impl Pipeline {
                 "; {further} further messages continue with cursor=p{cursor}"
             ));
         }
-        draft.notes.insert(0, count);
+        draft.notes.insert(0, note!("{}", ours(count)));
         draft.notes.extend(failed_line(&failed));
         Ok(draft)
     }
@@ -273,7 +274,11 @@ impl Pipeline {
                 if let (false, Some(Cell::Handle(kind, number))) =
                     (doubts.is_empty(), some.cell(at, "id"))
                 {
-                    let line = format!("{kind}{number}: {}", doubts.join("; "));
+                    let line = note!(
+                        "{}: {}",
+                        ours(format!("{kind}{number}")),
+                        ours(doubts.join("; "))
+                    );
                     draft.notes.push(line);
                 }
             }
@@ -337,7 +342,7 @@ impl Pipeline {
             }));
             for note in one.letter.notes.iter().chain(&one.readable.notes) {
                 draft.notes.push(match &block {
-                    Some(block) => format!("{block}: {note}"),
+                    Some(block) => note.under(ours(block)),
                     None => note.clone(),
                 });
             }

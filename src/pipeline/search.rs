@@ -27,6 +27,7 @@ use crate::request::{Columns, Search};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
 
 /// What was searched for and where it goes on; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,16 +142,16 @@ impl Pipeline {
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
-        notes.insert(0, count);
+        notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
         for part in &parts {
-            let name = |note: &String| match merged {
-                true => format!("{}: {note}", part.label),
+            let name = |note: &Note| match merged {
+                true => note.under(ours(&part.label)),
                 false => note.clone(),
             };
             notes.extend(part.gathered.notes.iter().map(name));
             if short && part.gathered.is_open() {
-                notes.push(name(&format!(
+                notes.push(name(&note!(
                     "{} pages were looked through so far, and there are more",
                     part.gathered.looked
                 )));
@@ -158,10 +159,10 @@ impl Pipeline {
         }
         if shown == 0 && plan.places.is_empty() {
             notes.push(match (&plan.q, &plan.folder) {
-                (None, None) => "the mailbox is empty".to_owned(),
+                (None, None) => "the mailbox is empty".into(),
                 _ => "nothing matches: try fewer words, in:anywhere for spam and trash too, or \
                       lookup kind=folders for the names of folders"
-                    .to_owned(),
+                    .into(),
             });
         }
         Ok(Draft {
@@ -282,7 +283,7 @@ impl Pipeline {
         part: &Part,
         found: Vec<Found>,
         asked: &Asked<'_>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let (mut items, mut failed) = (Vec::new(), Vec::new());
         for (at, one) in found.into_iter().enumerate() {
@@ -303,7 +304,7 @@ impl Pipeline {
         let mut rows = flattening.rows(asked.table, &asked.columns, &items, names, &mut own);
         own.extend(self.stand_ins(&mut rows, &failed, &part.account).await?);
         notes.extend(own.into_iter().map(|note| match asked.merged {
-            true => format!("{}: {note}", part.label),
+            true => note.under(ours(&part.label)),
             false => note,
         }));
         Ok(rows)

@@ -21,6 +21,7 @@ use crate::oauth::{DeviceSignIn, SignIn, Tokens};
 use crate::provider::Connect;
 use crate::request::{AccountsOp, Add};
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
+use crate::text::{Note, note, ours};
 
 /// A sign-in that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,7 +226,7 @@ impl Pipeline {
                     self.snapshots.clear();
                     self.shown.clear();
                     if let Err(error) = self.outputs.purge(&known.id).await {
-                        draft.notes.push(error.to_string());
+                        draft.notes.push(Note::from(&error));
                     }
                 }
                 Ok(draft)
@@ -275,7 +276,7 @@ impl Pipeline {
             objects.extend(waiting.iter().filter_map(Pending::row));
             for one in waiting.iter() {
                 if let State::Noted(note) = &one.state {
-                    notes.push(note.clone());
+                    notes.push(note!("{}", ours(note)));
                 }
             }
             waiting.retain(Pending::is_open);
@@ -285,9 +286,9 @@ impl Pipeline {
             .local()
             .rows(&ACCOUNT, &columns, &objects, &HashMap::new(), &mut notes);
         notes.push(if objects.is_empty() {
-            format!("no account is signed in: {HOW_TO_ADD}")
+            note!("no account is signed in: {}", HOW_TO_ADD)
         } else {
-            format!("accounts: {}", rows.len())
+            note!("accounts: {}", rows.len())
         });
         Ok(Draft {
             document: Document {

@@ -18,6 +18,7 @@ use crate::row::RowTable;
 use crate::schemas::{EVENT, Level};
 use crate::store::HandleKind;
 use crate::text;
+use crate::text::Note;
 use crate::when::{self, When};
 
 /// How much of a title a line of ours shows.
@@ -179,7 +180,7 @@ impl Pipeline {
         owner: &Owner,
         value: Value,
         facts: Facts,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Target {
         let kind = HandleKind::Event;
         let number = self
@@ -262,7 +263,7 @@ impl Pipeline {
         &self,
         events: &[(Owner, Value)],
         document: &mut Document,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) {
         if events.is_empty() {
             return;

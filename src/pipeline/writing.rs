@@ -16,6 +16,7 @@ use crate::request::Action;
 use crate::request::outward::Reply;
 use crate::request::save::Scope;
 use crate::store::Writing;
+use crate::text::{Note, note, ours};
 
 tokio::task_local! {
     /// The call that the task carries out.
@@ -74,17 +75,17 @@ impl Pipeline {
     }
 
     /// Lines about calls that were cut off.
-    pub(super) async fn cut_off(&self) -> Vec<String> {
+    pub(super) async fn cut_off(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         for call in self.store.cut_off() {
             let began = Timestamp::from_second(call.began).unwrap_or_default();
             let began = began.to_zoned(self.config.zone.clone());
             let tool = call.what.split_whitespace().next().unwrap_or_default();
-            notes.push(format!(
+            notes.push(note!(
                 "a call was cut off on {}: {}; what of it was done is not known, so look before it \
                  is made again",
-                began.strftime("%Y-%m-%d %Hh%M"),
-                call.what
+                ours(began.strftime("%Y-%m-%d %Hh%M")),
+                ours(&call.what)
             ));
             let line = Entry {
                 tool,
@@ -93,7 +94,7 @@ impl Pipeline {
                 ..Entry::default()
             };
             if let Err(error) = self.audit(line).await {
-                notes.push(error.to_string());
+                notes.push(Note::from(&error));
             }
         }
         notes

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::project::Projection;
 use crate::recurrence::Repeat;
 use crate::schemas::Api;
+use crate::text::Note;
 use crate::when::{Moment, When};
 
 /// Events of a range, asked for: of each calendar a page.
@@ -245,7 +246,7 @@ pub struct Changes {
     /// known.
     pub started_over: bool,
     /// What is not told although it may have happened, in words.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// What is to become of a calendar.

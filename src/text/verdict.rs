@@ -9,7 +9,8 @@
 mod results;
 mod script;
 
-use super::{Address, cell};
+use super::note::{note, quoted_end};
+use super::{Address, Note, quoted};
 
 pub use results::Results;
 
@@ -33,7 +34,7 @@ pub struct Doubt {
     /// Its word in a column.
     pub word: &'static str,
     /// What it is, in words.
-    pub told: String,
+    pub told: Note,
 }
 
 /// The words of doubts.
@@ -78,12 +79,13 @@ fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
         .as_deref()
         .filter(|other| !domain.is_empty() && !related(other, domain));
     let told = match elsewhere {
-        Some(other) => format!(
-            "From says {} but it came from {}; {word} failed",
-            short(email),
-            short(other)
+        Some(other) => note!(
+            "From says {} but it came from {}; {} failed",
+            quoted_end(email),
+            quoted_end(other),
+            word
         ),
-        None => format!("{word} failed for {}", short(email)),
+        None => note!("{} failed for {}", word, quoted_end(email)),
     };
     Some(Doubt { word, told })
 }
@@ -94,10 +96,10 @@ fn name(sender: &Address, domain: &str) -> Option<Doubt> {
     let claimed = claims(name).find(|claimed| !related(claimed, domain))?;
     Some(Doubt {
         word: "name",
-        told: format!(
+        told: note!(
             "the sender's name says {} and the address is {}",
-            short(&claimed),
-            short(&sender.email)
+            quoted_end(&claimed),
+            quoted_end(&sender.email)
         ),
     })
 }
@@ -111,7 +113,7 @@ fn replies(reply_to: Option<&str>, domain: &str) -> Option<Doubt> {
     })?;
     Some(Doubt {
         word: "reply_to",
-        told: format!("answers go to {}", short(&other.email)),
+        told: note!("answers go to {}", quoted_end(&other.email)),
     })
 }
 
@@ -120,19 +122,21 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     let mut found = Vec::new();
     let plain = decoded(domain);
     let both = match encoded(domain) {
-        Some(ascii) if ascii != plain => format!("{} ({})", short(&plain), short(&ascii)),
-        _ => short(&plain),
+        Some(ascii) if ascii != plain => {
+            note!("{} ({})", quoted_end(&plain), quoted_end(&ascii))
+        }
+        _ => note!("{}", quoted_end(&plain)),
     };
     let mixed = |text: &str| text.split(['.', '-', ' ']).any(script::is_mixed);
     if mixed(&plain) {
         found.push(Doubt {
             word: "script",
-            told: format!("the domain {both} mixes scripts"),
+            told: note!("the domain {} mixes scripts", both),
         });
     } else if let Some(name) = sender.name.as_deref().filter(|name| mixed(name)) {
         found.push(Doubt {
             word: "script",
-            told: format!("the sender's name {} mixes scripts", short(name)),
+            told: note!("the sender's name {} mixes scripts", quoted(name)),
         });
     }
     let own = decoded(self::domain(own));
@@ -140,17 +144,21 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     if twin(&own) {
         found.push(Doubt {
             word: "lookalike",
-            told: format!("the domain {both} looks like your own, {}", short(&own)),
+            told: note!(
+                "the domain {} looks like your own, {}",
+                both,
+                quoted_end(&own)
+            ),
         });
     } else if let Some(latin) = script::latin(&plain) {
         found.push(Doubt {
             word: "lookalike",
-            told: format!("the domain {both} looks like {}", short(&latin)),
+            told: note!("the domain {} looks like {}", both, quoted_end(&latin)),
         });
     } else if !plain.is_ascii() && !found.iter().any(|one| one.word == "script") {
         found.push(Doubt {
             word: "punycode",
-            told: format!("the domain is {both}"),
+            told: note!("the domain is {}", both),
         });
     }
     found
@@ -237,8 +245,4 @@ fn decoded(domain: &str) -> String {
         none if none.is_empty() => domain.to_lowercase(),
         decoded => decoded,
     }
-}
-
-fn short(text: &str) -> String {
-    super::clip(cell(text), 80).0
 }

@@ -364,7 +364,7 @@ async fn events_are_shown_by_their_ids() {
              e1\tStand-up\tana@example.com\n  \
              e5\tBudget review\tbo@example.com",
             "events: 3\n\
-             2 could not be fetched (e77, bo-event-0099): there is no `e77`: use an id from a \
+             2 could not be fetched (e77, `bo-event-0099`): there is no `e77`: use an id from a \
              search or lookup",
         ]
     );

@@ -375,7 +375,7 @@ async fn what_the_service_holds_is_told() {
         blocks,
         [
             "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nto: eve@example.net\nsubject: x",
-            "WRONG RECIPIENTS: the service holds another `to` than was asked for (priya@example.com); do not send it before that is mended\n\
+            "WRONG RECIPIENTS: the service holds another `to` than was asked for (`priya@example.com`); do not send it before that is mended\n\
              nothing was sent; mail_send id=d1 sends it",
         ]
     );

@@ -13,9 +13,15 @@ use daysheet::encode::{Delimiter, Document, Format};
 use daysheet::error::{Error, Kind};
 use daysheet::row::{Cell, Extra, RowTable};
 use daysheet::schemas::{BODY, FOLDER, Level, MESSAGE};
+use daysheet::text::{Note, ours};
 use proptest::prelude::*;
 
 const SECRET: [u8; 32] = [7; 32];
+
+/// A note that is made while running.
+fn said(text: String) -> Note {
+    Note::from("noted").under(ours(text))
+}
 
 /// A message's row, its texts made of `word` and its number.
 fn message(rows: &mut RowTable, number: u64, word: &str) {
@@ -42,7 +48,9 @@ fn messages(count: u64, level: Level) -> Draft {
             scalars: vec![("zone", Cell::Text("Europe/Berlin".to_owned()))],
             tables: vec![rows],
         },
-        notes: vec![format!("messages: {count} of {count}, newest first")],
+        notes: vec![
+            Note::from("newest first").under(ours(format!("messages: {count} of {count}"))),
+        ],
         ..Draft::default()
     }
 }
@@ -95,7 +103,7 @@ fn what_fits_is_left_as_it_is() {
         fitted.blocks,
         [
             draft.document.encode(Format::Toon(Delimiter::Tab)),
-            "messages: 3 of 3, newest first".to_owned()
+            "messages: 3 of 3: newest first".to_owned()
         ]
     );
 }
@@ -156,7 +164,7 @@ fn without_chunks_the_whole_has_the_rest() {
     assert_eq!(
         fitted.blocks[1],
         format!(
-            "messages: 60 of 60, newest first\nto fit budget=400: {shown} of 60, {shown} with fewer \
+            "messages: 60 of 60: newest first\nto fit budget=400: {shown} of 60, {shown} with fewer \
              columns; whole: output_read id=k3f9x2abcd"
         )
     );
@@ -375,7 +383,7 @@ fn made() -> impl Strategy<Value = Made> {
             draft.document.tables.push(rows);
             draft
                 .notes
-                .extend((0..notes).map(|at| format!("note {at}")));
+                .extend((0..notes).map(|at| said(format!("note {at}"))));
             if grouped {
                 draft.items = Some(told);
             } else {

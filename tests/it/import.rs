@@ -177,7 +177,7 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
     assert_eq!(
         answer[1],
         "people were left out: Outlook would ask them to a meeting of yours\n\
-         Planning: clashes with e1 \"Talk\" Tue 2036-02-05 14h00 to 15h00\n\
+         `Planning`: clashes with e1 `Talk` Tue 2036-02-05 14h00 to 15h00\n\
          Outlook gives events UIDs of its own: by time and title they are known again"
     );
     assert_eq!(
@@ -198,7 +198,7 @@ async fn what_an_import_meets_is_told() {
     let answer = office.ok("calendar_save", call("refuse")).await;
     assert!(
         answer.contains(
-            "Talk|import|refused|\"clashes with e1 \\\"Dentist\\\" Tue 2036-02-05 14h30 to 15h30\""
+            "Talk|import|refused|clashes with e1 `Dentist` Tue 2036-02-05 14h30 to 15h30"
         ),
         "{answer}"
     );
@@ -523,9 +523,9 @@ async fn what_a_service_does_not_take_costs_a_note() {
         .unwrap();
     assert_eq!(
         blocks[1],
-        "left out, because it is no address: urn:uuid:7f3c\n\
-         left out, because it is no address: nobody\n\
-         left out, because it is no address: invalid:nomail\n\
+        "left out, because it is no address: `urn:uuid:7f3c`\n\
+         left out, because it is no address: `nobody`\n\
+         left out, because it is no address: `invalid:nomail`\n\
          more than four weeks of a reminder were left out: Google reminds no earlier"
     );
     assert_eq!(

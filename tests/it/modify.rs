@@ -308,10 +308,10 @@ async fn folders_are_made_when_that_was_said() {
     let mut planned = made.clone();
     planned["dry_run"] = true.into();
     let planned = room.ok("mail_modify", planned).await;
-    assert!(planned.ends_with("\nTaxes would be made"), "{planned}");
+    assert!(planned.ends_with("\n`Taxes` would be made"), "{planned}");
     assert_eq!(room.ana().places.lock().unwrap().len(), 2);
     let done = room.ok("mail_modify", made).await;
-    assert_eq!(done, "done: 1\nundo: u1\n--\nmade Taxes");
+    assert_eq!(done, "done: 1\nundo: u1\n--\nmade `Taxes`");
 }
 
 #[tokio::test]

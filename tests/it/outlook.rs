@@ -573,7 +573,7 @@ async fn what_is_looked_up() {
             })
             .collect();
         assert_eq!(shown.join(", "), expected, "{what:?}");
-        assert_eq!(page.notes, Vec::<String>::new());
+        assert!(page.notes.is_empty());
     }
 }
 
@@ -1308,7 +1308,7 @@ async fn a_search_that_ends_at_its_limit_says_so() {
                 break;
             }
         }
-        assert_eq!((ids.len(), notes), (1_000, vec![ends.to_owned()]));
+        assert_eq!((ids.len(), notes), (1_000, vec![ends.into()]));
     }
 }
 
@@ -1454,7 +1454,7 @@ async fn people_at_google_come_from_all_pages() {
         let page = mailbox.lookup(&what, &projection).await.unwrap();
         assert_eq!(
             (page.items.len(), page.notes),
-            (found, notes.iter().map(|note| (*note).to_owned()).collect()),
+            (found, notes.iter().map(|note| (*note).into()).collect()),
             "{what:?}"
         );
         let asked = outlook.wire.asked();

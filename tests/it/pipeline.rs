@@ -55,7 +55,7 @@ impl Mailbox for Scripted {
             }],
             total: Some(Total::About(90)),
             next: Some("token".to_owned()),
-            notes: vec!["a note of the provider".to_owned()],
+            notes: vec!["a note of the provider".into()],
             ..Page::default()
         })
     }

@@ -553,9 +553,9 @@ async fn booked() -> Office {
 }
 
 const CLASHES: [&str; 3] = [
-    "clashes with e1 \"Team standup\" Tue 2036-02-05 09h00 to 09h15 in Work, ana@example.com",
-    "clashes with e2 \"Planning\" Tue 2036-02-05 09h00 to 10h00, bo@example.com",
-    "clashes with e3 \"Dentist\" Tue 2036-02-05 09h30 to 10h30, ana@example.com",
+    "clashes with e1 `Team standup` Tue 2036-02-05 09h00 to 09h15 in `Work`, ana@example.com",
+    "clashes with e2 `Planning` Tue 2036-02-05 09h00 to 10h00, bo@example.com",
+    "clashes with e3 `Dentist` Tue 2036-02-05 09h30 to 10h30, ana@example.com",
 ];
 
 #[tokio::test]
@@ -637,19 +637,19 @@ async fn clashes_are_what_overlaps_and_takes_time() {
         // Titles that say the same at the same time.
         (
             json!({"title": "Standup", "start": "2036-02-06 09h00", "show": "free"}),
-            "likely a duplicate of e4 \\\"Team standup\\\" Wed 2036-02-06 09h00 to 09h15 in Work, \
+            "likely a duplicate of e4 `Team standup` Wed 2036-02-06 09h00 to 09h15 in `Work`, \
              ana@example.com",
         ),
         // Occurrences of one series are one line.
         (
             json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
-            "clashes with e5 \\\"Team standup\\\" Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
+            "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
              in Work, ana@example.com",
         ),
         // All day long.
         (
             json!({"title": "Fair", "start": "2036-03-04"}),
-            "clashes with e5 \\\"Team standup\\\" Tue 2036-03-04 09h00 to 09h15 in Work, \
+            "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 in `Work`, \
              ana@example.com",
         ),
     ] {
@@ -673,7 +673,7 @@ async fn clashes_are_what_overlaps_and_takes_time() {
     assert!(
         answer.contains(
             "outcomes[2|]{item|op|result|detail}:\n  \
-             2 Two|create|refused|\"clashes with item 1 \\\"One\\\"\"\n  \
+             2 Two|create|refused|clashes with item 1 `One`\n  \
              3 one!|create|refused|likely a duplicate of item 1"
         ),
         "{answer}"

@@ -101,19 +101,19 @@ fn doubts_are_told() {
             fail,
             "ceo@bank.example",
             "",
-            &["dmarc: From says ceo@bank.example but it came from evil.example; dmarc failed"],
+            &["dmarc: From says `ceo@bank.example` but it came from `evil.example`; dmarc failed"],
         ),
         (
             "mx.google.com; dmarc=fail",
             "a@bank.example",
             "",
-            &["dmarc: dmarc failed for a@bank.example"],
+            &["dmarc: dmarc failed for `a@bank.example`"],
         ),
         (
             "mx.google.com; spf=softfail smtp.mailfrom=bank.example; dmarc=none",
             "a@bank.example",
             "",
-            &["spf: spf failed for a@bank.example"],
+            &["spf: spf failed for `a@bank.example`"],
         ),
         // A signature outweighs the machine it came from, as with forwarded mail.
         (
@@ -132,13 +132,13 @@ fn doubts_are_told() {
             pass,
             "\"ceo@bank.example\" <x@evil.example>",
             "",
-            &["name: the sender's name says bank.example and the address is x@evil.example"],
+            &["name: the sender's name says `bank.example` and the address is `x@evil.example`"],
         ),
         (
             pass,
             "www.bank.com Service <x@evil.example>",
             "",
-            &["name: the sender's name says www.bank.com and the address is x@evil.example"],
+            &["name: the sender's name says `www.bank.com` and the address is `x@evil.example`"],
         ),
         (pass, "Bank.com <news@mail.bank.com>", "", &[]),
         (pass, "Node.js Weekly <x@weekly.example>", "", &[]),
@@ -147,20 +147,20 @@ fn doubts_are_told() {
             pass,
             "Bank <a@bank.example>",
             "x@evil.example",
-            &["reply_to: answers go to x@evil.example"],
+            &["reply_to: answers go to `x@evil.example`"],
         ),
         (
             pass,
             "a@shop.co.uk",
             "b@other.co.uk",
-            &["reply_to: answers go to b@other.co.uk"],
+            &["reply_to: answers go to `b@other.co.uk`"],
         ),
         // Latin with one Cyrillic letter.
         (
             pass,
             "a@b\u{0430}nk.example",
             "",
-            &["script: the domain b\u{0430}nk.example (xn--bnk-6cd.example) mixes scripts"],
+            &["script: the domain `b\u{0430}nk.example` (`xn--bnk-6cd.example`) mixes scripts"],
         ),
         // All Cyrillic, and it reads as Latin.
         (
@@ -168,27 +168,27 @@ fn doubts_are_told() {
             "a@xn--80ak6aa92e.com",
             "",
             &[
-                "lookalike: the domain \u{0430}\u{0440}\u{0440}\u{04cf}\u{0435}.com \
-               (xn--80ak6aa92e.com) looks like apple.com",
+                "lookalike: the domain `\u{0430}\u{0440}\u{0440}\u{04cf}\u{0435}.com` \
+               (`xn--80ak6aa92e.com`) looks like `apple.com`",
             ],
         ),
         (
             pass,
             "a@xn--bcher-kva.example",
             "",
-            &["punycode: the domain is b\u{fc}cher.example (xn--bcher-kva.example)"],
+            &["punycode: the domain is `b\u{fc}cher.example` (`xn--bcher-kva.example`)"],
         ),
         (
             pass,
             "Ana <a@exarnple.com>",
             "",
-            &["lookalike: the domain exarnple.com looks like your own, example.com"],
+            &["lookalike: the domain `exarnple.com` looks like your own, `example.com`"],
         ),
         (
             pass,
             "P\u{0430}yments <a@bank.example>",
             "",
-            &["script: the sender's name P\u{0430}yments mixes scripts"],
+            &["script: the sender's name `P\u{0430}yments` mixes scripts"],
         ),
         (
             pass,
@@ -318,7 +318,7 @@ async fn a_read_tells_only_what_is_wrong() {
         let notes = answer.rsplit("--\n").next().unwrap();
         assert_eq!(
             notes,
-            "messages: 3\nm1: From says news@ana.example but it came from evil.example; dmarc failed"
+            "messages: 3\nm1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
         // Nothing is said, and no column shown, where nothing is known.
         let plain = room

@@ -7,6 +7,7 @@ use super::view::Chosen;
 use crate::budget::draft::Draft;
 use crate::row::{Cell, RowTable};
 use crate::schemas::Kind;
+use crate::text::{Note, note, ours};
 
 /// Characters of the draft's own notes that are shown beside what is shortened.
 const OWN: usize = 1_600;
@@ -26,28 +27,29 @@ pub(super) struct Said<'a> {
 }
 
 /// What is said of cells that show a part of their value, by their columns.
-pub(super) fn cut(cuts: &[(&'static str, usize)], id: &str) -> String {
+pub(super) fn cut(cuts: &[(&'static str, usize)], id: &str) -> Note {
     let columns: Vec<String> = cuts
         .iter()
         .map(|(column, count)| format!("{column} in {count}"))
         .collect();
-    format!(
-        "shortened to … or +N: {}; whole: output_read id={id}",
-        columns.join(", ")
+    note!(
+        "shortened to … or +N: {}; whole: output_read id={}",
+        ours(columns.join(", ")),
+        ours(id)
     )
 }
 
 /// The block of notes; none without any.
-pub(super) fn block(notes: impl Iterator<Item = String>) -> Option<String> {
-    let notes: Vec<String> = notes.collect();
+pub(super) fn block(notes: impl Iterator<Item = Note>) -> Option<String> {
+    let notes: Vec<Note> = notes.collect();
     (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
 /// The draft's notes, as far as they are no answer of their own: all that are
 /// short, and of the long ones those there is room for.
-pub(super) fn own(draft: &Draft) -> Vec<String> {
+pub(super) fn own(draft: &Draft) -> Vec<Note> {
     let mut chars = 0;
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes: Vec<Note> = Vec::new();
     for note in &draft.notes {
         let length = note.chars().count();
         if chars + length <= OWN {
@@ -57,18 +59,13 @@ pub(super) fn own(draft: &Draft) -> Vec<String> {
     }
     match draft.notes.len() - notes.len() {
         0 => {}
-        more => notes.push(format!("{more} more notes stand in the whole answer")),
+        more => notes.push(note!("{} more notes stand in the whole answer", ours(more))),
     }
     notes
 }
 
 /// The notes of one chunk.
-pub(super) fn notes(
-    draft: &Draft,
-    pieces: &Pieces,
-    chosen: &Chosen,
-    said: &Said<'_>,
-) -> Vec<String> {
+pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said<'_>) -> Vec<Note> {
     let Shortened {
         shown,
         of,
@@ -106,11 +103,11 @@ pub(super) fn notes(
     if parts.is_empty() {
         parts.push("notes cut".to_owned());
     }
-    notes.push(format!(
+    notes.push(note!(
         "to fit budget={}: {}; whole: output_read id={}",
-        said.budget,
-        parts.join(", "),
-        said.id
+        ours(&said.budget),
+        ours(parts.join(", ")),
+        ours(&said.id)
     ));
     if chunk == 1 {
         notes.extend(draft.calls.iter().filter_map(|(table, call)| {
@@ -123,7 +120,7 @@ pub(super) fn notes(
 
 /// The notes of a chunk as they may be: what is kept free for them before it is
 /// known what is shown. What they are in the end is counted.
-pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool) -> Vec<String> {
+pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool) -> Vec<Note> {
     let of = pieces.items.len();
     let chosen: Chosen = vec![Some(0); of];
     let said = Said {
@@ -142,7 +139,7 @@ pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool)
 }
 
 /// How much of a table is shown, and the call that fetches all of it.
-fn told(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Chosen) -> String {
+fn told(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Chosen) -> Note {
     let (mut shown, mut lowered, mut of) = (0, 0, 0);
     for (at, item) in pieces.items.iter().enumerate() {
         if !item.rows.iter().any(|(own, _)| *own == table) {
@@ -156,14 +153,19 @@ fn told(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Cho
             lowered += usize::from(Some(look.level) < most);
         }
     }
-    let name = rows.name();
+    let (name, call) = (ours(rows.name()), ours(call));
     match (shown, lowered) {
-        (0, _) if of > 0 => format!("{name}: dropped here, {of}; {call}"),
-        (_, 0) if shown == of => format!("{name}: full"),
-        (_, 0) => format!("{name}: shortened, {shown} of {of}; all: {call}"),
-        _ => {
-            format!("{name}: shortened, {shown} of {of}, {lowered} with fewer columns; all: {call}")
-        }
+        (0, _) if of > 0 => note!("{}: dropped here, {}; {}", name, of, call),
+        (_, 0) if shown == of => note!("{}: full", name),
+        (_, 0) => note!("{}: shortened, {} of {}; all: {}", name, shown, of, call),
+        _ => note!(
+            "{}: shortened, {} of {}, {} with fewer columns; all: {}",
+            name,
+            shown,
+            of,
+            lowered,
+            call
+        ),
     }
 }
 
@@ -173,7 +175,7 @@ pub(super) fn index(
     draft: &Draft,
     pieces: &Pieces,
     chunks: &[Vec<usize>],
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
     fits: impl Fn(&str) -> bool,
 ) {
     let line = |number: usize, items: &[usize]| {
@@ -182,15 +184,15 @@ pub(super) fn index(
             line.push_str(", ");
             line.push_str(&part);
         }
-        line
+        note!("{}", ours(line))
     };
-    let rest = |from: usize| -> Option<String> {
+    let rest = |from: usize| -> Option<Note> {
         let items: Vec<usize> = chunks.get(from..)?.iter().flatten().copied().collect();
         let (first, last) = (from + 1, chunks.len());
         match chunks.len() - from {
             0 => None,
-            1 => Some(format!("chunk={first}: {}", span(&items))),
-            _ => Some(format!("chunk={first} to {last}: {}", span(&items))),
+            1 => Some(note!("chunk={}: {}", first, ours(span(&items)))),
+            _ => Some(note!("chunk={} to {}: {}", first, last, ours(span(&items)))),
         }
     };
     let base = notes.clone();

@@ -21,6 +21,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field, Level};
 use crate::store::HandleKind;
 use crate::text;
+use crate::text::{Note, note};
 
 /// A provider's id of this length may be a letter and digits, and is no handle.
 const SHORTEST_ID: usize = 12;
@@ -37,7 +38,7 @@ pub(super) struct Whole {
     pub(super) accounts: Vec<(Account, Arc<dyn Calendars>)>,
     pub(super) events: Vec<Fetched>,
     /// Why some are missing, a line each.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 impl Pipeline {
@@ -50,7 +51,7 @@ impl Pipeline {
         let mut notes = std::mem::take(&mut whole.notes);
         if asked.ics {
             let text = self.ics(&whole, &zone, &mut notes).await;
-            notes.insert(0, format!("events: {}, as iCalendar", whole.events.len()));
+            notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
             return Ok(Draft {
                 texts: vec![LongText::document(text)],
                 notes,
@@ -70,7 +71,7 @@ impl Pipeline {
         if matches!(asked.columns, Some(Columns::Level(Level::More))) {
             rows.show_members();
         }
-        notes.insert(0, format!("events: {}", rows.len()));
+        notes.insert(0, note!("events: {}", rows.len()));
         Ok(Draft {
             document: Document {
                 scalars: vec![("zone", Cell::Text(zone_name(&zone)))],
@@ -86,7 +87,7 @@ impl Pipeline {
         whole: &Whole,
         columns: &[&'static Field],
         zone: &TimeZone,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let labels = self.labels().await?;
         let mut tables = Vec::new();

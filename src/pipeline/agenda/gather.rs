@@ -23,6 +23,7 @@ use crate::project::Projection;
 use crate::provider::Page;
 use crate::provider::calendar::{AskEvents, Calendars, Facts};
 use crate::query::Query;
+use crate::text::{Note, note, quoted};
 
 /// How often one service is asked for one page of ours.
 const MOST_ROUNDS: usize = 12;
@@ -84,7 +85,7 @@ pub(super) struct Gathered {
     /// The ids of recurring events that were told whole.
     masters: HashSet<String>,
     pub(super) names: std::collections::HashMap<String, String>,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// Asks the calendars of one account for what comes from `place` on.
@@ -215,9 +216,9 @@ impl Gathered {
     fn give_up(&mut self) {
         for sheet in &mut self.sheets {
             if std::mem::take(&mut sheet.open) {
-                self.notes.push(format!(
+                self.notes.push(note!(
                     "{} has more events than were looked through: ask for a shorter range",
-                    sheet.calendar.name
+                    quoted(&sheet.calendar.name)
                 ));
             }
         }

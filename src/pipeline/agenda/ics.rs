@@ -17,6 +17,7 @@ use crate::ical::{self, Document, Entry};
 use crate::pipeline::{Flattening, Pipeline};
 use crate::provider::calendar::{Calendars, Facts, Guest, Show, Visibility};
 use crate::schemas::EVENT;
+use crate::text::{Note, note, quoted};
 use crate::times::Said;
 use crate::when::{self, Moment, When};
 
@@ -30,7 +31,7 @@ impl Pipeline {
         &self,
         whole: &Whole,
         zone: &TimeZone,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> String {
         let mut document = Document {
             zone: zone.iana_name().map(str::to_owned),
@@ -87,7 +88,7 @@ impl Pipeline {
 
 /// A recurring event with its exceptions; any other alone. With a note, when the
 /// exceptions are not known.
-async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<String>) {
+async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>) {
     let alone = vec![item.clone()];
     let Some(facts) = port.facts(item) else {
         return (alone, None);
@@ -98,9 +99,10 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Strin
     let all = match port.by_uid(uid).await {
         Ok(all) => all,
         Err(error) => {
-            let note = format!(
-                "{}: changed occurrences are not known: {error}",
-                crate::text::brief(&facts.title)
+            let note = note!(
+                "{}: changed occurrences are not known: {}",
+                quoted(&facts.title),
+                error
             );
             return (alone, Some(note));
         }

@@ -14,6 +14,7 @@ use crate::pipeline::{Missing, missing_line};
 use crate::query::{Clock, Query};
 use crate::request::Columns;
 use crate::schemas::{Api, EVENT, Field, Level};
+use crate::text::{Note, note, ours};
 
 /// How many marks of shown events a cursor keeps at most.
 const MOST_MARKS: usize = 4_096;
@@ -251,19 +252,20 @@ impl Plan {
     }
 
     /// What else there is to say.
-    pub(super) fn remarks(&self, merged: &Merged, parts: &[Part]) -> Vec<String> {
+    pub(super) fn remarks(&self, merged: &Merged, parts: &[Part]) -> Vec<Note> {
         let mut notes = Vec::new();
         if merged.copies > 0 {
             notes.push(match merged.copies {
-                1 => "1 copy of a meeting that stands in several calendars is left out".to_owned(),
-                many => format!(
-                    "{many} copies of meetings that stand in several calendars are left out"
+                1 => "1 copy of a meeting that stands in several calendars is left out".into(),
+                many => note!(
+                    "{} copies of meetings that stand in several calendars are left out",
+                    many
                 ),
             });
         }
         for part in parts {
-            let named = |note: String| match self.merged {
-                true => format!("{}: {note}", part.label),
+            let named = |note: Note| match self.merged {
+                true => note.under(ours(&part.label)),
                 false => note,
             };
             for error in part.failures(self) {
@@ -271,7 +273,7 @@ impl Plan {
                 notes.push(missing_line((error, again)));
             }
             if part.gathered.odd > 0 {
-                notes.push(named(format!(
+                notes.push(named(note!(
                     "{} entries without a time are left out",
                     part.gathered.odd
                 )));
@@ -279,12 +281,12 @@ impl Plan {
             notes.extend(part.gathered.notes.iter().cloned().map(named));
         }
         if self.q.is_some() && parts.iter().any(|part| part.port.api() == Api::Outlook) {
-            notes.push("of Outlook's descriptions only the beginning is looked through".to_owned());
+            notes.push("of Outlook's descriptions only the beginning is looked through".into());
         }
         if merged.shown.is_empty() && merged.end.is_none() {
             notes.push(match self.q {
-                Some(_) => "nothing matches: try fewer words, or a longer range".to_owned(),
-                None => "nothing takes place in that time".to_owned(),
+                Some(_) => "nothing matches: try fewer words, or a longer range".into(),
+                None => "nothing takes place in that time".into(),
             });
         }
         notes

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::calendar::Facts;
 use crate::row::RowTable;
+use crate::text::{Note, note, ours};
 
 /// How many events are looked at.
 const MOST: u32 = 500;
@@ -25,7 +26,7 @@ pub(in crate::pipeline) struct Ranged {
     /// Why calendars of some accounts are missing; each names the account.
     pub(in crate::pipeline) missing: Vec<Error>,
     /// What else is not there, in words.
-    pub(in crate::pipeline) notes: Vec<String>,
+    pub(in crate::pipeline) notes: Vec<Note>,
 }
 
 impl Ranged {
@@ -85,7 +86,7 @@ impl Pipeline {
         let merged = merge(&mut parts, asked.wanted);
         let mut notes = Vec::new();
         if merged.end.is_some() {
-            notes.push(format!(
+            notes.push(note!(
                 "only the first {} events were looked at: ask for a shorter range",
                 merged.shown.len()
             ));
@@ -93,10 +94,10 @@ impl Pipeline {
         for part in &parts {
             notes.extend(
                 part.failures(&plan)
-                    .map(|error| format!("left out: {error}")),
+                    .map(|error| note!("left out: {}", error)),
             );
             let more = part.gathered.notes.iter();
-            notes.extend(more.map(|note| format!("{}: {note}", part.label)));
+            notes.extend(more.map(|note| note.under(ours(&part.label))));
         }
         Ok(Ranged {
             plan,
@@ -113,7 +114,7 @@ impl Pipeline {
         ranged: &Ranged,
         keep: &[usize],
         zone: &TimeZone,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let rows = keep.iter().filter_map(|at| ranged.rows.get(*at));
         let rows: Vec<_> = rows.cloned().collect();

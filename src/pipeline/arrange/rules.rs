@@ -17,6 +17,7 @@ use crate::query::{self, Query, Term};
 use crate::request::outward::{Manage, ManageOp};
 use crate::schemas::{Api, RULE};
 use crate::store::HandleKind;
+use crate::text::{note, ours};
 
 /// A rule as an object of ours, for the table `rule`.
 pub(in crate::pipeline) fn object(rule: &Rule) -> Value {
@@ -284,7 +285,7 @@ impl Pipeline {
         let when = Query::All(vec![when.clone(), inbox]);
         let mut choice = self.choose(&when, vec![owner.account]).await?;
         if !passed_over.is_empty() {
-            let line = format!("passed over: {}", passed_over.join(", "));
+            let line = note!("passed over: {}", ours(passed_over.join(", ")));
             choice.notes.push(line);
         }
         self.change(choice, "run", &steps, asked.dry_run, None)

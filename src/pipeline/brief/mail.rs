@@ -25,6 +25,7 @@ use crate::provider::{Ask, Lookup, Mailbox};
 use crate::query::Query;
 use crate::row::RowTable;
 use crate::schemas::{ALIAS, Api, Field, Level, MESSAGE, Table};
+use crate::text::{Note, note, ours};
 
 /// Letters of a page.
 const PAGE: usize = 100;
@@ -64,13 +65,13 @@ pub(super) struct Mail {
     /// Why the mail of some accounts is missing; each names the account.
     pub(super) missing: Vec<Error>,
     /// What else is not there, in words.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// A list of letters, as far as it was read.
 struct Listed {
     items: Vec<Value>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
     failed: Vec<Error>,
     /// True when there are more.
     cut: bool,
@@ -143,7 +144,7 @@ impl Pipeline {
         mail: &Mail,
         keep: &[usize],
         several: bool,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let columns = columns_of(&MESSAGE, Level::Core, several);
         let places = keep.iter().filter_map(|at| mail.places.get(*at));
@@ -166,7 +167,7 @@ impl Pipeline {
             let mut rows = flattening.rows(&MESSAGE, &columns, &items, &names, &mut own);
             self.hand_out(&mut rows, &inbox.account).await?;
             notes.extend(own.into_iter().map(|note| match several {
-                true => format!("{}: {note}", inbox.label),
+                true => note.under(ours(&inbox.label)),
                 false => note,
             }));
             tables.push(rows);
@@ -205,26 +206,31 @@ impl Mail {
             Ok(aliases) => self.own.addresses.extend(aliases),
             // A shared mailbox has no addresses that could be asked for.
             Err(error) if error.kind() == Kind::Argument => {}
-            Err(error) => self.notes.push(format!(
-                "{label}: other addresses of yours are not known: {error}"
+            Err(error) => self.notes.push(note!(
+                "{}: other addresses of yours are not known: {}",
+                ours(&label),
+                error
             )),
         }
         for (what, list) in [("the inbox", listed), ("sent mail", sent)] {
             if list.cut {
-                self.notes.push(format!(
-                    "{label}: of {what} only the newest {ENOUGH} letters of that time were looked at"
+                self.notes.push(note!(
+                    "{}: of {} only the newest {} letters of that time were looked at",
+                    ours(&label),
+                    ours(&what),
+                    ENOUGH
                 ));
             }
             if let Some(error) = list.failed.first() {
-                self.notes.push(format!(
-                    "{label}: {} letters of {what} could not be fetched: {error}",
-                    list.failed.len()
+                self.notes.push(note!(
+                    "{}: {} letters of {} could not be fetched: {}",
+                    ours(&label),
+                    list.failed.len(),
+                    ours(&what),
+                    error
                 ));
             }
-            let notes = list
-                .notes
-                .into_iter()
-                .map(|note| format!("{label}: {note}"));
+            let notes = list.notes.into_iter().map(|note| note.under(ours(&label)));
             self.notes.extend(notes);
         }
         self.inboxes.push(inbox);

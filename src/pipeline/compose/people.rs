@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Alias, Original, Person};
 use crate::store::HandleKind;
 use crate::text::brief;
+use crate::text::{Note, note};
 
 /// The most recipients of a letter.
 const MOST: usize = 200;
@@ -16,7 +17,7 @@ const MOST: usize = 200;
 impl Pipeline {
     /// The addresses that one can write as. Where they cannot be had, the
     /// account's own, and a note.
-    pub(super) async fn aliases(&self, desk: &Desk, notes: &mut Vec<String>) -> Vec<Alias> {
+    pub(super) async fn aliases(&self, desk: &Desk, notes: &mut Vec<Note>) -> Vec<Alias> {
         let own = |person| Alias {
             person,
             signature: None,
@@ -31,9 +32,9 @@ impl Pipeline {
             Ok(aliases) if !aliases.is_empty() => aliases,
             Ok(_) => vec![own(account)],
             Err(error) => {
-                notes.push(format!(
+                notes.push(note!(
                     "without name and signature, which could not be read: {}",
-                    error.message()
+                    error
                 ));
                 vec![own(account)]
             }
@@ -140,7 +141,7 @@ pub(super) fn said(
     field: &str,
     items: Option<&[String]>,
     others: Vec<Person>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<Vec<Person>> {
     let Some(items) = items else {
         return Ok(others);

@@ -6,6 +6,7 @@ use crate::provider::mail::{Enclosure, HeldDraft, Importance, Outgoing, Person};
 use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text::{self, Address};
+use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// With more recipients, addresses are shown without names.
 const NAMED: usize = 40;
@@ -62,18 +63,19 @@ impl Pipeline {
             }
         }
         match letter.importance {
-            Importance::High => draft.notes.push("importance: high".to_owned()),
-            Importance::Low => draft.notes.push("importance: low".to_owned()),
+            Importance::High => draft.notes.push("importance: high".into()),
+            Importance::Low => draft.notes.push("importance: low".into()),
             Importance::Normal => {}
         }
         let nobody = [&letter.to, &letter.cc, &letter.bcc]
             .iter()
             .all(|list| list.is_empty());
         draft.notes.push(match nobody {
-            true => format!(
-                "nothing was sent; it has no recipients: mail_draft mode=edit id={handle} to=…"
+            true => note!(
+                "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
+                ours(&handle)
             ),
-            false => format!("nothing was sent; mail_send id={handle} sends it"),
+            false => note!("nothing was sent; mail_send id={} sends it", ours(&handle)),
         });
         draft.notes.append(&mut late);
         draft
@@ -118,7 +120,7 @@ fn amount(bytes: u64) -> String {
 }
 
 /// Where the draft is not what was asked for.
-fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<String> {
+fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[Person]| {
         let mut list: Vec<String> = people
@@ -137,23 +139,25 @@ fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<String> {
     for (name, asked, held) in lists {
         if addresses(asked) != addresses(held) {
             let asked = match asked.is_empty() {
-                true => "nobody".to_owned(),
-                false => addresses(asked).join(", "),
+                true => note!("nobody"),
+                false => note!("{}", quoted_list(addresses(asked))),
             };
-            lines.push(format!(
-                "WRONG RECIPIENTS: the service holds another `{name}` than was asked for ({asked}); \
-                 do not send it before that is mended"
+            lines.push(note!(
+                "WRONG RECIPIENTS: the service holds another `{}` than was asked for ({}); \
+                 do not send it before that is mended",
+                name,
+                asked
             ));
         }
     }
     if !asked.from.address.eq_ignore_ascii_case(&held.from.address) {
-        lines.push(format!(
+        lines.push(note!(
             "WRONG SENDER: {} was asked for",
-            asked.from.address
+            quoted(&asked.from.address)
         ));
     }
     if asked.files.len() != held.files.len() {
-        lines.push(format!(
+        lines.push(note!(
             "FILES DIFFER: {} were to be attached, {} are",
             asked.files.len(),
             held.files.len()

@@ -20,6 +20,7 @@ use crate::flatten::{self, Context, Room};
 use crate::project::project;
 use crate::provider::calendar::{AskEvents, Calendars};
 use crate::schemas::{EVENT, Field};
+use crate::text::{Note, note};
 
 /// Events of one calendar on one page.
 const PAGE: usize = 500;
@@ -35,7 +36,7 @@ impl Pipeline {
         accounts: &[Account],
         range: Range,
         zone: &TimeZone,
-    ) -> Vec<String> {
+    ) -> Vec<Note> {
         let several = accounts.len() > 1;
         let asked = people.iter().map(|person| async {
             let owns = |account: &&Account| account.email.eq_ignore_ascii_case(&person.address);
@@ -57,7 +58,7 @@ impl Pipeline {
             let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
             let failed = failed.into_iter().map(|error| {
                 let error = error.context(&account.email);
-                format!("other calendars than the main one do not count: {error}")
+                note!("other calendars than the main one do not count: {}", error)
             });
             (found, failed.collect())
         });

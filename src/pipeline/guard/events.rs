@@ -12,6 +12,7 @@ use crate::pipeline::agenda::calendars::Listed;
 use crate::pipeline::save::others;
 use crate::pipeline::target::{Target, short};
 use crate::provider::calendar::{Change, Facts, Guest};
+use crate::text::Note;
 use crate::text::{cell, clip};
 
 /// The longest part of a question that the caller wrote, in columns.
@@ -170,7 +171,7 @@ impl Pipeline {
         deed: &Deed<'_>,
         question: String,
         caller: Option<&dyn crate::caller::Caller>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<()> {
         if !self.is_watchful().await? {
             return Ok(());

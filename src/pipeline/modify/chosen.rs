@@ -16,6 +16,7 @@ use crate::provider::{Ask, Mailbox, Total};
 use crate::query::{self, Query};
 use crate::request::mail::MOST_MESSAGES;
 use crate::schemas::MESSAGE;
+use crate::text::{Note, ours};
 
 /// Messages of a page.
 const PAGE: usize = 500;
@@ -37,7 +38,7 @@ pub(in crate::pipeline) struct Choice {
     pub(in crate::pipeline) accounts: Vec<Chosen>,
     /// What could not be looked at, and why.
     pub(in crate::pipeline) failed: Vec<(String, Error)>,
-    pub(in crate::pipeline) notes: Vec<String>,
+    pub(in crate::pipeline) notes: Vec<Note>,
     /// What is said of those that were left for another call.
     pub(in crate::pipeline) left: Option<String>,
 }
@@ -49,7 +50,7 @@ struct Found {
     total: Option<Total>,
     /// True when there are more.
     more: bool,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Pipeline {
@@ -109,7 +110,7 @@ impl Pipeline {
             match answer {
                 Ok(some) => {
                     let notes = some.notes.iter().map(|note| match several {
-                        true => format!("{label}: {note}"),
+                        true => note.under(ours(&label)),
                         false => note.clone(),
                     });
                     choice.notes.extend(notes);

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::target::short;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SetUp, Step};
 use crate::query;
 use crate::schemas::Api;
+use crate::text::{Note, note, ours, quoted};
 
 /// One step, and how a message is after it.
 #[derive(Debug, Clone)]
@@ -144,7 +144,7 @@ pub(in crate::pipeline) async fn deeds(
     mailbox: &dyn Mailbox,
     verb: &str,
     with: &With,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<Vec<Deed>> {
     let gmail = mailbox.api() == Api::Gmail;
     let one = |step: Step, aim: Aim| Ok(vec![Deed { step, aim }]);
@@ -240,7 +240,7 @@ async fn find(
     name: &str,
     kind: PlaceKind,
     with: &With,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<Place> {
     // Mail is moved into the inbox, too; the rest are states.
     let inbox = name.trim().eq_ignore_ascii_case("inbox");
@@ -251,7 +251,7 @@ async fn find(
     match mailbox.place(name, kind, create).await {
         Ok(place) => {
             if place.made {
-                notes.push(format!("made {}", short(&place.name)));
+                notes.push(note!("made {}", quoted(&place.name)));
             }
             Ok(place)
         }
@@ -265,7 +265,7 @@ async fn find(
                 },
             };
             mailbox.rehearse(&change).await?;
-            notes.push(format!("{} would be made", short(name)));
+            notes.push(note!("{} would be made", ours(short(name))));
             Ok(Place {
                 id: String::new(),
                 name: name.to_owned(),

@@ -13,6 +13,7 @@ use crate::provider::BodyForm;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Field, MESSAGE};
 use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
 
 /// Messages shown before a change is carried out.
 const SHOWN: usize = 5;
@@ -51,19 +52,21 @@ impl Pipeline {
             scalars.push(("undo", Cell::Handle(HandleKind::Undo.letter(), undo)));
         }
         if dry_run {
-            draft.notes.push("dry run: nothing was written".to_owned());
+            draft.notes.push("dry run: nothing was written".into());
             if op == "delete" && done > 0 {
                 draft
                     .notes
-                    .push(format!("do=delete is for good: {ASKED_BEFORE}"));
+                    .push(note!("do=delete is for good: {}", ASKED_BEFORE));
             }
             let rows = self.first_rows(&works, several).await?;
             if !rows.is_empty() {
                 if done > rows.len() {
                     let shown = rows.len();
-                    draft
-                        .notes
-                        .push(format!("the first {shown} of {done} are shown"));
+                    draft.notes.push(note!(
+                        "the first {} of {} are shown",
+                        ours(shown),
+                        ours(done)
+                    ));
                 }
                 draft.document.tables.push(rows);
             }
@@ -74,7 +77,13 @@ impl Pipeline {
                 some => format!(", {some} unchanged"),
             };
             let label = &work.chosen.label;
-            let line = format!("{label}: {} {word}{unchanged}", work.count(turn));
+            let line = note!(
+                "{}: {} {}{}",
+                ours(&label),
+                ours(work.count(turn)),
+                ours(word),
+                ours(unchanged)
+            );
             draft.notes.push(line);
         }
         let mut outcomes = Vec::new();
@@ -89,18 +98,17 @@ impl Pipeline {
             draft.document.tables.push(rows);
         }
         if let Some(left) = &choice.left {
-            draft.notes.push(format!(
-                "{left} further messages were left: call again for them"
+            draft.notes.push(note!(
+                "{} further messages were left: call again for them",
+                ours(&left)
             ));
         }
         if !dry_run && done > 0 {
             match op {
-                "delete" => draft
-                    .notes
-                    .push("gone for good: there is no undo".to_owned()),
+                "delete" => draft.notes.push("gone for good: there is no undo".into()),
                 "copy" => draft
                     .notes
-                    .push("no undo: trash or unlabel the copies instead".to_owned()),
+                    .push("no undo: trash or unlabel the copies instead".into()),
                 _ => {}
             }
         }
@@ -108,7 +116,7 @@ impl Pipeline {
             .iter()
             .all(|one| one.changes.is_empty() && one.unchanged == 0);
         if none && outcomes.is_empty() {
-            draft.notes.push("no message was found".to_owned());
+            draft.notes.push("no message was found".into());
         }
         draft.notes.extend(choice.notes);
         Ok(draft)
@@ -127,7 +135,7 @@ impl Pipeline {
     }
 
     /// What is not as it should be, those of the same reason together.
-    async fn misses(&self, work: &Work, op: &'static str, notes: &mut Vec<String>) -> Vec<Outcome> {
+    async fn misses(&self, work: &Work, op: &'static str, notes: &mut Vec<Note>) -> Vec<Outcome> {
         let alike = work
             .misses
             .iter()

@@ -14,6 +14,7 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::mail::{Origin, Original, Outgoing, Person};
 use crate::schemas::Api;
 use crate::store::HandleKind;
+use crate::text::Note;
 use crate::text::verdict::Results;
 use crate::unsubscribe::{Letter, Way, way};
 
@@ -61,7 +62,7 @@ impl Pipeline {
                 let outcome = Outcome::new(&list.handle, OP, "planned", list.told());
                 told.outcomes.push(outcome);
             }
-            told.notes.push("dry run: nothing was sent".to_owned());
+            told.notes.push("dry run: nothing was sent".into());
             return self.tell(told).await;
         }
         if lists.is_empty() {
@@ -160,7 +161,7 @@ impl Pipeline {
         list: &List,
         chosen: &Chosen,
         caller: &dyn Caller,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Outcome {
         let recipients = match &list.way {
             Way::Mail(letter) => vec![letter.to.as_str()],
@@ -197,7 +198,7 @@ impl Pipeline {
         chosen: &Chosen,
         letter: &Letter,
         caller: &dyn Caller,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<String> {
         let own = Person {
             name: None,

@@ -19,6 +19,7 @@ use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::request::outward::{Reply, Respond};
 use crate::schemas::Api;
 use crate::text::brief;
+use crate::text::{note, ours};
 use crate::when;
 
 /// What became of a message with an invitation.
@@ -218,7 +219,7 @@ impl Pipeline {
             }
         };
         told.notes
-            .push("the meeting was not in the calendar: it is now".to_owned());
+            .push("the meeting was not in the calendar: it is now".into());
         let invites = owner.port.facts(&value).is_some_and(|facts| !facts.own);
         let response = response(answer, propose, asked);
         let line = Line {
@@ -251,9 +252,10 @@ impl Pipeline {
                 told.events.push((owner, value));
             }
             Err(error) => {
-                told.notes.push(format!(
-                    "the organizer was not told ({}): {write}",
-                    error.message()
+                told.notes.push(note!(
+                    "the organizer was not told ({}): {}",
+                    ours(error.message()),
+                    ours(&write)
                 ));
                 told.events.push((owner, value));
             }

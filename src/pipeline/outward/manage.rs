@@ -17,6 +17,7 @@ use crate::flatten::Room;
 use crate::provider::calendar::CalendarOp;
 use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{CALENDAR, Level};
+use crate::text::Note;
 use crate::times;
 
 impl Pipeline {
@@ -154,7 +155,7 @@ impl Pipeline {
     async fn planned(&self, name: &str, op: &'static str, detail: String) -> Result<Draft> {
         self.tell(Told {
             outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
-            notes: vec!["dry run: nothing was written".to_owned()],
+            notes: vec!["dry run: nothing was written".into()],
             ..Told::default()
         })
         .await
@@ -198,7 +199,7 @@ impl Pipeline {
     }
 
     /// A calendar that was written, as its service holds it.
-    async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<String>) -> Draft {
+    async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<Note>) -> Draft {
         let several = self.several_accounts().await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
         let mut draft = Draft {

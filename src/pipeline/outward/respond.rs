@@ -18,6 +18,7 @@ use crate::request::outward::{Reply, Respond};
 use crate::request::save::{EventWords, Scope};
 use crate::schemas::Api;
 use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
 use crate::when::When;
 
 /// The tool, as the audit log names it.
@@ -194,7 +195,7 @@ impl Pipeline {
         before: &Before,
         answer: Answer,
         asked: &Respond,
-    ) -> Result<(Option<Other>, Vec<String>)> {
+    ) -> Result<(Option<Other>, Vec<Note>)> {
         let carried = asked.comment.is_some() || asked.propose.is_some();
         if carried && !asked.notify {
             return Err(
@@ -225,7 +226,7 @@ impl Pipeline {
         match other.map(|other| (other.start, other.end)) {
             Some((When::At(from), When::At(to))) => {
                 let when = span(When::At(from), When::At(to), &self.config.zone);
-                Ok((Some((from, to)), vec![format!("proposed: {when}")]))
+                Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
             }
             _ => Err(Error::argument("`propose` is a day without a time")
                 .next("give the time, too, such as 2026-02-03 18h05")),

@@ -15,6 +15,7 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Answer, Facts, Guest, Show};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level, wire};
+use crate::text::{Note, note, ours};
 use crate::when::{self, When};
 
 /// Events of one letter that are told; files that are attached may hold a year.
@@ -60,21 +61,16 @@ impl Pipeline {
         text: &str,
         owner: &Owner,
         objects: &mut Vec<Value>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<()> {
         let document = match ical::read(text, &self.config.zone) {
             Ok(document) => document,
             Err(error) => {
-                notes.push(format!("an invitation could not be read: {error}"));
+                notes.push(note!("an invitation could not be read: {}", error));
                 return Ok(());
             }
         };
-        notes.extend(
-            document
-                .notes
-                .iter()
-                .map(|note| format!("invitation: {note}")),
-        );
+        notes.extend(document.notes.iter().map(|note| note.under("invitation")));
         let kind = document
             .method
             .as_deref()
@@ -84,10 +80,11 @@ impl Pipeline {
         let timeless = document.timeless.iter().map(|entry| (entry, false));
         let entries: Vec<_> = timed.chain(timeless).collect();
         if entries.len() > MOST {
-            notes.push(format!(
-                "its calendar has {} events, of which {MOST} are shown; calendar_save ics=ID \
+            notes.push(note!(
+                "its calendar has {} events, of which {} are shown; calendar_save ics=ID \
                  imports all",
-                entries.len()
+                entries.len(),
+                MOST
             ));
         }
         for (entry, timed) in entries.into_iter().take(MOST) {
@@ -99,9 +96,10 @@ impl Pipeline {
             let there = match there {
                 Ok(found) => found,
                 Err(error) => {
-                    notes.push(format!(
-                        "{}: the calendar was not looked at: {error}",
-                        owner.label
+                    notes.push(note!(
+                        "{}: the calendar was not looked at: {}",
+                        ours(&owner.label),
+                        error
                     ));
                     Vec::new()
                 }
@@ -139,7 +137,11 @@ impl Pipeline {
                 };
                 let (met, said) = self.met(&[wanted], false).await?;
                 notes.extend(said);
-                clashes = met.into_iter().flat_map(|met| met.lines).collect();
+                clashes = met
+                    .into_iter()
+                    .flat_map(|met| met.lines)
+                    .map(|line| line.to_string())
+                    .collect();
             }
             // What does not say when it is, is when the calendar has it.
             let known = same.map(|facts| (facts.start, facts.end));

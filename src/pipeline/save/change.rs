@@ -20,6 +20,7 @@ use crate::provider::calendar::{Change, Facts, Notify};
 use crate::recurrence::Repeat;
 use crate::request::save::{EventWords, IfConflict, Save, Scope};
 use crate::text::brief;
+use crate::text::{Note, note, ours};
 use crate::when::When;
 
 /// A change that is ready, and the event it is of.
@@ -243,7 +244,7 @@ impl Pipeline {
     async fn finish_change(
         &self,
         ready: Ready,
-        notes: Vec<String>,
+        notes: Vec<Note>,
         asked: &Save,
         caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
@@ -293,17 +294,17 @@ impl Pipeline {
                 .await
                 .map_err(|error| error.context(&target.handle))?;
             let mut detail = vec![difference];
-            detail.extend(met);
+            detail.extend(met.iter().map(ToString::to_string));
             told.outcomes
                 .push(Outcome::new(name, "change", "planned", detail.join("; ")));
-            told.notes.push("dry run: nothing was written".to_owned());
+            told.notes.push("dry run: nothing was written".into());
             return self.tell(told).await;
         }
         told.notes.extend(met);
         if !target.facts.own {
-            told.notes.push(format!(
+            told.notes.push(note!(
                 "{} is somebody else's: your copy of it was changed",
-                target.handle
+                ours(&target.handle)
             ));
         }
         let own = &target.owner.account.email;
@@ -334,7 +335,7 @@ impl Pipeline {
         repeat: Option<&Repeat>,
         asked: &Save,
         told: &mut Told,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<Note>> {
         let moves = change.time.is_some() || change.repeat.is_some();
         if asked.if_conflict == IfConflict::Ignore || !moves {
             return Ok(Vec::new());

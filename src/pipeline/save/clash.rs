@@ -13,12 +13,13 @@ use jiff::{Timestamp, ToSpan};
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
 use crate::pipeline::agenda::calendars::Listed;
-use crate::pipeline::target::{Owner, short, span, title};
+use crate::pipeline::target::{Owner, short, span};
 use crate::project::project;
 use crate::provider::calendar::{AskEvents, Change, Facts, Show};
 use crate::recurrence::Repeat;
 use crate::schemas::{EVENT, Field};
 use crate::text::words::words;
+use crate::text::{Note, note, ours, quoted};
 use crate::when::{Moment, When};
 
 /// How far ahead the occurrences of a recurring event are looked at, in days.
@@ -49,7 +50,7 @@ pub(in crate::pipeline) struct Wanted {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::pipeline) struct Met {
     /// A line each.
-    pub(in crate::pipeline) lines: Vec<String>,
+    pub(in crate::pipeline) lines: Vec<Note>,
     /// Accounts and ids of events with just the same time and title.
     pub(in crate::pipeline) twins: Vec<(String, String)>,
 }
@@ -120,7 +121,7 @@ impl Pipeline {
         &self,
         wanted: &[Wanted],
         strict: bool,
-    ) -> Result<(Vec<Met>, Vec<String>)> {
+    ) -> Result<(Vec<Met>, Vec<Note>)> {
         let zone = &self.config.zone;
         let nothing = vec![Met::default(); wanted.len()];
         let times = || wanted.iter().flat_map(|one| &one.times);
@@ -158,9 +159,9 @@ impl Pipeline {
             match answer {
                 Ok(one) => {
                     if one.cut {
-                        notes.push(format!(
+                        notes.push(note!(
                             "{}: clashes were looked for among the first {} events only",
-                            one.owner.label,
+                            ours(&one.owner.label),
                             one.there.len()
                         ));
                     }
@@ -188,7 +189,7 @@ impl Pipeline {
                 lines.push(self.line(group, &seen, several).await?);
             }
             if more > 0 {
-                lines.push(format!("and clashes with {more} more"));
+                lines.push(note!("and clashes with {} more", more));
             }
             let before = wanted.iter().zip(&found).take(number).enumerate();
             // What is refused itself is in nobody's way.
@@ -207,7 +208,7 @@ impl Pipeline {
         Ok((found, notes))
     }
 
-    async fn line(&self, group: &Group<'_>, seen: &[Owner], several: bool) -> Result<String> {
+    async fn line(&self, group: &Group<'_>, seen: &[Owner], several: bool) -> Result<Note> {
         let facts = &group.first.facts;
         let owner = seen.get(group.first.owner);
         let mut name = String::new();
@@ -216,33 +217,33 @@ impl Pipeline {
             name = handles.into_iter().next().unwrap_or_default();
         }
         let mut line = format!(
-            "{} {name} \"{}\" {}",
+            "{} {name} {} {}",
             match group.duplicate {
                 true => "likely a duplicate of",
                 false => "clashes with",
             },
-            title(facts),
+            quoted(&facts.title),
             span(facts.start, facts.end, &self.config.zone),
         );
         if group.count > 1 {
             line.push_str(&format!(" and {} more of it", group.count - 1));
         }
         if !group.first.calendar.is_empty() {
-            line.push_str(&format!(" in {}", short(&group.first.calendar)));
+            line.push_str(&format!(" in {}", quoted(&group.first.calendar)));
         }
         if let Some(owner) = owner.filter(|_| several) {
             line.push_str(&format!(", {}", owner.label));
         }
-        Ok(line)
+        Ok(note!("{}", ours(line)))
     }
 }
 
 /// An account that could not be looked at: an error if all must be, else a note.
-fn left_out(error: Error, strict: bool, notes: &mut Vec<String>) -> Result<()> {
+fn left_out(error: Error, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
     if strict {
         return Err(error.context("clashes could not be looked for"));
     }
-    notes.push(format!("clashes were not looked for in {error}"));
+    notes.push(note!("clashes were not looked for in {}", error));
     Ok(())
 }
 
@@ -384,7 +385,7 @@ fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group
 }
 
 /// What an item meets among those of the same call.
-fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<String> {
+fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Note> {
     let number = at + 1;
     let pairs = || {
         let all = |mine| other.times.iter().map(move |theirs| (mine, theirs));
@@ -396,10 +397,10 @@ fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Str
             && theirs.0.instant(zone) < mine.1.instant(zone)
     });
     if same && alike(&one.title, &other.title) || one.uid.is_some() && one.uid == other.uid {
-        return Some(format!("likely a duplicate of item {number}"));
+        return Some(note!("likely a duplicate of item {}", number));
     }
     (overlap && one.busy && other.busy)
-        .then(|| format!("clashes with item {number} \"{}\"", short(&other.title)))
+        .then(|| note!("clashes with item {} {}", number, quoted(&other.title)))
 }
 
 /// True for an event at the first of the times, for as long, and called so.

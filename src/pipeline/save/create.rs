@@ -16,6 +16,7 @@ use crate::pipeline::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
 use crate::request::save::{IfConflict, Save};
+use crate::text::{Note, quoted};
 
 /// How many events a question names.
 const NAMED: usize = 10;
@@ -80,7 +81,7 @@ impl Pipeline {
             });
             told.notes
                 .extend(lines.chain(met).map(|line| match several {
-                    true => format!("{}: {line}", item.name),
+                    true => line.under(quoted(&item.name)),
                     false => line.clone(),
                 }));
         }
@@ -147,7 +148,7 @@ impl Pipeline {
         asked: &Save,
         to: &Destination,
         caller: Option<&dyn Caller>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<()> {
         let own = &to.owner.account.email;
         let mut audience = Audience::default();
@@ -190,7 +191,7 @@ impl Pipeline {
             let refused = asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
             let mut detail = vec![make::description(&item.made.change, &self.config.zone)];
             detail.push(place.clone());
-            detail.extend(item.met.lines.iter().cloned());
+            detail.extend(item.met.lines.iter().map(ToString::to_string));
             let result = match refused {
                 true => "refused",
                 false => "planned",
@@ -199,7 +200,7 @@ impl Pipeline {
             told.outcomes
                 .push(Outcome::new(&item.name, "create", result, detail));
         }
-        told.notes.push("dry run: nothing was written".to_owned());
+        told.notes.push("dry run: nothing was written".into());
     }
 
     async fn write_events(

@@ -14,6 +14,7 @@ use crate::pipeline::target::Target;
 use crate::project::project;
 use crate::provider::calendar::{AskEvents, Change, Facts, Notify};
 use crate::schemas::EVENT;
+use crate::text::Note;
 use crate::when::{self, When};
 
 impl Pipeline {
@@ -72,7 +73,7 @@ impl Pipeline {
         series: &Target,
         entry: &Entry,
         at: When,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<bool> {
         let port = &series.owner.port;
         let Some((value, facts)) = self.occurrence(series, at).await? else {

@@ -25,6 +25,7 @@ use crate::request::save::{EventWords, IfConflict, Save};
 use crate::row::Cell;
 use crate::schemas::{Api, EVENT};
 use crate::text::html;
+use crate::text::{Note, note, ours};
 use crate::when::{self, When};
 
 /// What how to join a meeting begins with.
@@ -147,7 +148,7 @@ impl Pipeline {
         ready: Ready,
         target: &Target,
         cut: Cut,
-        notes: Vec<String>,
+        notes: Vec<Note>,
         asked: &Save,
         caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
@@ -193,10 +194,10 @@ impl Pipeline {
             let whole = copied(&master, change);
             port.rehearse(calendar, None, &whole, notify).await?;
             let mut detail = vec![difference];
-            detail.extend(met);
+            detail.extend(met.iter().map(ToString::to_string));
             told.outcomes
                 .push(Outcome::new(name, "change", "planned", detail.join("; ")));
-            told.notes.push("dry run: nothing was written".to_owned());
+            told.notes.push("dry run: nothing was written".into());
             return self.tell(told).await;
         }
         told.notes.extend(met);
@@ -254,13 +255,13 @@ impl Pipeline {
             Ok(old) => {
                 told.events.push((master.owner.clone(), new));
                 told.events.push((master.owner.clone(), old));
-                told.notes.push(format!(
+                told.notes.push(note!(
                     "the series was split: {} has what comes before, the first row what follows",
-                    master.handle
+                    ours(&master.handle)
                 ));
                 if whole.online == Some(true) {
                     told.notes
-                        .push("the new series has an online meeting of its own".to_owned());
+                        .push("the new series has an online meeting of its own".into());
                 }
             }
             Err(error) if error.is_open() => {
@@ -364,7 +365,7 @@ impl Pipeline {
         &self,
         master: &Target,
         mut split: Option<(When, &mut Repeat)>,
-    ) -> Option<String> {
+    ) -> Option<Note> {
         let uid = master.facts.uid.as_deref()?;
         let port = &master.owner.port;
         // A look that fails changes nothing of what is asked for.
@@ -405,9 +406,12 @@ impl Pipeline {
                 1 => ("an occurrence".to_owned(), "follows"),
                 many => (format!("{many} occurrences"), "follow"),
             };
-            format!(
-                "{many} that had been changed singly {follow} the rule again: {}{more}",
-                named.join(", ")
+            note!(
+                "{} that had been changed singly {} the rule again: {}{}",
+                ours(many),
+                follow,
+                ours(named.join(", ")),
+                more
             )
         })
     }

@@ -7,6 +7,7 @@ use crate::provider::calendar::{Facts, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::request::save::EventWords;
 use crate::schemas::Api;
+use crate::text::Note;
 use crate::text::brief;
 
 /// The most that Google asks to one event.
@@ -20,11 +21,7 @@ const NAMED: usize = 12;
 
 /// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a `?` behind
 /// is for those who need not come. What is odd about them goes into `notes`.
-pub(in crate::pipeline) fn guest(
-    field: &str,
-    said: &str,
-    notes: &mut Vec<String>,
-) -> Result<Guest> {
+pub(in crate::pipeline) fn guest(field: &str, said: &str, notes: &mut Vec<Note>) -> Result<Guest> {
     let trimmed = said.trim();
     let (who, optional) = match trimmed.strip_suffix('?') {
         Some(who) => (who.trim_end(), true),
@@ -49,7 +46,7 @@ pub(in crate::pipeline) fn guest(
 }
 
 /// The addresses, each once; the last word on whether one must come counts.
-fn guests(said: &[String], notes: &mut Vec<String>) -> Result<Vec<Guest>> {
+fn guests(said: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     let mut found: Vec<Guest> = Vec::new();
     for one in said {
         let guest = guest("people", one, notes)?;
@@ -63,7 +60,7 @@ fn guests(said: &[String], notes: &mut Vec<String>) -> Result<Vec<Guest>> {
 
 /// Those whom somebody else's document asks, as they can be asked: an address
 /// that is none, or deceives, is left out, and so is a name that holds another.
-pub(in crate::pipeline) fn checked(list: &mut Option<Vec<Guest>>, notes: &mut Vec<String>) {
+pub(in crate::pipeline) fn checked(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>) {
     let Some(all) = list.take() else {
         return;
     };
@@ -96,10 +93,7 @@ fn is_same(one: &Guest, other: &Guest) -> bool {
 }
 
 /// Who is asked to a new event: `people` and `add` are the same here.
-pub(in crate::pipeline) fn asked(
-    words: &EventWords,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Guest>> {
+pub(in crate::pipeline) fn asked(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     if let Some(nobody) = words.remove.first() {
         return Err(Error::argument(format!(
             "`remove` names {}, and nobody is asked to a new event yet",
@@ -116,7 +110,7 @@ pub(in crate::pipeline) fn asked(
 pub(in crate::pipeline) fn changed(
     words: &EventWords,
     now: &Facts,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<Option<Vec<Guest>>> {
     let mut list = now.guests.clone();
     if let Some(said) = &words.people {

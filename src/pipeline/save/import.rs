@@ -33,6 +33,7 @@ use crate::row::Cell;
 use crate::schemas::Api;
 use crate::text::html;
 use crate::text::words::words;
+use crate::text::{Note, note, ours, quoted};
 use crate::when;
 
 /// The most events of one call.
@@ -41,8 +42,6 @@ const MOST: usize = 200;
 const AT_ONCE: usize = 8;
 /// How many events a question names.
 const NAMED: usize = 10;
-/// Notes about the document that are shown.
-const NOTES: usize = 10;
 
 /// What of a document is still to be imported; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,11 +129,7 @@ impl Pipeline {
             .next("import it from the start: what is there already is not doubled"));
         }
         let mut told = Told::default();
-        told.notes
-            .extend(document.notes.iter().take(NOTES).cloned());
-        if let more @ 1.. = document.notes.len().saturating_sub(NOTES) {
-            told.notes.push(format!("and {more} more lines like these"));
-        }
+        told.notes.extend(document.notes.iter().cloned());
         match document.method.as_deref() {
             Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
                 return Err(Error::argument(format!(
@@ -170,7 +165,7 @@ impl Pipeline {
         self.agreed_for_import(&items, asked, &destination, caller, &mut told.notes)
             .await?;
         if asked.dry_run {
-            told.notes.push("dry run: nothing was written".to_owned());
+            told.notes.push("dry run: nothing was written".into());
         }
         let mut stopped = false;
         let last = done + items.len();
@@ -181,15 +176,17 @@ impl Pipeline {
         if destination.owner.port.api() != Api::Gmail && !told.events.is_empty() {
             told.notes.push(
                 "Outlook gives events UIDs of its own: by time and title they are known again"
-                    .to_owned(),
+                    .into(),
             );
         }
         let mut next = None;
         match (stopped, last < all) {
-            (true, _) if done > 0 || last < all => told.notes.push(format!(
-                "events {} to {last} of {all}: give ics={} again to go on",
-                done + 1,
-                rest.map_or("the same", |_| said),
+            (true, _) if done > 0 || last < all => told.notes.push(note!(
+                "events {} to {} of {}: give ics={} again to go on",
+                ours(done + 1),
+                ours(last),
+                ours(all),
+                ours(rest.map_or("the same", |_| said))
             )),
             (false, true) => {
                 let rest = Rest {
@@ -202,9 +199,12 @@ impl Pipeline {
                     dry_run: asked.dry_run,
                 };
                 let cursor = self.save(&Cursor::Import(rest)).await?;
-                told.notes.push(format!(
-                    "events {} to {last} of {all}: calendar_save ics=p{cursor} goes on",
-                    done + 1,
+                told.notes.push(note!(
+                    "events {} to {} of {}: calendar_save ics=p{} goes on",
+                    ours(done + 1),
+                    ours(last),
+                    ours(all),
+                    ours(cursor)
                 ));
                 next = Some(Cell::Handle('p', cursor));
             }
@@ -225,7 +225,7 @@ impl Pipeline {
     }
 
     /// A line about an invitation, which is better answered than imported.
-    async fn invites(&self, document: &Document) -> Result<Option<String>> {
+    async fn invites(&self, document: &Document) -> Result<Option<Note>> {
         let accounts = self.accounts.list().await?;
         let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
         let asked = guests.find_map(|guest| {
@@ -236,7 +236,10 @@ impl Pipeline {
                 .find(|email| is_me(email))
         });
         Ok(asked.map(|email| {
-            format!("this invites {email}: calendar_respond answers it and tells the organizer")
+            note!(
+                "this invites {}: calendar_respond answers it and tells the organizer",
+                ours(email)
+            )
         }))
     }
 
@@ -298,7 +301,8 @@ impl Pipeline {
                 "categories" => "Google has colours instead",
                 _ => "Google reminds no earlier",
             };
-            told.notes.push(format!("{what} were left out: {why}"));
+            told.notes
+                .push(note!("{} were left out: {}", ours(&what), ours(&why)));
         }
         items
     }
@@ -349,7 +353,7 @@ impl Pipeline {
             items
                 .iter()
                 .filter(|item| item.entry.uid.is_empty())
-                .map(|item| format!("{} has no UID", item.name)),
+                .map(|item| note!("{} has no UID", quoted(&item.name))),
         );
         Ok(())
     }
@@ -409,7 +413,7 @@ impl Pipeline {
         asked: &Save,
         to: &Destination,
         caller: Option<&dyn Caller>,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Note>,
     ) -> Result<()> {
         if !self.is_watchful().await? {
             return Ok(());
@@ -570,7 +574,7 @@ impl Pipeline {
             item.met
                 .lines
                 .iter()
-                .map(|line| format!("{}: {line}", item.name)),
+                .map(|line| line.under(quoted(&item.name))),
         );
         let Some(facts) = port.facts(&value) else {
             told.events.push((to.owner.clone(), value));

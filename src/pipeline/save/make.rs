@@ -15,6 +15,7 @@ use crate::recurrence::Repeat;
 use crate::request::save::EventWords;
 use crate::schemas::Api;
 use crate::text::brief;
+use crate::text::{Note, note, ours};
 use crate::times::Here;
 use crate::when;
 
@@ -24,7 +25,7 @@ pub(in crate::pipeline) struct Made {
     pub(in crate::pipeline) change: Change,
     pub(in crate::pipeline) span: Option<Span>,
     /// Lines about what was understood.
-    pub(in crate::pipeline) notes: Vec<String>,
+    pub(in crate::pipeline) notes: Vec<Note>,
 }
 
 /// What is said about a recurrence.
@@ -111,9 +112,13 @@ pub(in crate::pipeline) fn past(
     now: Timestamp,
     zone: &TimeZone,
     repeat: Option<&Repeat>,
-) -> Option<String> {
-    (repeat.is_none() && span.end.instant(zone) < now)
-        .then(|| format!("it is over already: {}", shown(span.start, span.end, zone)))
+) -> Option<Note> {
+    (repeat.is_none() && span.end.instant(zone) < now).then(|| {
+        note!(
+            "it is over already: {}",
+            ours(shown(span.start, span.end, zone))
+        )
+    })
 }
 
 /// What is to become of an event that is there: only what was said, and of that

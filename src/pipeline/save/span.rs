@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::target::span as shown;
 use crate::request::save::EventWords;
 use crate::text::brief;
+use crate::text::{Note, note, ours};
 use crate::times::clock::Clock;
 use crate::times::{self, Here, Said};
 use crate::when::{Moment, When};
@@ -25,7 +26,7 @@ pub(in crate::pipeline) struct Span {
     pub(in crate::pipeline) end: When,
     pub(in crate::pipeline) zone: TimeZone,
     /// What relative or foreign words came to mean.
-    pub(in crate::pipeline) echo: Vec<String>,
+    pub(in crate::pipeline) echo: Vec<Note>,
 }
 
 /// When the event is now, for what is not said of the new time.
@@ -253,7 +254,7 @@ fn next_day(day: Date) -> Result<Date> {
 }
 
 /// What words came to mean, when that is more than they say.
-fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Option<String> {
+fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Option<Note> {
     let absolute = text
         .trim()
         .starts_with(|first: char| first.is_ascii_digit())
@@ -266,7 +267,13 @@ fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Opti
     }
     let when = said.tell(&here.zone);
     Some(match (said, here.zone.iana_name()) {
-        (Said::At(..), Some(zone)) => format!("{name}: {} = {when} {zone}", brief(text)),
-        _ => format!("{name}: {} = {when}", brief(text)),
+        (Said::At(..), Some(zone)) => note!(
+            "{}: {} = {} {}",
+            ours(name),
+            ours(brief(text)),
+            ours(when),
+            ours(zone)
+        ),
+        _ => note!("{}: {} = {}", ours(name), ours(brief(text)), ours(when)),
     })
 }

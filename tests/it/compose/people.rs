@@ -2,11 +2,12 @@
 
 use daysheet::compose::people::{ascii, known, read};
 use daysheet::provider::mail::Person;
+use daysheet::text::Note;
 use proptest::prelude::*;
 
 use super::person;
 
-fn said(items: &[&str]) -> daysheet::error::Result<(Vec<Person>, Vec<String>)> {
+fn said(items: &[&str]) -> daysheet::error::Result<(Vec<Person>, Vec<Note>)> {
     let items: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
     read("to", &items).map(|found| (found.people, found.warnings))
 }
@@ -200,9 +201,9 @@ fn domains_that_are_no_ascii_are_told_of() {
     assert_eq!(
         warnings,
         [
-            "münchen.example is xn--mnchen-3ya.example in ASCII: check that it is no look-alike",
-            "例え.example is xn--r8jz45g.example in ASCII: check that it is no look-alike",
-            "аррӏе.example is xn--80ak6aa92e.example in ASCII: check that it is no look-alike",
+            "`münchen.example` is `xn--mnchen-3ya.example` in ASCII: check that it is no look-alike",
+            "`例え.example` is `xn--r8jz45g.example` in ASCII: check that it is no look-alike",
+            "`аррӏе.example` is `xn--80ak6aa92e.example` in ASCII: check that it is no look-alike",
         ]
     );
 }
@@ -223,8 +224,8 @@ fn strangers_are_answered_by_address() {
     assert_eq!(
         warnings,
         [
-            "eve@example.net calls itself ceo@bank.example: the name was left out",
-            "left out, because it is no address: undisclosed",
+            "`eve@example.net` calls itself `ceo@bank.example`: the name was left out",
+            "left out, because it is no address: `undisclosed`",
         ]
     );
 }

@@ -68,7 +68,7 @@ fn a_document_is_written() {
         name: Some("Harbour".to_owned()),
         zone: Some("Europe/Berlin".to_owned()),
         entries: vec![entry, day],
-        notes: vec!["line 1: not written".to_owned()],
+        notes: vec!["line 1: not written".into()],
         ..Document::default()
     };
     let written = ical::write(&document, now());

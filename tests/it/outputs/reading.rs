@@ -32,7 +32,7 @@ fn pages_are_told_whole() {
                 shown: Some((2, 3)),
                 next: Some(4),
                 text: "b\n".to_owned(),
-                notes: vec!["lines 2 to 3 of 4; offset=4 has more".to_owned()],
+                notes: vec!["lines 2 to 3 of 4; offset=4 has more".into()],
             },
         ),
         (
@@ -43,7 +43,7 @@ fn pages_are_told_whole() {
                 shown: Some((2, 2)),
                 next: None,
                 text: "b".to_owned(),
-                notes: vec!["lines 2 to 2 of 2".to_owned()],
+                notes: vec!["lines 2 to 2 of 2".into()],
             },
         ),
         (
@@ -55,10 +55,10 @@ fn pages_are_told_whole() {
                 next: Some(3),
                 text: x(1_000),
                 notes: vec![
-                    "lines 1 to 2 of 4; offset=3 has more".to_owned(),
+                    "lines 1 to 2 of 4; offset=3 has more".into(),
                     "a line of more than 500 characters counts as several; the last one here \
                      goes on"
-                        .to_owned(),
+                        .into(),
                 ],
             },
         ),
@@ -71,10 +71,10 @@ fn pages_are_told_whole() {
                 next: Some(3),
                 text: x(500),
                 notes: vec![
-                    "lines 2 to 2 of 4; offset=3 has more".to_owned(),
+                    "lines 2 to 2 of 4; offset=3 has more".into(),
                     "a line of more than 500 characters counts as several; the first one here \
                      goes on from before; the last one here goes on"
-                        .to_owned(),
+                        .into(),
                 ],
             },
         ),
@@ -87,10 +87,10 @@ fn pages_are_told_whole() {
                 next: None,
                 text: format!("{}\nend", x(200)),
                 notes: vec![
-                    "lines 3 to 4 of 4".to_owned(),
+                    "lines 3 to 4 of 4".into(),
                     "a line of more than 500 characters counts as several; the first one here \
                      goes on from before"
-                        .to_owned(),
+                        .into(),
                 ],
             },
         ),
@@ -98,7 +98,7 @@ fn pages_are_told_whole() {
             "",
             ask(1, 9),
             Page {
-                notes: vec!["the output is empty".to_owned()],
+                notes: vec!["the output is empty".into()],
                 ..Page::default()
             },
         ),
@@ -310,7 +310,7 @@ fn long_lines_are_searched_whole() {
         (marks.join(" "), found.notes)
     };
     assert_eq!(lines.len(), 5);
-    let long = "a line of more than 500 characters counts as several".to_owned();
+    let long = "a line of more than 500 characters counts as several";
     for (pattern, expected) in [
         ("needle", "2 4"),
         ("needle y", "2"),
@@ -321,8 +321,10 @@ fn long_lines_are_searched_whole() {
         ("x|last", "2 5"),
     ] {
         let count = expected.split(' ').count();
-        let notes = vec![format!("matches: {count} of 5 lines"), long.clone()];
-        assert_eq!(marks(pattern), (expected.to_owned(), notes), "{pattern}");
+        let (found, notes) = marks(pattern);
+        let counted = format!("matches: {count} of 5 lines");
+        assert_eq!(found, expected, "{pattern}");
+        assert_eq!(notes, [counted.as_str(), long], "{pattern}");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::mail::{Content, Enclosure, Outgoing};
-use crate::text::brief;
+use crate::text::quoted;
 
 impl Outlook {
     /// Takes the files out of an answer that Exchange has put there: those of a
@@ -114,7 +114,7 @@ fn without(error: Error, files: &[Enclosure]) -> Error {
     let missing: Vec<String> = files
         .iter()
         .filter(|file| matches!(file.content, Content::Bytes(_)))
-        .map(|file| format!("`{}`", brief(&file.name)))
+        .map(|file| quoted(&file.name).to_string())
         .collect();
     let perhaps = if error.is_open() { "perhaps " } else { "" };
     Error::new(

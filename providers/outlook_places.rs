@@ -16,6 +16,7 @@ use crate::net;
 use crate::provider::mail::Place;
 use crate::query::{PLACES, place};
 use crate::text::brief;
+use crate::text::quoted;
 
 /// Levels of a folder's name.
 const LEVELS: usize = 16;
@@ -465,7 +466,7 @@ fn like(missing: Error, said: &str, names: &[&str]) -> Error {
     let near: Vec<String> = near
         .iter()
         .take(OFFERED)
-        .map(|(_, name)| format!("`{}`", brief(name)))
+        .map(|(_, name)| quoted(name).to_string())
         .collect();
     match near.is_empty() {
         true => missing,

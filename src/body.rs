@@ -1,12 +1,13 @@
 //! A letter's text made readable.
 //!
 //! The richer alternative wins; quoted history is marked or folded with a line
-//! that says so. Everything is pure. How strangers' HTML and characters are
-//! cleaned, and how their text is fenced, stands in `text`; what of a long text
+//! that says so; what is said within a text begins with [`OURS`]. Everything is
+//! pure. How strangers' HTML and characters are cleaned, and how their text is fenced, stands in `text`; what of a long text
 //! is shown is decided in `budget`.
 
 use crate::provider::{Letter, PlainText, TextPart};
 use crate::text;
+use crate::text::fence::{OURS, theirs};
 use crate::text::html::{Link, Style};
 use crate::text::{Note, note, ours};
 
@@ -39,13 +40,23 @@ pub struct Readable {
 pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Readable {
     let mut out = Readable::default();
     let mut hidden = 0;
-    let mut cut = false;
+    let mut deep = 0;
+    let (mut cut, mut unsure) = (false, false);
     for forms in &letter.parts {
         for found in richest(forms, form, links) {
             hidden += found.hidden;
+            deep += found.deep;
             cut |= found.cut;
+            unsure |= found.unsure;
+            if found.text.trim().is_empty() {
+                continue;
+            }
             if !out.text.is_empty() {
                 out.text.push_str("\n\n");
+            }
+            if found.unsure {
+                let line = "[text that a reader does not see may be among this]";
+                out.text.push_str(&format!("{OURS}{line}\n\n"));
             }
             if form == Form::Html {
                 out.text.push_str(&visible(&found.text));
@@ -53,10 +64,11 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
                 out.text.push_str(&fold(&found.text, quoted));
             }
             if !found.links.is_empty() {
-                out.text.push_str("\n\nLinks:");
+                out.text.push_str(&format!("\n\n{OURS}Links:"));
             }
             for (at, link) in found.links.iter().enumerate() {
-                out.text.push_str(&format!("\n[{}] {}", at + 1, link.url));
+                let line = format!("\n{OURS}[{}] {}", at + 1, link.url);
+                out.text.push_str(&line);
             }
             out.kind = match out.kind {
                 "" => found.kind,
@@ -71,9 +83,23 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
             ours(hidden)
         ));
     }
+    if deep > 0 {
+        out.notes.push(note!(
+            "{} characters were left out that stand in more than 250 nested elements, which may \
+             hide them; body=html has them",
+            deep
+        ));
+    }
+    if unsure {
+        out.notes.push(
+            "its style sheets are too large to be read whole, so that text which a reader does \
+             not see may be shown"
+                .into(),
+        );
+    }
     if cut {
         out.notes
-            .push("the HTML is too large to be read whole; body=html has its end".into());
+            .push("the HTML is too large to be read whole; body=html has all of it".into());
     }
     out
 }
@@ -85,11 +111,21 @@ struct Found {
     text: String,
     links: Vec<Link>,
     hidden: usize,
+    deep: usize,
+    unsure: bool,
     cut: bool,
 }
 
+impl Found {
+    /// True if something is to be said of it though it has no text.
+    fn lacks(&self) -> bool {
+        self.hidden > 0 || self.deep > 0 || self.cut
+    }
+}
+
 /// The last form that has any text (RFC 2046 puts the richest last); one with
-/// HTML before one without.
+/// HTML before one without. What was left out of those before it comes along,
+/// without text.
 fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<Found> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
@@ -98,16 +134,17 @@ fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<Found> {
         .rev()
         .filter(has_html)
         .chain(forms.iter().rev().filter(|parts| !has_html(parts)));
-    html_first
-        .map(|parts| {
-            parts
-                .iter()
-                .map(|part| read(part, form, links))
-                .filter(|found| !found.text.trim().is_empty())
-                .collect::<Vec<_>>()
-        })
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
+    let mut all = Vec::new();
+    for parts in html_first {
+        let found = parts.iter().map(|part| read(part, form, links));
+        let before = all.len();
+        all.extend(found.filter(|found| found.lacks() || !found.text.trim().is_empty()));
+        let mut own = all.iter().skip(before);
+        if own.any(|found: &Found| !found.text.trim().is_empty()) {
+            break;
+        }
+    }
+    all
 }
 
 fn read(part: &TextPart, form: Form, links: bool) -> Found {
@@ -122,18 +159,20 @@ fn read(part: &TextPart, form: Form, links: bool) -> Found {
             ..Found::default()
         },
         TextPart::Html(source) => {
-            let html = text::html::html(source, style, links);
+            let html = text::html::marked(source, style, links);
             Found {
                 kind: "html",
                 text: html.text,
                 links: html.links,
                 hidden: html.hidden,
+                deep: html.deep,
+                unsure: html.unsure,
                 cut: html.cut,
             }
         }
         TextPart::Plain(plain) => Found {
             kind: "plain",
-            text: plain_text(plain),
+            text: theirs(plain_text(plain)),
             ..Found::default()
         },
     }
@@ -144,7 +183,7 @@ fn read(part: &TextPart, form: Form, links: bool) -> Found {
 pub fn visible(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     for char in source.replace("\r\n", "\n").chars() {
-        let unseen = char.is_control() || text::is_invisible(char);
+        let unseen = char.is_control() || text::is_invisible(char) || char == OURS;
         if unseen && !matches!(char, '\n' | '\t') {
             out.push_str(&format!("\\u{{{:x}}}", u32::from(char)));
         } else {
@@ -168,10 +207,10 @@ fn fold(text: &str, quoted: bool) -> String {
         return text.to_owned();
     };
     let line = if quoted {
-        "[quoted history]".to_owned()
+        format!("{OURS}[quoted history]")
     } else {
         format!(
-            "[quoted history: {} characters not shown; quoted=true shows it]",
+            "{OURS}[quoted history: {} characters not shown; quoted=true shows it]",
             history.chars().count()
         )
     };

@@ -11,6 +11,7 @@ use crate::providers::json::{holds, text};
 use crate::providers::near::steps;
 use crate::query;
 use crate::text::brief;
+use crate::text::quoted;
 
 /// The longest name of a label, in characters.
 const LONGEST: usize = 225;
@@ -365,7 +366,7 @@ fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
     let names: Vec<_> = near
         .iter()
         .take(SIMILAR)
-        .map(|(_, known)| format!("`{}`", brief(known)))
+        .map(|(_, known)| quoted(known).to_string())
         .collect();
     match names.is_empty() {
         true => error.next("call lookup with kind=folders to see their names, or say create=true"),

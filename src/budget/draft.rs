@@ -7,6 +7,7 @@ use super::plan::Tier;
 use super::value::Hint;
 use crate::encode::Document;
 use crate::text::Note;
+use crate::text::fence::Fence;
 
 /// A whole answer.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +38,8 @@ pub struct LongText {
     pub name: String,
     /// All of it.
     pub text: String,
+    /// The word of its fences; none makes one of the text.
+    pub word: Option<String>,
     /// The row it belongs to, if any: the place of its table in the document,
     /// and the row's in the table.
     pub row: Option<(usize, usize)>,
@@ -47,12 +50,11 @@ pub struct LongText {
 }
 
 impl LongText {
-    /// A text that stands in place of the document.
-    pub fn document(text: String) -> Self {
-        Self {
-            text,
-            ..Self::default()
-        }
+    /// The text with the word of its fences before what is said in it.
+    pub fn fence(&mut self, secret: &[u8; 32]) {
+        let fence = Fence::new(&self.text, secret);
+        self.text = fence.said(&self.text);
+        self.word = Some(fence.word().to_owned());
     }
 }
 

@@ -44,6 +44,7 @@ use crate::provider::calendar::{Calendars, Facts};
 use crate::request::agenda::Agenda;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, EVENT, Field};
+use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
 
@@ -95,7 +96,11 @@ impl Pipeline {
         let (mut document, mut texts) = (Document::default(), Vec::new());
         if plan.ics {
             let ics = self.shown_ics(&parts, &merged, &zone, &mut notes).await?;
-            texts.push(LongText::document(ics));
+            texts.push(LongText {
+                name: "ics".to_owned(),
+                text: theirs(ics),
+                ..LongText::default()
+            });
         } else {
             let columns = plan.columns(&merged.shown, &parts)?;
             let rows = self

@@ -341,10 +341,15 @@ impl Pipeline {
         }
     }
 
-    /// What an action answers; notes that repeat themselves are counted.
+    /// What an action answers; notes that repeat themselves are counted, and
+    /// what is said within texts begins with the words of their fences.
     async fn noted(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
         let mut draft = self.draft(action, format, caller).await?;
         draft.notes = Note::counted(draft.notes, ALIKE);
+        let secret = self.store.fence_secret().await?;
+        for text in &mut draft.texts {
+            text.fence(&secret);
+        }
         Ok(draft)
     }
 

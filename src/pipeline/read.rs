@@ -27,6 +27,7 @@ use crate::request::{Body, Columns, Read};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, Api, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
+use crate::text::fence::OURS;
 use crate::text::{note, ours};
 
 /// Letters in one answer.
@@ -332,7 +333,7 @@ impl Pipeline {
             // It may be long: there is one of it.
             let text = std::mem::take(&mut one.readable.text);
             let block = (!text.is_empty()).then(|| format!("b{}", draft.texts.len() + 1));
-            let chars = text.chars().count();
+            let chars = text.chars().filter(|char| *char != OURS).count();
             objects.push(json!({
                 "message": one.target.id,
                 "block": block,

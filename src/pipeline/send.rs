@@ -23,7 +23,7 @@ use crate::provider::mail::{HeldDraft, Person, Probe, Sent, Whereabouts};
 use crate::request::mail;
 use crate::store::HandleKind;
 use crate::store::sends::{Begin, Caps, Journalled, Sending};
-use crate::text::{cell, clip};
+use crate::text::{brief, cell, clip};
 use crate::times::{self, Here};
 
 /// The tool, as the audit log names it.
@@ -465,10 +465,10 @@ fn question(draft: &HeldDraft) -> String {
     let one = |person: &Person| match &person.name {
         // A comma in a name must not look like a further recipient.
         Some(name) if name.contains([',', ';', '"']) => {
-            let name = cell(name).replace('"', "'");
+            let name = brief(name).replace('"', "'");
             format!("\"{name}\" <{}>", cell(&person.address))
         }
-        Some(name) => format!("{} <{}>", cell(name), cell(&person.address)),
+        Some(name) => format!("{} <{}>", brief(name), cell(&person.address)),
         None => cell(&person.address),
     };
     let all = |people: &[Person]| people.iter().map(one).collect::<Vec<_>>().join(", ");
@@ -484,7 +484,7 @@ fn question(draft: &HeldDraft) -> String {
     let (subject, _) = clip(cell(&letter.subject), SUBJECT);
     lines.push(format!("Subject: {subject}"));
     if !letter.files.is_empty() {
-        let names: Vec<String> = letter.files.iter().map(|file| cell(&file.name)).collect();
+        let names: Vec<String> = letter.files.iter().map(|file| brief(&file.name)).collect();
         lines.push(format!("Attached: {}", names.join(", ")));
     }
     lines.join("\n")

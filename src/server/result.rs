@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::error::Error;
 use crate::outputs;
 use crate::pipeline::Answer;
+use crate::text::cell;
 
 /// The media type of outputs.
 pub(super) const TEXT_TYPE: &str = "text/plain";
@@ -16,7 +17,8 @@ const DIAGNOSTICS: usize = 8 * 1024;
 
 /// What an error tells: all of it, unless somebody answered with a book.
 pub(super) fn diagnostics(error: &Error) -> String {
-    let mut text = error.to_string();
+    // One line, whatever it repeats: nothing in it can pass for one of ours.
+    let mut text = cell(&error.to_string());
     if text.len() > DIAGNOSTICS {
         let mut end = DIAGNOSTICS;
         while !text.is_char_boundary(end) {

@@ -2,10 +2,23 @@
 //!
 //! A fence's word depends on a secret and on the text, so it is unguessable to
 //! a sender and the same for the same text. What is said about a text within
-//! its fences begins with the word, too.
+//! its fences begins with the word, too: whoever says it puts [`OURS`] there,
+//! which no cleaned text of a sender holds, and [`Fence::said`] puts the word in
+//! its place.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+
+/// Stands before what is said within a text, until its fence is known.
+pub const OURS: char = '\u{fdd0}';
+
+/// What a sender wrote, without what stands for our word.
+pub fn theirs(text: String) -> String {
+    match text.contains(OURS) {
+        true => text.replace(OURS, ""),
+        false => text,
+    }
+}
 
 /// A fence for one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +32,22 @@ impl Fence {
         Self {
             word: word(text, secret),
         }
+    }
+
+    /// The fence of this word.
+    pub fn of(word: String) -> Self {
+        Self { word }
+    }
+
+    /// The text with the word before what is said in it.
+    pub fn said(&self, text: &str) -> String {
+        text.replace(OURS, &format!("{} ", self.word))
+    }
+
+    /// The characters of the text, the words before what is said aside.
+    pub fn chars(&self, text: &str) -> usize {
+        let word = format!("{} ", self.word);
+        text.chars().count() - text.matches(&word).count() * word.len()
     }
 
     /// The word that a sender cannot know.

@@ -13,13 +13,18 @@ mod css;
 mod elements;
 mod links;
 mod look;
+mod media;
 mod parse;
 mod prune;
 mod render;
+mod scan;
 mod sheet;
 mod table;
 mod tree;
+mod valid;
 mod writer;
+
+use super::fence::theirs;
 
 /// An HTML mail as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +37,12 @@ pub struct Html {
     /// How many characters of text were left out because a reader would not
     /// have seen them.
     pub hidden: usize,
-    /// True if the mail was over a limit and its tail was not read.
+    /// True if its style sheets were over a limit, so that more may be hidden.
+    pub unsure: bool,
+    /// How many characters were left out because they stand in more elements
+    /// than are looked at, which may hide them.
+    pub deep: usize,
+    /// True if the mail was over a limit and not all of it was read.
     pub cut: bool,
 }
 
@@ -57,13 +67,26 @@ pub enum Style {
 /// The text of an HTML mail. With `links`, links are numbered, as in
 /// `text [1]`, and listed.
 pub fn html(input: &str, style: Style, links: bool) -> Html {
-    let (mut tree, cut) = parse::parse(input);
-    let hidden = prune::prune(&mut tree);
+    let mut html = marked(input, style, links);
+    html.text = theirs(html.text);
+    html
+}
+
+/// The same with [`OURS`](super::fence::OURS) before what is said of the mail.
+pub fn marked(input: &str, style: Style, links: bool) -> Html {
+    let parse::Parsed {
+        mut tree,
+        cut,
+        deep,
+    } = parse::parse(input);
+    let (hidden, unsure) = prune::prune(&mut tree);
     let (text, links) = render::render(&tree, style, links);
     Html {
         text: super::lines(&text),
         links,
         hidden,
+        unsure,
+        deep,
         cut,
     }
 }

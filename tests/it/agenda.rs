@@ -654,7 +654,12 @@ async fn events_are_written_as_icalendar() {
         .blocks("calendar_search", asked.clone())
         .await
         .unwrap();
-    let document = ical::read(&blocks[0], &TimeZone::UTC).unwrap();
+    // What strangers wrote stands between fences, as every long text of theirs.
+    let (first, rest) = blocks[0].split_once('\n').unwrap();
+    let word = first.strip_prefix("<<<ics ").unwrap();
+    let text = rest.strip_suffix(&format!("\n{word}>>>")).unwrap();
+    assert!(text.starts_with("BEGIN:VCALENDAR"), "{text}");
+    let document = ical::read(text, &TimeZone::UTC).unwrap();
     let entries: Vec<String> = document
         .entries
         .iter()
@@ -695,9 +700,22 @@ async fn events_are_written_as_icalendar() {
         "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10"
     );
     assert_eq!(
-        bench.blocks("calendar_search", asked).await.unwrap(),
+        bench
+            .blocks("calendar_search", asked.clone())
+            .await
+            .unwrap(),
         blocks
     );
+    // It is cut like one, too, and the whole can be read on.
+    let mut small = asked.clone();
+    small["budget"] = 300.into();
+    let cut = bench.blocks("calendar_search", small).await.unwrap();
+    assert!(
+        cut[0].starts_with("<<<ics ") && cut[0].contains(" lines left out, offset="),
+        "{}",
+        cut[0]
+    );
+    assert!(cut[1].contains("whole: output_read id="), "{}", cut[1]);
     // By their ids, and a page at a time.
     let two = json!({"from": "2026-02-02", "to": "2026-02-05", "as": "ics", "limit": 1});
     let first = bench.blocks("calendar_search", two).await.unwrap();

@@ -262,10 +262,13 @@ async fn links_are_listed_on_request() {
         .json("mail_read", json!({"ids": [id], "links": true}))
         .await;
     let with = column(&with, "bodies", "text")[0].clone();
+    let (_, list) = with.rsplit_once(" Links:\n").unwrap();
+    let (word, first) = list.split_once(' ').unwrap();
     assert!(
-        with.contains(" [1]") && with.contains("\n\nLinks:\n[1] http"),
+        with.contains(" [1]") && with.contains(&format!("\n\n{word} Links:\n{word} [1] http")),
         "{with}"
     );
+    assert!(word.len() == 8 && first.starts_with("[1] http"), "{with}");
     assert!(!with.contains("utm_"), "{with}");
 }
 

@@ -50,6 +50,7 @@ mod gmail;
 mod gmail_writes;
 mod google_calendar;
 mod graph_client;
+mod hiding;
 mod ical;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod import;
@@ -98,6 +99,8 @@ mod server;
 mod sign_in;
 mod stc;
 mod store;
+#[cfg(all(feature = "google", feature = "microsoft"))]
+mod strangers;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 #[cfg_attr(
     not(feature = "google"),

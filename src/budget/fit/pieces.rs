@@ -122,7 +122,10 @@ pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces 
             .texts
             .iter()
             .map(|text| Text {
-                fence: Fence::new(&text.text, secret),
+                fence: match &text.word {
+                    Some(word) => Fence::of(word.clone()),
+                    None => Fence::new(&text.text, secret),
+                },
                 start: 1,
             })
             .collect(),

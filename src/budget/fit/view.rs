@@ -106,10 +106,14 @@ impl<'a> Shown<'a> {
     fn of(text: &LongText, number: usize, look: &Look, pieces: &'a Pieces) -> Self {
         let own = pieces.texts.get(number);
         let fence = own.map(|own| &own.fence).filter(|_| !text.name.is_empty());
+        let chars = |text: &str| match fence {
+            Some(fence) => fence.chars(text),
+            None => text.chars().count(),
+        };
         let Some(window) = &look.window else {
             return Self {
                 text: text.text.clone(),
-                chars: text.text.chars().count(),
+                chars: chars(&text.text),
                 fence,
             };
         };
@@ -145,7 +149,7 @@ impl<'a> Shown<'a> {
                 break;
             };
             for line in lines.get(range.clone()).unwrap_or_default() {
-                shown.chars += line.chars().count();
+                shown.chars += chars(line);
                 shown.text.push_str(line);
             }
             if !shown.text.ends_with('\n') {

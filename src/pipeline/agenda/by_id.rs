@@ -21,6 +21,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field, Level};
 use crate::store::HandleKind;
 use crate::text;
+use crate::text::fence::theirs;
 use crate::text::{Note, note};
 
 /// A provider's id of this length may be a letter and digits, and is no handle.
@@ -53,7 +54,11 @@ impl Pipeline {
             let text = self.ics(&whole, &zone, &mut notes).await;
             notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
             return Ok(Draft {
-                texts: vec![LongText::document(text)],
+                texts: vec![LongText {
+                    name: "ics".to_owned(),
+                    text: theirs(text),
+                    ..LongText::default()
+                }],
                 notes,
                 ..Draft::default()
             });

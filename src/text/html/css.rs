@@ -5,7 +5,7 @@
 //! text for visible. Which declarations apply to an element is decided in
 //! `sheet`, what they add up to in `look`.
 
-use std::borrow::Cow;
+use super::scan;
 
 /// `name: value`, with `!important` taken off the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,69 +18,48 @@ pub struct Declaration {
     pub important: bool,
 }
 
+/// The longest value of a declaration that is looked at, in bytes.
+const LONGEST: usize = 2_000;
+
 /// The declarations of a `style` attribute or of the block of a rule.
 pub fn declarations(block: &str) -> Vec<Declaration> {
-    let plain = plain(block);
-    split(&plain, ';')
-        .filter_map(|part| {
-            let (name, value) = part.split_once(':')?;
-            let value = value
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-                .to_ascii_lowercase();
-            let (value, important) = match value.rsplit_once('!') {
-                Some((value, mark)) => (value.trim_end(), mark.trim() == "important"),
-                None => (value.as_str(), false),
-            };
-            Some(Declaration {
-                name: name.trim().to_ascii_lowercase(),
-                value: value.to_owned(),
-                important,
-            })
-        })
+    scan::pieces(block, b";")
+        .filter_map(|piece| declaration(piece.text))
         .collect()
 }
 
-/// CSS without comments and escapes, both of which can disguise a word.
-pub fn plain(css: &str) -> Cow<'_, str> {
-    if !css.contains("/*") && !css.contains('\\') {
-        return Cow::Borrowed(css);
-    }
-    let mut out = String::with_capacity(css.len());
-    let mut rest = css;
-    while let Some(at) = rest.find(['/', '\\']) {
-        let (before, mark) = rest.split_at(at);
-        out.push_str(before);
-        if let Some(body) = mark.strip_prefix("/*") {
-            rest = body.split_once("*/").map_or("", |(_, after)| after);
-        } else if let Some(escape) = mark.strip_prefix('\\') {
-            rest = unescape(escape, &mut out);
-        } else {
-            out.push('/');
-            rest = mark.get(1..).unwrap_or_default();
-        }
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
+/// One declaration; `None` if it is none, or marked as nobody marks it.
+pub fn declaration(text: &str) -> Option<Declaration> {
+    let text = scan::without_comments(text, " ");
+    let (name, value) = text.split_once(':')?;
+    let name = scan::unescaped(name.trim()).to_ascii_lowercase();
+    // An address says nothing here but that it is one.
+    let value = match value.len() > LONGEST && value.contains("url(") {
+        true => "url()".to_owned(),
+        false => scan::unescaped(value),
+    };
+    let value: Vec<&str> = value.split_whitespace().collect();
+    let value = value.join(" ").to_ascii_lowercase();
+    let (value, important) = match value.rsplit_once('!') {
+        Some((value, mark)) if mark.trim() == "important" => (value.trim_end(), true),
+        Some(_) => return None,
+        None => (value.as_str(), false),
+    };
+    Some(Declaration {
+        name,
+        value: value.to_owned(),
+        important,
+    })
 }
 
-/// Writes the character an escape stands for and returns what follows it.
-fn unescape<'a>(escape: &'a str, out: &mut String) -> &'a str {
-    let digits = escape
-        .bytes()
-        .take(6)
-        .take_while(u8::is_ascii_hexdigit)
-        .count();
-    if digits == 0 {
-        return escape;
+impl Declaration {
+    /// True if it is too long to be looked at for every element.
+    pub fn is_endless(&self) -> bool {
+        self.value.len() > LONGEST
     }
-    let (hex, after) = escape.split_at(digits);
-    out.extend(u32::from_str_radix(hex, 16).ok().and_then(char::from_u32));
-    after.strip_prefix(' ').unwrap_or(after)
 }
 
-/// Splits at `mark`, but not inside quotes or parentheses.
+/// Splits at `mark`, but not inside quotes or brackets.
 pub fn split(s: &str, mark: char) -> impl Iterator<Item = &str> {
     let mut quote = None;
     let mut depth = 0_usize;
@@ -120,7 +99,13 @@ pub fn color(value: &str) -> Option<Color> {
     if let Some((function, rest)) = value.split_once('(') {
         return function_color(function.trim(), rest.trim_end_matches(')'));
     }
-    named(value).map(Color::Solid)
+    // Without a document type the `#` may be missing.
+    named(value)
+        .map(Color::Solid)
+        .or_else(|| match value.len() {
+            3 | 6 => hex_color(value),
+            _ => None,
+        })
 }
 
 /// A colour attribute, where the `#` may be missing.
@@ -208,7 +193,7 @@ fn to_byte(value: f32) -> u8 {
 /// The colour names that mail uses, and all that could pass for white.
 fn named(name: &str) -> Option<Rgb> {
     Some(match name {
-        "white" => [255, 255, 255],
+        "white" | "canvas" | "window" | "field" | "background" => [255, 255, 255],
         "snow" => [255, 250, 250],
         "ivory" => [255, 255, 240],
         "ghostwhite" => [248, 248, 255],
@@ -219,7 +204,7 @@ fn named(name: &str) -> Option<Rgb> {
         "aliceblue" => [240, 248, 255],
         "seashell" => [255, 245, 238],
         "honeydew" => [240, 255, 240],
-        "black" => [0, 0, 0],
+        "black" | "canvastext" | "windowtext" | "fieldtext" => [0, 0, 0],
         "red" => [255, 0, 0],
         "green" => [0, 128, 0],
         "lime" => [0, 255, 0],
@@ -251,9 +236,12 @@ pub fn alike(a: Rgb, b: Rgb) -> bool {
 
 /// A length in pixels; `em` is what `1em` and `100%` stand for.
 pub fn pixels(value: &str, em: f32) -> Option<f32> {
-    let value = value.trim();
-    let unit = value.find(|c: char| c.is_ascii_alphabetic() || c == '%');
-    let (number, unit) = value.split_at(unit.unwrap_or(value.len()));
+    let mut value = value.trim();
+    while let Some(inside) = value.strip_prefix("calc(") {
+        value = inside.strip_suffix(')')?.trim();
+    }
+    let end = value.rfind(|c: char| c.is_ascii_digit() || c == '.')? + 1;
+    let (number, unit) = value.split_at(end);
     let number: f32 = number.trim().parse().ok()?;
     let scale = match unit {
         "" | "px" => 1.0,
@@ -265,7 +253,11 @@ pub fn pixels(value: &str, em: f32) -> Option<f32> {
         "cm" => 37.8,
         "mm" => 3.78,
         "in" => 96.0,
-        "vw" | "vh" | "vmin" | "vmax" => 8.0,
+        "q" => 0.945,
+        "lh" | "rlh" => 19.0,
+        "cap" | "ic" | "rex" | "rch" | "ric" | "rcap" => 8.0,
+        "vw" | "vh" | "vmin" | "vmax" | "vi" | "vb" | "svw" | "svh" | "lvw" | "lvh" | "dvw"
+        | "dvh" | "cqw" | "cqh" | "cqi" | "cqb" => 8.0,
         _ => return None,
     };
     Some(number * scale)

@@ -9,6 +9,7 @@
 use super::css::{self, Color, Rgb};
 use super::sheet::Matched;
 use super::tree::{Id, Tree};
+use super::valid;
 
 /// Offsets beyond this many pixels put text out of sight.
 const FAR: f32 = -900.0;
@@ -40,11 +41,13 @@ struct Own {
     /// Fully transparent, by one property or another.
     faded: bool,
     filtered: bool,
+    skipped: bool,
     /// What does not fit into the box is cut off.
     cropped: bool,
     flat: bool,
     narrow: bool,
     max_flat: bool,
+    max_narrow: bool,
     /// A minimum size undoes the size.
     stretched: bool,
     /// Moved out of sight; `moved` counts only for boxes that are `lifted`.
@@ -52,6 +55,7 @@ struct Own {
     moved: bool,
     away: bool,
     clipped: bool,
+    cut_out: bool,
     shrunk: bool,
     outlook_only: bool,
     /// Has a background of its own.
@@ -169,33 +173,45 @@ impl Look {
     }
 
     fn apply(&mut self, name: &str, value: &str, parent: &Self) {
+        if !valid::counts(name, value) {
+            return;
+        }
         let own = &mut self.own;
         match name {
             "display" => own.none = value == "none",
-            "content-visibility" => own.filtered = value == "hidden",
-            "visibility" => self.unseen = matches!(value, "hidden" | "collapse"),
+            "content-visibility" => own.skipped = value == "hidden",
+            "visibility" => {
+                self.unseen = match value {
+                    "inherit" | "unset" | "revert" | "revert-layer" => parent.unseen,
+                    value => matches!(value, "hidden" | "collapse"),
+                }
+            }
             "opacity" => own.faded = css::fraction(value).is_some_and(|o| o < 0.05),
             "filter" => own.filtered = value.contains("opacity(0)") || value.contains("opacity(0%"),
             "transform" => own.shrunk = value.contains("scale(0)") || value.contains("scale(0,"),
             "mso-hide" => own.outlook_only = value == "all",
-            "overflow" | "overflow-x" | "overflow-y" => {
-                own.cropped = value.contains("hidden") || value.contains("clip");
-            }
+            "overflow" => own.cropped = crops(value),
+            // A box that is cropped one way is no other way visible, either.
+            "overflow-x" | "overflow-y" => own.cropped |= crops(value),
             "height" => own.flat = tiny(value),
             "max-height" => own.max_flat = tiny(value),
-            "width" | "max-width" => own.narrow = tiny(value),
+            "width" => own.narrow = tiny(value),
+            "max-width" => own.max_narrow = tiny(value),
             "min-width" | "min-height" => {
                 own.stretched |= css::pixels(value, 100.0).is_some_and(|px| px > 1.0);
             }
             "position" => own.lifted = matches!(value, "absolute" | "fixed"),
             "left" | "right" | "top" | "bottom" => own.moved |= far(value),
             "margin-left" | "margin-top" | "text-indent" => own.away |= far(value),
-            "clip" | "clip-path" => own.clipped = clips_all(value),
+            "clip" => own.clipped = clips_all(value),
+            "clip-path" => own.cut_out = clips_all(value),
             "font-size" => self.font_size(value, parent),
             "font" => self.font_size(shorthand_size(value), parent),
             "line-height" => self.line = css::pixels(value, self.font.max(1.0)),
             "color" | "-webkit-text-fill-color" => match value {
-                "inherit" | "currentcolor" => self.color = parent.color,
+                "inherit" | "currentcolor" | "unset" | "revert-layer" => {
+                    self.color = parent.color;
+                }
                 _ => self.color = css::color(value),
             },
             "background-color" => self.background(css::color(value), value),
@@ -213,7 +229,7 @@ impl Look {
 
     fn font_size(&mut self, value: &str, parent: &Self) {
         match value {
-            "inherit" => self.font = parent.font,
+            "inherit" | "unset" | "revert-layer" => self.font = parent.font,
             "xx-small" | "x-small" | "small" | "medium" | "large" | "x-large" | "xx-large"
             | "initial" => self.font = 16.0,
             _ => {
@@ -238,13 +254,15 @@ impl Look {
         own.none
             || own.faded
             || own.filtered
+            || own.skipped
             || own.shrunk
             || own.clipped
+            || own.cut_out
             || own.away
             || own.moved && own.lifted
             || own.outlook_only && !own.backed && tag != "a"
             || own.max_flat
-            || (own.flat || own.narrow) && own.cropped && !own.stretched
+            || (own.flat || own.narrow || own.max_narrow) && own.cropped && !own.stretched
     }
 
     /// True if text right in this element can be seen.
@@ -262,6 +280,13 @@ impl Look {
     pub fn shows_pictures(&self) -> bool {
         !self.unseen
     }
+}
+
+/// True for a box that shows nothing beyond its edges unasked.
+fn crops(value: &str) -> bool {
+    ["hidden", "clip", "scroll", "auto"]
+        .iter()
+        .any(|word| value.contains(word))
 }
 
 /// True for a length of at most one pixel, or of no part of something.

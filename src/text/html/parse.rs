@@ -4,9 +4,10 @@
 //! grows with the square of what it is given: it looks through the open
 //! elements for every tag, and through a tag's attributes for every attribute.
 //! So a filter stands between its two halves: tags that would open more than
-//! [`MAX_OPEN`] elements are left out and their text stays, and the reading
-//! ends when there are too many nodes or when one tag has attributes without
-//! end. What the tree means is decided elsewhere.
+//! [`MAX_OPEN`] elements are left out and their text stays, unless they might
+//! hide it: then nothing more is taken. A tag with more than
+//! [`MAX_ATTRIBUTES`] ends there, and hides what it holds. The reading ends
+//! when there are too many nodes. What the tree means is decided elsewhere.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -22,6 +23,7 @@ use html5ever::tokenizer::{
 };
 use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts};
 
+use super::css;
 use super::tree::{Builder, Handle, Tree};
 
 /// More input than this is not read.
@@ -30,11 +32,22 @@ const MAX_INPUT: usize = 2 * 1024 * 1024;
 const MAX_OPEN: usize = 250;
 /// How many nodes a tree may have.
 const MAX_NODES: usize = 400_000;
-/// How many attributes a tag may have, judged by what could part them.
-const MAX_PARTS: usize = 1_000;
+/// How many attributes a tag may have.
+const MAX_ATTRIBUTES: usize = 1_000;
 
-/// The tree of `input`, and whether its tail was not read.
-pub fn parse(input: &str) -> (Tree, bool) {
+/// What was read.
+pub struct Parsed {
+    /// The tree.
+    pub tree: Tree,
+    /// True if not all of it was read.
+    pub cut: bool,
+    /// Characters of text that were left out, because they stand too deep to
+    /// tell whether they are hidden.
+    pub deep: usize,
+}
+
+/// The tree of `input`.
+pub fn parse(input: &str) -> Parsed {
     let input = without_data_urls(input);
     let end = floor(&input, MAX_INPUT);
     let mut cut = end < input.len();
@@ -47,21 +60,53 @@ pub fn parse(input: &str) -> (Tree, bool) {
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(piece_len(rest));
         rest = after;
-        place = place.at(piece);
-        let endless = matches!(place, Place::Tag(parts) if parts > MAX_PARTS);
-        if endless || tokenizer.sink.builder.sink.size.get() > MAX_NODES {
+        if tokenizer.sink.builder.sink.size.get() > MAX_NODES {
             cut = true;
             break;
         }
+        place = place.at(piece);
+        if let Place::Passing(tag) = &mut place {
+            if tag.read(piece).is_some() {
+                place = Place::Text;
+            }
+            continue;
+        }
+        let mut piece = Cow::Borrowed(piece);
+        if let Place::Tag(tag) = &mut place {
+            let mut read = *tag;
+            match read.read(&piece) {
+                Some(end) if read.count > MAX_ATTRIBUTES => {
+                    // What else it has may hide what it holds.
+                    cut = true;
+                    let kept = piece.get(..end).unwrap_or_default();
+                    let (kept, left) = (kept.to_owned(), piece.get(end..).map(str::to_owned));
+                    piece = Cow::Owned(format!("{kept}{} hidden>", read.closing()));
+                    let mut passing = read;
+                    passing.endless = true;
+                    let ended = passing.read(left.as_deref().unwrap_or_default()).is_some();
+                    place = if ended {
+                        Place::Text
+                    } else {
+                        Place::Passing(passing)
+                    };
+                }
+                _ => *tag = read,
+            }
+        }
         tokenizer.sink.told.set(false);
-        queue.push_back(StrTendril::from_slice(piece));
+        queue.push_back(StrTendril::from_slice(&piece));
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-        if tokenizer.sink.told.get() {
+        if tokenizer.sink.told.get() && !matches!(place, Place::Passing(_)) {
             place = Place::Text;
         }
     }
     tokenizer.end();
-    (tokenizer.sink.builder.sink.finish(), cut)
+    let deep = tokenizer.sink.deep.get();
+    Parsed {
+        tree: tokenizer.sink.builder.sink.finish(),
+        cut,
+        deep,
+    }
 }
 
 /// Where in the markup the reading stands, as far as that can be told from
@@ -70,27 +115,86 @@ pub fn parse(input: &str) -> (Tree, bool) {
 enum Place {
     Text,
     Comment,
-    /// In a tag, with so many things that could part attributes.
-    Tag(usize),
+    Tag(Attributes),
+    /// In a tag whose further attributes are passed over.
+    Passing(Attributes),
 }
 
 impl Place {
     /// The place while `piece` is read.
     fn at(self, piece: &str) -> Self {
-        let start = match self {
+        match self {
             Self::Text if piece.starts_with("<!") || piece.starts_with("<?") => Self::Comment,
-            Self::Text if piece.starts_with('<') => Self::Tag(0),
-            other => other,
-        };
-        match start {
-            Self::Tag(parts) => Self::Tag(parts + piece.bytes().filter(parts_attributes).count()),
+            Self::Text if piece.starts_with('<') => Self::Tag(Attributes::default()),
             other => other,
         }
     }
 }
 
-fn parts_attributes(byte: &u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'/' | b'"' | b'\'')
+/// How far a tag has been read, as the tokenizer does it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Attributes {
+    count: usize,
+    /// True when no limit ends the reading any more.
+    endless: bool,
+    within: Within,
+}
+
+/// What of a tag is being read.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Within {
+    /// Its own name, or what parts attributes.
+    #[default]
+    Tag,
+    /// The space before an attribute.
+    Between,
+    Name,
+    /// After the sign of an attribute, before its value.
+    Equals,
+    /// A value without quotes, or in these.
+    Value(Option<u8>),
+}
+
+impl Attributes {
+    /// Reads on; where the tag ends, or has too many attributes.
+    fn read(&mut self, piece: &str) -> Option<usize> {
+        for (at, byte) in piece.bytes().enumerate() {
+            let blank = byte.is_ascii_whitespace();
+            self.within = match (self.within, byte) {
+                (Within::Value(Some(quote)), byte) if byte == quote => Within::Between,
+                (Within::Value(Some(_)), _) => continue,
+                (_, b'>') => return Some(at),
+                (Within::Equals, b'"' | b'\'') => Within::Value(Some(byte)),
+                (Within::Equals, _) if blank => continue,
+                (Within::Equals, _) => Within::Value(None),
+                (Within::Value(None), _) if !blank => continue,
+                (Within::Tag, b'/') => Within::Between,
+                (Within::Tag, _) if !blank => continue,
+                (Within::Between | Within::Name, b'/') => Within::Between,
+                (Within::Name, b'=') => Within::Equals,
+                (Within::Name, _) if !blank => continue,
+                (Within::Between, b'=') if self.count > 0 => Within::Equals,
+                (Within::Between, _) if !blank => {
+                    self.count += 1;
+                    if self.count > MAX_ATTRIBUTES && !self.endless {
+                        return Some(at);
+                    }
+                    Within::Name
+                }
+                _ => Within::Between,
+            };
+        }
+        None
+    }
+
+    /// What ends a value that is being read.
+    fn closing(&self) -> &'static str {
+        match self.within {
+            Within::Value(Some(b'"')) => "\"",
+            Within::Value(Some(_)) => "'",
+            _ => "",
+        }
+    }
 }
 
 /// The length of the next piece: up to and with the next `>`, or up to the
@@ -173,6 +277,13 @@ struct Filter {
     told: Cell<bool>,
     /// Start tags that were left out and whose end tags must be, too.
     left_out: RefCell<HashMap<LocalName, usize>>,
+    /// True once there was a style sheet.
+    styled: Cell<bool>,
+    /// True once a tag was left out that may hide text: where it ends is not
+    /// known, so that no further text is taken.
+    shut: Cell<bool>,
+    /// Characters of text that were not taken.
+    deep: Cell<usize>,
 }
 
 /// Counts the elements a tree builder holds open.
@@ -192,12 +303,16 @@ impl Filter {
             builder,
             told: Cell::new(false),
             left_out: RefCell::default(),
+            styled: Cell::new(false),
+            shut: Cell::new(false),
+            deep: Cell::new(0),
         }
     }
 
     /// The tag to pass on in place of `tag`, if any.
     fn admit(&self, tag: Tag) -> Option<Tag> {
         if leaf(&tag.name) {
+            self.styled.set(self.styled.get() || &*tag.name == "style");
             return Some(tag);
         }
         let mut left_out = self.left_out.borrow_mut();
@@ -215,9 +330,25 @@ impl Filter {
         if open.0.get() < MAX_OPEN {
             return Some(tag);
         }
+        if self.styled.get() || may_hide(&tag) {
+            self.shut.set(true);
+        }
         *left_out.entry(tag.name.clone()).or_default() += 1;
         line_break(&tag.name)
     }
+}
+
+/// True for a tag that may hide what it holds without a style sheet.
+fn may_hide(tag: &Tag) -> bool {
+    super::prune::machinery(&tag.name)
+        || &*tag.name == "dialog"
+        || tag.attrs.iter().any(|attr| match &*attr.name.local {
+            "hidden" | "color" | "bgcolor" | "background" | "text" => true,
+            "style" => css::declarations(&attr.value)
+                .iter()
+                .any(|one| super::look::matters(&one.name)),
+            _ => false,
+        })
 }
 
 /// Elements that hold no others: they cannot nest, and the tokenizer must
@@ -279,6 +410,12 @@ impl TokenSink for Filter {
                     Some(tag) => Token::TagToken(tag),
                     None => return TokenSinkResult::Continue,
                 }
+            }
+            Token::CharacterTokens(text) if self.shut.get() => {
+                self.told.set(true);
+                let seen = text.chars().filter(|c| !c.is_whitespace()).count();
+                self.deep.set(self.deep.get() + seen);
+                return TokenSinkResult::Continue;
             }
             other => {
                 self.told.set(true);

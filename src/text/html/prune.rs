@@ -9,8 +9,9 @@ use super::look::Look;
 use super::sheet::Sheet;
 use super::tree::{Id, ROOT, Step, Tree, Walk};
 
-/// Takes the unseen out of `tree`; returns how many characters of text it hid.
-pub fn prune(tree: &mut Tree) -> usize {
+/// Takes the unseen out of `tree`; returns how many characters of text it hid,
+/// and whether there may be more than was found.
+pub fn prune(tree: &mut Tree) -> (usize, bool) {
     let sheet = Sheet::of(tree);
     let mut hidden = 0;
     let mut condemned = Vec::new();
@@ -43,7 +44,7 @@ pub fn prune(tree: &mut Tree) -> usize {
     for id in condemned {
         tree.detach(id);
     }
-    hidden
+    (hidden, sheet.is_over())
 }
 
 /// What becomes of a node.
@@ -79,7 +80,7 @@ fn judge(tree: &Tree, id: Id, around: &Look, sheet: &Sheet) -> Verdict {
 }
 
 /// Elements whose content is not text of the mail.
-fn machinery(name: &str) -> bool {
+pub fn machinery(name: &str) -> bool {
     matches!(
         name,
         "head"

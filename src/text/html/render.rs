@@ -10,6 +10,7 @@ use super::table::{self, Plan};
 use super::tree::{Id, ROOT, Step, Tree, Walk};
 use super::writer::Writer;
 use super::{Link, Style};
+use crate::text::fence::OURS;
 use crate::text::{cell, clip, invisible};
 
 /// Longest host name shown.
@@ -314,7 +315,7 @@ impl Renderer<'_> {
         }
         if let Some(host) = target.betrays(text) {
             let (host, _) = clip(cell(host), MAX_HOST);
-            self.out.suffix(&format!(" (goes to {host})"));
+            self.out.suffix(&format!(" ({OURS}goes to {host})"));
         }
     }
 }

@@ -13,6 +13,8 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, QualName, local_name, ns};
 
+use crate::text::fence::{OURS, theirs};
+
 /// A node's place in the vector.
 pub type Id = usize;
 
@@ -281,7 +283,9 @@ impl Builder {
         let mut tree = self.tree.borrow_mut();
         match child {
             NodeOrText::AppendNode(node) => tree.insert(parent, next, node.id),
-            NodeOrText::AppendText(text) => tree.insert_text(parent, next, &text),
+            NodeOrText::AppendText(text) => {
+                tree.insert_text(parent, next, &theirs(text.to_string()));
+            }
         }
         self.size.set(tree.nodes.len());
     }
@@ -309,7 +313,10 @@ impl TreeSink for Builder {
         &target.name
     }
 
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
+    fn create_element(&self, name: QualName, mut attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
+        for attr in attrs.iter_mut().filter(|attr| attr.value.contains(OURS)) {
+            attr.value = theirs(attr.value.to_string()).into();
+        }
         let name = Rc::new(name);
         let data = Data::Element {
             name: Rc::clone(&name),
@@ -373,7 +380,8 @@ impl TreeSink for Builder {
         }) = tree.nodes.get_mut(target.id)
         {
             for attr in attrs {
-                if there.iter().all(|known| known.name != attr.name) {
+                let ours = attr.value.contains(OURS);
+                if !ours && there.iter().all(|known| known.name != attr.name) {
                     there.push(attr);
                 }
             }

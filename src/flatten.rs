@@ -18,7 +18,6 @@ use crate::row::{Cell, Cut, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::verdict::{self, Doubt, Heads, Results};
 use crate::text::{self, Note};
-use crate::text::{self, Note};
 use crate::when::{self, When};
 
 /// What the objects do not say themselves.

@@ -328,8 +328,11 @@ impl Pipeline {
 }
 
 /// A note about things that were written and have no handles.
-fn no_handles(error: &Error) -> String {
-    format!("it is done, and ids are the provider's own, because no handles could be kept: {error}")
+fn no_handles(error: &Error) -> Note {
+    note!(
+        "it is done, and ids are the provider's own, because no handles could be kept: {}",
+        error
+    )
 }
 
 /// How the objects of one page become rows.

@@ -167,7 +167,7 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
 /// True for a text that can be read as `word`, whatever its case, scripts and
 /// invisible characters.
 pub fn looks_like(text: &str, word: &str) -> bool {
-    script::skeleton(super::visible(&cell(text)).trim()) == script::skeleton(word)
+    script::skeleton(super::visible(&super::cell(text)).trim()) == script::skeleton(word)
 }
 
 /// What follows the last @ of an address.

@@ -10,7 +10,7 @@ use crate::provider::Mailbox;
 use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SetUp, Step};
 use crate::query;
 use crate::schemas::Api;
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, note, quoted};
 
 /// One step, and how a message is after it.
 #[derive(Debug, Clone)]
@@ -265,7 +265,7 @@ async fn find(
                 },
             };
             mailbox.rehearse(&change).await?;
-            notes.push(note!("{} would be made", ours(short(name))));
+            notes.push(note!("{} would be made", quoted(name)));
             Ok(Place {
                 id: String::new(),
                 name: name.to_owned(),

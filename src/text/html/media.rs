@@ -33,7 +33,7 @@ fn holds(query: &str, depth: usize) -> bool {
         .unwrap_or(query);
     // `or` and `and` stand between brackets, never beside each other.
     let parts = words(query);
-    if parts.iter().any(|part| *part == "or") {
+    if parts.contains(&"or") {
         return parts.iter().any(|part| *part != "or" && one(part, depth));
     }
     parts.split(|part| *part == "and").all(|part| match part {

@@ -431,6 +431,18 @@ async fn signatures_are_kept_where_the_provider_has_none() {
         room.ana().written(),
         ["Signature { address: None, html: \"<p>Ana<br>\\nLamps</p>\" }"]
     );
+    // Nothing in it loads from elsewhere.
+    let html = "<p>Ana <img src='https://evil.example/x.png' alt='Logo'></p>";
+    let set = json!({"kind": "signature", "op": "update", "set": {"text": html}});
+    let answer = room.ok("manage", set).await;
+    assert!(
+        answer.ends_with("remote pictures left out: 1 (setting `remote_pictures`)"),
+        "{answer}"
+    );
+    assert_eq!(
+        room.ana().written(),
+        ["Signature { address: None, html: \"<p>Ana Logo</p>\" }"]
+    );
     let create = json!({"kind": "signature", "op": "create", "set": {"text": "x"}});
     assert_eq!(
         room.error("manage", create).await,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Set, nothing, settable};
+use super::{Held, Set, nothing, settable};
 use crate::access::Access;
 use crate::caller::Caller;
 use crate::compose::text;
@@ -122,7 +122,7 @@ impl Pipeline {
         }
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let before = owner.mailbox.auto_reply().await?;
-        let wanted = self.wanted_reply(&set, &before)?;
+        let wanted = self.wanted_reply(&set, &before, &owner)?;
         let (item, detail) = (&owner.account.email, "it is so already");
         if wanted == before {
             return self.one_outcome(item, "update", "unchanged", detail).await;
@@ -163,7 +163,7 @@ impl Pipeline {
     }
 
     /// An automatic answer as it is to be.
-    fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply) -> Result<AutoReply> {
+    fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply, owner: &Held) -> Result<AutoReply> {
         let mut reply = before.clone();
         let (here, zone) = (self.here(), &self.config.zone);
         let from = set.text("from")?.map(|said| times::read(&said, &here));
@@ -210,7 +210,7 @@ impl Pipeline {
         }
         let two = reply.external.is_some();
         if let Some(text) = set.text("text")? {
-            reply.html = Some(html(&text));
+            reply.html = Some(self.html(&text, owner)?);
             reply.external = reply.html.clone().filter(|_| two);
         }
         let keys = [
@@ -225,7 +225,7 @@ impl Pipeline {
                     ))
                     .next("give `text`"));
                 }
-                Some(text) => *own = Some(html(&text)),
+                Some(text) => *own = Some(self.html(&text, owner)?),
                 None => {}
             }
         }
@@ -246,6 +246,14 @@ impl Pipeline {
             return Err(Error::argument("the answer has no text").next("give `text`"));
         }
         Ok(reply)
+    }
+
+    /// Text as [`html`] has it, without pictures that load from elsewhere.
+    fn html(&self, said: &str, owner: &Held) -> Result<String> {
+        let mut html = html(said);
+        let left_out = self.without_remote_pictures(&mut html)?;
+        owner.late().extend(left_out);
+        Ok(html)
     }
 
     pub(super) async fn set_signature(
@@ -273,7 +281,7 @@ impl Pipeline {
         }
         let change = SetUp::Signature {
             address: set.text("email")?,
-            html: html(&text),
+            html: self.html(&text, &owner)?,
         };
         let mut notes = Vec::new();
         if !ours {

@@ -178,6 +178,9 @@ impl Pipeline {
         // Boxed, as are the others of its size: a thread's stack is small.
         let call = Box::pin(self.carried_out(action, format, caller));
         let mut draft = self.as_one(what, call).await;
+        if let Err(error) = self.quotes_shown().await {
+            tracing::warn!(%error, "what was shown is not noted");
+        }
         if let Ok(draft) = &mut draft {
             draft.notes.extend(self.cut_off().await);
         }

@@ -141,6 +141,8 @@ pub(super) struct Strangers {
     shown: AtomicBool,
     /// True once other processes can know.
     noted: AtomicBool,
+    /// True while what is going to be said, whatever it is, quotes strangers.
+    quoted: AtomicBool,
     /// Account and address, in small letters, of people who were written to.
     known: Mutex<HashSet<(String, String)>>,
 }
@@ -197,6 +199,20 @@ impl Pipeline {
     /// Notes what an answer is going to show.
     pub(super) async fn strangers_in(&self, draft: &Draft) -> Result<()> {
         match Strangers::in_it(draft) {
+            true => self.strangers_shown().await,
+            false => Ok(()),
+        }
+    }
+
+    /// Notes that a line of ours quotes strangers, which is shown when the call has
+    /// ended: it may be refused before.
+    pub(super) fn strangers_quoted(&self) {
+        self.strangers.quoted.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes what lines of ours have quoted until now.
+    pub(super) async fn quotes_shown(&self) -> Result<()> {
+        match self.strangers.quoted.swap(false, Ordering::Relaxed) {
             true => self.strangers_shown().await,
             false => Ok(()),
         }

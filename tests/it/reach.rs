@@ -883,3 +883,25 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_clash_shows_what_strangers_wrote() {
+    let office = Office::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
+    fill(&office);
+    let asks_eve = || {
+        create(
+            json!({"people": [EVE]}),
+            json!({"notify": "all", "dry_run": true}),
+        )
+    };
+    // Nothing was shown yet.
+    office.call("calendar_save", asks_eve()).await.unwrap();
+    let clashing = create(
+        json!({"start": "2036-02-05 09h00"}),
+        json!({"dry_run": true}),
+    );
+    let blocks = office.call("calendar_save", clashing).await.unwrap();
+    assert!(blocks[0].contains("Meeting"), "{blocks:?}");
+    let error = office.error("calendar_save", asks_eve()).await;
+    assert!(error.contains("(eve@example.org)"), "{error}");
+}

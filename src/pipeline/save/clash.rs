@@ -185,6 +185,9 @@ impl Pipeline {
             let mut lines = Vec::new();
             let groups = groups(one, &there, zone);
             let more = groups.len().saturating_sub(TOLD);
+            if !groups.is_empty() {
+                self.strangers_quoted();
+            }
             for group in groups.iter().take(TOLD) {
                 lines.push(self.line(group, &seen, several).await?);
             }

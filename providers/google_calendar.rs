@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::google::{CALENDAR, Google};
+use super::google::{CALENDAR, Google, page};
 use super::google_calendar_facts::{self as read, flag, mask, some};
 use super::google_wire::{self, Wire};
 use super::json::text;
@@ -116,7 +116,7 @@ impl GoogleCalendar {
                 }
                 call
             })?;
-            calendars.extend_from_slice(read::items(&answer)?);
+            calendars.extend_from_slice(items(&answer)?);
             match some(&answer, "nextPageToken") {
                 Some(next) if next != token => token = next,
                 _ => break,
@@ -179,7 +179,7 @@ impl GoogleCalendar {
             call
         })
         .map_err(|error| stale(error, cursor))?;
-        let mut items = read::items(&answer)?.to_vec();
+        let mut items = items(&answer)?.to_vec();
         if ask.series {
             // Which of its occurrences are cancelled is part of a series.
             items.retain(|item| text(item, "status") != "cancelled");
@@ -208,7 +208,7 @@ impl GoogleCalendar {
                 }
                 call
             })?;
-            found.extend_from_slice(read::items(&answer)?);
+            found.extend_from_slice(items(&answer)?);
             match some(&answer, "nextPageToken") {
                 Some(next) if next != token => token = next,
                 _ => break,
@@ -374,4 +374,26 @@ fn stale(error: Error, cursor: Option<&str>) -> Error {
             .next("search again without cursor");
     }
     error
+}
+
+/// What a page of a list has besides its items.
+const OF_A_PAGE: &[&str] = &[
+    "accessRole",
+    "defaultReminders",
+    "description",
+    "etag",
+    "kind",
+    "nextPageToken",
+    "nextSyncToken",
+    "summary",
+    "timeZone",
+    "updated",
+];
+
+/// The items of a page; none are none, and another thing is no page.
+///
+/// # Errors
+/// [`Kind::Provider`] for an answer that is none.
+fn items(answer: &Value) -> Result<&[Value]> {
+    page(answer, "items", OF_A_PAGE)
 }

@@ -6,9 +6,7 @@
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::google::page;
 use super::json::text;
-use crate::error::Result;
 use crate::provider::calendar::{Answer, Facts, Guest};
 use crate::recurrence::Repeat;
 use crate::when::{self, Moment, When};
@@ -250,28 +248,6 @@ pub fn mask(paths: &[String]) -> String {
 fn inside(path: &str, whole: &str) -> bool {
     path.strip_prefix(whole)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// What a page of a list has besides its items.
-const OF_A_PAGE: &[&str] = &[
-    "accessRole",
-    "defaultReminders",
-    "description",
-    "etag",
-    "kind",
-    "nextPageToken",
-    "nextSyncToken",
-    "summary",
-    "timeZone",
-    "updated",
-];
-
-/// The items of a page; none are none, and another thing is no page.
-///
-/// # Errors
-/// [`Kind::Provider`](crate::error::Kind::Provider) for an answer that is none.
-pub fn items(answer: &Value) -> Result<&[Value]> {
-    page(answer, "items", OF_A_PAGE)
 }
 
 /// The list under a key, empty when there is none.

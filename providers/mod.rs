@@ -94,6 +94,8 @@ mod outlook_zones;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod pace;
 pub mod sandbox;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod written;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

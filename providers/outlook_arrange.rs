@@ -8,10 +8,11 @@ use async_trait::async_trait;
 use graph_rs_sdk::http::Method;
 use serde_json::Value;
 
-use super::json::{holds, text};
+use super::json::text;
 use super::microsoft_answer::not_ours;
 use super::outlook::Outlook;
 use super::pace::rehearsed;
+use super::written::holds;
 use super::{outlook_contacts, outlook_places, outlook_rules, outlook_settings};
 use crate::error::{Error, Kind, Result};
 use crate::net;

@@ -11,12 +11,13 @@ use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::json::{holds, text};
+use super::json::text;
 use super::microsoft::{Graph, request};
 use super::microsoft_answer::{DENIED, not_ours};
 use super::outlook_facts::{is, nested};
 use super::outlook_write::{self, refused};
 use super::pace::rehearsed;
+use super::written::holds;
 use super::{outlook_calendar_changes, outlook_events, outlook_facts, outlook_schedule};
 use crate::accounts::{Account, TokenSource};
 use crate::config::Config;

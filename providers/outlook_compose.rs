@@ -14,7 +14,7 @@ use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::json::{holds, text};
+use super::json::text;
 use super::microsoft_answer::{not_ours, too_long};
 use super::outlook::{Outlook, addresses, check_as};
 use super::outlook_drafts::{
@@ -23,6 +23,7 @@ use super::outlook_drafts::{
 use super::outlook_facts::is;
 use super::outlook_files::sizes;
 use super::outlook_upload::files;
+use super::written::holds;
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::net;

@@ -7,10 +7,11 @@ use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::json::{holds, text};
+use super::json::text;
 use super::microsoft::request;
 use super::microsoft_answer::not_ours;
 use super::outlook::{Outlook, check_as};
+use super::written::holds;
 use crate::error::{Error, Result};
 use crate::net;
 use crate::provider::mail::ContactCard;

@@ -7,8 +7,9 @@
 
 use serde_json::Value;
 
-use super::json::{hash, text};
+use super::json::text;
 use super::outlook::count as length;
+use super::written::hash;
 
 /// Results after which a search of Graph's ends.
 const ENDS: u64 = 1_000;

@@ -6,11 +6,12 @@
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
-use super::json::{holds, text};
+use super::json::text;
 use super::microsoft_answer::not_ours;
 use super::near::steps;
 use super::outlook::{Outlook, check_as};
 use super::outlook_folders::{Tree, known};
+use super::written::holds;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::mail::Place;

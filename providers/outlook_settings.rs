@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::json::{holds, text};
+use super::json::text;
 use super::outlook::Outlook;
 use super::outlook_facts::nested;
 use super::outlook_zones;
+use super::written::holds;
 use crate::error::{Error, Result};
 use crate::provider::mail::{Audience, AutoReply};
 use crate::text::brief;

@@ -15,10 +15,11 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::json::{hash, text};
+use super::json::text;
 use super::microsoft::Graph;
 use super::outlook::{Outlook, count};
 use super::outlook_list::Wanted;
+use super::written::hash;
 use crate::error::{Error, Kind, Result};
 use crate::provider::{Ask, Failed, Page, Total};
 use crate::text::note;

@@ -10,12 +10,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::json::{holds, text};
+use super::json::text;
 use super::microsoft::Graph;
 use super::microsoft_answer::DENIED;
 use super::outlook_draft::{self, properties, tells};
 use super::outlook_events::{self, CALENDAR, at, check, check_calendar, one, whole};
 use super::outlook_facts::{attendees, is, nested, times, zone};
+use super::written::holds;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::calendar::{Answer, Change, Notify, Response};

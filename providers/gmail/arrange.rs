@@ -14,8 +14,9 @@ use super::{Gmail, check, google, list};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp};
-use crate::providers::json::{holds, text};
+use crate::providers::json::text;
 use crate::providers::pace::rehearsed;
+use crate::providers::written::holds;
 use crate::text::brief;
 
 const FILTERS: [&str; 2] = ["settings", "filters"];

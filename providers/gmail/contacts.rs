@@ -9,7 +9,8 @@ use url::Url;
 use super::{Gmail, list};
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::ContactCard;
-use crate::providers::json::{holds, text};
+use crate::providers::json::text;
+use crate::providers::written::holds;
 
 /// What is read of a contact.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";

@@ -15,13 +15,14 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{GoogleCalendar, Scope, time};
+use super::{GoogleCalendar, Scope, items, time};
 use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
 use crate::project::Projection;
 use crate::provider::calendar::Changes;
 use crate::providers::google_calendar_facts::{self as read, list, mask, some};
-use crate::providers::json::{hash, text};
+use crate::providers::json::text;
+use crate::providers::written::hash;
 
 /// How many changes of one calendar are told at once. It is the same for the
 /// first token: Google wants all its parameters to be.
@@ -196,7 +197,7 @@ impl GoogleCalendar {
             }
             call
         })?;
-        let mut items = read::items(&answer)?.to_vec();
+        let mut items = items(&answer)?.to_vec();
         for item in &mut items {
             read::place(item, calendar, &self.own);
         }

@@ -16,7 +16,8 @@ use crate::net::path_segment;
 use crate::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
 use crate::providers::google_calendar_body as body;
 use crate::providers::google_calendar_facts::{self as read, flag, some};
-use crate::providers::json::{holds, text};
+use crate::providers::json::text;
+use crate::providers::written::holds;
 use crate::when;
 
 /// How often a meeting link that is still being made is looked for.

@@ -1,0 +1,165 @@
+//! Knowing again what was written, and ids that were seen.
+//!
+//! Pure: JSON in, yes or no out. Who looks, and for how long, is the adapters'
+//! business.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::json::text;
+use crate::when;
+
+/// Eight letters for an id, to know it again.
+pub fn hash(id: &str) -> String {
+    let digest = Sha256::digest(id.as_bytes());
+    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
+}
+
+/// The members that hold HTML.
+const HTML: [&str; 4] = [
+    "content",
+    "signature",
+    "internalReplyMessage",
+    "externalReplyMessage",
+];
+
+/// True if what was written is there, whatever the provider says besides: how a
+/// write whose answer did not come is recognised. Null and false stand for what
+/// is left out. Times are the same instant, lists the same items in any order;
+/// letter case and the space around a text do not count, and HTML may have been
+/// put into a document.
+pub fn holds(there: Option<&Value>, written: &Value) -> bool {
+    let there = there.unwrap_or(&Value::Null);
+    match written {
+        Value::Null | Value::Bool(false) => is_nothing(there),
+        Value::Object(_) if moment(written).is_some() => moment(there) == moment(written),
+        Value::Object(wanted) => wanted
+            .iter()
+            .all(|(key, value)| match (key.as_str(), value) {
+                (key, Value::String(html)) if HTML.contains(&key) => shows(text(there, key), html),
+                _ => holds(there.get(key), value),
+            }),
+        Value::Array(wanted) => {
+            let found = there.as_array().map_or(&[][..], Vec::as_slice);
+            let is_there = |one: &Value| found.iter().any(|other| holds(Some(other), one));
+            found.len() == wanted.len() && wanted.iter().all(is_there)
+        }
+        Value::String(wanted) => match there {
+            Value::String(found) => alike(found, wanted),
+            there => wanted.is_empty() && there.is_null(),
+        },
+        Value::Number(wanted) => match there {
+            Value::Number(found) => found.as_f64() == wanted.as_f64(),
+            there => there.as_str() == Some(wanted.to_string().as_str()),
+        },
+        Value::Bool(true) => *there == Value::Bool(true),
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.values().all(is_nothing),
+        _ => false,
+    }
+}
+
+/// True for texts that differ in case, in space, or in the order of their parts
+/// between semicolons, as rules of recurrence may.
+fn alike(one: &str, other: &str) -> bool {
+    let parts = |text: &str| {
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = lower.split_whitespace().collect();
+        let mut parts: Vec<String> = words.join(" ").split(';').map(str::to_owned).collect();
+        parts.sort_unstable();
+        parts
+    };
+    one == other || parts(one) == parts(other)
+}
+
+/// True if a document shows the HTML that was put into it.
+fn shows(document: &str, html: &str) -> bool {
+    let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    bare(document).contains(&bare(html)) && (html.trim().is_empty() == document.trim().is_empty())
+}
+
+/// The instant of a `dateTime`, which has an offset or a zone beside it.
+fn moment(value: &Value) -> Option<Timestamp> {
+    let said = value.get("dateTime")?.as_str()?;
+    let zone = match text(value, "timeZone") {
+        "" => "UTC",
+        zone => zone,
+    };
+    said.parse().ok().or_else(|| when::local(said, zone))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_recognised_in_what_is_there() {
+        let there = json!({
+            "summary": "Proofs ", "colorId": "11", "transparency": null,
+            "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},
+            "attendees": [{"email": "Bo@example.com", "responseStatus": "accepted"},
+                          {"email": "ana@example.com"}],
+            "recurrence": ["RRULE:COUNT=3;FREQ=DAILY"],
+            "body": {"contentType": "html", "content": "<html><body><p>Hi</p>\r\n</body></html>"},
+            "reminders": {"overrides": [{"minutes": 15}]},
+        });
+        for (written, expected) in [
+            (json!({"summary": "Proofs"}), true),
+            (json!({"summary": "Final proofs"}), false),
+            (json!({"summary": "Pro"}), false),
+            (
+                json!({"location": null, "online": false, "place": ""}),
+                true,
+            ),
+            (json!({"colorId": null}), false),
+            (
+                json!({"start": {"dateTime": "2026-02-03T18:05:00+01:00"}}),
+                true,
+            ),
+            (
+                json!({"start": {"dateTime": "2026-02-03T18:05:00", "timeZone": "Europe/Berlin"}}),
+                true,
+            ),
+            (
+                json!({"start": {"dateTime": "2026-02-03T18:05:00Z"}}),
+                false,
+            ),
+            (json!({"start": {"date": "2026-02-03"}}), false),
+            (
+                json!({"attendees": [{"email": "ana@example.com"}, {"email": "bo@example.com"}]}),
+                true,
+            ),
+            (json!({"attendees": [{"email": "ana@example.com"}]}), false),
+            (json!({"recurrence": ["RRULE:FREQ=DAILY;COUNT=3"]}), true),
+            (json!({"recurrence": ["RRULE:FREQ=DAILY;COUNT=4"]}), false),
+            (
+                json!({"body": {"contentType": "HTML", "content": "<p>Hi</p>"}}),
+                true,
+            ),
+            (
+                json!({"body": {"contentType": "HTML", "content": "<p>Ho</p>"}}),
+                false,
+            ),
+            (
+                json!({"body": {"contentType": "HTML", "content": ""}}),
+                false,
+            ),
+            (json!({"reminders": {"overrides": [{"minutes": 15}]}}), true),
+            (json!({"reminders": {"overrides": [{"minutes": 5}]}}), false),
+        ] {
+            assert_eq!(holds(Some(&there), &written), expected, "{written}");
+        }
+    }
+}

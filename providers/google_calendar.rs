@@ -116,7 +116,7 @@ impl GoogleCalendar {
                 }
                 call
             })?;
-            calendars.extend_from_slice(items(&answer)?);
+            calendars.extend_from_slice(page_items(&answer)?);
             match some(&answer, "nextPageToken") {
                 Some(next) if next != token => token = next,
                 _ => break,
@@ -179,7 +179,7 @@ impl GoogleCalendar {
             call
         })
         .map_err(|error| stale(error, cursor))?;
-        let mut items = items(&answer)?.to_vec();
+        let mut items = page_items(&answer)?.to_vec();
         if ask.series {
             // Which of its occurrences are cancelled is part of a series.
             items.retain(|item| text(item, "status") != "cancelled");
@@ -208,7 +208,7 @@ impl GoogleCalendar {
                 }
                 call
             })?;
-            found.extend_from_slice(items(&answer)?);
+            found.extend_from_slice(page_items(&answer)?);
             match some(&answer, "nextPageToken") {
                 Some(next) if next != token => token = next,
                 _ => break,
@@ -394,6 +394,6 @@ const OF_A_PAGE: &[&str] = &[
 ///
 /// # Errors
 /// [`Kind::Provider`] for an answer that is none.
-fn items(answer: &Value) -> Result<&[Value]> {
+fn page_items(answer: &Value) -> Result<&[Value]> {
     page(answer, "items", OF_A_PAGE)
 }

@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{GoogleCalendar, Scope, items, time};
+use super::{GoogleCalendar, Scope, page_items, time};
 use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
 use crate::project::Projection;
@@ -197,7 +197,7 @@ impl GoogleCalendar {
             }
             call
         })?;
-        let mut items = items(&answer)?.to_vec();
+        let mut items = page_items(&answer)?.to_vec();
         for item in &mut items {
             read::place(item, calendar, &self.own);
         }

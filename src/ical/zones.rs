@@ -128,7 +128,11 @@ impl Zones {
             };
             let rules = rules::read(part, (first, last), &mut room);
             // An offset in a name says less than rules.
-            let says = |zone: &TimeZone| zone.iana_name().is_some() || rules.is_none();
+            let is_offset = |zone: &TimeZone| {
+                let name = zone.iana_name().unwrap_or("Etc/");
+                name.starts_with("Etc/") && !id.trim().eq_ignore_ascii_case(name)
+            };
+            let says = |zone: &TimeZone| rules.is_none() || !is_offset(zone);
             let named = by_name(&id).filter(says);
             let known = named.clone().or_else(|| placed(part));
             let times = used.get(&key(&id)).map(BTreeSet::iter);

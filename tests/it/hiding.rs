@@ -19,7 +19,7 @@ const TRICKS: &[(&str, &str)] = &[
     ("none, escaped", "<p style='d\\69 splay:n\\6fne'>SECRET</p>"),
     (
         "none, escaped with a sign",
-        "<p style='displ\\ay:none'>SECRET</p>",
+        "<p style='dis\\play:none'>SECRET</p>",
     ),
     (
         "none, after a comment",

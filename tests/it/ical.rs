@@ -528,7 +528,7 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
             None,
         ),
         (
-            "(UTC+01:00) Somewhere:20260703T180000",
+            "\"(UTC+01:00) Somewhere\":20260703T180000",
             "2026-07-03T18:00:00 Europe/Berlin",
             None,
         ),
@@ -581,8 +581,13 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         let document = read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={start}\nEND:VEVENT\nEND:VCALENDAR"
         ));
-        let found = &document.entries[0].start;
-        assert_eq!(moment(found), expected, "{start}: {:?}", document.notes);
+        let found = document.entries.first().map(|entry| moment(&entry.start));
+        assert_eq!(
+            found.as_deref(),
+            Some(expected),
+            "{start}: {:?}",
+            document.notes
+        );
         let said = document.notes.join("\n");
         match note {
             Some(note) => assert!(said.contains(note), "{start}: {said}"),

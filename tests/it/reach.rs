@@ -367,9 +367,9 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
                  ATTENDEE:urn:uuid:1\r\n";
     let text = document("n@x.example", lines);
     let told = [
-        "eve@example.org calls itself bo@example.com: the name was left out",
-        "left out, because it is no address: bo@\u{440}\u{430}ypal.example",
-        "left out, because it is no address: urn:uuid:1",
+        "`eve@example.org` calls itself `bo@example.com`: the name was left out",
+        "left out, because it is no address: `bo@\u{440}\u{430}ypal.example`",
+        "left out, because it is no address: `urn:uuid:1`",
     ];
     for by_message in [false, true] {
         let office = Office::with(Api::Gmail, &[]).await;
@@ -901,7 +901,7 @@ async fn a_clash_shows_what_strangers_wrote() {
         json!({"dry_run": true}),
     );
     let blocks = office.call("calendar_save", clashing).await.unwrap();
-    assert!(blocks[0].contains("Meeting"), "{blocks:?}");
+    assert!(blocks[0].contains("clashes with"), "{blocks:?}");
     let error = office.error("calendar_save", asks_eve()).await;
     assert!(error.contains("(eve@example.org)"), "{error}");
 }

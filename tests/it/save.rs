@@ -591,8 +591,8 @@ async fn clashes_are_told_before_anything_is_written() {
     assert_eq!(
         answer,
         format!(
-            "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|refused|\"{}\"",
-            CLASHES.join("; ").replace('"', "\\\"")
+            "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|refused|{}",
+            CLASHES.join("; ")
         )
     );
     assert_eq!(office.written(), Vec::<String>::new());
@@ -611,10 +611,10 @@ async fn clashes_are_told_before_anything_is_written() {
     assert_eq!(
         answer,
         format!(
-            "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|planned|\"Tue 2036-02-05 \
-             09h00 to 10h00; in the main calendar, ana@example.com; {}\"\n--\n\
+            "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|planned|Tue 2036-02-05 \
+             09h00 to 10h00; in the main calendar, ana@example.com; {}\n--\n\
              dry run: nothing was written",
-            CLASHES.join("; ").replace('"', "\\\"")
+            CLASHES.join("; ")
         )
     );
     assert_eq!(office.written(), Vec::<String>::new());
@@ -644,7 +644,7 @@ async fn clashes_are_what_overlaps_and_takes_time() {
         (
             json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
             "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
-             in Work, ana@example.com",
+             in `Work`, ana@example.com",
         ),
         // All day long.
         (
@@ -655,7 +655,7 @@ async fn clashes_are_what_overlaps_and_takes_time() {
     ] {
         let answer = office.ok("calendar_save", call(one.clone())).await;
         assert!(
-            answer.contains(&format!("|refused|\"{wanted}\"")),
+            answer.ends_with(&format!("|refused|{wanted}")),
             "{one}: {answer}"
         );
         assert_eq!(office.written(), Vec::<String>::new(), "{one}");
@@ -1313,7 +1313,7 @@ async fn outlooks_description_is_taken_along_without_the_meeting() {
         office.written()[0],
         "create main Nobody: \
          2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
-         title=New notes=Agenda & more category=a, b, c, d, e repeat=FREQ=WEEKLY online=true \
+         title=New notes=Agenda & more category=a, b, c, d, e, f repeat=FREQ=WEEKLY online=true \
          show=Oof"
     );
 }

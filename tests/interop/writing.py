@@ -142,8 +142,10 @@ def run(name, checks, call, account, provider, folder, own=True):
     checks.that(f"{name}: the folder is renamed", "Interop box/Outer" in names, sorted(names))
     if own:
         mailbox_of_ones_own(name, checks, manage, lookup, outlook)
-    manage("folder", "delete", id="Interop box/Outer")
-    manage("folder", "delete", id="Interop box")
+    # At Gmail it is a label, whose messages stay; at Outlook they go with it.
+    along = {"set": {"messages": "trash"}} if outlook else {}
+    manage("folder", "delete", id="Interop box/Outer", **along)
+    manage("folder", "delete", id="Interop box", **along)
     if own:
         manage("label" if not outlook else "category", "delete", id="Interop tag")
     left = [row["name"] for row in lookup("folders") if row["name"].startswith("Interop")]

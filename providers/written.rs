@@ -74,7 +74,8 @@ fn is_nothing(value: &Value) -> bool {
 fn alike(one: &str, other: &str) -> bool {
     let parts = |text: &str| {
         let lower = text.to_lowercase();
-        let words: Vec<&str> = lower.split_whitespace().collect();
+        let value = lower.strip_prefix("rrule:").unwrap_or(&lower);
+        let words: Vec<&str> = value.split_whitespace().collect();
         let mut parts: Vec<String> = words.join(" ").split(';').map(str::to_owned).collect();
         parts.sort_unstable();
         parts

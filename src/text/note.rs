@@ -5,7 +5,7 @@
 //! every note: its text is a literal, and what fills it says what it is, by
 //! its type ([`Part`]). Text that is merely a `String` does not compile:
 //! [`quoted`] is for what somebody else wrote, [`ours`] for what we made.
-//! Errors and questions quote by [`quoted`], too. What of the notes is shown is
+//! Errors and questions quote by [`quoted`] where they name what a stranger wrote. What of the notes is shown is
 //! decided in `budget`.
 
 use std::borrow::Borrow;

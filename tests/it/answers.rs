@@ -15,17 +15,16 @@ use tempfile::TempDir;
 
 use crate::support::Session;
 
-/// A tool, its arguments, and what is learned from the answer: a name and where it
-/// stands.
+/// Tool, arguments, and what is remembered of the answer for later arguments:
+/// a name, and a place in the document, or what follows a word in the notes.
+/// `$all` stands for every column of the table named behind it.
 type Step = (
     &'static str,
     &'static str,
     &'static [(&'static str, &'static str)],
 );
 
-/// Tool, arguments, and what is remembered of the answer for later arguments:
-/// a name, and a place in the document, or what follows a word in the notes.
-/// `$all` stands for every column of the table named behind it.
+/// The calls, in order.
 const STEPS: &[Step] = &[
     ("accounts", r#"{"op": "list"}"#, &[]),
     ("lookup", r#"{"kind": "folders"}"#, &[]),

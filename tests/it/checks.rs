@@ -59,11 +59,11 @@ fn renamed(ana: &Desk) {
     }
 }
 
-/// What happens to the calendars first, a tool, its arguments, and the refusal.
+/// What happens between the events being shown and the call, the call, and what
+/// it answers.
 type Refused = (fn(&Desk), &'static str, Value, &'static str);
 
-/// Calls of which nothing is written: what happens between the events being
-/// shown and the call, the call, and what it answers.
+/// Calls of which nothing is written.
 fn refused() -> Vec<Refused> {
     let save = "calendar_save";
     let reminder = || json!({"reminder": "5"});

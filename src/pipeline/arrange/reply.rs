@@ -248,9 +248,15 @@ impl Pipeline {
         Ok(reply)
     }
 
-    /// Text as [`html`] has it, without pictures that load from elsewhere.
+    /// Text as people write it, as HTML without pictures that load from elsewhere;
+    /// what is HTML already stays so.
     fn html(&self, said: &str, owner: &Held) -> Result<String> {
-        let mut html = html(said);
+        let marked = ["</", "<br", "<p>"].iter().any(|tag| said.contains(tag));
+        let both = match marked {
+            true => text::from_html(said).unwrap_or_else(|_| text::from_plain(said)),
+            false => text::markdown(said),
+        };
+        let mut html = both.html;
         let left_out = self.without_remote_pictures(&mut html)?;
         owner.late().extend(left_out);
         Ok(html)
@@ -347,16 +353,5 @@ impl Pipeline {
         let answer = self.set_up(&owner, "update settings", "", &change).await;
         self.as_held(&owner, &SETTING, answer, (&item, "update", ""))
             .await
-    }
-}
-
-/// Text as people write it, as HTML; what is HTML already stays so.
-fn html(said: &str) -> String {
-    let marked = ["</", "<br", "<p>"].iter().any(|tag| said.contains(tag));
-    match marked {
-        true => {
-            text::from_html(said).map_or_else(|_| text::from_plain(said).html, |both| both.html)
-        }
-        false => text::markdown(said).html,
     }
 }

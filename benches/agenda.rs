@@ -78,10 +78,7 @@ async fn main() {
     // Sign-ins are fetched and connections opened.
     let first = client.call("calendar_search", month.clone()).await.unwrap();
     let found: Value = serde_json::from_str(first.blocks.first().unwrap()).unwrap();
-    println!(
-        "  {} events in the month",
-        found["events"].as_array().unwrap().len()
-    );
+    println!("  {} events in the month", found["events"].as_array().unwrap().len());
     let before = sandbox.requests();
     for delay in DELAYS {
         // A process of its own, as after a restart: nothing is remembered.
@@ -91,10 +88,7 @@ async fn main() {
             app.accounts.clone(),
             app.connect.clone(),
         );
-        let late = Faults {
-            delay: Duration::from_millis(delay),
-            ..Faults::default()
-        };
+        let late = Faults { delay: Duration::from_millis(delay), ..Faults::default() };
         sandbox.set_faults(Faults::default());
         let prompt = time(&fresh, &month).await;
         let fresh = Pipeline::new(
@@ -148,11 +142,7 @@ async fn time(pipeline: &Pipeline, arguments: &Value) -> Duration {
     let begun = Instant::now();
     let answer = pipeline.run(asked).await.unwrap();
     let took = begun.elapsed();
-    assert!(
-        answer.blocks[0].len() > 10_000,
-        "{}",
-        answer.blocks[0].len()
-    );
+    assert!(answer.blocks[0].len() > 10_000, "{}", answer.blocks[0].len());
     took
 }
 
@@ -206,11 +196,7 @@ impl Answers {
         for account in app.accounts.list().await.unwrap() {
             let inner = app.connect.calendars(&account).unwrap();
             let calendars = inner.calendars().await.unwrap();
-            let known = Known {
-                inner,
-                calendars,
-                pages: std::sync::Mutex::default(),
-            };
+            let known = Known { inner, calendars, pages: std::sync::Mutex::default() };
             all.push((account.id, Arc::new(known)));
         }
         let answers = Self(all);
@@ -264,9 +250,7 @@ impl Calendars for Shown {
         let key = |id: &str, cursor: &Option<String>| format!("{id} {cursor:?}");
         let missing = {
             let pages = self.0.pages.lock().unwrap();
-            ask.calendars
-                .iter()
-                .any(|(id, cursor)| !pages.contains_key(&key(id, cursor)))
+            ask.calendars.iter().any(|(id, cursor)| !pages.contains_key(&key(id, cursor)))
         };
         if missing {
             let answers = self.0.inner.events(ask).await;

@@ -92,9 +92,7 @@ fn document() -> Document {
                     number % 24,
                     number % 60
                 )),
-                text(format!(
-                    "Lena Okafor {number} <lena{number}@studio.example>"
-                )),
+                text(format!("Lena Okafor {number} <lena{number}@studio.example>")),
                 text(match number % 3 {
                     0 => format!("Re: proof {number} for the autumn catalogue"),
                     1 => format!("Lunch on day {number}"),
@@ -109,10 +107,7 @@ fn document() -> Document {
             Extra::default(),
         );
     }
-    Document {
-        scalars: vec![("zone", text("Europe/Berlin"))],
-        tables: vec![rows],
-    }
+    Document { scalars: vec![("zone", text("Europe/Berlin"))], tables: vec![rows] }
 }
 
 fn text(text: &str) -> Cell {
@@ -178,11 +173,7 @@ fn main() {
     let count = allocations(|| {
         black_box(document.encode(Format::Toon(Delimiter::Tab)));
     });
-    line(
-        "  allocations beside the buffer's growth",
-        &count.to_string(),
-        "at most 1",
-    );
+    line("  allocations beside the buffer's growth", &count.to_string(), "at most 1");
     line(
         "  bytes, TOON : compact JSON",
         &format!("{:.2}", ours.len() as f64 / compact.len() as f64),
@@ -203,18 +194,11 @@ fn main() {
     };
     let times = medians(&mut [&mut || {
         let (rows, _) = flatten(&MESSAGE, &columns, &objects, &context);
-        let document = Document {
-            scalars: Vec::new(),
-            tables: vec![rows],
-        };
+        let document = Document { scalars: Vec::new(), tables: vec![rows] };
         black_box(document.encode(Format::Toon(Delimiter::Tab)));
     }]);
     println!("flatten, clean and encode 100 Gmail metadata objects");
     let share = times[0].as_secs_f64() / 0.020 * 100.0;
-    line(
-        "  share of one API round trip of 20 ms",
-        &format!("{share:.1} %"),
-        "under 10 %",
-    );
+    line("  share of one API round trip of 20 ms", &format!("{share:.1} %"), "under 10 %");
     black_box(project(Api::Gmail, &columns));
 }

@@ -43,22 +43,14 @@ async fn main() {
         Some(_) => Who::Usual,
         None => Who::These(&[("google", "mira@example.com")]),
     };
-    let (app, _sandbox) = App::sandboxed(config, mail, None, Faults::default(), who)
-        .await
-        .unwrap();
+    let (app, _sandbox) = App::sandboxed(config, mail, None, Faults::default(), who).await.unwrap();
     let mut client = Client::start(app.server()).await.unwrap();
 
     let list = json!({"detail": "full", "limit": 100});
     let (whole, _) = ask(&mut client, "mail_search", &list, ALL).await;
     let mut lines = whole[0].lines();
-    let heads: Vec<&str> = lines
-        .by_ref()
-        .take_while(|line| !line.starts_with("  "))
-        .collect();
-    let rows: Vec<&str> = whole[0]
-        .lines()
-        .filter(|line| line.starts_with("  "))
-        .collect();
+    let heads: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("  ")).collect();
+    let rows: Vec<&str> = whole[0].lines().filter(|line| line.starts_with("  ")).collect();
     println!(
         "mail_search, {} messages, all columns: {} tokens of {TOKENIZER} whole\n",
         rows.len(),
@@ -106,38 +98,23 @@ async fn main() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| {
-            (
-                row["size"].as_i64().unwrap_or(0),
-                row["id"].as_str().unwrap().to_owned(),
-            )
-        })
+        .map(|row| (row["size"].as_i64().unwrap_or(0), row["id"].as_str().unwrap().to_owned()))
         .collect();
     messages.sort();
-    let ids: Vec<String> = messages
-        .into_iter()
-        .rev()
-        .take(5)
-        .map(|(_, id)| id)
-        .collect();
+    let ids: Vec<String> = messages.into_iter().rev().take(5).map(|(_, id)| id).collect();
     let read = json!({"ids": ids, "quoted": true});
     let (whole, meta) = ask(&mut client, "mail_read", &read, ALL).await;
     println!(
         "\nmail_read, the 5 largest messages: {} characters, {} tokens whole\n",
-        whole
-            .iter()
-            .map(|block| block.chars().count())
-            .sum::<usize>(),
+        whole.iter().map(|block| block.chars().count()).sum::<usize>(),
         meta["tokens"]
     );
     println!("| budget | letters | cut | characters of text | planned | real | chunks |");
     println!("|---|---|---|---|---|---|---|");
     for budget in BUDGETS {
         let (blocks, meta) = ask(&mut client, "mail_read", &read, *budget).await;
-        let shown: usize = blocks[1..blocks.len() - 1]
-            .iter()
-            .map(|block| block.chars().count())
-            .sum();
+        let shown: usize =
+            blocks[1..blocks.len() - 1].iter().map(|block| block.chars().count()).sum();
         let levels = meta["levels"].as_object();
         println!(
             "| {budget} | {} | {} | {shown} | {} | {} | {} |",

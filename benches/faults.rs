@@ -103,10 +103,8 @@ type Found = Arc<Mutex<Rows>>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let wanted: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|word| !word.starts_with('-'))
-        .collect();
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let begin = Instant::now();
     let found = Found::default();
     let jobs: Vec<(&'static str, &'static str)> = WRITES
@@ -118,11 +116,8 @@ async fn main() -> ExitCode {
         })
         .collect();
     for provider in ["google", "microsoft"] {
-        let names: Vec<&str> = jobs
-            .iter()
-            .filter(|(at, _)| *at == provider)
-            .map(|(_, name)| *name)
-            .collect();
+        let names: Vec<&str> =
+            jobs.iter().filter(|(at, _)| *at == provider).map(|(_, name)| *name).collect();
         let lanes = (0..LANES.min(names.len())).map(|lane| {
             let mine: Vec<&'static str> = names.iter().copied().skip(lane).step_by(LANES).collect();
             self::lane(provider, mine, found.clone())
@@ -216,23 +211,17 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
         );
         std::fs::write(mail.join("hello.eml"), letter).unwrap();
     }
-    let sandbox = Sandbox::start(Options {
-        mail: Some(folder.path().join("mail")),
-        ..Options::default()
-    })
-    .await
-    .unwrap();
+    let sandbox =
+        Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })
+            .await
+            .unwrap();
     let home = folder.path().join("home");
     let files = folder.path().join("files");
     std::fs::create_dir_all(&files).unwrap();
     let settings = settings(sandbox.base(), &home, &files);
     let app = App::new(config(&settings));
     sign_in(&app, provider).await;
-    let lane = Lane {
-        settings,
-        home,
-        app,
-    };
+    let lane = Lane { settings, home, app };
     let mut room = Room {
         client: lane.client().await,
         sandbox: &sandbox,
@@ -262,9 +251,7 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
             let turns: Vec<u64> = match fault {
                 Fault::Full | Fault::Locked => vec![0],
                 Fault::Killed | Fault::Cancelled => (0..=writes.min(TURNS)).collect(),
-                _ => (1..=writes.min(TURNS))
-                    .chain((writes > 1).then_some(0))
-                    .collect(),
+                _ => (1..=writes.min(TURNS)).chain((writes > 1).then_some(0)).collect(),
             };
             for nth in turns {
                 number += 1;
@@ -280,9 +267,7 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
 
 impl Lane {
     async fn client(&self) -> Client {
-        Client::with(self.app.server(), Some(|_| true))
-            .await
-            .unwrap()
+        Client::with(self.app.server(), Some(|_| true)).await.unwrap()
     }
 
     /// Makes one write while something is broken, and says what became of it.
@@ -337,12 +322,7 @@ impl Lane {
         let log: Vec<&Value> = lines.iter().filter(|line| line["tool"] == tool).collect();
         let line = log.last().map_or("no line", |line| outcome(line));
         let done = room.done(case).await;
-        let mut cell = Cell {
-            said: answered,
-            done,
-            line: line.to_owned(),
-            wrong: None,
-        };
+        let mut cell = Cell { said: answered, done, line: line.to_owned(), wrong: None };
         cell.wrong = judged(fault, begun, &cell, &text);
         // Whoever follows the advice does nothing twice.
         let again = case.name != "mail send"
@@ -402,9 +382,7 @@ impl Lane {
     /// The lines of the audit log.
     fn log(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.home.join("audit.jsonl")).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     async fn database(&self) -> SqliteConnection {
@@ -431,10 +409,7 @@ impl Lane {
                     ),
                     false => format!("DROP TRIGGER {name}"),
                 };
-                sqlx::query(AssertSqlSafe(statement))
-                    .execute(&mut raw)
-                    .await
-                    .unwrap();
+                sqlx::query(AssertSqlSafe(statement)).execute(&mut raw).await.unwrap();
             }
         }
     }
@@ -442,10 +417,7 @@ impl Lane {
     /// Keeps the store locked until what is returned is dropped.
     async fn locked(&self) -> SqliteConnection {
         let mut raw = self.database().await;
-        sqlx::query("BEGIN IMMEDIATE")
-            .execute(&mut raw)
-            .await
-            .unwrap();
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut raw).await.unwrap();
         raw
     }
 }
@@ -513,15 +485,9 @@ fn settings(base: &str, home: &Path, files: &Path) -> Vec<(&'static str, String)
         ("DAYSHEET_SENDS_PER_HOUR", "10000".to_owned()),
         ("DAYSHEET_RECIPIENTS_PER_HOUR", "10000".to_owned()),
         ("DAYSHEET_GMAIL_URL", format!("{base}/")),
-        (
-            "DAYSHEET_GOOGLE_CALENDAR_URL",
-            format!("{base}/calendar/v3/"),
-        ),
+        ("DAYSHEET_GOOGLE_CALENDAR_URL", format!("{base}/calendar/v3/")),
         ("DAYSHEET_GOOGLE_PEOPLE_URL", format!("{base}/")),
-        (
-            "DAYSHEET_GOOGLE_AUTH_URL",
-            format!("{base}/o/oauth2/v2/auth"),
-        ),
+        ("DAYSHEET_GOOGLE_AUTH_URL", format!("{base}/o/oauth2/v2/auth")),
         ("DAYSHEET_GOOGLE_TOKEN_URL", format!("{base}/token")),
         ("DAYSHEET_GOOGLE_CLIENT_ID", "bench".to_owned()),
         ("DAYSHEET_GRAPH_URL", format!("{base}/v1.0/")),

@@ -44,12 +44,10 @@ async fn main() {
         std::fs::create_dir_all(&mail).unwrap();
         std::fs::write(mail.join("all.mbox"), mbox(owner, start)).unwrap();
     }
-    let sandbox = Sandbox::start(Options {
-        mail: Some(folder.path().join("mail")),
-        ..Options::default()
-    })
-    .await
-    .unwrap();
+    let sandbox =
+        Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })
+            .await
+            .unwrap();
     assert_eq!(sandbox.report().messages, 2 * EACH);
     let home = folder.path().join("home");
     let settings = settings(sandbox.base(), &home);
@@ -81,10 +79,7 @@ async fn main() {
     }
     assert_eq!((rows, seen.len()), (2 * EACH, 2 * EACH));
     println!("two accounts of {EACH} messages, {PAGE} rows a page");
-    println!(
-        "  every message exactly once, newest first: {rows} in {} pages",
-        times.len()
-    );
+    println!("  every message exactly once, newest first: {rows} in {} pages", times.len());
     // Not the first and the last page: the one opens connections, the other is
     // not full.
     let median = |times: &[Duration]| {
@@ -94,10 +89,7 @@ async fn main() {
     };
     let first = median(&times[1..=ENDS]);
     let last = median(&times[times.len() - 1 - ENDS..times.len() - 1]);
-    println!(
-        "  a page at the end : one at the start: {:.2} (at most 2)",
-        last / first
-    );
+    println!("  a page at the end : one at the start: {:.2} (at most 2)", last / first);
     if let Some(most) = server.most_memory() {
         println!("  the server's memory, at most: {most:.1} MB (under 60)");
     }
@@ -130,10 +122,7 @@ fn settings(base: &str, home: &Path) -> Vec<(&'static str, String)> {
         ("DAYSHEET_ZONE", "UTC".to_owned()),
         ("DAYSHEET_BROWSER", "print".to_owned()),
         ("DAYSHEET_GMAIL_URL", format!("{base}/")),
-        (
-            "DAYSHEET_GOOGLE_AUTH_URL",
-            format!("{base}/o/oauth2/v2/auth"),
-        ),
+        ("DAYSHEET_GOOGLE_AUTH_URL", format!("{base}/o/oauth2/v2/auth")),
         ("DAYSHEET_GOOGLE_TOKEN_URL", format!("{base}/token")),
         ("DAYSHEET_GOOGLE_CLIENT_ID", "bench".to_owned()),
         ("DAYSHEET_GRAPH_URL", format!("{base}/v1.0/")),
@@ -150,10 +139,7 @@ async fn sign_in(settings: &[(&str, String)]) {
     };
     let app = App::new(Config::from(var, None, None).unwrap());
     let mut client = Client::start(app.server()).await.unwrap();
-    for (provider, address) in [
-        ("google", "ana@example.com"),
-        ("microsoft", "bo@example.com"),
-    ] {
+    for (provider, address) in [("google", "ana@example.com"), ("microsoft", "bo@example.com")] {
         let add = json!({"op": "add", "provider": provider, "account": address});
         let answer = client.call("accounts", add).await.unwrap();
         let page = answer.blocks[0]
@@ -200,11 +186,9 @@ impl Server {
             .spawn()
             .unwrap();
         let mut server = Self { child, calls: 0 };
-        server.send(
-            &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        server.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": "bench", "version": "1"}}}),
-        );
+            "clientInfo": {"name": "bench", "version": "1"}}}));
         server.receive();
         server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         server
@@ -212,10 +196,8 @@ impl Server {
 
     fn search(&mut self, arguments: &Value) -> Value {
         self.calls += 1;
-        self.send(
-            &json!({"jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
-            "params": {"name": "mail_search", "arguments": arguments}}),
-        );
+        self.send(&json!({"jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
+            "params": {"name": "mail_search", "arguments": arguments}}));
         let answer = self.receive();
         let text = answer["result"]["content"][0]["text"].as_str();
         let text = text.unwrap_or_else(|| panic!("{answer}"));

@@ -74,12 +74,10 @@ async fn main() {
         );
         std::fs::write(mail.join("hello.eml"), letter).unwrap();
     }
-    let sandbox = Sandbox::start(Options {
-        mail: Some(folder.path().join("mail")),
-        ..Options::default()
-    })
-    .await
-    .unwrap();
+    let sandbox =
+        Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })
+            .await
+            .unwrap();
     let home = folder.path().join("home");
     let settings = settings(sandbox.base(), &home);
     sign_in(&settings).await;
@@ -111,9 +109,7 @@ async fn main() {
         sandbox.set_faults(Faults::default());
         let noted = sender.noted(&draft).await;
         *moments.entry(noted).or_default() += 1;
-        sender
-            .settle(&sandbox, &draft, "killed".to_owned(), &mut tally)
-            .await;
+        sender.settle(&sandbox, &draft, "killed".to_owned(), &mut tally).await;
     }
     tally.print("the process is killed (kill -9)");
     for (moment, count) in &moments {
@@ -151,11 +147,8 @@ impl Tally {
     }
 
     fn print(&self, what: &str) {
-        let answers: Vec<String> = self
-            .answers
-            .iter()
-            .map(|(answer, count)| format!("{count} {answer}"))
-            .collect();
+        let answers: Vec<String> =
+            self.answers.iter().map(|(answer, count)| format!("{count} {answer}")).collect();
         println!("{what:40} {:8}  {}", self.letters, answers.join(", "));
     }
 }
@@ -196,8 +189,7 @@ impl Sender {
         let arguments = json!({"account": account, "to": [RECIPIENT], "subject": "Proof", "body": "The proof."});
         let answer = self.call("mail_draft", arguments).await;
         let line = answer.lines().find_map(|line| line.strip_prefix("draft: "));
-        line.unwrap_or_else(|| panic!("no draft in {answer}"))
-            .to_owned()
+        line.unwrap_or_else(|| panic!("no draft in {answer}")).to_owned()
     }
 
     /// Sends a draft; the word of the outcome.
@@ -238,10 +230,7 @@ impl Sender {
             Some(said) if said != found => tally.untrue += 1,
             Some(_) => {}
         }
-        *tally
-            .answers
-            .entry(format!("{first} -> {last}"))
-            .or_default() += 1;
+        *tally.answers.entry(format!("{first} -> {last}")).or_default() += 1;
     }
 
     /// The Message-ID that the audit log has of a draft.
@@ -311,10 +300,7 @@ fn settings(base: &str, home: &Path) -> Vec<(&'static str, String)> {
         ("DAYSHEET_SENDS_PER_HOUR", "10000".to_owned()),
         ("DAYSHEET_RECIPIENTS_PER_HOUR", "10000".to_owned()),
         ("DAYSHEET_GMAIL_URL", format!("{base}/")),
-        (
-            "DAYSHEET_GOOGLE_AUTH_URL",
-            format!("{base}/o/oauth2/v2/auth"),
-        ),
+        ("DAYSHEET_GOOGLE_AUTH_URL", format!("{base}/o/oauth2/v2/auth")),
         ("DAYSHEET_GOOGLE_TOKEN_URL", format!("{base}/token")),
         ("DAYSHEET_GOOGLE_CLIENT_ID", "bench".to_owned()),
         ("DAYSHEET_GRAPH_URL", format!("{base}/v1.0/")),

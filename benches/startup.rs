@@ -109,8 +109,6 @@ fn main() {
         );
         end(child);
     }
-    let size = std::fs::metadata(env!("CARGO_BIN_EXE_daysheet"))
-        .unwrap()
-        .len();
+    let size = std::fs::metadata(env!("CARGO_BIN_EXE_daysheet")).unwrap().len();
     println!("binary: {:.1} MB", size as f64 / 1e6);
 }

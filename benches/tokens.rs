@@ -51,9 +51,7 @@ async fn main() {
     };
     let config = Config::from(var, None, None).unwrap();
     let who = Who::These(SIGN_INS);
-    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who)
-        .await
-        .unwrap();
+    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
     let mut client = Client::start(app.server()).await.unwrap();
     println!("ten messages of the sample mailbox, in tokens of {TOKENIZER}");
     for (provider, most, of_ours, of_theirs) in TARGETS {
@@ -88,17 +86,9 @@ async fn main() {
         line("the table", ours, "", &format!("at most {most}"));
         line("the table and its notes", with_notes, "", "");
         let others = [
-            (
-                "compact JSON of the same columns, provider ids",
-                rows,
-                Some(of_ours),
-            ),
+            ("compact JSON of the same columns, provider ids", rows, Some(of_ours)),
             ("the same, with the ids that we ask for", immutable, None),
-            (
-                "compact JSON of the API's own values",
-                Value::from(own).to_string(),
-                Some(of_theirs),
-            ),
+            ("compact JSON of the API's own values", Value::from(own).to_string(), Some(of_theirs)),
             ("the API's JSON, whole", Value::from(raw).to_string(), None),
         ];
         for (what, text, wanted) in others {
@@ -114,21 +104,13 @@ async fn main() {
     println!("the notations, of the same rows and columns");
     let account = "google:mira@example.com";
     for (what, tool, arguments) in [
-        (
-            "ten messages",
-            "mail_search",
-            json!({"account": account, "limit": 10}),
-        ),
+        ("ten messages", "mail_search", json!({"account": account, "limit": 10})),
         (
             "eleven events",
             "calendar_search",
             json!({"from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11}),
         ),
-        (
-            "a mailbox's folders",
-            "lookup",
-            json!({"kind": "folders", "account": account}),
-        ),
+        ("a mailbox's folders", "lookup", json!({"kind": "folders", "account": account})),
     ] {
         notations(&mut client, what, tool, arguments).await;
     }
@@ -179,10 +161,7 @@ async fn events(client: &mut Client, account: &str) {
         "account": account, "from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11,
         "fields": ["id", "start", "end", "title", "where", "organizer", "people", "flags"],
     });
-    let table = client
-        .call("calendar_search", arguments.clone())
-        .await
-        .unwrap();
+    let table = client.call("calendar_search", arguments.clone()).await.unwrap();
     let mut arguments = arguments;
     arguments["format"] = "json".into();
     let same = client.call("calendar_search", arguments).await.unwrap();

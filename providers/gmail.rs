@@ -77,9 +77,7 @@ macro_rules! page {
             call = call.q($q);
         }
         if let Some(folder) = &$ask.folder {
-            call = call
-                .add_label_ids(folder)
-                .include_spam_trash(hidden(folder));
+            call = call.add_label_ids(folder).include_spam_trash(hidden(folder));
         }
         if let Some(token) = &$ask.cursor {
             call = call.page_token(token);
@@ -154,10 +152,7 @@ impl Gmail {
         F: Future<Output = Result<Value>>,
     {
         if projection.within(has) {
-            return Ok(Page {
-                items: listed,
-                ..Page::default()
-            });
+            return Ok(Page { items: listed, ..Page::default() });
         }
         let ids = ids(&listed);
         let calls: Vec<F> = ids.iter().cloned().map(get).collect();
@@ -243,10 +238,9 @@ impl Gmail {
         }
         let lacks = |term: &Term| gmail_query::labelled(term).is_some_and(|name| !is_known(name));
         let query = &query.without(&lacks);
-        if let (true, Some((name, _))) = (
-            *query == Query::Any(Vec::new()),
-            wanted.iter().find(|(name, _)| !is_known(name)),
-        ) {
+        if let (true, Some((name, _))) =
+            (*query == Query::Any(Vec::new()), wanted.iter().find(|(name, _)| !is_known(name)))
+        {
             return Err(refused(name));
         }
         let by_id = |id: &str| {
@@ -288,10 +282,7 @@ impl Gmail {
             ))
             .next("read it with body=text or body=headers"));
         }
-        let only_raw = Projection {
-            paths: vec!["raw".to_owned()],
-            ..Projection::default()
-        };
+        let only_raw = Projection { paths: vec!["raw".to_owned()], ..Projection::default() };
         let answer = self.message(id, &only_raw, "raw").await?;
         let (bytes, damaged) = gmail_letter::decode(text(&answer, "raw"));
         let mut notes = Vec::new();
@@ -367,21 +358,13 @@ impl Mailbox for Gmail {
         projection: &Projection,
         form: BodyForm,
     ) -> Vec<Result<Letter>> {
-        let calls: Vec<_> = ids
-            .iter()
-            .map(|id| self.letter(id, projection, form))
-            .collect();
-        stream::iter(calls)
-            .buffered(LETTERS_AT_ONCE)
-            .collect()
-            .await
+        let calls: Vec<_> = ids.iter().map(|id| self.letter(id, projection, form)).collect();
+        stream::iter(calls).buffered(LETTERS_AT_ONCE).collect().await
     }
 
     async fn thread(&self, id: &str) -> Result<Vec<String>> {
-        let ids_alone = Projection {
-            paths: vec!["messages/id".to_owned()],
-            ..Projection::default()
-        };
+        let ids_alone =
+            Projection { paths: vec!["messages/id".to_owned()], ..Projection::default() };
         let answer = self.conversation(id, &ids_alone, "minimal").await?;
         Ok(ids(&list(&answer, "messages")))
     }
@@ -413,11 +396,7 @@ impl Gmail {
                 projection.headers.clear();
                 projection.paths.push("payload/headers".to_owned());
                 let item = self.message(id, &projection, "metadata").await?;
-                Ok(Letter {
-                    source: Some(gmail_letter::headers(&item)),
-                    item,
-                    ..Letter::default()
-                })
+                Ok(Letter { source: Some(gmail_letter::headers(&item)), item, ..Letter::default() })
             }
             BodyForm::Parts => {
                 // The tree of parts holds the headers too.
@@ -452,10 +431,7 @@ impl Gmail {
             let count = page.items.len() + page.failed.len();
             Some(Total::Exactly(u64::try_from(count).unwrap_or(u64::MAX)))
         } else {
-            answer
-                .get("resultSizeEstimate")
-                .and_then(Value::as_u64)
-                .map(Total::About)
+            answer.get("resultSizeEstimate").and_then(Value::as_u64).map(Total::About)
         };
         if ask.projection.names && !page.items.is_empty() {
             page.names = self.names().await?;
@@ -477,10 +453,7 @@ pub async fn address(config: &Config, token: &str) -> Result<String> {
         Err(error) => return Err(error),
     };
     if address.is_empty() {
-        return Err(Error::new(
-            Kind::Provider(200),
-            "Gmail did not say whose mailbox it is",
-        ));
+        return Err(Error::new(Kind::Provider(200), "Gmail did not say whose mailbox it is"));
     }
     Ok(address)
 }
@@ -497,27 +470,19 @@ fn hub(config: &Config, bearer: Bearer) -> Hub<Wire> {
 /// Gmail's ids are put into the path as they are by the generated client.
 fn check(id: &str) -> Result<()> {
     let fits = (1..=128).contains(&id.len())
-        && id
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     if fits {
         Ok(())
     } else {
-        Err(
-            Error::argument("the id is not one of Gmail's (letters, digits, `_` and `-`)")
-                .next("use a handle such as m12 from a search"),
-        )
+        Err(Error::argument("the id is not one of Gmail's (letters, digits, `_` and `-`)")
+            .next("use a handle such as m12 from a search"))
     }
 }
 
 /// The least of Gmail's formats that has what the projection reads.
 fn format(projection: &Projection) -> &'static str {
     let payload = |path: &String| path.split('/').any(|key| key == "payload");
-    if projection.paths.iter().any(payload) {
-        "metadata"
-    } else {
-        "minimal"
-    }
+    if projection.paths.iter().any(payload) { "metadata" } else { "minimal" }
 }
 
 /// A partial response mask for the projection.
@@ -562,12 +527,7 @@ fn name(label: &Value) -> Option<(String, String)> {
 fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<Note>) -> Result<Vec<Value>> {
     let mut items = match answer.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => items,
-        None if answer
-            .get("resultSizeEstimate")
-            .is_some_and(Value::is_number) =>
-        {
-            Vec::new()
-        }
+        None if answer.get("resultSizeEstimate").is_some_and(Value::is_number) => Vec::new(),
         _ => return Err(google::not_ours("list")),
     };
     let most = limit(ask) as usize;
@@ -583,11 +543,7 @@ fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<Note>) -> Res
 }
 
 fn list(answer: &Value, key: &str) -> Vec<Value> {
-    answer
-        .get(key)
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default()
+    answer.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
 fn ids(items: &[Value]) -> Vec<String> {

@@ -83,10 +83,7 @@ impl Part {
     /// Puts fetched bytes, as base64url, in the place of the reference.
     pub fn bring(&mut self, data: String) {
         if let Self::Elsewhere { kind, .. } = self {
-            *self = Self::Here {
-                kind: std::mem::take(kind),
-                data,
-            };
+            *self = Self::Here { kind: std::mem::take(kind), data };
         }
     }
 }
@@ -115,10 +112,7 @@ impl Tree {
     pub fn letter(self, item: Value) -> Letter {
         let mut notes = self.notes;
         if self.inline_images > 0 {
-            notes.push(note!(
-                "{} inline images are not listed",
-                ours(&self.inline_images)
-            ));
+            notes.push(note!("{} inline images are not listed", ours(&self.inline_images)));
         }
         let parts = self
             .texts
@@ -140,14 +134,7 @@ impl Tree {
             Some(TextPart::Plain(found)) => Some(found.text),
             _ => None,
         };
-        Letter {
-            item,
-            parts,
-            invitation,
-            attachments: self.files,
-            notes,
-            ..Letter::default()
-        }
+        Letter { item, parts, invitation, attachments: self.files, notes, ..Letter::default() }
     }
 
     /// Sorts one part in; `inside` is the type of the multipart around it.
@@ -172,9 +159,7 @@ impl Tree {
         }
         if is_text(&mime) && filename.is_empty() && !is_attached(part) {
             if let Some(found) = form(part, &mime) {
-                self.texts.push(Alternatives {
-                    forms: vec![vec![found]],
-                });
+                self.texts.push(Alternatives { forms: vec![vec![found]] });
             }
         } else if inside == Some("multipart/related")
             && mime.starts_with("image/")
@@ -197,12 +182,8 @@ impl Tree {
             self.calendar = self.calendar.take().or(below.calendar.take());
             self.inline_images += below.inline_images;
             // An alternative inside an alternative is the richest of its own.
-            let form: Vec<Part> = below
-                .texts
-                .into_iter()
-                .filter_map(|mut text| text.forms.pop())
-                .flatten()
-                .collect();
+            let form: Vec<Part> =
+                below.texts.into_iter().filter_map(|mut text| text.forms.pop()).flatten().collect();
             if !form.is_empty() {
                 forms.push(form);
             }
@@ -246,10 +227,7 @@ impl Part {
         Some(if kind.html {
             TextPart::Html(text)
         } else {
-            TextPart::Plain(PlainText {
-                text,
-                flowed: kind.flowed,
-            })
+            TextPart::Plain(PlainText { text, flowed: kind.flowed })
         })
     }
 }
@@ -257,12 +235,7 @@ impl Part {
 /// The header lines of a message, in its order.
 pub fn headers(item: &Value) -> String {
     let mut lines = String::new();
-    for header in item
-        .pointer("/payload/headers")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+    for header in item.pointer("/payload/headers").and_then(Value::as_array).into_iter().flatten() {
         lines.push_str(text(header, "name"));
         lines.push_str(": ");
         lines.push_str(text(header, "value"));
@@ -301,15 +274,9 @@ fn form(part: &Value, mime: &str) -> Option<Part> {
     let body = part.get("body")?;
     let attachment = text(body, "attachmentId");
     if let Some(data) = body.get("data").and_then(Value::as_str) {
-        return Some(Part::Here {
-            kind,
-            data: data.to_owned(),
-        });
+        return Some(Part::Here { kind, data: data.to_owned() });
     }
-    (!attachment.is_empty()).then(|| Part::Elsewhere {
-        kind,
-        attachment: attachment.to_owned(),
-    })
+    (!attachment.is_empty()).then(|| Part::Elsewhere { kind, attachment: attachment.to_owned() })
 }
 
 fn content_type(value: &str) -> ContentType {
@@ -319,9 +286,7 @@ fn content_type(value: &str) -> ContentType {
         return ContentType::default();
     };
     let is = |name: &str, wanted: &str| {
-        found
-            .attribute(name)
-            .is_some_and(|value| value.eq_ignore_ascii_case(wanted))
+        found.attribute(name).is_some_and(|value| value.eq_ignore_ascii_case(wanted))
     };
     ContentType {
         html: false,
@@ -335,12 +300,8 @@ pub(super) fn is_text(mime: &str) -> bool {
 }
 
 pub(super) fn is_attached(part: &Value) -> bool {
-    header(part, "Content-Disposition").is_some_and(|value| {
-        value
-            .trim_start()
-            .to_ascii_lowercase()
-            .starts_with("attachment")
-    })
+    header(part, "Content-Disposition")
+        .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("attachment"))
 }
 
 pub(super) fn header<'v>(part: &'v Value, name: &str) -> Option<&'v str> {

@@ -8,15 +8,8 @@ use crate::query::{PLACES, Part, Query, State, Term};
 use crate::text::Note;
 
 /// Gmail's own categories; any other category is searched for as a label.
-const CATEGORIES: &[&str] = &[
-    "primary",
-    "social",
-    "promotions",
-    "updates",
-    "forums",
-    "reservations",
-    "purchases",
-];
+const CATEGORIES: &[&str] =
+    &["primary", "social", "promotions", "updates", "forums", "reservations", "purchases"];
 
 /// A query in Gmail's language.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,10 +27,7 @@ pub fn compile(query: &Query) -> Compiled {
     match query {
         // The outermost AND needs no parentheses.
         Query::All(parts) => {
-            let parts: Vec<_> = parts
-                .iter()
-                .map(|part| write(part, false, &mut notes))
-                .collect();
+            let parts: Vec<_> = parts.iter().map(|part| write(part, false, &mut notes)).collect();
             compiled.q = parts.join(" ");
         }
         other => compiled.q = write(other, false, &mut notes),
@@ -92,10 +82,7 @@ fn write(query: &Query, negated: bool, notes: &mut Vec<Note>) -> String {
 }
 
 fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<Note>) -> String {
-    let parts: Vec<_> = parts
-        .iter()
-        .map(|part| write(part, negated, notes))
-        .collect();
+    let parts: Vec<_> = parts.iter().map(|part| write(part, negated, notes)).collect();
     format!("({})", parts.join(between))
 }
 
@@ -133,15 +120,9 @@ pub(super) fn is_category(name: &str) -> bool {
 
 /// Quotes whatever Gmail could take for syntax.
 fn quote(text: &str) -> String {
-    let plain = text
-        .chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_'))
+    let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_'))
         && !matches!(text, "OR" | "AND" | "AROUND");
-    if plain {
-        text.to_owned()
-    } else {
-        format!("\"{}\"", text.replace('"', " "))
-    }
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', " ")) }
 }
 
 /// A label's name as Gmail's search spells it.

@@ -89,15 +89,10 @@ pub struct Service {
 }
 
 /// Mail, and the people one writes to.
-pub const GMAIL: &Service = &Service {
-    name: "Gmail",
-    apis: "the Gmail API and the People API",
-};
+pub const GMAIL: &Service = &Service { name: "Gmail", apis: "the Gmail API and the People API" };
 /// Calendars.
-pub const CALENDAR: &Service = &Service {
-    name: "Google Calendar",
-    apis: "the Google Calendar API",
-};
+pub const CALENDAR: &Service =
+    &Service { name: "Google Calendar", apis: "the Google Calendar API" };
 
 /// One account's way to one of Google's services.
 pub struct Google {
@@ -167,10 +162,7 @@ impl Delegate for Watch {
 impl Google {
     /// A way to a service with the tokens of one account.
     pub fn new(config: &Config, tokens: TokenSource, service: &'static Service) -> Self {
-        Self {
-            pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, config.look),
-            service,
-        }
+        Self { pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, config.look), service }
     }
 
     /// The token source in the form that the generated hub takes.
@@ -275,9 +267,7 @@ impl Google {
                 if written.is_some() {
                     request = request.header(CONTENT_TYPE, "application/json");
                 }
-                let request = request
-                    .body(written.unwrap_or_default())
-                    .map_err(unwritten)?;
+                let request = request.body(written.unwrap_or_default()).map_err(unwritten)?;
                 let answer = net::send_within(request, time).await.map_err(open)?;
                 if answer.status().is_success() && answer.body().is_empty() {
                     return Ok(Value::Null);
@@ -398,10 +388,9 @@ fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> R
             },
         )),
         Generated::Io(_) => Err(broken_off()),
-        other => Err(Error::new(
-            Kind::Internal,
-            format!("the Google client refused our call: {other}"),
-        )),
+        other => {
+            Err(Error::new(Kind::Internal, format!("the Google client refused our call: {other}")))
+        }
     }
 }
 
@@ -418,11 +407,8 @@ fn json(body: &[u8]) -> Result<Value> {
 
 /// An answer that is not what was asked for.
 pub fn not_ours(what: &str) -> Error {
-    Error::new(
-        Kind::Provider(502),
-        format!("Google answered with something that is no {what}"),
-    )
-    .next("try again; if it stays so, check the endpoint URLs in the settings")
+    Error::new(Kind::Provider(502), format!("Google answered with something that is no {what}"))
+        .next("try again; if it stays so, check the endpoint URLs in the settings")
 }
 
 /// The list of an answer that always has one.
@@ -443,9 +429,7 @@ pub fn listed(mut answer: Value, key: &str) -> Result<Vec<Value>> {
 /// [`Kind::Provider`] for an answer that is no such page.
 pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Value]> {
     let known = |members: &Map<String, Value>| {
-        members
-            .keys()
-            .all(|member| others.contains(&member.as_str()))
+        members.keys().all(|member| others.contains(&member.as_str()))
     };
     match (answer.get(key), answer.as_object()) {
         (Some(Value::Array(items)), _) => Ok(items),
@@ -461,9 +445,7 @@ fn broken_off() -> Error {
 /// The reason that Google's newer APIs give among the details of an error.
 fn detail(error: &Value) -> Option<&str> {
     let details = error.get("details")?.as_array()?;
-    details
-        .iter()
-        .find_map(|detail| detail.get("reason").and_then(Value::as_str))
+    details.iter().find_map(|detail| detail.get("reason").and_then(Value::as_str))
 }
 
 /// Google's error answer, in our kinds.
@@ -481,10 +463,7 @@ fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
     );
     // The message is Google's own; it is one line and holds no mail. It is made
     // as harmless as any stranger's text all the same.
-    let (said, _) = clip(
-        cell(text("message").lines().next().unwrap_or_default()),
-        200,
-    );
+    let (said, _) = clip(cell(text("message").lines().next().unwrap_or_default()), 200);
     let said = said.trim_end_matches('.');
     let message = if said.is_empty() {
         format!("Google answered with status {}", seen.status)
@@ -495,11 +474,7 @@ fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
     match seen.status {
         429 => Error::new(Kind::RateLimited(seen.retry_after), message),
         403 if limited => Error::new(Kind::RateLimited(seen.retry_after), message),
-        403 if matches!(
-            reason,
-            "insufficientPermissions" | "ACCESS_TOKEN_SCOPE_INSUFFICIENT"
-        ) =>
-        {
+        403 if matches!(reason, "insufficientPermissions" | "ACCESS_TOKEN_SCOPE_INSUFFICIENT") => {
             Error::new(Kind::Auth, "the sign-in does not allow this")
                 .next("run `daysheet account add google` and leave all permissions ticked")
         }
@@ -511,16 +486,14 @@ fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
             "enable {} under APIs & Services, Library, and try again in a minute",
             service.apis
         )),
-        403 if reason == "forbiddenForNonOrganizer" => Error::new(
-            Kind::Provider(403),
-            "only who called the meeting may change this of it",
-        )
-        .next("ask the organizer, or answer with calendar_respond"),
-        403 if reason == "requiredAccessLevel" => Error::new(
-            Kind::Provider(403),
-            "this account may not do this in that calendar",
-        )
-        .next("call lookup with kind=calendars to see what it may do where"),
+        403 if reason == "forbiddenForNonOrganizer" => {
+            Error::new(Kind::Provider(403), "only who called the meeting may change this of it")
+                .next("ask the organizer, or answer with calendar_respond")
+        }
+        403 if reason == "requiredAccessLevel" => {
+            Error::new(Kind::Provider(403), "this account may not do this in that calendar")
+                .next("call lookup with kind=calendars to see what it may do where")
+        }
         404 => missing(),
         400 if said.starts_with("Invalid id") => missing(),
         410 if reason == "deleted" => missing(),

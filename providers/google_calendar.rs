@@ -86,13 +86,7 @@ impl GoogleCalendar {
         hub.base_url(base.as_str().to_owned());
         hub.root_url(base.as_str().to_owned());
         hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
-        Ok(Self {
-            hub,
-            google,
-            base,
-            own: account.email.clone(),
-            calendars: Mutex::new(None),
-        })
+        Ok(Self { hub, google, base, own: account.email.clone(), calendars: Mutex::new(None) })
     }
 
     /// The account's calendars, the main one first, remembered for a while.
@@ -131,9 +125,7 @@ impl GoogleCalendar {
     async fn primary(&self) -> Result<String> {
         let calendars = self.listed().await?;
         let main = calendars.first().filter(|first| flag(first, "primary"));
-        Ok(main
-            .and_then(|main| some(main, "id"))
-            .unwrap_or(PRIMARY.to_owned()))
+        Ok(main.and_then(|main| some(main, "id")).unwrap_or(PRIMARY.to_owned()))
     }
 
     /// The calendar and the event that an id means.
@@ -187,11 +179,7 @@ impl GoogleCalendar {
         for item in &mut items {
             read::place(item, calendar, &self.own);
         }
-        Ok(Page {
-            items,
-            next: some(&answer, "nextPageToken"),
-            ..Page::default()
-        })
+        Ok(Page { items, next: some(&answer, "nextPageToken"), ..Page::default() })
     }
 
     /// The events of one calendar that have this UID.
@@ -348,10 +336,8 @@ fn check(id: &str) -> Result<()> {
     if fits && check_calendar(calendar).is_ok() {
         return Ok(());
     }
-    Err(
-        Error::argument("the id is not one of Google Calendar's (calendar/event)")
-            .next("use a handle such as e12 from a search"),
-    )
+    Err(Error::argument("the id is not one of Google Calendar's (calendar/event)")
+        .next("use a handle such as e12 from a search"))
 }
 
 fn check_calendar(id: &str) -> Result<()> {
@@ -361,10 +347,8 @@ fn check_calendar(id: &str) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(
-        Error::argument("the id is not that of a calendar at Google")
-            .next("use a handle such as c2 from lookup kind=calendars"),
-    )
+    Err(Error::argument("the id is not that of a calendar at Google")
+        .next("use a handle such as c2 from lookup kind=calendars"))
 }
 
 /// A page token that Google refuses is one that has become too old.

@@ -53,10 +53,7 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
         put("organizer", person(organizer));
     }
     if let Some(guests) = change.guests.as_ref().filter(|guests| !guests.is_empty()) {
-        put(
-            "attendees",
-            guests.iter().map(|one| asked(one, None)).collect(),
-        );
+        put("attendees", guests.iter().map(|one| asked(one, None)).collect());
     }
     if let Some(Some(repeat)) = &change.repeat {
         let start = change.time.as_ref().map(|(start, _)| timed(start));
@@ -88,11 +85,9 @@ pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value>
             body.insert(key.to_owned(), value);
         }
     };
-    for (key, said) in [
-        ("summary", &change.title),
-        ("location", &change.place),
-        ("description", &change.notes),
-    ] {
+    for (key, said) in
+        [("summary", &change.title), ("location", &change.place), ("description", &change.notes)]
+    {
         if let Some(said) = said {
             put(key, or_null(said));
         }
@@ -117,9 +112,7 @@ pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value>
             put("recurrence", recurrence(repeat, start));
         }
     }
-    let meets = current
-        .get("conferenceData")
-        .is_some_and(|one| !one.is_null());
+    let meets = current.get("conferenceData").is_some_and(|one| !one.is_null());
     match change.online {
         Some(true) if !meets => put("conferenceData", meeting(request)),
         Some(false) => put("conferenceData", Value::Null),
@@ -148,10 +141,8 @@ pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone
     let mut people = list(current, "attendees").to_vec();
     let me = people.iter_mut().find(|one| is_own(one, own));
     let Some(me) = me.and_then(Value::as_object_mut) else {
-        return Err(
-            Error::argument("the account is not among those who are asked to this event")
-                .next("answer the copy in your own calendar, or change it with calendar_save"),
-        );
+        return Err(Error::argument("the account is not among those who are asked to this event")
+            .next("answer the copy in your own calendar, or change it with calendar_save"));
     };
     let word = match response.answer {
         Answer::Accepted => "accepted",
@@ -352,17 +343,13 @@ fn asked(guest: &Guest, known: Option<&Value>) -> Value {
 fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
     whole(current)?;
     let known = list(current, "attendees");
-    let mut people: Vec<Value> = known
-        .iter()
-        .filter(|one| flag(one, "organizer"))
-        .cloned()
-        .collect();
+    let mut people: Vec<Value> =
+        known.iter().filter(|one| flag(one, "organizer")).cloned().collect();
     let mut asked: Vec<Value> = guests
         .iter()
         .map(|guest| {
-            let one = known
-                .iter()
-                .find(|one| text(one, "email").eq_ignore_ascii_case(&guest.address));
+            let one =
+                known.iter().find(|one| text(one, "email").eq_ignore_ascii_case(&guest.address));
             asked(guest, one)
         })
         .collect();
@@ -390,10 +377,8 @@ fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
 /// Refuses to write a list of people that is not known whole.
 fn whole(current: &Value) -> Result<()> {
     if flag(current, "attendeesOmitted") {
-        return Err(
-            Error::argument("Google does not tell everybody who is asked to this event")
-                .next("change its people in Google Calendar itself"),
-        );
+        return Err(Error::argument("Google does not tell everybody who is asked to this event")
+            .next("change its people in Google Calendar itself"));
     }
     Ok(())
 }
@@ -415,24 +400,16 @@ fn show_new(body: &mut Map<String, Value>, change: &Change) -> Result<()> {
         Some(Show::Focus) => ("focusTime", "focus time"),
         Some(Show::Elsewhere) => ("workingLocation", "a working place"),
     };
-    let asks = change
-        .guests
-        .as_ref()
-        .is_some_and(|guests| !guests.is_empty());
+    let asks = change.guests.as_ref().is_some_and(|guests| !guests.is_empty());
     if asks || change.online == Some(true) {
-        return Err(
-            Error::argument(format!("at Google, {name} has no people and no meeting"))
-                .next("leave out people and online, or use show=busy"),
-        );
+        return Err(Error::argument(format!("at Google, {name} has no people and no meeting"))
+            .next("leave out people and online, or use show=busy"));
     }
     put("eventType", kind.into());
     match kind {
         // Nobody's invitation is declined unasked.
         "outOfOffice" => {
-            put(
-                "outOfOfficeProperties",
-                json!({"autoDeclineMode": "declineNone"}),
-            );
+            put("outOfOfficeProperties", json!({"autoDeclineMode": "declineNone"}));
         }
         "focusTime" => {
             put(

@@ -93,15 +93,9 @@ pub fn facts(event: &Value, own: &str) -> Option<Facts> {
     let guests: Vec<Guest> = people
         .iter()
         .filter(|person| !flag(person, "organizer"))
-        .map(|person| Guest {
-            me: is_me(person),
-            ..guest(person)
-        })
+        .map(|person| Guest { me: is_me(person), ..guest(person) })
         .collect();
-    let answer = guests
-        .iter()
-        .find(|guest| guest.me)
-        .and_then(|guest| guest.answer);
+    let answer = guests.iter().find(|guest| guest.me).and_then(|guest| guest.answer);
     let cancelled = text(event, "status") == "cancelled";
     let free = text(event, "transparency") == "transparent"
         || text(event, "eventType") == "workingLocation";
@@ -112,10 +106,7 @@ pub fn facts(event: &Value, own: &str) -> Option<Facts> {
         original,
         start,
         end,
-        zone: event
-            .get("start")
-            .map(|start| text(start, "timeZone"))
-            .and_then(when::zone_name),
+        zone: event.get("start").map(|start| text(start, "timeZone")).and_then(when::zone_name),
         repeat: repeat(event),
         uid: some(event, "iCalUID"),
         title: text(event, "summary").to_owned(),
@@ -177,10 +168,7 @@ fn guest(person: &Value) -> Guest {
 
 /// How an event recurs, by its lines of RFC 5545.
 fn repeat(event: &Value) -> Option<Repeat> {
-    let lines: Vec<_> = list(event, "recurrence")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let lines: Vec<_> = list(event, "recurrence").iter().filter_map(Value::as_str).collect();
     if lines.is_empty() {
         return None;
     }
@@ -206,9 +194,7 @@ pub fn read_moment(value: &Value) -> Option<Moment> {
 fn link(event: &Value) -> Option<String> {
     some(event, "hangoutLink").or_else(|| {
         let entries = event.pointer("/conferenceData/entryPoints")?.as_array()?;
-        let video = entries
-            .iter()
-            .find(|entry| text(entry, "entryPointType") == "video");
+        let video = entries.iter().find(|entry| text(entry, "entryPointType") == "video");
         some(video.or(entries.first())?, "uri")
     })
 }
@@ -230,10 +216,7 @@ pub fn room(calendar: &Value) -> Option<Value> {
 /// Which members of a list's events to send, for paths that are read.
 pub fn mask(paths: &[String]) -> String {
     let mut wanted: Vec<&str> = Vec::new();
-    let read = paths
-        .iter()
-        .map(String::as_str)
-        .chain(FACTS.iter().copied());
+    let read = paths.iter().map(String::as_str).chain(FACTS.iter().copied());
     // `calendarId` is put in here.
     for path in read.filter(|path| *path != "calendarId") {
         if !wanted.iter().any(|whole| inside(path, whole)) {
@@ -246,23 +229,17 @@ pub fn mask(paths: &[String]) -> String {
 
 /// True if a path is another, or leads into it.
 fn inside(path: &str, whole: &str) -> bool {
-    path.strip_prefix(whole)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The list under a key, empty when there is none.
 pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value
-        .get(key)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The text under a key, unless it is empty.
 pub fn some(value: &Value, key: &str) -> Option<String> {
-    Some(text(value, key))
-        .filter(|text| !text.is_empty())
-        .map(str::to_owned)
+    Some(text(value, key)).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// True for a flag that is set.

@@ -21,22 +21,15 @@ const OTHER_FIELDS: &str = "names,emailAddresses,phoneNumbers";
 /// has no pages.
 const MOST: usize = 30;
 /// What a page has besides its people.
-const OF_A_PAGE: &[&str] = &[
-    "nextPageToken",
-    "nextSyncToken",
-    "totalItems",
-    "totalPeople",
-    "totalSize",
-];
+const OF_A_PAGE: &[&str] =
+    &["nextPageToken", "nextSyncToken", "totalItems", "totalPeople", "totalSize"];
 /// The most people that a page has.
 const IN_A_PAGE: usize = 1_000;
 /// Pages of the saved contacts, with at most 1,000 in each.
 const PAGES: usize = 100;
 /// What is searched, and what is read of those found.
-const SEARCHES: [(&str, &str); 2] = [
-    ("v1/people:searchContacts", FIELDS),
-    ("v1/otherContacts:search", OTHER_FIELDS),
-];
+const SEARCHES: [(&str, &str); 2] =
+    [("v1/people:searchContacts", FIELDS), ("v1/otherContacts:search", OTHER_FIELDS)];
 
 /// Finds people, saved contacts first. `warm` is the account's own, and true
 /// once its searches were announced.
@@ -73,11 +66,7 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
         }
     }
     found.truncate(people.limit);
-    Ok(Page {
-        items: found,
-        notes,
-        ..Page::default()
-    })
+    Ok(Page { items: found, notes, ..Page::default() })
 }
 
 /// Adds the saved contacts until there are `limit`; false if there are more than
@@ -130,11 +119,7 @@ async fn search(
     let size = limit.clamp(1, MOST).to_string();
     let mut cut = false;
     for (path, fields) in SEARCHES {
-        let url = address(
-            base,
-            path,
-            &[("query", q), ("readMask", fields), ("pageSize", &size)],
-        )?;
+        let url = address(base, path, &[("query", q), ("readMask", fields), ("pageSize", &size)])?;
         let answer = google.get(&url).await?;
         let results = page(&answer, "results", OF_A_PAGE)?;
         cut |= results.len() >= MOST;

@@ -228,10 +228,7 @@ struct Held {
 
 impl Held {
     fn new(bytes: Vec<u8>, turn: Option<Turn>) -> Self {
-        Self {
-            bytes: Full::new(Bytes::from(bytes)),
-            _turn: turn,
-        }
+        Self { bytes: Full::new(Bytes::from(bytes)), _turn: turn }
     }
 }
 

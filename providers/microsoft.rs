@@ -158,10 +158,7 @@ impl Graph {
     /// [`Kind::Provider`] if the link leads out of the API.
     pub fn linked(&self, link: &str) -> Result<String> {
         let outside = || {
-            Error::new(
-                Kind::Provider(200),
-                "Outlook's link to the next page leads out of its API",
-            )
+            Error::new(Kind::Provider(200), "Outlook's link to the next page leads out of its API")
         };
         let url = Url::parse(link).map_err(|_opaque| outside())?;
         let path = url.path().strip_prefix(self.base.path());
@@ -175,21 +172,14 @@ impl Graph {
     /// Gets JSON.
     pub async fn get(&self, request: &str) -> Result<Value> {
         let call = |_token| async { self.send(Call::get(request)).await?.json() };
-        self.pace
-            .call(call)
-            .await
-            .map_err(|error| self.whose(request, error))
+        self.pace.call(call).await.map_err(|error| self.whose(request, error))
     }
 
     /// Gets the JSON of a question that is too long for a path; it changes
     /// nothing, so it is tried again as any read.
     pub async fn ask(&self, request: &str, question: &Value) -> Result<Value> {
         let call = |_token| async {
-            let call = Call {
-                method: &Method::POST,
-                body: Some(question),
-                ..Call::get(request)
-            };
+            let call = Call { method: &Method::POST, body: Some(question), ..Call::get(request) };
             self.send(call).await?.json()
         };
         self.pace.call(call).await
@@ -207,18 +197,10 @@ impl Graph {
         body: Option<&Value>,
     ) -> Result<Option<Value>> {
         let call = |_token| async {
-            let call = Call {
-                method,
-                version,
-                body,
-                ..Call::get(request)
-            };
+            let call = Call { method, version, body, ..Call::get(request) };
             self.send(call).await?.some_json()
         };
-        self.pace
-            .change(call)
-            .await
-            .map_err(|error| self.whose(request, open(error)))
+        self.pace.change(call).await.map_err(|error| self.whose(request, open(error)))
     }
 
     /// Looks for what came of a write that broke off: see [`Pace::settle`].
@@ -263,19 +245,14 @@ impl Graph {
             let found = self.there(request).await?;
             Ok(found.is_none().then_some(Value::Null))
         };
-        self.write_for_sure(&Method::DELETE, request, version, None, gone)
-            .await
-            .map(drop)
+        self.write_for_sure(&Method::DELETE, request, version, None, gone).await.map(drop)
     }
 
     /// Has something done that is not tried again even when it came too often:
     /// a letter sent. The request has no body, and the answer none.
     pub async fn post_once(&self, request: &str) -> Result<()> {
         let call = |_token| async {
-            let call = Call {
-                method: &Method::POST,
-                ..Call::get(request)
-            };
+            let call = Call { method: &Method::POST, ..Call::get(request) };
             self.send(call).await?.some_json()
         };
         self.pace
@@ -294,10 +271,7 @@ impl Graph {
             let before = slow.fetch_add(1, Ordering::Relaxed);
             if before >= SLOW_ATTEMPTS {
                 // Broken off by the pace, which counts on more attempts.
-                return Ok(Err(Error::new(
-                    Kind::Timeout,
-                    "Outlook did not answer in time",
-                )));
+                return Ok(Err(Error::new(Kind::Timeout, "Outlook did not answer in time")));
             }
             let answer = self.send(Call::get(request)).await;
             match answer.and_then(Answer::json) {
@@ -344,16 +318,10 @@ impl Graph {
     /// Gets the bytes of something that is no JSON, at most `most` of them.
     pub async fn bytes(&self, request: &str, most: usize) -> Result<Vec<u8>> {
         let call = |_token| async {
-            let call = Call {
-                most,
-                ..Call::get(request)
-            };
+            let call = Call { most, ..Call::get(request) };
             self.send(call).await?.bytes()
         };
-        self.pace
-            .call(call)
-            .await
-            .map_err(|error| self.whose(request, error))
+        self.pace.call(call).await.map_err(|error| self.whose(request, error))
     }
 
     /// Makes one attempt. The SDK builds the request; our client sends it,
@@ -380,11 +348,7 @@ impl Graph {
         }
         let built = request.build().await.map_err(no_token)?;
         let built = built.build().map_err(|_opaque| unwritten())?;
-        let answer = self
-            .http
-            .execute(built)
-            .await
-            .map_err(|error| broken(&error))?;
+        let answer = self.http.execute(built).await.map_err(|error| broken(&error))?;
         read(answer, call.most).await
     }
 
@@ -393,9 +357,7 @@ impl Graph {
         Url::parse(url)
             .ok()
             .filter(|url| {
-                let below = url
-                    .path()
-                    .starts_with(self.base.path().trim_end_matches('/'));
+                let below = url.path().starts_with(self.base.path().trim_end_matches('/'));
                 url.origin() == self.base.origin() && below
             })
             .ok_or_else(|| Error::new(Kind::Internal, "a request to Outlook left its API"))
@@ -439,11 +401,8 @@ fn is_slow(error: &Error) -> bool {
 }
 
 pub(super) fn left_out() -> Error {
-    Error::new(
-        Kind::Provider(200),
-        "Outlook left one of several requests unanswered",
-    )
-    .next("try again")
+    Error::new(Kind::Provider(200), "Outlook left one of several requests unanswered")
+        .next("try again")
 }
 
 /// What failed such that a write may have been carried out all the same.

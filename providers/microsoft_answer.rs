@@ -51,12 +51,7 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> 
         }
         body.extend_from_slice(&some);
     }
-    Ok(Answer {
-        status,
-        retry_after,
-        body,
-        _turn: turn,
-    })
+    Ok(Answer { status, retry_after, body, _turn: turn })
 }
 
 /// True for the error that [`read`] gives for a long answer.
@@ -122,11 +117,8 @@ pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
 /// An answer that is JSON, and not what was asked for. To take it for nothing
 /// would make a broken service an empty mailbox.
 pub fn not_ours(what: &str) -> Error {
-    Error::new(
-        Kind::Provider(502),
-        format!("Outlook answered with something that is no {what}"),
-    )
-    .next("try again in a minute")
+    Error::new(Kind::Provider(502), format!("Outlook answered with something that is no {what}"))
+        .next("try again in a minute")
 }
 
 fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
@@ -191,10 +183,7 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     let code = text("code");
     let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
     // Made as harmless as any stranger's text.
-    let (said, _) = clip(
-        cell(text("message").lines().next().unwrap_or_default()),
-        200,
-    );
+    let (said, _) = clip(cell(text("message").lines().next().unwrap_or_default()), 200);
     let said = said.trim_end_matches('.');
     let message = match (said, code) {
         ("", "") => format!("Outlook answered with status {status}"),

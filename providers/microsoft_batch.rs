@@ -136,11 +136,7 @@ impl Graph {
             .collect();
         let body = &json!({ "requests": parts });
         let call = |_token| async {
-            let call = Call {
-                method: &Method::POST,
-                body: Some(body),
-                ..Call::get("$batch")
-            };
+            let call = Call { method: &Method::POST, body: Some(body), ..Call::get("$batch") };
             let found = sub_answers(self.send(call).await?.json()?)?;
             // A token that ended between the envelope and a part is renewed as any.
             let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));

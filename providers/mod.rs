@@ -214,10 +214,10 @@ impl Connect for Providers {
     fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>> {
         match provider {
             #[cfg(feature = "google")]
-            "google" if shared => Err(Error::argument(
-                "Gmail opens no mailbox with somebody else's sign-in",
-            )
-            .next("sign in to that mailbox itself")),
+            "google" if shared => {
+                Err(Error::argument("Gmail opens no mailbox with somebody else's sign-in")
+                    .next("sign in to that mailbox itself"))
+            }
             #[cfg(feature = "google")]
             "google" => Ok(google::scopes(access)),
             #[cfg(feature = "microsoft")]
@@ -237,13 +237,11 @@ fn unknown(provider: &str) -> Error {
         #[cfg(feature = "microsoft")]
         "microsoft",
     ];
-    Error::new(
-        Kind::Argument,
-        format!("the provider `{provider}` is not part of this build"),
+    Error::new(Kind::Argument, format!("the provider `{provider}` is not part of this build")).next(
+        if built.is_empty() {
+            "build with the feature `google` or `microsoft`".to_owned()
+        } else {
+            format!("use one of: {}", built.join(", "))
+        },
     )
-    .next(if built.is_empty() {
-        "build with the feature `google` or `microsoft`".to_owned()
-    } else {
-        format!("use one of: {}", built.join(", "))
-    })
 }

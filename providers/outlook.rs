@@ -111,17 +111,14 @@ impl Outlook {
 
     pub(super) async fn categories(&self, projection: &Projection) -> Result<Page> {
         let select = projection.roots().join(",");
-        let request = self
-            .graph
-            .mine("outlook/masterCategories", &[("$select", &select)]);
+        let request = self.graph.mine("outlook/masterCategories", &[("$select", &select)]);
         let answer = self.graph.get(&request).await?;
         let (mut items, all) = self.graph.all(answer, CATEGORIES, CATEGORY_PAGES).await?;
         items.sort_by_key(|item| text(item, "displayName").to_lowercase());
         let mut page = whole(items);
         if !all {
             page.total = None;
-            page.notes
-                .push("there are more categories than are read; some are missing".into());
+            page.notes.push("there are more categories than are read; some are missing".into());
         }
         Ok(page)
     }
@@ -138,17 +135,12 @@ impl Outlook {
         if !self.graph.is_shared() {
             return Ok(());
         }
-        Err(
-            Error::argument(format!("{what} are not available for a shared mailbox"))
-                .next("name the account of the person who signed in"),
-        )
+        Err(Error::argument(format!("{what} are not available for a shared mailbox"))
+            .next("name the account of the person who signed in"))
     }
 
     async fn settings(&self) -> Result<Page> {
-        let settings = self
-            .graph
-            .get(&self.graph.mine("mailboxSettings", &[]))
-            .await?;
+        let settings = self.graph.get(&self.graph.mine("mailboxSettings", &[])).await?;
         Ok(whole(vec![settings]))
     }
 }
@@ -225,9 +217,8 @@ impl Mailbox for Outlook {
                 good.push(id.as_str());
             }
         }
-        let mut letters = outlook_letter::fetch(&self.graph, &good, projection, form)
-            .await
-            .into_iter();
+        let mut letters =
+            outlook_letter::fetch(&self.graph, &good, projection, form).await.into_iter();
         checked
             .into_iter()
             .map(|checked| {
@@ -263,28 +254,22 @@ pub async fn address(config: &Config, token: &str, mailbox: Option<&str>) -> Res
     let user = own.owner(&[("$select", "mail,userPrincipalName")]);
     let address = main_address(&own.get(&user).await?).to_owned();
     if address.is_empty() {
-        return Err(Error::new(
-            Kind::Provider(200),
-            "Microsoft did not say whose mailbox it is",
-        ));
+        return Err(Error::new(Kind::Provider(200), "Microsoft did not say whose mailbox it is"));
     }
     if let Some(mailbox) = mailbox {
         let shared = Graph::new(config, TokenSource::fixed(token), Some(mailbox))?;
         let inbox = shared.mine("mailFolders/inbox", &[("$select", "id")]);
-        shared
-            .get(&inbox)
-            .await
-            .map_err(|error| match error.kind() {
-                Kind::NotFound | Kind::Provider(403) => Error::new(
-                    Kind::Provider(403),
-                    format!(
-                        "the mailbox {} is not shared with {address}, or does not exist",
-                        crate::text::brief(mailbox)
-                    ),
-                )
-                .next("ask its owner for access"),
-                _ => error,
-            })?;
+        shared.get(&inbox).await.map_err(|error| match error.kind() {
+            Kind::NotFound | Kind::Provider(403) => Error::new(
+                Kind::Provider(403),
+                format!(
+                    "the mailbox {} is not shared with {address}, or does not exist",
+                    crate::text::brief(mailbox)
+                ),
+            )
+            .next("ask its owner for access"),
+            _ => error,
+        })?;
     }
     Ok(address)
 }
@@ -330,22 +315,15 @@ pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
             .next(format!("use a handle such as {handle}")));
     }
     if id.len() <= 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(
-            Error::argument("the id looks like one of Gmail's, not one of Outlook's").next(
-                format!("name the Gmail account, or use a handle such as {handle}"),
-            ),
-        );
+        return Err(Error::argument("the id looks like one of Gmail's, not one of Outlook's")
+            .next(format!("name the Gmail account, or use a handle such as {handle}")));
     }
     Ok(())
 }
 
 /// A list that has no further page.
 fn whole(items: Vec<Value>) -> Page {
-    Page {
-        total: Some(Total::Exactly(count(items.len()))),
-        items,
-        ..Page::default()
-    }
+    Page { total: Some(Total::Exactly(count(items.len()))), items, ..Page::default() }
 }
 
 pub(super) fn count(len: usize) -> u64 {

@@ -30,10 +30,7 @@ impl Arrange for Outlook {
     async fn rules(&self) -> Result<Vec<Rule>> {
         let rules = self.raw_rules().await?;
         let tree = self.tree().await?;
-        Ok(rules
-            .iter()
-            .map(|rule| outlook_rules::rule(rule, &tree))
-            .collect())
+        Ok(rules.iter().map(|rule| outlook_rules::rule(rule, &tree)).collect())
     }
 
     async fn auto_reply(&self) -> Result<AutoReply> {
@@ -58,22 +55,19 @@ impl Arrange for Outlook {
                 outlook_places::update_category(self, id, name.as_deref(), colour.as_deref()).await
             }
             SetUp::DeleteCategory { id } => {
-                return outlook_places::delete_category(self, id)
-                    .await
-                    .map(|()| None);
+                return outlook_places::delete_category(self, id).await.map(|()| None);
             }
             SetUp::CreateRule(rule) => self.create_rule(rule).await,
             SetUp::UpdateRule(rule) => self.update_rule(rule).await,
             SetUp::DeleteRule { id } => return self.delete_rule(id).await.map(|()| None),
             SetUp::AutoReply(reply) => outlook_settings::set_auto_reply(self, reply).await,
-            SetUp::Signature { .. } => Err(Error::argument(
-                "Microsoft gives no access to the signatures of Outlook",
-            )
-            .next("change it in Outlook's settings")),
-            SetUp::Settings {
-                language,
-                time_zone,
-            } => outlook_settings::set(self, language.as_deref(), time_zone.as_deref()).await,
+            SetUp::Signature { .. } => {
+                Err(Error::argument("Microsoft gives no access to the signatures of Outlook")
+                    .next("change it in Outlook's settings"))
+            }
+            SetUp::Settings { language, time_zone } => {
+                outlook_settings::set(self, language.as_deref(), time_zone.as_deref()).await
+            }
             SetUp::CreateContact(card) => outlook_contacts::create(self, card).await,
             SetUp::UpdateContact { id, card } => outlook_contacts::update(self, id, card).await,
             SetUp::DeleteContact { id } => {
@@ -107,8 +101,7 @@ impl Outlook {
         let before = self.raw_rules().await?;
         let last = before.iter().map(sequence).max();
         let place = last.unwrap_or(0).saturating_add(1);
-        body.entry("displayName")
-            .or_insert_with(|| format!("Rule {place}").into());
+        body.entry("displayName").or_insert_with(|| format!("Rule {place}").into());
         body.insert("sequence".to_owned(), place.into());
         // What is not asked for is left out of a new one.
         body.retain(|_, value| !value.is_null());
@@ -121,10 +114,8 @@ impl Outlook {
             };
             Ok(self.raw_rules().await?.into_iter().find(is_new))
         };
-        let made = self
-            .graph()
-            .write_for_sure(&Method::POST, &request, None, Some(&body), made)
-            .await?;
+        let made =
+            self.graph().write_for_sure(&Method::POST, &request, None, Some(&body), made).await?;
         whole(made.unwrap_or_default())
     }
 
@@ -164,16 +155,12 @@ impl Outlook {
     fn rule_at(&self, id: &str) -> Result<String> {
         self.own("rules")?;
         let good = (1..=512).contains(&id.len())
-            && id
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte));
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte));
         if !good {
             return Err(Error::argument("the id is not one of a rule of Outlook's")
                 .next("take it from lookup kind=rules"));
         }
-        Ok(self
-            .graph()
-            .mine(&format!("{RULES}/{}", net::path_segment(id)), &[]))
+        Ok(self.graph().mine(&format!("{RULES}/{}", net::path_segment(id)), &[]))
     }
 }
 

@@ -53,10 +53,7 @@ impl OutlookCalendar {
     /// As [`Graph::new`].
     pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
         let shared = account.via.is_some().then_some(account.email.as_str());
-        Ok(Self {
-            graph: Graph::new(config, tokens, shared)?,
-            address: account.email.clone(),
-        })
+        Ok(Self { graph: Graph::new(config, tokens, shared)?, address: account.email.clone() })
     }
 
     /// The request for a calendar.
@@ -79,10 +76,8 @@ impl OutlookCalendar {
 
     async fn all_calendars(&self) -> Result<Vec<Value>> {
         let list = [("$top", CALENDAR_TOP), ("$select", CALENDAR)];
-        let requests = [
-            self.graph.mine("calendars", &list),
-            self.graph.mine("mailboxSettings", &[]),
-        ];
+        let requests =
+            [self.graph.mine("calendars", &list), self.graph.mine("mailboxSettings", &[])];
         let mut answers = self.graph.batch(&requests).await.into_iter();
         let lost = || Err(Error::new(Kind::Internal, "the calendars were left out"));
         let answer = answers.next().unwrap_or_else(lost)?;
@@ -129,10 +124,10 @@ impl Calendars for OutlookCalendar {
 
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
         match op {
-            CalendarOp::Create { zone: Some(_), .. } => Err(Error::argument(
-                "Outlook's calendars have the time zone of the mailbox",
-            )
-            .next("leave the zone out")),
+            CalendarOp::Create { zone: Some(_), .. } => {
+                Err(Error::argument("Outlook's calendars have the time zone of the mailbox")
+                    .next("leave the zone out"))
+            }
             CalendarOp::Create { name, zone: None } => {
                 let list = self.graph.mine("calendars", &[]);
                 let body = json!({"name": name});
@@ -141,12 +136,8 @@ impl Calendars for OutlookCalendar {
                     let all = self.all_calendars().await?;
                     Ok(all.into_iter().find(|one| text(one, "name") == name))
                 };
-                let made = self
-                    .graph
-                    .write_for_sure(&Method::POST, &list, None, Some(&body), made);
-                self.told(made.await.map_err(refused)?.unwrap_or_default())
-                    .await
-                    .map(Some)
+                let made = self.graph.write_for_sure(&Method::POST, &list, None, Some(&body), made);
+                self.told(made.await.map_err(refused)?.unwrap_or_default()).await.map(Some)
             }
             CalendarOp::Rename { id, name } => {
                 let body = json!({"name": name});
@@ -156,8 +147,7 @@ impl Calendars for OutlookCalendar {
                     Ok(found.filter(|found| holds(Some(found), &body)))
                 };
                 let renamed =
-                    self.graph
-                        .write_for_sure(&Method::PATCH, &one, None, Some(&body), named);
+                    self.graph.write_for_sure(&Method::PATCH, &one, None, Some(&body), named);
                 let answer = renamed.await.map_err(refused)?;
                 let calendar = match answer.filter(|answer| !text(answer, "id").is_empty()) {
                     Some(calendar) => calendar,

@@ -47,9 +47,7 @@ pub async fn changes(
             Some(mark) => proceed.push((calendar, mark)),
             None => begin.push(calendar),
         }
-        found
-            .names
-            .insert(id.to_owned(), text(calendar, "name").to_owned());
+        found.names.insert(id.to_owned(), text(calendar, "name").to_owned());
     }
     let links: Vec<String> = proceed.iter().map(|(_, mark)| mark.link.clone()).collect();
     let mut told = Vec::new();
@@ -78,10 +76,7 @@ pub async fn changes(
             Err(error) => return Err(error),
         }
     }
-    let first: Vec<String> = begin
-        .iter()
-        .map(|calendar| start(graph, calendar, now))
-        .collect();
+    let first: Vec<String> = begin.iter().map(|calendar| start(graph, calendar, now)).collect();
     for (calendar, round) in begin.into_iter().zip(rounds(graph, &first).await) {
         let id = text(calendar, "id");
         match round {
@@ -109,10 +104,7 @@ fn created(event: &Value) -> Option<Timestamp> {
 }
 
 fn is_closed(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        Kind::NotFound | Kind::Auth | Kind::Provider(403)
-    )
+    matches!(error.kind(), Kind::NotFound | Kind::Auth | Kind::Provider(403))
 }
 
 /// The request that begins to look at a calendar.
@@ -158,9 +150,7 @@ async fn tell(
                 there.insert(id);
                 continue;
             }
-            let changed = text(&item, "lastModifiedDateTime")
-                .parse::<Timestamp>()
-                .ok();
+            let changed = text(&item, "lastModifiedDateTime").parse::<Timestamp>().ok();
             let is_old = mark.is_some_and(|mark| mark.is_old(changed));
             there.insert(id.clone());
             if is("exception") && is_old {

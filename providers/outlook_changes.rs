@@ -46,25 +46,17 @@ pub async fn changes(
         .filter(|id| !tree.is_hidden(id))
         .collect();
     let select = select(projection);
-    let mut found = Changes {
-        names: tree.names().clone(),
-        ..Changes::default()
-    };
+    let mut found = Changes { names: tree.names().clone(), ..Changes::default() };
     if folders.len() > FOLDERS || tree.is_cut() {
-        found.notes.push(note!(
-            "changes are followed in the first {} folders of the mailbox",
-            FOLDERS
-        ));
+        found
+            .notes
+            .push(note!("changes are followed in the first {} folders of the mailbox", FOLDERS));
     }
     let mark = |folder: &String| known.as_ref()?.get(folder);
-    let (old, new): (Vec<&String>, Vec<&String>) = folders
-        .iter()
-        .take(FOLDERS)
-        .partition(|folder| mark(folder).is_some());
-    let old: Vec<(&String, &Mark)> = old
-        .into_iter()
-        .filter_map(|folder| Some((folder, mark(folder)?)))
-        .collect();
+    let (old, new): (Vec<&String>, Vec<&String>) =
+        folders.iter().take(FOLDERS).partition(|folder| mark(folder).is_some());
+    let old: Vec<(&String, &Mark)> =
+        old.into_iter().filter_map(|folder| Some((folder, mark(folder)?))).collect();
 
     let mut rounds = Rounds::new(now);
     let requests: Vec<String> = old.iter().map(|(_, mark)| mark.link.clone()).collect();
@@ -81,10 +73,8 @@ pub async fn changes(
             Err(error) => return Err(error),
         }
     }
-    let requests: Vec<String> = begin
-        .iter()
-        .map(|folder| start(graph, folder, &select, now))
-        .collect();
+    let requests: Vec<String> =
+        begin.iter().map(|folder| start(graph, folder, &select, now)).collect();
     for (folder, round) in begin.into_iter().zip(self::rounds(graph, &requests).await) {
         match round {
             Ok(round) => rounds.keep(folder, None, round),
@@ -116,13 +106,7 @@ struct Rounds {
 
 impl Rounds {
     fn new(now: Timestamp) -> Self {
-        Self {
-            now,
-            marks: Marks::new(),
-            told: Vec::new(),
-            there: Vec::new(),
-            more: false,
-        }
+        Self { now, marks: Marks::new(), told: Vec::new(), there: Vec::new(), more: false }
     }
 
     /// Keeps what a folder has told, and where it was left.
@@ -157,10 +141,7 @@ fn select(projection: &Projection) -> Vec<String> {
 /// The request that begins to look at a folder.
 fn start(graph: &Graph, folder: &str, select: &[String], now: Timestamp) -> String {
     let since = now.checked_sub(BACK).unwrap_or(now);
-    let filter = format!(
-        "receivedDateTime ge {}",
-        since.strftime("%Y-%m-%dT%H:%M:%SZ")
-    );
+    let filter = format!("receivedDateTime ge {}", since.strftime("%Y-%m-%dT%H:%M:%SZ"));
     let path = format!("mailFolders/{}/messages/delta", net::path_segment(folder));
     let query = [("$filter", filter.as_str()), ("$select", &select.join(","))];
     graph.mine(&path, &query)

@@ -58,10 +58,7 @@ impl Compose for Outlook {
             // Nothing but its address is known of it, and it sends as itself.
             return Ok(vec![alias(None, self.address().to_owned(), true)]);
         }
-        let select = [(
-            "$select",
-            "displayName,mail,userPrincipalName,proxyAddresses",
-        )];
+        let select = [("$select", "displayName,mail,userPrincipalName,proxyAddresses")];
         let user = self.graph().get(&self.graph().owner(&select)).await?;
         let name = Some(cell(text(&user, "displayName"))).filter(|name| !name.is_empty());
         Ok(addresses(&user)
@@ -111,19 +108,15 @@ impl Compose for Outlook {
     async fn draft(&self, id: &str) -> Result<HeldDraft> {
         let (message, files) = self.with_files(id, DRAFT).await?;
         if !is(&message, "isDraft") {
-            return Err(
-                Error::new(Kind::NotFound, "the message is no draft any more")
-                    .next("it may have been sent; look with mail_search in:sent"),
-            );
+            return Err(Error::new(Kind::NotFound, "the message is no draft any more")
+                .next("it may have been sent; look with mail_search in:sent"));
         }
         let folder = text(&message, "parentFolderId");
         if !folder.is_empty()
             && self.tree().await?.names().get(folder).map(String::as_str) == Some("trash")
         {
-            return Err(
-                Error::new(Kind::NotFound, "the draft was put into Deleted Items")
-                    .next("take it out with mail_modify do=restore"),
-            );
+            return Err(Error::new(Kind::NotFound, "the draft was put into Deleted Items")
+                .next("take it out with mail_modify do=restore"));
         }
         Ok(held_draft(&message, &files, self.address()))
     }
@@ -147,11 +140,7 @@ impl Compose for Outlook {
         let draft = match origin {
             Origin::New => self.posted(&Value::Object(body), letter).await?,
             Origin::Reply { id, all } => {
-                let action = if *all {
-                    "createReplyAll"
-                } else {
-                    "createReply"
-                };
+                let action = if *all { "createReplyAll" } else { "createReply" };
                 self.answered(id, action, body, letter).await?
             }
             Origin::Forward { id } => self.answered(id, "createForward", body, letter).await?,
@@ -174,15 +163,11 @@ impl Compose for Outlook {
         let body = differences(&current.letter, letter);
         if body.is_empty() {
             // Files have no version of their own.
-            let now = self
-                .graph()
-                .mine(&path, &[("$select", "id,changeKey,isDraft")]);
+            let now = self.graph().mine(&path, &[("$select", "id,changeKey,isDraft")]);
             let now = self.graph().get(&now).await?;
             if !is(&now, "isDraft") || held_draft(&now, &[], "").version != current.version {
-                return Err(
-                    Error::new(Kind::Conflict, "the draft has been changed meanwhile")
-                        .next("read it again, and repeat the change if it still fits"),
-                );
+                return Err(Error::new(Kind::Conflict, "the draft has been changed meanwhile")
+                    .next("read it again, and repeat the change if it still fits"));
             }
         } else {
             let request = self.graph().mine(&path, &[]);
@@ -190,10 +175,7 @@ impl Compose for Outlook {
             let body = Value::Object(body);
             let written = async || {
                 let select = [("$select", DRAFT)];
-                let found = self
-                    .graph()
-                    .there(&self.graph().mine(&path, &select))
-                    .await?;
+                let found = self.graph().there(&self.graph().mine(&path, &select)).await?;
                 let is_ours = |found: &Value| {
                     let now = held_draft(found, &[], "").version;
                     now != current.version && holds(Some(found), &body)
@@ -236,10 +218,7 @@ impl Compose for Outlook {
             Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(Value::Null)),
             found => found.map(|_| None),
         };
-        self.graph()
-            .write_for_sure(&Method::DELETE, &request, None, None, gone)
-            .await
-            .map(drop)
+        self.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await.map(drop)
     }
 
     async fn send(&self, current: &HeldDraft, when: Option<Timestamp>) -> Result<Sent> {
@@ -292,8 +271,7 @@ impl Compose for Outlook {
         let select = [("$select", "id,conversationId,isDraft,parentFolderId")];
         let requests = [
             self.graph().mine(&at(&probe.draft), &select),
-            self.graph()
-                .mine("mailFolders/outbox", &[("$select", "id")]),
+            self.graph().mine("mailFolders/outbox", &[("$select", "id")]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
         let message = answers.next().unwrap_or_else(|| Err(not_ours("message")));
@@ -354,9 +332,7 @@ impl Outlook {
     /// Makes a new draft; its id.
     async fn posted(&self, body: &Value, letter: &Outgoing) -> Result<String> {
         let request = self.graph().mine("messages", &[]);
-        let made = self
-            .graph()
-            .write(&Method::POST, &request, None, Some(body));
+        let made = self.graph().write(&Method::POST, &request, None, Some(body));
         match made.await {
             Ok(made) => id_of(made),
             Err(error) => {
@@ -383,9 +359,7 @@ impl Outlook {
         let since = Timestamp::now();
         let request = self.graph().mine(&format!("{}/{action}", at(message)), &[]);
         let nothing = json!({});
-        let made = self
-            .graph()
-            .write(&Method::POST, &request, None, Some(&nothing));
+        let made = self.graph().write(&Method::POST, &request, None, Some(&nothing));
         let draft = match made.await {
             Ok(made) => id_of(made)?,
             Err(error) => {
@@ -395,10 +369,7 @@ impl Outlook {
         };
         let body = Value::Object(body);
         let request = self.graph().mine(&at(&draft), &[]);
-        let write = || {
-            self.graph()
-                .write(&Method::PATCH, &request, None, Some(&body))
-        };
+        let write = || self.graph().write(&Method::PATCH, &request, None, Some(&body));
         let written = match write().await {
             // The same properties once more do no harm.
             Err(error) if error.is_open() => write().await,
@@ -430,24 +401,18 @@ impl Outlook {
                 }
             });
         }
-        self.drop_copies(&draft, letter, action == "createForward")
-            .await?;
+        self.drop_copies(&draft, letter, action == "createForward").await?;
         Ok(draft)
     }
 
     /// The one draft of a message's conversation that was made just now.
     async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<String>> {
-        let request = self
-            .graph()
-            .mine(&at(message), &[("$select", "id,conversationId")]);
+        let request = self.graph().mine(&at(message), &[("$select", "id,conversationId")]);
         let message = self.graph().get(&request).await?;
         let thread = text(&message, "conversationId");
         let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
-        let query = [
-            ("$filter", filter.as_str()),
-            ("$select", "id,createdDateTime"),
-            ("$top", "100"),
-        ];
+        let query =
+            [("$filter", filter.as_str()), ("$select", "id,createdDateTime"), ("$top", "100")];
         let request = self.graph().mine("mailFolders/drafts/messages", &query);
         let answer = self.graph().get(&request).await?;
         let (drafts, _) = self.graph().all(answer, MOST_FILES, PAGES).await?;
@@ -468,10 +433,8 @@ impl Outlook {
     async fn by_message_id(&self, list: &str, message_id: &str) -> Result<Vec<Value>> {
         let quoted = bracketed(message_id).replace('\'', "''");
         let filter = format!("internetMessageId eq '{quoted}'");
-        let query = [
-            ("$filter", filter.as_str()),
-            ("$select", "id,conversationId,isDraft,parentFolderId"),
-        ];
+        let query =
+            [("$filter", filter.as_str()), ("$select", "id,conversationId,isDraft,parentFolderId")];
         let answer = self.graph().get(&self.graph().mine(list, &query)).await?;
         Ok(self.graph().all(answer, MOST_FILES, PAGES).await?.0)
     }
@@ -496,10 +459,7 @@ fn id_of(made: Option<Value>) -> Result<String> {
 
 fn sent(message: &Value) -> Sent {
     let some = |key| Some(text(message, key).to_owned()).filter(|id| !id.is_empty());
-    Sent {
-        id: some("id"),
-        thread: some("conversationId"),
-    }
+    Sent { id: some("id"), thread: some("conversationId") }
 }
 
 /// A draft that may have been made, and was not found.
@@ -509,10 +469,7 @@ fn maybe_made(error: Error) -> Error {
     }
     Error::new(
         error.kind(),
-        format!(
-            "no draft was found that was made, and no answer came ({})",
-            error.message()
-        ),
+        format!("no draft was found that was made, and no answer came ({})", error.message()),
     )
     .next("look with mail_search in:drafts before you try again")
 }
@@ -524,10 +481,7 @@ fn not_sent(error: Error) -> Error {
     }
     Error::new(
         Kind::Provider(503),
-        format!(
-            "the time to send could not be set, and nothing was sent ({})",
-            error.message()
-        ),
+        format!("the time to send could not be set, and nothing was sent ({})", error.message()),
     )
     .next("try again in a minute")
 }

@@ -46,9 +46,7 @@ pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
         Ok(all.into_iter().find(is_new))
     };
     let made =
-        outlook
-            .graph()
-            .write_for_sure(&Method::POST, "me/contacts", None, Some(&body), made);
+        outlook.graph().write_for_sure(&Method::POST, "me/contacts", None, Some(&body), made);
     whole(made.await?.unwrap_or_default())
 }
 
@@ -64,9 +62,7 @@ pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<V
         let found = outlook.graph().there(&path).await?;
         Ok(found.filter(|found| holds(Some(found), &body)))
     };
-    let changed = outlook
-        .graph()
-        .write_for_sure(&Method::PATCH, &path, None, Some(&body), written);
+    let changed = outlook.graph().write_for_sure(&Method::PATCH, &path, None, Some(&body), written);
     match changed.await? {
         Some(contact) if !text(&contact, "id").is_empty() => Ok(contact),
         _ => {
@@ -105,9 +101,7 @@ fn properties(card: &ContactCard) -> Value {
     }
     if let Some(emails) = &card.emails {
         let name = |address: &str| card.name.clone().unwrap_or_else(|| address.to_owned());
-        let list = emails
-            .iter()
-            .map(|address| json!({"address": address, "name": name(address)}));
+        let list = emails.iter().map(|address| json!({"address": address, "name": name(address)}));
         put("emailAddresses", list.collect());
     }
     if let Some(phones) = &card.phones {

@@ -69,12 +69,7 @@ impl Mark {
                 }
             }
         }
-        Self {
-            link: round.link.clone(),
-            seen,
-            edge,
-            begun,
-        }
+        Self { link: round.link.clone(), seen, edge, begun }
     }
 
     /// True for what was created after the mark was made.
@@ -126,13 +121,7 @@ pub struct Round {
 pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<Round>> {
     let mut rounds: Vec<Result<Round>> = requests
         .iter()
-        .map(|request| {
-            Ok(Round {
-                link: request.clone(),
-                more: true,
-                ..Round::default()
-            })
-        })
+        .map(|request| Ok(Round { link: request.clone(), more: true, ..Round::default() }))
         .collect();
     let mut pages: Vec<Vec<String>> = vec![Vec::new(); requests.len()];
     for _ in 0..PAGES {
@@ -171,10 +160,7 @@ pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<Round>> {
 fn add(graph: &Graph, round: &mut Round, last: &mut Vec<String>, answer: Value) -> Result<()> {
     let delta = text(&answer, "@odata.deltaLink").to_owned();
     let (items, next) = page(answer)?;
-    let ids: Vec<String> = items
-        .iter()
-        .map(|item| text(item, "id").to_owned())
-        .collect();
+    let ids: Vec<String> = items.iter().map(|item| text(item, "id").to_owned()).collect();
     // The service has been seen to give the same page for ever.
     if !ids.is_empty() && ids == *last {
         return Err(Error::new(

@@ -29,16 +29,11 @@ pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result
     }
     let was_online = current.is_some_and(|current| is(current, "isOnlineMeeting"));
     if was_online && change.online == Some(false) {
-        return Err(
-            Error::argument("Outlook does not take the online meeting off an event")
-                .next("delete the event, and create it again without one"),
-        );
+        return Err(Error::argument("Outlook does not take the online meeting off an event")
+            .next("delete the event, and create it again without one"));
     }
     match current {
-        None => tells(
-            notify,
-            change.guests.iter().any(|guests| !guests.is_empty()),
-        ),
+        None => tells(notify, change.guests.iter().any(|guests| !guests.is_empty())),
         Some(current) => {
             let asked = attendees(current).next().is_some()
                 || change.guests.iter().any(|guests| !guests.is_empty());
@@ -53,10 +48,8 @@ pub fn tells(notify: Notify, others: bool) -> Result<()> {
     if notify == Notify::All || !others {
         return Ok(());
     }
-    Err(
-        Error::argument("Outlook always writes to everybody who is asked to a meeting")
-            .next("say notify=all, or leave out the people"),
-    )
+    Err(Error::argument("Outlook always writes to everybody who is asked to a meeting")
+        .next("say notify=all, or leave out the people"))
 }
 
 /// True for what the others see of an event.
@@ -115,10 +108,7 @@ pub fn properties(change: &Change, current: Option<&Value>, day_zone: &str) -> R
         set("location", json!({"displayName": place}));
     }
     if let Some(notes) = &change.notes {
-        set(
-            "body",
-            outlook_notes::body(current.unwrap_or(&Value::Null), notes)?,
-        );
+        set("body", outlook_notes::body(current.unwrap_or(&Value::Null), notes)?);
     }
     if let Some(guests) = &change.guests {
         set("attendees", list(guests, current.unwrap_or(&Value::Null)));
@@ -185,11 +175,7 @@ fn local(moment: &Moment, day_zone: &str, recurs: bool) -> Local {
             }
         },
     };
-    Local {
-        at,
-        zone,
-        moment: moment.clone(),
-    }
+    Local { at, zone, moment: moment.clone() }
 }
 
 /// When an event first starts, in its own zone.
@@ -203,10 +189,7 @@ fn first(current: &Value) -> Option<Local> {
     // Its zone goes back under the name that it came by.
     let own = text(current, "originalStartTimeZone");
     let own = when::find_zone(own).map_or("UTC", |_| own);
-    Some(Local {
-        zone: own.to_owned(),
-        ..local(&moment, own, true)
-    })
+    Some(Local { zone: own.to_owned(), ..local(&moment, own, true) })
 }
 
 fn recurrence(repeat: &Repeat, start: &Local) -> Result<Value> {
@@ -237,10 +220,8 @@ fn from_then(recurrence: &Map<String, Value>, start: &Local) -> Option<Value> {
 fn list(guests: &[Guest], current: &Value) -> Value {
     let organizer = nested(nested(current, "organizer"), "emailAddress");
     let organizer = text(organizer, "address");
-    let mut all: Vec<Value> = attendees(current)
-        .filter(|attendee| is_organizer(attendee, organizer))
-        .cloned()
-        .collect();
+    let mut all: Vec<Value> =
+        attendees(current).filter(|attendee| is_organizer(attendee, organizer)).cloned().collect();
     for guest in guests {
         let known = attendees(current).find(|attendee| {
             outlook_facts::address(attendee).eq_ignore_ascii_case(guest.address.trim())
@@ -297,10 +278,7 @@ pub fn span(except: &[When]) -> Option<(Date, Date)> {
     let first = days.clone().min()?;
     let last = days.max()?;
     let day = jiff::Span::new().days(2);
-    Some((
-        first.checked_sub(day).unwrap_or(first),
-        last.checked_add(day).unwrap_or(last),
-    ))
+    Some((first.checked_sub(day).unwrap_or(first), last.checked_add(day).unwrap_or(last)))
 }
 
 /// True if an occurrence is one of those that are taken out.

@@ -27,11 +27,7 @@ pub const ORIGINAL: &str = "id,conversationId,subject,body,from,toRecipients,ccR
 pub const FILES: &str =
     "id,name,contentType,size,isInline,microsoft.graph.fileAttachment/contentId";
 /// Headers that are handed on as they stand.
-const KEPT: &[&str] = &[
-    "List-Unsubscribe",
-    "List-Unsubscribe-Post",
-    "Authentication-Results",
-];
+const KEPT: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 /// Somebody, in Graph's words.
 pub fn recipient(person: &Person) -> Value {
@@ -82,11 +78,7 @@ pub fn differences(before: &Outgoing, after: &Outgoing) -> Map<String, Value> {
         // The text is made of the HTML, which has stayed.
         new.remove("body");
     }
-    if !before
-        .from
-        .address
-        .eq_ignore_ascii_case(&after.from.address)
-    {
+    if !before.from.address.eq_ignore_ascii_case(&after.from.address) {
         new.insert("from".to_owned(), recipient(&after.from));
     }
     new
@@ -100,9 +92,7 @@ pub fn bracketed(message_id: &str) -> String {
 /// A Message-ID without brackets.
 fn bare(message_id: &str) -> &str {
     let id = message_id.trim();
-    id.strip_prefix('<')
-        .and_then(|id| id.strip_suffix('>'))
-        .unwrap_or(id)
+    id.strip_prefix('<').and_then(|id| id.strip_suffix('>')).unwrap_or(id)
 }
 
 /// The Message-IDs in a header's text, in order.
@@ -136,9 +126,7 @@ fn people(message: &Value, key: &str) -> Vec<Person> {
 
 /// The lines of a header, unfolded.
 fn header<'v>(message: &'v Value, name: &str) -> impl Iterator<Item = &'v str> {
-    let list = message
-        .get("internetMessageHeaders")
-        .and_then(Value::as_array);
+    let list = message.get("internetMessageHeaders").and_then(Value::as_array);
     list.into_iter()
         .flatten()
         .filter(move |line| text(line, "name").eq_ignore_ascii_case(name))
@@ -158,9 +146,7 @@ fn references(message: &Value) -> Vec<String> {
 fn inner(document: &str) -> &str {
     // Only ASCII letters change, so places stay the same.
     let lower = document.to_ascii_lowercase();
-    let start = lower
-        .find("<body")
-        .and_then(|at| Some(at + lower.get(at..)?.find('>')? + 1));
+    let start = lower.find("<body").and_then(|at| Some(at + lower.get(at..)?.find('>')? + 1));
     let start = start.unwrap_or(0);
     let end = lower.rfind("</body").filter(|end| *end >= start);
     let end = end.unwrap_or(document.len());
@@ -207,9 +193,7 @@ pub fn original(message: &Value, files: &[Value], address: &str) -> Original {
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         references: references(message),
         subject: text(message, "subject").to_owned(),
-        own: from
-            .iter()
-            .any(|person| person.address.eq_ignore_ascii_case(address)),
+        own: from.iter().any(|person| person.address.eq_ignore_ascii_case(address)),
         from,
         reply_to: people(message, "replyTo"),
         to: people(message, "toRecipients"),
@@ -243,10 +227,7 @@ pub fn held_draft(message: &Value, files: &[Value], address: &str) -> HeldDraft 
     };
     let (document, plain) = body(message);
     let html_text = document.map(inner).unwrap_or_default().trim();
-    let own = || Person {
-        name: None,
-        address: address.to_owned(),
-    };
+    let own = || Person { name: None, address: address.to_owned() };
     let letter = Outgoing {
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         from: person(nested(message, "from")).unwrap_or_else(own),
@@ -283,9 +264,6 @@ fn enclosure(file: HeldFile) -> Enclosure {
         name: file.name,
         media: file.media,
         cid: file.cid,
-        content: Content::Held {
-            id: file.id,
-            size: file.size,
-        },
+        content: Content::Held { id: file.id, size: file.size },
     }
 }

@@ -126,13 +126,13 @@ pub fn whole(graph: &Graph, id: &str) -> String {
 pub fn select(projection: &Projection, more: &[&str]) -> String {
     let roots = projection.roots();
     // Of descriptions, which may be long, lists have the beginning.
-    let roots = roots
-        .into_iter()
-        .filter(|root| *root != CALENDAR && *root != "body")
-        .map(|root| match root {
-            RULE => "recurrence",
-            other => other,
-        });
+    let roots =
+        roots.into_iter().filter(|root| *root != CALENDAR && *root != "body").map(
+            |root| match root {
+                RULE => "recurrence",
+                other => other,
+            },
+        );
     let mut properties: Vec<&str> = Vec::new();
     for property in ALWAYS.iter().chain(more).copied().chain(roots) {
         if !properties.contains(&property) {
@@ -165,9 +165,7 @@ fn linked(event: &Value) -> Option<String> {
     let link = text(event, "calendar@odata.navigationLink");
     let (_, id) = link.rsplit_once("/calendars('")?;
     let id = id.strip_suffix("')")?;
-    let id = percent_encoding::percent_decode_str(id)
-        .decode_utf8()
-        .ok()?;
+    let id = percent_encoding::percent_decode_str(id).decode_utf8().ok()?;
     check_calendar(&id).is_ok().then(|| id.into_owned())
 }
 
@@ -329,14 +327,9 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
             (Moment::At(zone.to_datetime(at), name), SignedDuration::ZERO)
         }
     };
-    let earlier = from
-        .checked_sub(lasts.saturating_add(wider))
-        .unwrap_or(from);
+    let earlier = from.checked_sub(lasts.saturating_add(wider)).unwrap_or(from);
     let later = to.checked_add(wider).unwrap_or(to);
-    let repeat = Repeat {
-        rule,
-        ..Repeat::default()
-    };
+    let repeat = Repeat { rule, ..Repeat::default() };
     let found = repeat.occurrences(&first, earlier, later, 2);
     found.iter().any(|when| match when {
         When::Day(_) => true,
@@ -384,10 +377,7 @@ pub async fn by_uid(graph: &Graph, uid: &str) -> Result<Vec<Value>> {
         .map(|event| text(event, "id").to_owned())
         .filter(|id| !id.is_empty())
         .collect();
-    let mut events: Vec<Value> = by_id(graph, &ids)
-        .await
-        .into_iter()
-        .collect::<Result<_>>()?;
+    let mut events: Vec<Value> = by_id(graph, &ids).await.into_iter().collect::<Result<_>>()?;
     let mut differ = Vec::new();
     for event in &events {
         differ.extend(exceptions(graph, event).await?);

@@ -43,11 +43,8 @@ pub fn facts(event: &Value, me: &str) -> Option<Facts> {
         title: text(event, "subject").to_owned(),
         place: text(nested(event, "location"), "displayName").to_owned(),
         own,
-        organizer: some(
-            nested(nested(event, "organizer"), "emailAddress"),
-            "address",
-        )
-        .filter(|address| !organizer && !address.eq_ignore_ascii_case(me)),
+        organizer: some(nested(nested(event, "organizer"), "emailAddress"), "address")
+            .filter(|address| !organizer && !address.eq_ignore_ascii_case(me)),
         guests,
         omitted: false,
         joint: false,
@@ -134,11 +131,7 @@ fn repeat(event: &Value, start: When) -> Option<Repeat> {
             }
         })
         .collect();
-    Some(Repeat {
-        rule,
-        except,
-        extra: Vec::new(),
-    })
+    Some(Repeat { rule, except, extra: Vec::new() })
 }
 
 /// Who is asked, the organizer not among them.
@@ -165,9 +158,7 @@ fn guests(event: &Value, me: &str) -> Vec<Guest> {
 /// The list of those who are asked, as it stands in an event.
 pub fn attendees(event: &Value) -> impl Iterator<Item = &Value> {
     let list = event.get("attendees").and_then(Value::as_array);
-    list.into_iter()
-        .flatten()
-        .filter(|attendee| !address(attendee).is_empty())
+    list.into_iter().flatten().filter(|attendee| !address(attendee).is_empty())
 }
 
 /// The address of one who is asked.

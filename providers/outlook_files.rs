@@ -29,23 +29,14 @@ impl Outlook {
         let unseen =
             |error: Error| error.context("the draft was made, but its files are not known");
         let answer = self.graph().get(&request).await.map_err(unseen)?;
-        let (copies, _) = self
-            .graph()
-            .all(answer, MOST_FILES, PAGES)
-            .await
-            .map_err(unseen)?;
+        let (copies, _) = self.graph().all(answer, MOST_FILES, PAGES).await.map_err(unseen)?;
         let named = forwards && !letter.files.is_empty();
         // From the last on, whatever becomes of the numbers of the others.
         for copy in copies.iter().rev() {
             let held = held_file(copy);
-            let shown = held
-                .cid
-                .as_ref()
-                .is_some_and(|cid| letter.html.contains(&format!("cid:{cid}")));
-            let own = letter
-                .files
-                .iter()
-                .any(|file| file.cid.is_some() && file.cid == held.cid);
+            let shown =
+                held.cid.as_ref().is_some_and(|cid| letter.html.contains(&format!("cid:{cid}")));
+            let own = letter.files.iter().any(|file| file.cid.is_some() && file.cid == held.cid);
             let stays = match is(copy, "isInline") {
                 true => shown && !own,
                 false => forwards && !named,

@@ -70,11 +70,8 @@ impl Tree {
         properties.extend(select);
         let select = properties.join(",");
         let list = |path: &str| {
-            let query = [
-                ("$select", select.as_str()),
-                ("$top", "100"),
-                ("includeHiddenFolders", "true"),
-            ];
+            let query =
+                [("$select", select.as_str()), ("$top", "100"), ("includeHiddenFolders", "true")];
             graph.mine(path, &query)
         };
         let mut first = vec![list("mailFolders")];
@@ -109,9 +106,8 @@ impl Tree {
             }
             let parents: Vec<usize> = (from..found.len())
                 .filter(|at| {
-                    let count = found
-                        .get(*at)
-                        .and_then(|(_, item)| item.get("childFolderCount")?.as_u64());
+                    let count =
+                        found.get(*at).and_then(|(_, item)| item.get("childFolderCount")?.as_u64());
                     count.is_some_and(|count| count > 0)
                 })
                 .collect();
@@ -158,35 +154,22 @@ impl Tree {
             let rank = known
                 .get(text(item, "id"))
                 .and_then(|word| KNOWN.iter().position(|(known, _)| known == word));
-            (
-                rank.unwrap_or(KNOWN.len()),
-                text(item, "displayName").to_lowercase(),
-            )
+            (rank.unwrap_or(KNOWN.len()), text(item, "displayName").to_lowercase())
         };
         for siblings in below.values_mut() {
             siblings.sort_by_cached_key(key);
         }
-        let mut tree = Self {
-            cut,
-            ..Self::default()
-        };
+        let mut tree = Self { cut, ..Self::default() };
         let roots = below.remove(&None).unwrap_or_default();
-        let mut open: Vec<(usize, String, bool)> = roots
-            .into_iter()
-            .rev()
-            .map(|at| (at, String::new(), false))
-            .collect();
+        let mut open: Vec<(usize, String, bool)> =
+            roots.into_iter().rev().map(|at| (at, String::new(), false)).collect();
         while let Some((at, above, hidden)) = open.pop() {
             let Some((_, item)) = found.get(at) else {
                 continue;
             };
             let id = text(item, "id").to_owned();
             let own = text(item, "displayName");
-            let path = if above.is_empty() {
-                own.to_owned()
-            } else {
-                format!("{above}/{own}")
-            };
+            let path = if above.is_empty() { own.to_owned() } else { format!("{above}/{own}") };
             let word = known.get(&id).copied();
             let hidden = hidden || matches!(word, Some("trash" | "spam"));
             if hidden {
@@ -197,11 +180,7 @@ impl Tree {
             let children = below.remove(&Some(at)).unwrap_or_default();
             let children = children.into_iter().rev();
             open.extend(children.map(|child| (child, path.clone(), hidden)));
-            tree.folders.push(Folder {
-                id,
-                path,
-                item: item.clone(),
-            });
+            tree.folders.push(Folder { id, path, item: item.clone() });
         }
         tree
     }
@@ -224,11 +203,7 @@ impl Tree {
     /// The folders that Outlook shows, as Graph's objects.
     pub fn items(&self) -> Vec<Value> {
         let shown = |folder: &&Folder| folder.item.get("isHidden") != Some(&Value::Bool(true));
-        self.folders
-            .iter()
-            .filter(shown)
-            .map(|folder| folder.item.clone())
-            .collect()
+        self.folders.iter().filter(shown).map(|folder| folder.item.clone()).collect()
     }
 
     /// The id of the folder called `said`: an id, a place word, a path, or a
@@ -237,9 +212,7 @@ impl Tree {
     /// # Errors
     /// [`Kind::NotFound`], or [`Kind::Argument`] with the paths to choose from.
     pub fn resolve(&self, said: &str) -> Result<&str> {
-        self.found(said, &|folder| {
-            same_name(text(&folder.item, "displayName"), said)
-        })
+        self.found(said, &|folder| same_name(text(&folder.item, "displayName"), said))
     }
 
     /// The id of the folder at this path, which may be an id or a place word.
@@ -268,11 +241,8 @@ impl Tree {
                 several => return Err(ambiguous(said, several)),
             }
         }
-        Err(Error::new(
-            Kind::NotFound,
-            format!("no folder is called `{}`", brief(said)),
-        )
-        .next("call lookup with kind=folders to see their names"))
+        Err(Error::new(Kind::NotFound, format!("no folder is called `{}`", brief(said)))
+            .next("call lookup with kind=folders to see their names"))
     }
 
     /// True when `said` is the folder's path with the place's word for its first
@@ -296,11 +266,7 @@ fn ambiguous(said: &str, several: &[&Folder]) -> Error {
     let mut paths: Vec<&str> = several.iter().map(|folder| folder.path.as_str()).collect();
     paths.dedup();
     let shown: Vec<String> = paths.iter().take(8).map(|path| brief(path)).collect();
-    let error = Error::argument(format!(
-        "{} folders are called `{}`",
-        several.len(),
-        brief(said)
-    ));
+    let error = Error::argument(format!("{} folders are called `{}`", several.len(), brief(said)));
     if paths.len() < several.len() {
         return error.next("give a handle from lookup kind=folders");
     }

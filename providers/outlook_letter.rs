@@ -42,15 +42,11 @@ pub async fn fetch(
         BodyForm::Parts => &["body", "hasAttachments"],
         BodyForm::Headers => &["internetMessageHeaders"],
     };
-    let more = more
-        .iter()
-        .filter(|property| !projection.roots().contains(*property));
+    let more = more.iter().filter(|property| !projection.roots().contains(*property));
     select.extend(more.copied());
     let select = select.join(",");
-    let requests: Vec<String> = ids
-        .iter()
-        .map(|id| graph.mine(&at(id), &[("$select", &select)]))
-        .collect();
+    let requests: Vec<String> =
+        ids.iter().map(|id| graph.mine(&at(id), &[("$select", &select)])).collect();
     // Projections begin with the key: an answer without an id is no message.
     let items = graph.batch(&requests).await.into_iter();
     let items = items.map(|item| {
@@ -60,21 +56,13 @@ pub async fn fetch(
         })
     });
     match form {
-        BodyForm::None => items
-            .map(|item| {
-                Ok(Letter {
-                    item: item?,
-                    ..Letter::default()
-                })
-            })
-            .collect(),
+        BodyForm::None => {
+            items.map(|item| Ok(Letter { item: item?, ..Letter::default() })).collect()
+        }
         BodyForm::Headers => items.map(|item| Ok(headers(item?))).collect(),
         BodyForm::Raw => {
-            let calls: Vec<_> = ids
-                .iter()
-                .zip(items)
-                .map(|(id, item)| raw(graph, id, item))
-                .collect();
+            let calls: Vec<_> =
+                ids.iter().zip(items).map(|(id, item)| raw(graph, id, item)).collect();
             stream::iter(calls).buffered(RAW_AT_ONCE).collect().await
         }
         BodyForm::Parts => {
@@ -93,27 +81,17 @@ fn at(id: &str) -> String {
 
 /// A letter with its text, its files not yet.
 fn parts(mut item: Value) -> Letter {
-    let body = item
-        .as_object_mut()
-        .and_then(|item| item.remove("body"))
-        .unwrap_or_default();
+    let body = item.as_object_mut().and_then(|item| item.remove("body")).unwrap_or_default();
     let content = text(&body, "content").to_owned();
     let part = if text(&body, "contentType").eq_ignore_ascii_case("html") {
         TextPart::Html(content)
     } else {
-        TextPart::Plain(PlainText {
-            text: content,
-            flowed: None,
-        })
+        TextPart::Plain(PlainText { text: content, flowed: None })
     };
     let empty = text(&body, "content").is_empty();
     Letter {
         item,
-        parts: if empty {
-            Vec::new()
-        } else {
-            vec![vec![vec![part]]]
-        },
+        parts: if empty { Vec::new() } else { vec![vec![vec![part]]] },
         ..Letter::default()
     }
 }
@@ -162,9 +140,9 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
                 }
                 sort_in(id, files, letter);
             }
-            Err(error) => letter
-                .notes
-                .push(note!("its attachments could not be listed ({})", error)),
+            Err(error) => {
+                letter.notes.push(note!("its attachments could not be listed ({})", error))
+            }
         }
     }
 }
@@ -176,25 +154,19 @@ async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
         .iter()
         .zip(letters)
         .filter_map(|(id, letter)| {
-            let letter = letter
-                .as_mut()
-                .ok()
-                .filter(|letter| brings_calendar(letter))?;
+            let letter = letter.as_mut().ok().filter(|letter| brings_calendar(letter))?;
             Some(async move {
                 let request = graph.mine(&format!("{}/$value", at(id)), &[]);
                 match graph.bytes(&request, RAW_LIMIT).await {
                     Ok(bytes) => letter.invitation = calendar(&bytes),
-                    Err(error) => letter
-                        .notes
-                        .push(note!("its invitation could not be read ({})", error)),
+                    Err(error) => {
+                        letter.notes.push(note!("its invitation could not be read ({})", error))
+                    }
                 }
             })
         })
         .collect();
-    stream::iter(calls)
-        .buffered(RAW_AT_ONCE)
-        .collect::<Vec<()>>()
-        .await;
+    stream::iter(calls).buffered(RAW_AT_ONCE).collect::<Vec<()>>().await;
 }
 
 /// True for a meeting's message, and when an iCalendar file is attached.
@@ -214,9 +186,7 @@ fn calendar(bytes: &[u8]) -> Option<String> {
         let kind = part.content_type();
         kind.is_some_and(|kind| {
             kind.ctype().eq_ignore_ascii_case("text")
-                && kind
-                    .subtype()
-                    .is_some_and(|subtype| subtype.eq_ignore_ascii_case("calendar"))
+                && kind.subtype().is_some_and(|subtype| subtype.eq_ignore_ascii_case("calendar"))
         })
     })?;
     match part.text_contents() {
@@ -243,9 +213,7 @@ fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
         }));
     }
     if inline > 0 {
-        letter
-            .notes
-            .push(note!("{} inline images are not listed", ours(inline)));
+        letter.notes.push(note!("{} inline images are not listed", ours(inline)));
     }
 }
 
@@ -264,12 +232,7 @@ fn headers(item: Value) -> Letter {
         // Drafts and what was sent from here have none.
         notes.push("Outlook keeps no header lines of this message".into());
     }
-    Letter {
-        item,
-        source: Some(source),
-        notes,
-        ..Letter::default()
-    }
+    Letter { item, source: Some(source), notes, ..Letter::default() }
 }
 
 async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<Letter> {

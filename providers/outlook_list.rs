@@ -113,10 +113,8 @@ impl Outlook {
             plan.tree = Some(self.tree().await?);
         }
         let mut properties: Vec<&str> = wanted.select.to_vec();
-        let more = [
-            ("parentFolderId", in_folders),
-            ("receivedDateTime", compiled.search.is_some()),
-        ];
+        let more =
+            [("parentFolderId", in_folders), ("receivedDateTime", compiled.search.is_some())];
         let more = more.iter().filter(|(_, read)| *read).map(|(name, _)| *name);
         for property in reads.into_iter().chain(more) {
             if !properties.contains(&property) {
@@ -136,12 +134,7 @@ impl Outlook {
             (None, None) => self.first(&folder, &compiled, &select, &top, wanted.count),
         };
         if let Some(kql) = compiled.search {
-            let search = Search {
-                folder,
-                kql,
-                select,
-                top,
-            };
+            let search = Search { folder, kql, select, top };
             if plan.request.is_empty() {
                 plan.request = self.search(&search, "");
             }
@@ -174,9 +167,8 @@ impl Outlook {
             let mut known = page.items.iter().map(|item| text(item, "displayName"));
             !known.any(|known| same_label(known, name))
         });
-        let unknown = named
-            .iter()
-            .map(|name| note!("no category is called {}: {}", quoted(name), NOTHING));
+        let unknown =
+            named.iter().map(|name| note!("no category is called {}: {}", quoted(name), NOTHING));
         notes.extend(unknown);
         let lacks = |term: &Term| match term {
             Term::Label(name) | Term::Category(name) => named.contains(name),
@@ -239,11 +231,7 @@ impl Outlook {
             "" => format!("\"{}\"", search.kql),
             bound => format!("\"({}) AND received<={bound}\"", search.kql),
         };
-        let query = [
-            ("$search", kql.as_str()),
-            ("$select", &search.select),
-            ("$top", &search.top),
-        ];
+        let query = [("$search", kql.as_str()), ("$select", &search.select), ("$top", &search.top)];
         self.graph().mine(&search.folder, &query)
     }
 
@@ -273,12 +261,7 @@ impl Outlook {
             next = next.map(|request| step.progress.cursor(&request));
         }
         items.retain(|item| plan.keeps(item));
-        Ok(Listed {
-            items,
-            next,
-            count,
-            note,
-        })
+        Ok(Listed { items, next, count, note })
     }
 }
 
@@ -291,11 +274,9 @@ impl Outlook {
 /// is, when it holds a token that says more, or when there would be no way
 /// forward.
 pub(super) fn moved_up(next: &str, last: &Plan, rows: usize) -> String {
-    let (Some(skip), Some(top), false) = (
-        number(next, "$skip"),
-        number(next, "$top"),
-        value(next, "$skiptoken").is_some(),
-    ) else {
+    let (Some(skip), Some(top), false) =
+        (number(next, "$skip"), number(next, "$top"), value(next, "$skiptoken").is_some())
+    else {
         return next.to_owned();
     };
     // Pages get longer by what comes twice, once for all later pages.
@@ -338,9 +319,7 @@ fn set(request: &str, name: &str, to: usize) -> String {
 }
 
 fn is(key: &str, name: &str) -> bool {
-    percent_encoding::percent_decode_str(key)
-        .decode_utf8()
-        .is_ok_and(|key| key == name)
+    percent_encoding::percent_decode_str(key).decode_utf8().is_ok_and(|key| key == name)
 }
 
 impl Plan {
@@ -372,9 +351,7 @@ impl Plan {
             let places = Places { names: &nowhere };
             return self.matches(item, &places);
         };
-        let places = Places {
-            names: tree.names(),
-        };
+        let places = Places { names: tree.names() };
         !(self.hide && tree.is_hidden(folder)) && self.matches(item, &places)
     }
 

@@ -76,9 +76,7 @@ fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
 fn first_line(content: &str, last: usize) -> usize {
     let before = content.get(..last).unwrap_or_default();
     match before.rfind(LINE) {
-        Some(at) => before
-            .get(..at)
-            .map_or(last, |before| before.trim_end_matches('_').len()),
+        Some(at) => before.get(..at).map_or(last, |before| before.trim_end_matches('_').len()),
         None => last,
     }
 }
@@ -154,11 +152,7 @@ mod tests {
     fn without_such_a_part_the_text_is_replaced() {
         for (old, online) in [("<div>Bring proofs</div>", true), (PART, false), ("", true)] {
             let new = body(&event("html", old, online), "Bring ink").unwrap();
-            assert_eq!(
-                new,
-                json!({"contentType": "text", "content": "Bring ink"}),
-                "{old}"
-            );
+            assert_eq!(new, json!({"contentType": "text", "content": "Bring ink"}), "{old}");
         }
     }
 

@@ -69,12 +69,7 @@ impl Progress {
 
     /// A request as a cursor.
     pub fn cursor(&self, request: &str) -> String {
-        let Self {
-            count,
-            bound,
-            oldest,
-            ids,
-        } = self;
+        let Self { count, bound, oldest, ids } = self;
         let ids = ids.join(",");
         format!("{request}{COUNTED}{count},{bound},{oldest},{ids}")
     }
@@ -101,11 +96,7 @@ impl Progress {
             progress.count = 0;
             progress.bound.clone_from(&progress.oldest);
         }
-        Step {
-            progress,
-            anew: full,
-            ends,
-        }
+        Step { progress, anew: full, ends }
     }
 
     /// True for a message that came before.

@@ -52,13 +52,11 @@ impl Organize for Outlook {
         match step {
             Step::Read(read) => {
                 let body = json!({ "isRead": read });
-                self.run(messages, |message| patch(message, body.clone()))
-                    .await
+                self.run(messages, |message| patch(message, body.clone())).await
             }
             Step::Flag(flag) => {
                 let body = json!({ "flag": flag_of(flag, Timestamp::now()) });
-                self.run(messages, |message| patch(message, body.clone()))
-                    .await
+                self.run(messages, |message| patch(message, body.clone())).await
             }
             Step::Label(names) => {
                 self.run(messages, |message| {
@@ -89,9 +87,7 @@ impl Organize for Outlook {
                 });
                 // The answer is the copy; the message stays as it was.
                 let copies = copies.await.into_iter().zip(messages);
-                copies
-                    .map(|(copied, message)| copied.map(|_| Some(message.clone())))
-                    .collect()
+                copies.map(|(copied, message)| copied.map(|_| Some(message.clone()))).collect()
             }
             Step::Delete => {
                 let gone = self.send_all(messages, |message| {
@@ -152,9 +148,7 @@ impl Outlook {
     fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> Part {
         Part {
             method: Method::POST,
-            request: self
-                .graph()
-                .mine(&format!("{}/{action}", at(&message.id)), &[]),
+            request: self.graph().mine(&format!("{}/{action}", at(&message.id)), &[]),
             body,
         }
     }
@@ -165,14 +159,10 @@ impl Outlook {
         messages: &[MailState],
         part: impl Fn(&MailState) -> Option<Part>,
     ) -> Vec<Result<Option<Value>>> {
-        let wanted: Vec<Result<Option<Part>>> = messages
-            .iter()
-            .map(|message| check_id(&message.id).map(|()| part(message)))
-            .collect();
-        let parts: Vec<Part> = wanted
-            .iter()
-            .filter_map(|part| part.clone().ok().flatten())
-            .collect();
+        let wanted: Vec<Result<Option<Part>>> =
+            messages.iter().map(|message| check_id(&message.id).map(|()| part(message))).collect();
+        let parts: Vec<Part> =
+            wanted.iter().filter_map(|part| part.clone().ok().flatten()).collect();
         let mut answers = self.graph().change_all(&parts).await.into_iter();
         wanted
             .into_iter()
@@ -233,10 +223,8 @@ impl Outlook {
         messages: &[MailState],
         states: &[MailState],
     ) -> Vec<Result<Option<MailState>>> {
-        let wanted: HashMap<&str, &MailState> = states
-            .iter()
-            .map(|state| (state.id.as_str(), state))
-            .collect();
+        let wanted: HashMap<&str, &MailState> =
+            states.iter().map(|state| (state.id.as_str(), state)).collect();
         let wanted = |message: &MailState| wanted.get(message.id.as_str()).copied();
         let now = Timestamp::now();
         let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();

@@ -15,21 +15,11 @@ use crate::provider::{Page, People};
 use crate::text::note;
 
 /// The properties that saved contacts have, of those that columns read.
-const CONTACT: &[&str] = &[
-    "displayName",
-    "emailAddresses",
-    "companyName",
-    "jobTitle",
-    "mobilePhone",
-];
+const CONTACT: &[&str] =
+    &["displayName", "emailAddresses", "companyName", "jobTitle", "mobilePhone"];
 /// The same of relevant people.
-const PERSON: &[&str] = &[
-    "displayName",
-    "scoredEmailAddresses",
-    "companyName",
-    "jobTitle",
-    "phones",
-];
+const PERSON: &[&str] =
+    &["displayName", "scoredEmailAddresses", "companyName", "jobTitle", "phones"];
 /// The most that one answer has, and the most answers that are read of a list.
 const MOST: usize = 100;
 const PAGES: usize = 100;
@@ -62,9 +52,7 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
             // One list is better than none.
             match missing.first() {
                 Some(error) if missing.len() == requests.len() => return Err(error.clone()),
-                Some(error) => page
-                    .notes
-                    .push(note!("one list of people is missing: {}", error)),
+                Some(error) => page.notes.push(note!("one list of people is missing: {}", error)),
                 None => {}
             }
         }
@@ -72,8 +60,7 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
     }
     page.items.truncate(people.limit);
     if graph.is_shared() {
-        page.notes
-            .push("these are the contacts of the person who signed in".into());
+        page.notes.push("these are the contacts of the person who signed in".into());
     }
     Ok(page)
 }
@@ -134,10 +121,8 @@ impl Ways {
             ("$select", self.person.clone()),
             ("$top", self.top.clone()),
         ];
-        let query: Vec<(&str, &str)> = query
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let query: Vec<(&str, &str)> =
+            query.iter().map(|(name, value)| (*name, value.as_str())).collect();
         request("me/people", &query)
     }
 }
@@ -149,8 +134,7 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
     let cut = !whole && people.len() < limit;
     add_new(&mut page.items, people);
     if cut {
-        page.notes
-            .push("one list of people has more pages than are read".into());
+        page.notes.push("one list of people has more pages than are read".into());
     }
     Ok(())
 }
@@ -159,10 +143,8 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
 async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> Result<()> {
     let (mut people, whole) = graph.all(answer, usize::MAX, EVERY_PAGES).await?;
     if !whole {
-        page.notes.push(note!(
-            "only the first {} saved contacts were looked through",
-            people.len()
-        ));
+        page.notes
+            .push(note!("only the first {} saved contacts were looked through", people.len()));
     }
     people.retain(|person| is_called(person, q));
     add_new(&mut page.items, people);
@@ -173,9 +155,7 @@ async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> R
 fn is_called(person: &Value, q: &str) -> bool {
     let mut texts = vec![text(person, "displayName").to_lowercase()];
     texts.extend(addresses(person).map(str::to_lowercase));
-    q.to_lowercase()
-        .split_whitespace()
-        .all(|word| texts.iter().any(|text| text.contains(word)))
+    q.to_lowercase().split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
 }
 
 /// Contacts with these addresses; people for the addresses that no contact has.
@@ -184,10 +164,8 @@ async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Pa
     for answer in graph.batch(&requests).await {
         add_new(&mut page.items, items_of(answer?)?.0);
     }
-    let missing: Vec<&String> = emails
-        .iter()
-        .filter(|email| !page.items.iter().any(|person| has(person, email)))
-        .collect();
+    let missing: Vec<&String> =
+        emails.iter().filter(|email| !page.items.iter().any(|person| has(person, email))).collect();
     let requests: Vec<String> = missing.iter().map(|email| ways.people(email)).collect();
     for (email, answer) in missing.iter().zip(graph.batch(&requests).await) {
         let (mut near, _) = items_of(answer?)?;
@@ -200,9 +178,7 @@ async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Pa
 /// Adds those who are not there yet; one person may be in both lists.
 fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
     for person in people {
-        let known = found
-            .iter()
-            .any(|other| addresses(&person).any(|address| has(other, address)));
+        let known = found.iter().any(|other| addresses(&person).any(|address| has(other, address)));
         if !known {
             found.push(person);
         }

@@ -89,11 +89,7 @@ async fn at_path(outlook: &Outlook, path: &str) -> Result<Place> {
 
 fn there(tree: &Tree, id: &str) -> Place {
     let name = tree.names().get(id);
-    Place {
-        id: id.to_owned(),
-        name: name.map_or_else(|| id.to_owned(), Clone::clone),
-        made: false,
-    }
+    Place { id: id.to_owned(), name: name.map_or_else(|| id.to_owned(), Clone::clone), made: false }
 }
 
 /// Makes the levels of a folder's name that are missing, one below the other.
@@ -101,10 +97,8 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
     let levels: Vec<&str> = name.split('/').map(str::trim).collect();
     let named = |level: &&str| !level.is_empty() && !level.chars().any(char::is_control);
     if levels.len() > LEVELS || !levels.iter().all(named) {
-        return Err(
-            Error::argument(format!("`{}` is no name for a folder", brief(name)))
-                .next("write names with single slashes between the levels, such as Clients/Okafor"),
-        );
+        return Err(Error::argument(format!("`{}` is no name for a folder", brief(name)))
+            .next("write names with single slashes between the levels, such as Clients/Okafor"));
     }
     let mut above: Option<Place> = None;
     for (at, level) in levels.iter().enumerate() {
@@ -138,11 +132,7 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
             }
             Err(error) => outlook.graph().settle(error, there).await?,
         };
-        above = Some(Place {
-            id,
-            name: path,
-            made: true,
-        });
+        above = Some(Place { id, name: path, made: true });
     }
     outlook.forget_tree().await;
     above.ok_or_else(|| not_ours("folder"))
@@ -155,10 +145,7 @@ async fn post(outlook: &Outlook, parent: Option<&str>, name: &str) -> Result<Val
     };
     let request = outlook.graph().mine(&path, &[]);
     let body = json!({ "displayName": name });
-    let made = outlook
-        .graph()
-        .write(&Method::POST, &request, None, Some(&body))
-        .await?;
+    let made = outlook.graph().write(&Method::POST, &request, None, Some(&body)).await?;
     let made = made.unwrap_or_default();
     match text(&made, "id") {
         "" => Err(not_ours("folder")),
@@ -185,14 +172,8 @@ pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
 
 async fn read_folder(outlook: &Outlook, id: &str) -> Result<Value> {
     let path = format!("mailFolders/{}", net::path_segment(id));
-    let select = [(
-        "$select",
-        "id,displayName,parentFolderId,unreadItemCount,totalItemCount",
-    )];
-    outlook
-        .graph()
-        .get(&outlook.graph().mine(&path, &select))
-        .await
+    let select = [("$select", "id,displayName,parentFolderId,unreadItemCount,totalItemCount")];
+    outlook.graph().get(&outlook.graph().mine(&path, &select)).await
 }
 
 /// Gives a folder another name.
@@ -201,27 +182,21 @@ pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Va
     // The levels above may be said too, as they are.
     let above = |path: &str| path.rsplit_once('/').map(|(above, _)| above.to_lowercase());
     if name.contains('/') && above(name) != above(&path) {
-        return Err(
-            Error::argument("a folder cannot be renamed into another folder")
-                .next("give its new name without slashes"),
-        );
+        return Err(Error::argument("a folder cannot be renamed into another folder")
+            .next("give its new name without slashes"));
     }
     let last = name.rsplit('/').next().unwrap_or(name).trim();
     if last.is_empty() {
         return Err(Error::argument("a folder needs a name").next("give its new name"));
     }
-    let request = outlook
-        .graph()
-        .mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
     let body = json!({ "displayName": last });
     let named = async || {
         let found = outlook.graph().there(&request).await?;
         Ok(found.filter(|found| holds(Some(found), &body)))
     };
-    let renamed = outlook
-        .graph()
-        .write_for_sure(&Method::PATCH, &request, None, Some(&body), named)
-        .await;
+    let renamed =
+        outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(&body), named).await;
     outlook.forget_tree().await;
     renamed?;
     read_folder(outlook, id).await
@@ -235,19 +210,14 @@ pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
         return Err(Error::argument("the folder is in Deleted Items already")
             .next("let the user empty Deleted Items"));
     }
-    let request = outlook
-        .graph()
-        .mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
     // It lies in Deleted Items then, under the same id.
     let gone = async || {
         outlook.forget_tree().await;
         let stays = outlook.tree().await?.names().get(id) == Some(&name);
         Ok((!stays).then_some(Value::Null))
     };
-    let deleted = outlook
-        .graph()
-        .write_for_sure(&Method::DELETE, &request, None, None, gone)
-        .await;
+    let deleted = outlook.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await;
     outlook.forget_tree().await;
     deleted.map(drop)
 }
@@ -281,18 +251,11 @@ pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Pla
     if create {
         let made = post_category(outlook, &all, name, None).await?;
         let name = text(&made, "displayName").to_owned();
-        return Ok(Place {
-            id: name.clone(),
-            name,
-            made: true,
-        });
+        return Ok(Place { id: name.clone(), name, made: true });
     }
     let names: Vec<&str> = all.iter().map(|one| text(one, "displayName")).collect();
-    let missing = Error::new(
-        Kind::NotFound,
-        format!("no category is called `{}`", brief(name)),
-    )
-    .next("call lookup with kind=categories to see their names");
+    let missing = Error::new(Kind::NotFound, format!("no category is called `{}`", brief(name)))
+        .next("call lookup with kind=categories to see their names");
     Err(like(missing, name, &names))
 }
 
@@ -307,12 +270,9 @@ async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
 /// The category of a name or an id.
 fn called<'v>(all: &'v [Value], said: &str) -> Option<&'v Value> {
     let said = said.trim();
-    all.iter()
-        .find(|one| text(one, "displayName") == said || text(one, "id") == said)
-        .or_else(|| {
-            all.iter()
-                .find(|one| text(one, "displayName").to_lowercase() == said.to_lowercase())
-        })
+    all.iter().find(|one| text(one, "displayName") == said || text(one, "id") == said).or_else(
+        || all.iter().find(|one| text(one, "displayName").to_lowercase() == said.to_lowercase()),
+    )
 }
 
 async fn post_category(
@@ -338,9 +298,7 @@ async fn post_category(
     let body = json!({"displayName": name, "color": colour.unwrap_or_else(free)});
     let request = outlook.graph().mine("outlook/masterCategories", &[]);
     let made = async || Ok(called(&categories(outlook).await?, name).cloned());
-    let made = outlook
-        .graph()
-        .write_for_sure(&Method::POST, &request, None, Some(&body), made);
+    let made = outlook.graph().write_for_sure(&Method::POST, &request, None, Some(&body), made);
     let made = made.await?.unwrap_or_default();
     match text(&made, "displayName") {
         "" => Err(not_ours("category")),
@@ -353,10 +311,8 @@ pub async fn create_category(outlook: &Outlook, name: &str, colour: Option<&str>
     let colour = colour.map(preset).transpose()?;
     let all = categories(outlook).await?;
     if called(&all, name).is_some() {
-        return Err(
-            Error::argument(format!("the category `{}` is there already", brief(name)))
-                .next("choose another name"),
-        );
+        return Err(Error::argument(format!("the category `{}` is there already", brief(name)))
+            .next("choose another name"));
     }
     post_category(outlook, &all, name, colour).await
 }
@@ -379,10 +335,7 @@ pub async fn update_category(
     let Some(colour) = colour else {
         return Ok(found.clone());
     };
-    let path = format!(
-        "outlook/masterCategories/{}",
-        net::path_segment(text(found, "id"))
-    );
+    let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
     let request = outlook.graph().mine(&path, &[]);
     let body = json!({ "color": colour });
     let painted = async || {
@@ -391,16 +344,12 @@ pub async fn update_category(
         Ok(found.filter(|found| holds(Some(found), &body)).cloned())
     };
     let changed =
-        outlook
-            .graph()
-            .write_for_sure(&Method::PATCH, &request, None, Some(&body), painted);
+        outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(&body), painted);
     match changed.await? {
         Some(changed) if !text(&changed, "displayName").is_empty() => Ok(changed),
         _ => {
             let all = categories(outlook).await?;
-            called(&all, text(found, "id"))
-                .cloned()
-                .ok_or_else(no_category)
+            called(&all, text(found, "id")).cloned().ok_or_else(no_category)
         }
     }
 }
@@ -409,21 +358,14 @@ pub async fn update_category(
 pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
     let all = categories(outlook).await?;
     let found = called(&all, id).ok_or_else(no_category)?;
-    let path = format!(
-        "outlook/masterCategories/{}",
-        net::path_segment(text(found, "id"))
-    );
+    let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
     let request = outlook.graph().mine(&path, &[]);
     let gone = async || {
         let all = categories(outlook).await?;
         let stays = all.iter().any(|one| text(one, "id") == text(found, "id"));
         Ok((!stays).then_some(Value::Null))
     };
-    outlook
-        .graph()
-        .write_for_sure(&Method::DELETE, &request, None, None, gone)
-        .await
-        .map(drop)
+    outlook.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await.map(drop)
 }
 
 fn no_category() -> Error {
@@ -446,12 +388,8 @@ fn preset(colour: &str) -> Result<String> {
     match number {
         _ if lower == "none" => Ok(lower),
         Some(number) if number < COLOURS.len() => Ok(format!("preset{number}")),
-        _ => Err(
-            Error::argument(format!("Outlook has no colour `{}`", brief(colour))).next(format!(
-                "use none, preset0 to preset24, or one of: {}",
-                COLOURS.join(", ")
-            )),
-        ),
+        _ => Err(Error::argument(format!("Outlook has no colour `{}`", brief(colour)))
+            .next(format!("use none, preset0 to preset24, or one of: {}", COLOURS.join(", ")))),
     }
 }
 
@@ -464,11 +402,8 @@ fn like(missing: Error, said: &str, names: &[&str]) -> Error {
         .collect();
     near.sort_unstable();
     near.dedup();
-    let near: Vec<String> = near
-        .iter()
-        .take(OFFERED)
-        .map(|(_, name)| quoted(name).to_string())
-        .collect();
+    let near: Vec<String> =
+        near.iter().take(OFFERED).map(|(_, name)| quoted(name).to_string()).collect();
     match near.is_empty() {
         true => missing,
         false => missing.next(format!("name one of: {}", near.join(", "))),

@@ -58,10 +58,7 @@ pub fn compile(query: Option<&Query>) -> Result<Compiled> {
         Some(Query::Raw(raw)) => return passed_on(raw),
         Some(query) => normal::read(query)?,
     };
-    let mut compiled = Compiled {
-        notes: normal.notes,
-        ..Compiled::default()
-    };
+    let mut compiled = Compiled { notes: normal.notes, ..Compiled::default() };
     let mut rest = Vec::new();
     let parts = place(normal.all, &normal.places, &mut compiled.scope, &mut rest);
 
@@ -169,10 +166,7 @@ fn place(
             }
         }
     }
-    parts
-        .into_iter()
-        .filter(|part| !settled(part, scope))
-        .collect()
+    parts.into_iter().filter(|part| !settled(part, scope)).collect()
 }
 
 /// True for a condition on the folder that the scope has met already.
@@ -221,9 +215,7 @@ fn passed_on(raw: &str) -> Result<Compiled> {
 fn mixed(part: &Query) -> Error {
     let first = |unable: &dyn Fn(&Query) -> bool| {
         let mut terms = part.terms().into_iter();
-        terms
-            .find(|term| unable(&Query::Term((*term).clone())))
-            .map_or_else(String::new, operator)
+        terms.find(|term| unable(&Query::Term((*term).clone()))).map_or_else(String::new, operator)
     };
     Error::argument(format!(
         "the query joins {} and {} by OR, or in one group after a minus, \

@@ -25,24 +25,12 @@ mod shape;
 use shape::Shape;
 
 /// The days of the week as Graph writes them, Monday first.
-const NAMES: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
+const NAMES: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// Which of the days of a month it is, as Graph writes it.
-const INDICES: [(&str, i32); 5] = [
-    ("first", 1),
-    ("second", 2),
-    ("third", 3),
-    ("fourth", 4),
-    ("last", -1),
-];
+const INDICES: [(&str, i32); 5] =
+    [("first", 1), ("second", 2), ("third", 3), ("fourth", 4), ("last", -1)];
 
 /// Occurrences that Exchange counts.
 const COUNTED: u32 = 999;
@@ -100,9 +88,7 @@ pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
 }
 
 fn refused(what: impl std::fmt::Display) -> Error {
-    Error::argument(format!(
-        "Outlook cannot repeat an event like this: there a series {what}"
-    ))
+    Error::argument(format!("Outlook cannot repeat an event like this: there a series {what}"))
 }
 
 fn put(object: &mut Value, name: &str, value: Value) {
@@ -128,9 +114,8 @@ fn check_times(rule: &Rule, start: &Moment) -> Result<()> {
         (&rule.parts.byminute, at.minute()),
         (&rule.parts.bysecond, at.second()),
     ];
-    let other = lists
-        .into_iter()
-        .any(|(list, own)| list.iter().any(|one| i8::try_from(*one) != Ok(own)));
+    let other =
+        lists.into_iter().any(|(list, own)| list.iter().any(|one| i8::try_from(*one) != Ok(own)));
     match other {
         true => Err(refused("has one time of day, that of its start")
             .next("leave out BYHOUR, BYMINUTE and BYSECOND, and make an event for each time")),
@@ -140,10 +125,7 @@ fn check_times(rule: &Rule, start: &Moment) -> Result<()> {
 
 fn not_begun(repeat: &Repeat, start: &Moment) -> Error {
     let error = refused("starts on a day of its rule");
-    let alone = Repeat {
-        rule: repeat.rule.clone(),
-        ..Repeat::default()
-    };
+    let alone = Repeat { rule: repeat.rule.clone(), ..Repeat::default() };
     let from = start.when().instant(&TimeZone::UTC);
     let all = alone.occurrences(start, from, jiff::Timestamp::MAX, 2);
     match all.get(1).and_then(|next| alone.nominal(start, *next)) {
@@ -162,10 +144,7 @@ fn end(until: Until, start: &Moment) -> Date {
             let zone = when::find_zone(name).unwrap_or(TimeZone::UTC);
             let at = when::resolve(at, &TimeZone::UTC);
             let day = zone.to_datetime(at).date();
-            (
-                day,
-                when::resolve(day.to_datetime(first.time()), &zone) > at,
-            )
+            (day, when::resolve(day.to_datetime(first.time()), &zone) > at)
         }
     };
     match past {
@@ -181,11 +160,7 @@ fn written(shape: &Shape) -> Value {
     };
     match shape {
         Shape::Daily { interval } => json!({ "type": "daily", "interval": interval }),
-        Shape::Weekly {
-            interval,
-            days: list,
-            first,
-        } => json!({
+        Shape::Weekly { interval, days: list, first } => json!({
             "type": "weekly",
             "interval": interval,
             "daysOfWeek": days(list),
@@ -204,11 +179,7 @@ fn written(shape: &Shape) -> Value {
                 "index": index_name(*index),
             }),
         },
-        Shape::Yearly {
-            interval,
-            month,
-            day,
-        } => match day {
+        Shape::Yearly { interval, month, day } => match day {
             month::Day::Absolute(day) => json!({
                 "type": "absoluteYearly",
                 "interval": interval,
@@ -335,10 +306,7 @@ fn days(pattern: &Value) -> Option<Vec<ICalendarDay>> {
     let days: Vec<ICalendarDay> = days
         .into_iter()
         .filter_map(|at| DAYS.get(at))
-        .map(|(_, weekday)| ICalendarDay {
-            ordwk: None,
-            weekday: *weekday,
-        })
+        .map(|(_, weekday)| ICalendarDay { ordwk: None, weekday: *weekday })
         .collect();
     Some(days).filter(|days| !days.is_empty())
 }
@@ -348,9 +316,7 @@ fn relative(pattern: &Value, byday: &mut Vec<ICalendarDay>, setpos: &mut Vec<i32
     let index = match word(pattern, "index").as_str() {
         "" => 1,
         name => {
-            let found = INDICES
-                .iter()
-                .find(|(one, _)| one.eq_ignore_ascii_case(name));
+            let found = INDICES.iter().find(|(one, _)| one.eq_ignore_ascii_case(name));
             found?.1
         }
     };

@@ -103,9 +103,7 @@ fn is_unset(value: &Value) -> bool {
 }
 
 fn same(value: &Value, word: &str) -> bool {
-    value
-        .as_str()
-        .is_some_and(|text| text.eq_ignore_ascii_case(word))
+    value.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word))
 }
 
 /// Texts, or the addresses of people.
@@ -115,11 +113,7 @@ fn values(value: &Value) -> Vec<String> {
         person => Some(cell(text(nested(person, "emailAddress"), "address"))),
     };
     let list = value.as_array();
-    list.into_iter()
-        .flatten()
-        .filter_map(one)
-        .filter(|text| !text.is_empty())
-        .collect()
+    list.into_iter().flatten().filter_map(one).filter(|text| !text.is_empty()).collect()
 }
 
 fn size_range(value: &Value) -> Option<Query> {
@@ -282,9 +276,7 @@ impl Said {
                 Ok(())
             }
             (Some(known), value) if *known == value => Ok(()),
-            _ => Err(unsayable(
-                "two conditions on the same part of a message, both to hold",
-            )),
+            _ => Err(unsayable("two conditions on the same part of a message, both to hold")),
         }
     }
 }
@@ -320,21 +312,14 @@ fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
         (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
     };
     if let Some(odd) = rest.iter().find(|term| !alike(first, term)) {
-        return Err(unsayable(&format!(
-            "OR between {} and {}",
-            word(first),
-            word(odd)
-        )));
+        return Err(unsayable(&format!("OR between {} and {}", word(first), word(odd))));
     }
     let texts: Option<Vec<String>> = terms.iter().map(|term| text_of(term)).collect();
     if let Some(texts) = texts {
         let addresses = texts.iter().all(|text| is_address(text));
         let people = |key| {
             let person = |address: &String| {
-                outlook_drafts::recipient(&Person {
-                    name: None,
-                    address: address.clone(),
-                })
+                outlook_drafts::recipient(&Person { name: None, address: address.clone() })
             };
             (key, texts.iter().map(person).collect::<Value>())
         };
@@ -361,10 +346,9 @@ fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
             "withinSizeRange",
             json!({"minimumSize": bytes.div_ceil(1024), "maximumSize": NO_LIMIT}),
         ),
-        Term::Smaller(bytes) => (
-            "withinSizeRange",
-            json!({"minimumSize": 0, "maximumSize": bytes / 1024}),
-        ),
+        Term::Smaller(bytes) => {
+            ("withinSizeRange", json!({"minimumSize": 0, "maximumSize": bytes / 1024}))
+        }
         term => return Err(unsayable(&word(term))),
     })
 }
@@ -454,10 +438,7 @@ fn actions(rule: &Rule, tree: &Tree) -> Result<Value> {
         actions.insert("assignCategories".to_owned(), json!(categories));
     }
     if actions.contains_key("delete") && actions.contains_key("moveToFolder") {
-        return refused(
-            "a rule cannot both delete a message and move it",
-            "say one of them",
-        );
+        return refused("a rule cannot both delete a message and move it", "say one of them");
     }
     if actions.is_empty() {
         return refused(

@@ -31,15 +31,8 @@ const OWN: &str = "id,start,end,isAllDay,showAs,isCancelled,isOrganizer,attendee
 const OWN_PAGES: usize = 20;
 /// Minutes of a step in the view that is not read: the fewest steps.
 const STEP: u32 = 1_440;
-const WEEK: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
+const WEEK: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// When they are busy: an answer for each, in the order of `who`. The mailbox is
 /// that of `me`.
@@ -54,13 +47,7 @@ pub async fn busy(
     for some in who.chunks(PEOPLE) {
         let mut schedules: Vec<Result<Schedule>> = some
             .iter()
-            .map(|who| {
-                Ok(Schedule {
-                    who: who.clone(),
-                    busy: Vec::new(),
-                    hours: None,
-                })
-            })
+            .map(|who| Ok(Schedule { who: who.clone(), busy: Vec::new(), hours: None }))
             .collect();
         let ranges = match ranges(from, to) {
             Ok(ranges) => ranges,
@@ -103,9 +90,7 @@ fn ranges(from: Timestamp, to: Timestamp) -> Result<Vec<(Timestamp, Timestamp)>>
             return Err(Error::argument("the range is longer than Outlook tells of")
                 .next("ask for two years at most"));
         }
-        let end = start
-            .checked_add(Span::new().hours(DAYS * 24))
-            .map_or(to, |end| end.min(to));
+        let end = start.checked_add(Span::new().hours(DAYS * 24)).map_or(to, |end| end.min(to));
         found.push((start, end));
         start = end;
     }
@@ -151,11 +136,7 @@ fn told(schedule: &Value, who: &str) -> Schedule {
             item
         })
         .collect();
-    Schedule {
-        who: who.to_owned(),
-        busy,
-        hours: hours(nested(schedule, "workingHours")),
-    }
+    Schedule { who: who.to_owned(), busy, hours: hours(nested(schedule, "workingHours")) }
 }
 
 /// A time in UTC as Graph takes and gives it.
@@ -166,10 +147,7 @@ fn utc(at: Timestamp) -> Value {
 /// True for an answer that says that there is no such thing for this account.
 fn is_refused(error: &Error) -> bool {
     let kind = error.kind();
-    matches!(
-        kind,
-        Kind::Provider(400..=499) | Kind::NotFound | Kind::Auth
-    )
+    matches!(kind, Kind::Provider(400..=499) | Kind::NotFound | Kind::Auth)
 }
 
 /// The owner's own times, from the main calendar, in the shape of a schedule.
@@ -181,10 +159,7 @@ async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
         ("$select", OWN),
         ("$top", "500"),
     ];
-    let requests = [
-        graph.mine("calendarView", &query),
-        graph.mine("mailboxSettings", &[]),
-    ];
+    let requests = [graph.mine("calendarView", &query), graph.mine("mailboxSettings", &[])];
     let mut answers = graph.batch(&requests).await.into_iter();
     let lost = || Err(Error::new(Kind::Internal, "the own events were left out"));
     let view = answers.next().unwrap_or_else(lost)?;
@@ -245,9 +220,7 @@ fn hours(working: &Value) -> Option<Hours> {
         .iter()
         .filter_map(Value::as_str)
         .filter_map(|day| {
-            let at = WEEK
-                .iter()
-                .position(|known| day.eq_ignore_ascii_case(known))?;
+            let at = WEEK.iter().position(|known| day.eq_ignore_ascii_case(known))?;
             i8::try_from(at).ok()
         })
         .collect();
@@ -258,10 +231,5 @@ fn hours(working: &Value) -> Option<Hours> {
         to => to,
     };
     let zone = when::zone_name(text(nested(working, "timeZone"), "name"))?;
-    (!days.is_empty() && from < to).then_some(Hours {
-        zone,
-        days,
-        from,
-        to,
-    })
+    (!days.is_empty() && from < to).then_some(Hours { zone, days, from, to })
 }

@@ -27,10 +27,7 @@ pub async fn settings(outlook: &Outlook) -> Result<Value> {
 
 /// The automatic answer as it is.
 pub async fn auto_reply(outlook: &Outlook) -> Result<AutoReply> {
-    Ok(read(nested(
-        &settings(outlook).await?,
-        "automaticRepliesSetting",
-    )))
+    Ok(read(nested(&settings(outlook).await?, "automaticRepliesSetting")))
 }
 
 fn read(setting: &Value) -> AutoReply {
@@ -72,10 +69,8 @@ pub async fn set_auto_reply(outlook: &Outlook, reply: &AutoReply) -> Result<Valu
 
 fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
     if reply.subject.is_some() {
-        return Err(
-            Error::argument("automatic answers of Outlook have no subject of their own")
-                .next("leave the subject out"),
-        );
+        return Err(Error::argument("automatic answers of Outlook have no subject of their own")
+            .next("leave the subject out"));
     }
     let utc = |at: Timestamp| {
         let local = at.strftime("%Y-%m-%dT%H:%M:%S").to_string();
@@ -95,20 +90,15 @@ fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
         (true, from, Some(to)) => {
             let from = from.unwrap_or(now);
             if to <= from {
-                return Err(
-                    Error::argument("the automatic answers would end before they begin")
-                        .next("give an end after the beginning"),
-                );
+                return Err(Error::argument("the automatic answers would end before they begin")
+                    .next("give an end after the beginning"));
             }
             put("status", "scheduled".into());
             put("scheduledStartDateTime", utc(from));
             put("scheduledEndDateTime", utc(to));
         }
     }
-    let texts = [
-        ("internalReplyMessage", &reply.html),
-        ("externalReplyMessage", &reply.external),
-    ];
+    let texts = [("internalReplyMessage", &reply.html), ("externalReplyMessage", &reply.external)];
     for (key, text) in texts {
         if let Some(html) = text {
             put(key, html.as_str().into());
@@ -138,14 +128,10 @@ pub async fn set(
     if let Some(language) = language {
         let tag = language.trim();
         let good = (2..=35).contains(&tag.len())
-            && tag
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !good {
-            return Err(
-                Error::argument(format!("`{}` is no language tag", brief(language)))
-                    .next("write one such as en-GB or de-DE"),
-            );
+            return Err(Error::argument(format!("`{}` is no language tag", brief(language)))
+                .next("write one such as en-GB or de-DE"));
         }
         body.insert("language".to_owned(), json!({ "locale": tag }));
     }
@@ -172,12 +158,7 @@ async fn change(outlook: &Outlook, body: &Value) -> Result<Value> {
         let found = settings(outlook).await?;
         Ok(Some(found).filter(|found| holds(Some(found), body)))
     };
-    outlook
-        .graph()
-        .write_for_sure(&Method::PATCH, &request, None, Some(body), set)
-        .await?;
+    outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(body), set).await?;
     // The answer to the change has what was named and no more.
-    settings(outlook)
-        .await
-        .map_err(|error| error.context("it was set, but could not be read back"))
+    settings(outlook).await.map_err(|error| error.context("it was set, but could not be read back"))
 }

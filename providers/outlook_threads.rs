@@ -76,14 +76,8 @@ pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
     let excess = shown.len().saturating_sub(REMEMBERED);
     shown.drain(..excess);
 
-    let link = if left {
-        Some(plan.again())
-    } else {
-        listed.next
-    };
-    let next = link
-        .map(|link| write(&Cursor { link, shown }))
-        .transpose()?;
+    let link = if left { Some(plan.again()) } else { listed.next };
+    let next = link.map(|link| write(&Cursor { link, shown })).transpose()?;
     let mut page = Page {
         next,
         notes: plan.notes.into_iter().chain(listed.note).collect(),
@@ -93,16 +87,14 @@ pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
     let listed_by: HashMap<String, String> = ids.iter().cloned().zip(dates).collect();
     fill(outlook.graph(), ask, ids, &mut page).await?;
     // A row's date is that of its newest message, whether that matches or not.
-    page.items
-        .sort_by(|one, other| newest(other).cmp(newest(one)));
+    page.items.sort_by(|one, other| newest(other).cmp(newest(one)));
     let moved = |item: &Value| {
         let listed = listed_by.get(text(item, "id"));
         listed.is_some_and(|listed| newest(item) > listed.as_str())
     };
     let several = page.next.is_some() || ask.cursor.is_some();
     if several && page.items.iter().any(moved) {
-        page.notes
-            .push("threads are listed by their newest matching message".into());
+        page.notes.push("threads are listed by their newest matching message".into());
     }
     if page.next.is_none() && ask.cursor.is_none() {
         let all = page.items.len() + page.failed.len();
@@ -170,9 +162,7 @@ async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Re
 
 /// The ids of a conversation's messages, oldest first.
 pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
-    let answer = graph
-        .get(&request(graph, id, &["id", "receivedDateTime"]))
-        .await?;
+    let answer = graph.get(&request(graph, id, &["id", "receivedDateTime"])).await?;
     let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
     if !whole {
         return Err(Error::argument(format!(
@@ -181,10 +171,7 @@ pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
         ))
         .next("search for its messages by subject and date, and read those"));
     }
-    let ids: Vec<String> = messages
-        .iter()
-        .map(|message| text(message, "id").to_owned())
-        .collect();
+    let ids: Vec<String> = messages.iter().map(|message| text(message, "id").to_owned()).collect();
     if ids.is_empty() {
         return Err(Error::new(
             Kind::NotFound,
@@ -197,11 +184,7 @@ pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
 
 fn request(graph: &Graph, id: &str, select: &[&str]) -> String {
     let filter = format!("conversationId eq '{}'", id.replace('\'', "''"));
-    let query = [
-        ("$filter", filter.as_str()),
-        ("$select", &select.join(",")),
-        ("$top", TOP),
-    ];
+    let query = [("$filter", filter.as_str()), ("$select", &select.join(",")), ("$top", TOP)];
     graph.mine("messages", &query)
 }
 

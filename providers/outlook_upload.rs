@@ -69,10 +69,7 @@ pub async fn attach(
         let there = is_there(graph, message, file, size, alike).await?;
         Ok(there.then_some(Value::Null))
     };
-    graph
-        .write_for_sure(&Method::POST, &request, None, Some(&body), put)
-        .await
-        .map(drop)
+    graph.write_for_sure(&Method::POST, &request, None, Some(&body), put).await.map(drop)
 }
 
 /// The path of a message's files.
@@ -107,11 +104,7 @@ async fn in_pieces(
         other => other,
     };
     let session = session?.unwrap_or_default();
-    let upload = Upload {
-        graph,
-        url: address(graph, text(&session, "uploadUrl"))?,
-        bytes,
-    };
+    let upload = Upload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes };
     let total = super::outlook::count(bytes.len());
     let mut from = 0;
     let mut failed = 0;
@@ -214,14 +207,9 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<Answer> {
         let answer = request.send().await.map_err(|error| broken(&error))?;
         read(answer, ANSWER).await
     };
-    tokio::time::timeout(PATIENCE, sent)
-        .await
-        .unwrap_or_else(|_elapsed| {
-            Err(Error::new(
-                Kind::Timeout,
-                "Outlook did not take a piece of a file in time",
-            ))
-        })
+    tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
+        Err(Error::new(Kind::Timeout, "Outlook did not take a piece of a file in time"))
+    })
 }
 
 /// The beginning of the first range that is missing: `["3932160-"]`.
@@ -246,10 +234,7 @@ fn address(graph: &Graph, url: &str) -> Result<Url> {
         url.scheme() == "https" || near
     });
     url.ok_or_else(|| {
-        Error::new(
-            Kind::Provider(200),
-            "Outlook named no safe address to send a file to",
-        )
+        Error::new(Kind::Provider(200), "Outlook named no safe address to send a file to")
     })
 }
 

@@ -59,10 +59,8 @@ pub async fn create(
     // Who is asked to a series with gaps is told of it when it has them: else
     // everybody would be told of every gap.
     let later = guests.filter(|_| !except.is_empty());
-    let first = Change {
-        guests: change.guests.clone().filter(|_| later.is_none()),
-        ..change.clone()
-    };
+    let first =
+        Change { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
     let zone = day_zone(graph, change, None).await;
     let mut body = properties(&first, None, &zone)?;
     let id = transaction()?;
@@ -76,13 +74,9 @@ pub async fn create(
             .await
             .map_err(|error| half("the series was created", error))?;
         if let Some(guests) = later {
-            let asked = Change {
-                guests: Some(guests.clone()),
-                ..Change::default()
-            };
-            event = patch(graph, &series, None, &properties(&asked, None, &zone)?)
-                .await
-                .map_err(|error| {
+            let asked = Change { guests: Some(guests.clone()), ..Change::default() };
+            event = patch(graph, &series, None, &properties(&asked, None, &zone)?).await.map_err(
+                |error| {
                     Error::new(
                         Kind::Network,
                         format!(
@@ -92,7 +86,8 @@ pub async fn create(
                         ),
                     )
                     .next("look at it with calendar_search, and add the people there")
-                })?;
+                },
+            )?;
         } else {
             event = again(graph, event).await;
         }
@@ -131,19 +126,13 @@ async fn posted(
 
 /// True when it is not known whether a write was carried out.
 fn is_open(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        Kind::Network | Kind::Timeout | Kind::Provider(500..=599)
-    )
+    matches!(error.kind(), Kind::Network | Kind::Timeout | Kind::Provider(500..=599))
 }
 
 /// What is reported of an event that Outlook knows, and does not show.
 fn lost() -> Error {
-    Error::new(
-        Kind::Network,
-        "the event was created, but Outlook did not say as what",
-    )
-    .next("look for it with calendar_search")
+    Error::new(Kind::Network, "the event was created, but Outlook did not say as what")
+        .next("look for it with calendar_search")
 }
 
 /// The event that was created with an id of ours, if it is there.
@@ -155,20 +144,15 @@ async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Op
     let instant = |moment: &Moment| moment.when().instant(&TimeZone::UTC);
     let from = instant(start).checked_sub(day).unwrap_or(Timestamp::MIN);
     let to = instant(end).checked_add(day).unwrap_or(Timestamp::MAX);
-    let view = format!(
-        "{}calendarView",
-        path.strip_suffix("events").unwrap_or(path)
-    );
+    let view = format!("{}calendarView", path.strip_suffix("events").unwrap_or(path));
     let query = [
         ("startDateTime", from.to_string()),
         ("endDateTime", to.to_string()),
         ("$select", "id,seriesMasterId,transactionId".to_owned()),
         ("$top", TOP.to_owned()),
     ];
-    let query: Vec<(&str, &str)> = query
-        .iter()
-        .map(|(key, value)| (*key, value.as_str()))
-        .collect();
+    let query: Vec<(&str, &str)> =
+        query.iter().map(|(key, value)| (*key, value.as_str())).collect();
     let answer = graph.get(&graph.mine(&view, &query)).await?;
     let (events, _) = graph.all(answer, usize::MAX, PAGES).await?;
     let is_ours = |event: &&Value| text(event, "transactionId") == id;
@@ -222,10 +206,7 @@ async fn again(graph: &Graph, event: Value) -> Value {
 fn half(done: &str, error: Error) -> Error {
     Error::new(
         Kind::Network,
-        format!(
-            "{done}, but not all of its occurrences were left out ({})",
-            error.message()
-        ),
+        format!("{done}, but not all of its occurrences were left out ({})", error.message()),
     )
     .next("look at it with calendar_search, and delete the others there")
 }
@@ -270,16 +251,12 @@ async fn leave_out(graph: &Graph, series: &Value, except: &[When]) -> Result<()>
         ("$select", OCCURRENCE),
         ("$top", TOP),
     ];
-    let answer = graph
-        .get(&graph.mine(&path, &query))
-        .await
-        .map_err(untouched)?;
+    let answer = graph.get(&graph.mine(&path, &query)).await.map_err(untouched)?;
     let found = graph.all(answer, usize::MAX, PAGES).await;
     let (occurrences, _) = found.map_err(untouched)?;
     let zone = zone(series);
-    for occurrence in occurrences
-        .iter()
-        .filter(|occurrence| outlook_draft::is_out(occurrence, except, &zone))
+    for occurrence in
+        occurrences.iter().filter(|occurrence| outlook_draft::is_out(occurrence, except, &zone))
     {
         let request = graph.mine(&at(text(occurrence, "id")), &[]);
         match graph.delete(&request, None).await {
@@ -306,11 +283,8 @@ pub async fn delete(
     tells(notify, cancels)?;
     if !cancels {
         if asked && message.is_some() {
-            return Err(
-                Error::argument("only who called a meeting can cancel it with a message").next(
-                    "decline it with calendar_respond and a comment, or leave the message out",
-                ),
-            );
+            return Err(Error::argument("only who called a meeting can cancel it with a message")
+                .next("decline it with calendar_respond and a comment, or leave the message out"));
         }
         let request = graph.mine(&at(id), &[]);
         let deleted = graph.delete(&request, version(current));
@@ -361,10 +335,8 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
     }
     let wanted = current.get("responseRequested") != Some(&Value::Bool(false));
     if !wanted && response.comment.is_some() {
-        return Err(
-            Error::argument("the organizer of this meeting wants no answers sent")
-                .next("answer without a comment, and write to the organizer"),
-        );
+        return Err(Error::argument("the organizer of this meeting wants no answers sent")
+            .next("answer without a comment, and write to the organizer"));
     }
     let (action, state) = match response.answer {
         Answer::Accepted => ("accept", "accepted"),
@@ -406,10 +378,8 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
 
 fn can_propose(current: &Value, response: &Response) -> Result<()> {
     if response.answer == Answer::Accepted {
-        return Err(
-            Error::argument("at Outlook another time cannot be proposed with a yes")
-                .next("say tentative or decline with it"),
-        );
+        return Err(Error::argument("at Outlook another time cannot be proposed with a yes")
+            .next("say tentative or decline with it"));
     }
     if !response.notify {
         return Err(Error::argument(
@@ -418,14 +388,9 @@ fn can_propose(current: &Value, response: &Response) -> Result<()> {
         .next("say notify=all"));
     }
     let takes = ["allowNewTimeProposals", "responseRequested"];
-    if takes
-        .iter()
-        .any(|key| current.get(*key) == Some(&Value::Bool(false)))
-    {
-        return Err(
-            Error::argument("the organizer of this meeting takes no other times")
-                .next("answer without one, and write to the organizer"),
-        );
+    if takes.iter().any(|key| current.get(*key) == Some(&Value::Bool(false))) {
+        return Err(Error::argument("the organizer of this meeting takes no other times")
+            .next("answer without one, and write to the organizer"));
     }
     Ok(())
 }
@@ -439,10 +404,8 @@ pub async fn forward(
 ) -> Result<()> {
     let id = text(current, "id");
     check(id)?;
-    let to: Vec<Value> = to
-        .iter()
-        .map(|address| json!({"emailAddress": {"address": address.trim()}}))
-        .collect();
+    let to: Vec<Value> =
+        to.iter().map(|address| json!({"emailAddress": {"address": address.trim()}})).collect();
     let mut body = json!({"toRecipients": to});
     if let (Some(body), Some(comment)) = (body.as_object_mut(), comment) {
         body.insert("comment".to_owned(), comment.into());

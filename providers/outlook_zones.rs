@@ -162,10 +162,7 @@ const YEARS: i64 = 10;
 /// on `day`; `None` if Windows has no such zone.
 pub fn windows(name: &str, day: Date) -> Option<&'static str> {
     let zone = when::find_zone(name)?;
-    if zone
-        .iana_name()
-        .is_some_and(|name| matches!(name, "UTC" | "Etc/UTC"))
-    {
+    if zone.iana_name().is_some_and(|name| matches!(name, "UTC" | "Etc/UTC")) {
         return Some("UTC");
     }
     let iana = zone.iana_name();
@@ -188,9 +185,8 @@ fn clock(zone: &TimeZone, day: Date) -> Vec<(Timestamp, i32)> {
     let from = when::resolve(first.at(0, 0, 0, 0), &TimeZone::UTC);
     let to = when::resolve(last.at(0, 0, 0, 0), &TimeZone::UTC);
     let mut clock = vec![(from, zone.to_offset(from).seconds())];
-    let changes = zone
-        .following(from)
-        .map(|change| (change.timestamp(), change.offset().seconds()));
+    let changes =
+        zone.following(from).map(|change| (change.timestamp(), change.offset().seconds()));
     for (at, offset) in changes.take_while(|(at, _)| *at < to) {
         // A change of the name alone is none.
         if clock.last().is_some_and(|(_, before)| *before != offset) {
@@ -223,11 +219,7 @@ mod tests {
             ("Antarctica/Troll", None),
             ("Europe/Nowhere", None),
         ] {
-            assert_eq!(
-                super::windows(iana, Date::constant(2026, 2, 3)),
-                windows,
-                "{iana}"
-            );
+            assert_eq!(super::windows(iana, Date::constant(2026, 2, 3)), windows, "{iana}");
         }
     }
 
@@ -257,10 +249,8 @@ mod tests {
 
     #[test]
     fn every_name_is_a_zone() {
-        let unknown: Vec<_> = WINDOWS
-            .iter()
-            .filter(|name| when::find_zone(name).is_none())
-            .collect();
+        let unknown: Vec<_> =
+            WINDOWS.iter().filter(|name| when::find_zone(name).is_none()).collect();
         assert_eq!(unknown, Vec::<&&str>::new());
     }
 }

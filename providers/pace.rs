@@ -137,8 +137,7 @@ impl Pace {
     {
         in_earnest()?;
         course::begin_write()?;
-        self.attempts(1, patience.max(PATIENCE), limited, make)
-            .await
+        self.attempts(1, patience.max(PATIENCE), limited, make).await
     }
 
     /// [`Pace::change`] for a call that the provider carries out as `weight` calls
@@ -160,8 +159,7 @@ impl Pace {
     {
         in_earnest()?;
         course::begin_write()?;
-        self.attempts(1, patience.max(PATIENCE), |_| false, make)
-            .await
+        self.attempts(1, patience.max(PATIENCE), |_| false, make).await
     }
 
     /// Looks for what came of a write that broke off with `error`, again and
@@ -237,10 +235,7 @@ impl Pace {
             .acquire_many(weight)
             .await
             .map_err(|_| Error::new(Kind::Internal, "the account's call limit is gone"))?;
-        let quiet = *self
-            .quiet_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let quiet = *self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(until) = quiet {
             let wait = until.saturating_duration_since(Instant::now());
             if wait > LONGEST_WAIT {
@@ -251,27 +246,18 @@ impl Pace {
             }
             tokio::time::sleep_until(until).await;
         }
-        tokio::time::timeout(patience, attempt)
-            .await
-            .unwrap_or_else(|_elapsed| {
-                Err(Error::new(
-                    Kind::Timeout,
-                    format!(
-                        "{} did not answer within {} seconds",
-                        self.title,
-                        patience.as_secs()
-                    ),
-                ))
-            })
+        tokio::time::timeout(patience, attempt).await.unwrap_or_else(|_elapsed| {
+            Err(Error::new(
+                Kind::Timeout,
+                format!("{} did not answer within {} seconds", self.title, patience.as_secs()),
+            ))
+        })
     }
 
     /// Keeps every call of the account waiting for a while.
     pub fn hush(&self, wait: Duration) {
         let until = Instant::now() + wait.min(LONGEST_HUSH);
-        let mut quiet = self
-            .quiet_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut quiet = self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
         if quiet.is_none_or(|already| already < until) {
             *quiet = Some(until);
         }
@@ -302,9 +288,7 @@ impl Pace {
             .next(format!("run `daysheet account add {}`", self.provider)),
             Kind::RateLimited(Some(wait)) => {
                 let seconds = wait.as_secs();
-                error.next(format!(
-                    "wait {seconds} s and try again, or ask for fewer items"
-                ))
+                error.next(format!("wait {seconds} s and try again, or ask for fewer items"))
             }
             Kind::RateLimited(None) => error.next("try again in a minute, or ask for fewer items"),
             Kind::Network | Kind::Timeout => error.next("check the connection and try again"),
@@ -356,11 +340,7 @@ mod tests {
             ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
             ("soon", None),
         ] {
-            assert_eq!(
-                told(value, now),
-                seconds.map(Duration::from_secs),
-                "{value}"
-            );
+            assert_eq!(told(value, now), seconds.map(Duration::from_secs), "{value}");
         }
     }
 }

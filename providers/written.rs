@@ -19,12 +19,7 @@ pub fn hash(id: &str) -> String {
 }
 
 /// The members that hold HTML.
-const HTML: [&str; 4] = [
-    "content",
-    "signature",
-    "internalReplyMessage",
-    "externalReplyMessage",
-];
+const HTML: [&str; 4] = ["content", "signature", "internalReplyMessage", "externalReplyMessage"];
 
 /// True if what was written is there, whatever the provider says besides: how a
 /// write whose answer did not come is recognised. Null and false stand for what
@@ -36,12 +31,10 @@ pub fn holds(there: Option<&Value>, written: &Value) -> bool {
     match written {
         Value::Null | Value::Bool(false) => is_nothing(there),
         Value::Object(_) if moment(written).is_some() => moment(there) == moment(written),
-        Value::Object(wanted) => wanted
-            .iter()
-            .all(|(key, value)| match (key.as_str(), value) {
-                (key, Value::String(html)) if HTML.contains(&key) => shows(text(there, key), html),
-                _ => holds(there.get(key), value),
-            }),
+        Value::Object(wanted) => wanted.iter().all(|(key, value)| match (key.as_str(), value) {
+            (key, Value::String(html)) if HTML.contains(&key) => shows(text(there, key), html),
+            _ => holds(there.get(key), value),
+        }),
         Value::Array(wanted) => {
             let found = there.as_array().map_or(&[][..], Vec::as_slice);
             let is_there = |one: &Value| found.iter().any(|other| holds(Some(other), one));
@@ -120,23 +113,14 @@ mod tests {
             (json!({"summary": "Proofs"}), true),
             (json!({"summary": "Final proofs"}), false),
             (json!({"summary": "Pro"}), false),
-            (
-                json!({"location": null, "online": false, "place": ""}),
-                true,
-            ),
+            (json!({"location": null, "online": false, "place": ""}), true),
             (json!({"colorId": null}), false),
-            (
-                json!({"start": {"dateTime": "2026-02-03T18:05:00+01:00"}}),
-                true,
-            ),
+            (json!({"start": {"dateTime": "2026-02-03T18:05:00+01:00"}}), true),
             (
                 json!({"start": {"dateTime": "2026-02-03T18:05:00", "timeZone": "Europe/Berlin"}}),
                 true,
             ),
-            (
-                json!({"start": {"dateTime": "2026-02-03T18:05:00Z"}}),
-                false,
-            ),
+            (json!({"start": {"dateTime": "2026-02-03T18:05:00Z"}}), false),
             (json!({"start": {"date": "2026-02-03"}}), false),
             (
                 json!({"attendees": [{"email": "ana@example.com"}, {"email": "bo@example.com"}]}),
@@ -145,18 +129,9 @@ mod tests {
             (json!({"attendees": [{"email": "ana@example.com"}]}), false),
             (json!({"recurrence": ["RRULE:FREQ=DAILY;COUNT=3"]}), true),
             (json!({"recurrence": ["RRULE:FREQ=DAILY;COUNT=4"]}), false),
-            (
-                json!({"body": {"contentType": "HTML", "content": "<p>Hi</p>"}}),
-                true,
-            ),
-            (
-                json!({"body": {"contentType": "HTML", "content": "<p>Ho</p>"}}),
-                false,
-            ),
-            (
-                json!({"body": {"contentType": "HTML", "content": ""}}),
-                false,
-            ),
+            (json!({"body": {"contentType": "HTML", "content": "<p>Hi</p>"}}), true),
+            (json!({"body": {"contentType": "HTML", "content": "<p>Ho</p>"}}), false),
+            (json!({"body": {"contentType": "HTML", "content": ""}}), false),
             (json!({"reminders": {"overrides": [{"minutes": 15}]}}), true),
             (json!({"reminders": {"overrides": [{"minutes": 5}]}}), false),
         ] {

@@ -6,26 +6,15 @@ use super::Source::Path;
 use super::{Field, Table, field, table};
 
 /// One row per account that was ever signed in and not removed.
-pub const ACCOUNT: Table = table(
-    "account",
-    "accounts",
-    1,
-    "One signed-in account and the state of its sign-in.",
-    FIELDS,
-);
+pub const ACCOUNT: Table =
+    table("account", "accounts", 1, "One signed-in account and the state of its sign-in.", FIELDS);
 
 const FIELDS: &[Field] = &[
-    field(
-        "email",
-        Text,
-        "Address of the account; `account` arguments accept it.",
-    )
-    .level(Key)
-    .ours()
-    .local(Path("email")),
-    field("provider", Text, "google or microsoft.")
+    field("email", Text, "Address of the account; `account` arguments accept it.")
+        .level(Key)
         .ours()
-        .local(Path("provider")),
+        .local(Path("email")),
+    field("provider", Text, "google or microsoft.").ours().local(Path("provider")),
     field(
         "status",
         Text,
@@ -33,27 +22,16 @@ const FIELDS: &[Field] = &[
     )
     .ours()
     .local(Path("status")),
-    field(
-        "problem",
-        Text,
-        "Why the sign-in stopped working, or failed.",
-    )
-    .untrusted(200)
-    .local(Path("problem")),
-    field(
-        "via",
-        Text,
-        "Who signed in, when the mailbox is shared with them.",
-    )
-    .level(More)
-    .ours()
-    .local(Path("via")),
+    field("problem", Text, "Why the sign-in stopped working, or failed.")
+        .untrusted(200)
+        .local(Path("problem")),
+    field("via", Text, "Who signed in, when the mailbox is shared with them.")
+        .level(More)
+        .ours()
+        .local(Path("via")),
     field("scopes", Text, "What the sign-in allows, as OAuth scopes.")
         .level(More)
         .ours()
         .local(Path("scopes")),
-    field("added", Text, "Day it was signed in.")
-        .level(More)
-        .ours()
-        .local(Path("added")),
+    field("added", Text, "Day it was signed in.").level(More).ours().local(Path("added")),
 ];

@@ -10,13 +10,8 @@ use super::Source::{Account, Is, Path};
 use super::{Field, Table, field, table};
 
 /// One row per address.
-pub const ALIAS: Table = table(
-    "alias",
-    "aliases",
-    1,
-    "One address that the user can send mail as.",
-    FIELDS,
-);
+pub const ALIAS: Table =
+    table("alias", "aliases", 1, "One address that the user can send mail as.", FIELDS);
 
 const FIELDS: &[Field] = &[
     field("email", Text, "The address.")

@@ -10,27 +10,18 @@ use super::Source::Path;
 use super::{Field, Table, field, table};
 
 /// One row per attached file.
-pub const ATTACHMENT: Table = table(
-    "attachment",
-    "attachments",
-    1,
-    "One file attached to a message.",
-    FIELDS,
-);
+pub const ATTACHMENT: Table =
+    table("attachment", "attachments", 1, "One file attached to a message.", FIELDS);
 
 const FIELDS: &[Field] = &[
     field("id", Handle('a'), "Handle of the attachment.")
         .level(Key)
         .gmail(Path("id"))
         .outlook(Path("id")),
-    field(
-        "message",
-        Handle('m'),
-        "Handle of the message it came with.",
-    )
-    .level(Key)
-    .gmail(Path("message"))
-    .outlook(Path("message")),
+    field("message", Handle('m'), "Handle of the message it came with.")
+        .level(Key)
+        .gmail(Path("message"))
+        .outlook(Path("message")),
     field("name", Text, "File name.")
         .level(Key)
         .untrusted(120)
@@ -40,7 +31,5 @@ const FIELDS: &[Field] = &[
         .untrusted(80)
         .gmail(Path("mimeType"))
         .outlook(Path("contentType")),
-    field("size", Count, "Size in bytes.")
-        .gmail(Path("body/size"))
-        .outlook(Path("size")),
+    field("size", Count, "Size in bytes.").gmail(Path("body/size")).outlook(Path("size")),
 ];

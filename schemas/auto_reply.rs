@@ -8,13 +8,8 @@ use super::Source::{Account, GoogleWhen, Markup, Path};
 use super::{Field, Table, field, table};
 
 /// One row per account.
-pub const AUTO_REPLY: Table = table(
-    "auto_reply",
-    "auto_replies",
-    1,
-    "What one mailbox answers by itself, and when.",
-    FIELDS,
-);
+pub const AUTO_REPLY: Table =
+    table("auto_reply", "auto_replies", 1, "What one mailbox answers by itself, and when.", FIELDS);
 
 const FIELDS: &[Field] = &[
     field("account", Text, "Address of the account.")
@@ -28,24 +23,16 @@ const FIELDS: &[Field] = &[
         .settable()
         .ours()
         .local(Path("status")),
-    field("from", Start, "When it begins to answer.")
-        .settable()
-        .local(GoogleWhen("from")),
-    field("to", Start, "When it stops.")
-        .settable()
-        .local(GoogleWhen("to")),
+    field("from", Start, "When it begins to answer.").settable().local(GoogleWhen("from")),
+    field("to", Start, "When it stops.").settable().local(GoogleWhen("to")),
     field("subject", Text, "The subject line: Gmail only.")
         .settable()
         .untrusted(120)
         .local(Path("subject")),
-    field(
-        "text",
-        Text,
-        "How the text begins that all get; set as Markdown.",
-    )
-    .settable()
-    .untrusted(240)
-    .local(Markup("text")),
+    field("text", Text, "How the text begins that all get; set as Markdown.")
+        .settable()
+        .untrusted(240)
+        .local(Markup("text")),
     field(
         "text_internal",
         Text,
@@ -62,12 +49,8 @@ const FIELDS: &[Field] = &[
     .settable()
     .untrusted(240)
     .local(Markup("text_external")),
-    field(
-        "audience",
-        Text,
-        "Who gets it: all, contacts or organization.",
-    )
-    .settable()
-    .ours()
-    .local(Path("audience")),
+    field("audience", Text, "Who gets it: all, contacts or organization.")
+        .settable()
+        .ours()
+        .local(Path("audience")),
 ];

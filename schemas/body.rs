@@ -18,9 +18,7 @@ pub const BODY: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field("id", Handle('m'), "Handle of the message.")
-        .level(Key)
-        .local(Path("message")),
+    field("id", Handle('m'), "Handle of the message.").level(Key).local(Path("message")),
     field(
         "block",
         Text,
@@ -29,17 +27,11 @@ const FIELDS: &[Field] = &[
     .level(Key)
     .ours()
     .local(Path("block")),
-    field(
-        "type",
-        Text,
-        "What the text was made from: plain, html, mixed, raw or headers.",
-    )
-    .ours()
-    .local(Path("type")),
+    field("type", Text, "What the text was made from: plain, html, mixed, raw or headers.")
+        .ours()
+        .local(Path("type")),
     field("chars", Count, "How many characters the whole text has.")
         .level(Key)
         .local(Path("chars")),
-    field("shown", Count, "How many of them are shown.")
-        .level(Key)
-        .local(Path("shown")),
+    field("shown", Count, "How many of them are shown.").level(Key).local(Path("shown")),
 ];

@@ -9,13 +9,8 @@ use super::Source::{First, GoogleWhen, GraphWhen, Is, Path, Until};
 use super::{Field, Source, Table, field, table};
 
 /// One row per interval.
-pub const BUSY: Table = table(
-    "busy",
-    "busy",
-    1,
-    "One stretch of time in which somebody is not free.",
-    FIELDS,
-);
+pub const BUSY: Table =
+    table("busy", "busy", 1, "One stretch of time in which somebody is not free.", FIELDS);
 
 const FIELDS: &[Field] = &[
     field("who", Text, "Address of the person or room.")
@@ -34,15 +29,11 @@ const FIELDS: &[Field] = &[
         .gmail(Until(&GOOGLE_START, &GoogleWhen("end")))
         .outlook(Until(&GRAPH_START, &GraphWhen("end", "")))
         .local(Until(&GOOGLE_START, &GoogleWhen("end"))),
-    field(
-        "show",
-        Text,
-        "busy, tentative, oof or elsewhere; Google says busy for all.",
-    )
-    .ours()
-    .gmail(First(&[], "busy"))
-    .outlook(First(GRAPH_STATUS, "busy"))
-    .local(Path("show")),
+    field("show", Text, "busy, tentative, oof or elsewhere; Google says busy for all.")
+        .ours()
+        .gmail(First(&[], "busy"))
+        .outlook(First(GRAPH_STATUS, "busy"))
+        .local(Path("show")),
 ];
 
 const GOOGLE_START: Source = GoogleWhen("start");

@@ -6,13 +6,8 @@ use super::Source::{Account, Either, First, Is, Path, There, Zone};
 use super::{Field, Source, Table, field, table};
 
 /// One row per calendar.
-pub const CALENDAR: Table = table(
-    "calendar",
-    "calendars",
-    1,
-    "One calendar that an account can see.",
-    FIELDS,
-);
+pub const CALENDAR: Table =
+    table("calendar", "calendars", 1, "One calendar that an account can see.", FIELDS);
 
 const FIELDS: &[Field] = &[
     field(
@@ -28,29 +23,17 @@ const FIELDS: &[Field] = &[
         .untrusted(80)
         .gmail(Either(&[Path("summaryOverride"), Path("summary")]))
         .outlook(Path("name")),
-    field(
-        "access",
-        Text,
-        "owner, writer, reader, or busy where only busy times are shown.",
-    )
-    .ours()
-    .gmail(First(GOOGLE_ACCESS, "reader"))
-    .outlook(First(GRAPH_ACCESS, "reader")),
-    field(
-        "main",
-        Flag,
-        "True for the calendar that is meant when none is named.",
-    )
-    .gmail(There("primary"))
-    .outlook(Is("isDefaultCalendar", "true")),
-    field(
-        "zone",
-        Text,
-        "Its time zone; Outlook's have that of the mailbox.",
-    )
-    .untrusted(60)
-    .gmail(Zone("timeZone"))
-    .outlook(Zone("timeZone")),
+    field("access", Text, "owner, writer, reader, or busy where only busy times are shown.")
+        .ours()
+        .gmail(First(GOOGLE_ACCESS, "reader"))
+        .outlook(First(GRAPH_ACCESS, "reader")),
+    field("main", Flag, "True for the calendar that is meant when none is named.")
+        .gmail(There("primary"))
+        .outlook(Is("isDefaultCalendar", "true")),
+    field("zone", Text, "Its time zone; Outlook's have that of the mailbox.")
+        .untrusted(60)
+        .gmail(Zone("timeZone"))
+        .outlook(Zone("timeZone")),
     field("owner", Text, "Whose it is, where that is told.")
         .level(More)
         .untrusted(120)
@@ -68,7 +51,5 @@ const GOOGLE_ACCESS: &[(&str, Source)] = &[
     ("busy", Is("accessRole", "freeBusyReader")),
 ];
 
-const GRAPH_ACCESS: &[(&str, Source)] = &[
-    ("owner", Is("canShare", "true")),
-    ("writer", Is("canEdit", "true")),
-];
+const GRAPH_ACCESS: &[(&str, Source)] =
+    &[("owner", Is("canShare", "true")), ("writer", Is("canEdit", "true"))];

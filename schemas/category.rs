@@ -15,16 +15,12 @@ pub const CATEGORY: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field(
-        "name",
-        Text,
-        "Name; `label:` and `category:` in a query take it.",
-    )
-    .level(Key)
-    .settable()
-    .untrusted(100)
-    .gmail(Path("name"))
-    .outlook(Path("displayName")),
+    field("name", Text, "Name; `label:` and `category:` in a query take it.")
+        .level(Key)
+        .settable()
+        .untrusted(100)
+        .gmail(Path("name"))
+        .outlook(Path("displayName")),
     field("color", Text, "Colour, in the provider's words.")
         .settable()
         .level(More)

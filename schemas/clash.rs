@@ -15,30 +15,18 @@ pub const CLASH: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field(
-        "id",
-        Handle('e'),
-        "Handle of the event that begins first; calendar_search accepts it.",
-    )
-    .level(Key)
-    .local(Path("id")),
-    field("start", Start, "When both are on.")
+    field("id", Handle('e'), "Handle of the event that begins first; calendar_search accepts it.")
         .level(Key)
-        .local(START),
-    field(
-        "end",
-        End,
-        "When the first of them is over; the time alone on the same day.",
-    )
-    .level(Key)
-    .local(Until(&START, &GoogleWhen("end"))),
+        .local(Path("id")),
+    field("start", Start, "When both are on.").level(Key).local(START),
+    field("end", End, "When the first of them is over; the time alone on the same day.")
+        .level(Key)
+        .local(Until(&START, &GoogleWhen("end"))),
     field("title", Text, "What the first event is called.")
         .level(Key)
         .untrusted(64)
         .local(Path("title")),
-    field("with", Handle('e'), "Handle of the other event.")
-        .level(Key)
-        .local(Path("with")),
+    field("with", Handle('e'), "Handle of the other event.").level(Key).local(Path("with")),
     field("with_title", Text, "What the other event is called.")
         .level(Key)
         .untrusted(64)

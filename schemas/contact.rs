@@ -36,19 +36,15 @@ const FIELDS: &[Field] = &[
         .untrusted(80)
         .gmail(Oldest("names", &Path("displayName")))
         .outlook(Path("displayName")),
-    field(
-        "emails",
-        Text,
-        "Addresses, the first five and a count of the rest.",
-    )
-    .level(Key)
-    .settable()
-    .untrusted(240)
-    .gmail(Each("emailAddresses", &Path("value")))
-    .outlook(Either(&[
-        Each("emailAddresses", &Path("address")),
-        Each("scoredEmailAddresses", &Path("address")),
-    ])),
+    field("emails", Text, "Addresses, the first five and a count of the rest.")
+        .level(Key)
+        .settable()
+        .untrusted(240)
+        .gmail(Each("emailAddresses", &Path("value")))
+        .outlook(Either(&[
+            Each("emailAddresses", &Path("address")),
+            Each("scoredEmailAddresses", &Path("address")),
+        ])),
     field("company", Text, "Organisation the person works for.")
         .settable()
         .untrusted(80)
@@ -65,10 +61,7 @@ const FIELDS: &[Field] = &[
         .level(More)
         .untrusted(40)
         .gmail(Oldest("phoneNumbers", &Path("value")))
-        .outlook(Either(&[
-            Path("mobilePhone"),
-            Oldest("phones", &Path("number")),
-        ])),
+        .outlook(Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
     field("account", Text, "Address of the account that knows them.")
         .level(More)
         .ours()

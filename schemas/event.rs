@@ -22,22 +22,14 @@ pub const EVENT: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field(
-        "id",
-        Handle('e'),
-        "Handle of the event; calendar_save and calendar_respond accept it.",
-    )
-    .level(Key)
-    .gmail(Both("calendarId", "id"))
-    .outlook(Path("id")),
-    field(
-        "start",
-        Start,
-        "When it starts, with the weekday; the date alone when it is all-day.",
-    )
-    .level(Key)
-    .gmail(GOOGLE_START)
-    .outlook(GRAPH_START),
+    field("id", Handle('e'), "Handle of the event; calendar_save and calendar_respond accept it.")
+        .level(Key)
+        .gmail(Both("calendarId", "id"))
+        .outlook(Path("id")),
+    field("start", Start, "When it starts, with the weekday; the date alone when it is all-day.")
+        .level(Key)
+        .gmail(GOOGLE_START)
+        .outlook(GRAPH_START),
     field(
         "end",
         End,
@@ -55,22 +47,18 @@ const FIELDS: &[Field] = &[
         .untrusted(40)
         .gmail(Path("location"))
         .outlook(Either(&[Path("location/displayName")])),
-    field(
-        "organizer",
-        Text,
-        "Who called the meeting; `me` if you did.",
-    )
-    .untrusted(60)
-    .gmail(Either(&[
-        Word("me", &Is("organizer/self", "true")),
-        Name("organizer/displayName"),
-        Path("organizer/email"),
-    ]))
-    .outlook(Either(&[
-        Word("me", &Is("isOrganizer", "true")),
-        Name("organizer/emailAddress/name"),
-        Path("organizer/emailAddress/address"),
-    ])),
+    field("organizer", Text, "Who called the meeting; `me` if you did.")
+        .untrusted(60)
+        .gmail(Either(&[
+            Word("me", &Is("organizer/self", "true")),
+            Name("organizer/displayName"),
+            Path("organizer/email"),
+        ]))
+        .outlook(Either(&[
+            Word("me", &Is("isOrganizer", "true")),
+            Name("organizer/emailAddress/name"),
+            Path("organizer/emailAddress/address"),
+        ])),
     field(
         "people",
         Text,
@@ -88,15 +76,11 @@ const FIELDS: &[Field] = &[
     )
     .gmail(Flags(GOOGLE_FLAGS))
     .outlook(Flags(GRAPH_FLAGS)),
-    field(
-        "organizer_address",
-        Text,
-        "Address of who called the meeting.",
-    )
-    .level(More)
-    .untrusted(120)
-    .gmail(Path("organizer/email"))
-    .outlook(Path("organizer/emailAddress/address")),
+    field("organizer_address", Text, "Address of who called the meeting.")
+        .level(More)
+        .untrusted(120)
+        .gmail(Path("organizer/email"))
+        .outlook(Path("organizer/emailAddress/address")),
     field(
         "calendar",
         Text,
@@ -109,22 +93,12 @@ const FIELDS: &[Field] = &[
     field("link", Text, "Where the online meeting is joined.")
         .level(More)
         .untrusted(300)
-        .gmail(Either(&[
-            Path("hangoutLink"),
-            Each("conferenceData/entryPoints", &Path("uri")),
-        ]))
-        .outlook(Either(&[
-            Path("onlineMeeting/joinUrl"),
-            Path("onlineMeetingUrl"),
-        ])),
-    field(
-        "series",
-        Handle('e'),
-        "Handle of the recurring event that it is an occurrence of.",
-    )
-    .level(More)
-    .gmail(Both("calendarId", "recurringEventId"))
-    .outlook(Path("seriesMasterId")),
+        .gmail(Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))]))
+        .outlook(Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")])),
+    field("series", Handle('e'), "Handle of the recurring event that it is an occurrence of.")
+        .level(More)
+        .gmail(Both("calendarId", "recurringEventId"))
+        .outlook(Path("seriesMasterId")),
     field(
         "repeats",
         Text,
@@ -144,24 +118,16 @@ const FIELDS: &[Field] = &[
     .untrusted(400)
     .gmail(Guests(&GOOGLE_GUESTS, false))
     .outlook(Guests(&GRAPH_GUESTS, false)),
-    field(
-        "show",
-        Text,
-        "busy, free, tentative, oof, focus or elsewhere.",
-    )
-    .level(More)
-    .ours()
-    .gmail(First(GOOGLE_SHOW, "busy"))
-    .outlook(First(GRAPH_SHOW, "busy")),
-    field(
-        "visibility",
-        Text,
-        "default, public, private or confidential.",
-    )
-    .level(More)
-    .ours()
-    .gmail(First(GOOGLE_VISIBILITY, "default"))
-    .outlook(First(GRAPH_VISIBILITY, "default")),
+    field("show", Text, "busy, free, tentative, oof, focus or elsewhere.")
+        .level(More)
+        .ours()
+        .gmail(First(GOOGLE_SHOW, "busy"))
+        .outlook(First(GRAPH_SHOW, "busy")),
+    field("visibility", Text, "default, public, private or confidential.")
+        .level(More)
+        .ours()
+        .gmail(First(GOOGLE_VISIBILITY, "default"))
+        .outlook(First(GRAPH_VISIBILITY, "default")),
     field(
         "reminder",
         Count,
@@ -170,10 +136,7 @@ const FIELDS: &[Field] = &[
     )
     .level(More)
     .gmail(Oldest("reminders/overrides", &Path("minutes")))
-    .outlook(Provided(
-        &Is("isReminderOn", "true"),
-        &Path("reminderMinutesBeforeStart"),
-    )),
+    .outlook(Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart"))),
     field("category", Text, "Colour at Google, categories at Outlook.")
         .level(More)
         .untrusted(80)
@@ -197,15 +160,11 @@ const FIELDS: &[Field] = &[
         .level(More)
         .gmail(Rfc3339("updated"))
         .outlook(Rfc3339("lastModifiedDateTime")),
-    field(
-        "uid",
-        Text,
-        "Its iCalendar UID, the same in every calendar it is in.",
-    )
-    .level(More)
-    .untrusted(300)
-    .gmail(Path("iCalUID"))
-    .outlook(Path("iCalUId")),
+    field("uid", Text, "Its iCalendar UID, the same in every calendar it is in.")
+        .level(More)
+        .untrusted(300)
+        .gmail(Path("iCalUID"))
+        .outlook(Path("iCalUId")),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
@@ -239,14 +198,8 @@ const GRAPH_GUESTS: GuestNames = GuestNames {
 };
 
 const GOOGLE_FLAGS: &[(&str, Source)] = &[
-    (
-        "recurring",
-        Either(&[There("recurringEventId"), There("recurrence")]),
-    ),
-    (
-        "online",
-        Either(&[There("hangoutLink"), There("conferenceData/entryPoints")]),
-    ),
+    ("recurring", Either(&[There("recurringEventId"), There("recurrence")])),
+    ("online", Either(&[There("hangoutLink"), There("conferenceData/entryPoints")])),
     ("free", Is("transparency", "transparent")),
     ("tentative", Is("status", "tentative")),
     ("oof", Is("eventType", "outOfOffice")),
@@ -263,10 +216,7 @@ const GOOGLE_FLAGS: &[(&str, Source)] = &[
 ];
 
 const GRAPH_FLAGS: &[(&str, Source)] = &[
-    (
-        "recurring",
-        Either(&[There("seriesMasterId"), There("recurrenceRule")]),
-    ),
+    ("recurring", Either(&[There("seriesMasterId"), There("recurrenceRule")])),
     ("online", Is("isOnlineMeeting", "true")),
     ("free", Is("showAs", "free")),
     ("tentative", Is("showAs", "tentative")),

@@ -15,27 +15,19 @@ pub const FOLDER: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field(
-        "id",
-        Handle('f'),
-        "Handle of the folder; `folder` arguments accept it, or the name.",
-    )
-    .level(Key)
-    .gmail(Path("id"))
-    .outlook(Path("id")),
+    field("id", Handle('f'), "Handle of the folder; `folder` arguments accept it, or the name.")
+        .level(Key)
+        .gmail(Path("id"))
+        .outlook(Path("id")),
     field("name", Text, "Name, with `/` between the levels.")
         .level(Key)
         .settable()
         .untrusted(100)
         .gmail(Path("name"))
         .outlook(Names("id")),
-    field(
-        "kind",
-        Text,
-        "`system` for the provider's own, `user` for the user's.",
-    )
-    .untrusted(20)
-    .gmail(Path("type")),
+    field("kind", Text, "`system` for the provider's own, `user` for the user's.")
+        .untrusted(20)
+        .gmail(Path("type")),
     field("unread", Count, "How many unread messages it holds.")
         .gmail(Path("messagesUnread"))
         .outlook(Path("unreadItemCount")),

@@ -17,9 +17,7 @@ pub const INVITATION: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field("message", Handle('m'), "Handle of the message.")
-        .level(Key)
-        .local(Path("message")),
+    field("message", Handle('m'), "Handle of the message.").level(Key).local(Path("message")),
     field(
         "kind",
         Text,
@@ -28,54 +26,26 @@ const FIELDS: &[Field] = &[
     .level(Key)
     .untrusted(20)
     .local(Path("kind")),
-    field(
-        "start",
-        Start,
-        "When it starts; the date alone when it is all-day.",
-    )
-    .level(Key)
-    .local(START),
-    field(
-        "end",
-        End,
-        "When it ends; the time alone on the day it starts.",
-    )
-    .level(Key)
-    .local(Until(&START, &GoogleWhen("end"))),
-    field("title", Text, "What it is called.")
+    field("start", Start, "When it starts; the date alone when it is all-day.")
         .level(Key)
-        .untrusted(72)
-        .local(Path("title")),
-    field("where", Text, "Place, as it was written.")
-        .untrusted(40)
-        .local(Path("where")),
-    field("organizer", Text, "Who called it.")
-        .untrusted(80)
-        .local(Address("organizer")),
-    field(
-        "people",
-        Text,
-        "Who is asked, and the answers, as in events.",
-    )
-    .untrusted(120)
-    .local(Guests(&GUESTS, true)),
-    field(
-        "event",
-        Handle('e'),
-        "The event in your calendar, if it is there.",
-    )
-    .local(Path("event")),
+        .local(START),
+    field("end", End, "When it ends; the time alone on the day it starts.")
+        .level(Key)
+        .local(Until(&START, &GoogleWhen("end"))),
+    field("title", Text, "What it is called.").level(Key).untrusted(72).local(Path("title")),
+    field("where", Text, "Place, as it was written.").untrusted(40).local(Path("where")),
+    field("organizer", Text, "Who called it.").untrusted(80).local(Address("organizer")),
+    field("people", Text, "Who is asked, and the answers, as in events.")
+        .untrusted(120)
+        .local(Guests(&GUESTS, true)),
+    field("event", Handle('e'), "The event in your calendar, if it is there.").local(Path("event")),
     field("clashes", Text, "What else you have at that time.")
         .untrusted(160)
         .local(Join("clashes")),
-    field(
-        "repeats",
-        Text,
-        "The rule of a recurring one, as RRULE (RFC 5545).",
-    )
-    .level(More)
-    .untrusted(240)
-    .local(Path("repeats")),
+    field("repeats", Text, "The rule of a recurring one, as RRULE (RFC 5545).")
+        .level(More)
+        .untrusted(240)
+        .local(Path("repeats")),
 ];
 
 const START: Source = GoogleWhen("start");

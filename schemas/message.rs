@@ -19,14 +19,10 @@ pub const MESSAGE: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field(
-        "id",
-        Handle('m'),
-        "Handle of the message; mail_read accepts it.",
-    )
-    .level(Key)
-    .gmail(Path("id"))
-    .outlook(Path("id")),
+    field("id", Handle('m'), "Handle of the message; mail_read accepts it.")
+        .level(Key)
+        .gmail(Path("id"))
+        .outlook(Path("id")),
     field("date", Time, "When it arrived, or was sent.")
         .level(Key)
         .gmail(EpochMs("internalDate"))
@@ -45,39 +41,23 @@ const FIELDS: &[Field] = &[
         .beginning(32)
         .gmail(Escaped("snippet"))
         .outlook(Path("bodyPreview")),
-    field(
-        "flags",
-        Words,
-        "Which apply of: unread, starred, attachment, important, draft.",
-    )
-    .gmail(Flags(GMAIL_FLAGS))
-    .outlook(Flags(OUTLOOK_FLAGS)),
-    field(
-        "to",
-        Text,
-        "Recipients, the first five and a count of the rest.",
-    )
-    .level(More)
-    .untrusted(240)
-    .gmail(HeaderAddresses("To"))
-    .outlook(Addresses("toRecipients")),
-    field(
-        "cc",
-        Text,
-        "Copied recipients, the first five and a count of the rest.",
-    )
-    .level(More)
-    .untrusted(240)
-    .gmail(HeaderAddresses("Cc"))
-    .outlook(Addresses("ccRecipients")),
-    field(
-        "thread",
-        Handle('t'),
-        "Handle of the conversation it belongs to.",
-    )
-    .level(More)
-    .gmail(Path("threadId"))
-    .outlook(Path("conversationId")),
+    field("flags", Words, "Which apply of: unread, starred, attachment, important, draft.")
+        .gmail(Flags(GMAIL_FLAGS))
+        .outlook(Flags(OUTLOOK_FLAGS)),
+    field("to", Text, "Recipients, the first five and a count of the rest.")
+        .level(More)
+        .untrusted(240)
+        .gmail(HeaderAddresses("To"))
+        .outlook(Addresses("toRecipients")),
+    field("cc", Text, "Copied recipients, the first five and a count of the rest.")
+        .level(More)
+        .untrusted(240)
+        .gmail(HeaderAddresses("Cc"))
+        .outlook(Addresses("ccRecipients")),
+    field("thread", Handle('t'), "Handle of the conversation it belongs to.")
+        .level(More)
+        .gmail(Path("threadId"))
+        .outlook(Path("conversationId")),
     field(
         "folder",
         Text,
@@ -92,13 +72,9 @@ const FIELDS: &[Field] = &[
         .untrusted(160)
         .gmail(Names("labelIds"))
         .outlook(Join("categories")),
-    field(
-        "size",
-        Count,
-        "Size in bytes, as the provider estimates it.",
-    )
-    .level(More)
-    .gmail(Path("sizeEstimate")),
+    field("size", Count, "Size in bytes, as the provider estimates it.")
+        .level(More)
+        .gmail(Path("sizeEstimate")),
     field(
         "has_attachments",
         Flag,
@@ -107,15 +83,11 @@ const FIELDS: &[Field] = &[
     .level(More)
     .gmail(MIXED)
     .outlook(Path("hasAttachments")),
-    field(
-        "message_id",
-        Text,
-        "Its Message-ID, unique in all mailboxes (RFC 5322).",
-    )
-    .level(More)
-    .untrusted(200)
-    .gmail(Header("Message-ID"))
-    .outlook(Path("internetMessageId")),
+    field("message_id", Text, "Its Message-ID, unique in all mailboxes (RFC 5322).")
+        .level(More)
+        .untrusted(200)
+        .gmail(Header("Message-ID"))
+        .outlook(Path("internetMessageId")),
     field(
         "bulk",
         Words,
@@ -190,10 +162,7 @@ const AUTO_SUBMITTED: &[&str] = &["auto-generated", "auto-replied", "auto-notifi
 const GMAIL_BULK: &[(&str, Source)] = &[
     (
         "list",
-        Either(&[
-            Heading(HEADERS, "List-Unsubscribe", &[]),
-            Heading(HEADERS, "List-Id", &[]),
-        ]),
+        Either(&[Heading(HEADERS, "List-Unsubscribe", &[]), Heading(HEADERS, "List-Id", &[])]),
     ),
     ("bulk", Heading(HEADERS, "Precedence", PRECEDENCE)),
     ("auto", Heading(HEADERS, "Auto-Submitted", AUTO_SUBMITTED)),
@@ -217,9 +186,6 @@ const OUTLOOK_BULK: &[(&str, Source)] = &[
         ]),
     ),
     ("bulk", Heading(GRAPH_HEADERS, "Precedence", PRECEDENCE)),
-    (
-        "auto",
-        Heading(GRAPH_HEADERS, "Auto-Submitted", AUTO_SUBMITTED),
-    ),
+    ("auto", Heading(GRAPH_HEADERS, "Auto-Submitted", AUTO_SUBMITTED)),
     ("aside", Is("inferenceClassification", "other")),
 ];

@@ -81,10 +81,7 @@ pub const TABLES: &[&Table] = &[
 
 /// The table called `name`, singular or plural.
 pub fn find(name: &str) -> Option<&'static Table> {
-    TABLES
-        .iter()
-        .copied()
-        .find(|table| table.name == name || table.plural == name)
+    TABLES.iter().copied().find(|table| table.name == name || table.plural == name)
 }
 
 /// Whose JSON a row is made from.
@@ -467,10 +464,7 @@ impl Table {
 
     /// The columns up to and including `level`.
     pub fn up_to(&self, level: Level) -> Vec<&'static Field> {
-        self.fields
-            .iter()
-            .filter(|field| field.level <= level)
-            .collect()
+        self.fields.iter().filter(|field| field.level <= level).collect()
     }
 }
 
@@ -494,20 +488,14 @@ pub const fn table(
     fields: &'static [Field],
 ) -> Table {
     assert!(version > 0, "versions count from 1");
-    assert!(
-        identifier(name) && identifier(plural),
-        "a table is named by an identifier"
-    );
+    assert!(identifier(name) && identifier(plural), "a table is named by an identifier");
     assert!(!doc.is_empty(), "a table is documented");
     let mut rest = fields;
     let mut first = true;
     while let [field, tail @ ..] = rest {
         assert!(identifier(field.name), "a column is named by an identifier");
         assert!(!field.doc.is_empty(), "a column is documented");
-        assert!(
-            !first || matches!(field.level, Level::Key),
-            "the first column is the key"
-        );
+        assert!(!first || matches!(field.level, Level::Key), "the first column is the key");
         if matches!(field.kind, Kind::Text) {
             assert!(
                 field.ours != field.untrusted.is_some(),
@@ -531,13 +519,7 @@ pub const fn table(
         first = false;
     }
     assert!(!first, "a table has columns");
-    Table {
-        name,
-        plural,
-        version,
-        doc,
-        fields,
-    }
+    Table { name, plural, version, doc, fields }
 }
 
 /// True for `[a-z][a-z0-9_]*`, which no format has to quote.

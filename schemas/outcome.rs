@@ -6,27 +6,15 @@ use super::Source::Path;
 use super::{Field, Table, field, table};
 
 /// One row per thing that a call was to change.
-pub const OUTCOME: Table = table(
-    "outcome",
-    "outcomes",
-    1,
-    "What became of one thing that a call was to change.",
-    FIELDS,
-);
+pub const OUTCOME: Table =
+    table("outcome", "outcomes", 1, "What became of one thing that a call was to change.", FIELDS);
 
 const FIELDS: &[Field] = &[
-    field(
-        "item",
-        Text,
-        "What was to change: a handle, a name or an address.",
-    )
-    .level(Key)
-    .ours()
-    .local(Path("item")),
-    field("op", Text, "What was asked for.")
+    field("item", Text, "What was to change: a handle, a name or an address.")
         .level(Key)
         .ours()
-        .local(Path("op")),
+        .local(Path("item")),
+    field("op", Text, "What was asked for.").level(Key).ours().local(Path("op")),
     field(
         "result",
         Text,
@@ -35,7 +23,5 @@ const FIELDS: &[Field] = &[
     .level(Key)
     .ours()
     .local(Path("result")),
-    field("detail", Text, "What to know or to do next.")
-        .ours()
-        .local(Path("detail")),
+    field("detail", Text, "What to know or to do next.").ours().local(Path("detail")),
 ];

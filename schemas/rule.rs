@@ -17,13 +17,9 @@ pub const RULE: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field(
-        "id",
-        Handle('r'),
-        "Handle of the rule; `manage` accepts it.",
-    )
-    .level(Key)
-    .local(Path("id")),
+    field("id", Handle('r'), "Handle of the rule; `manage` accepts it.")
+        .level(Key)
+        .local(Path("id")),
     field("name", Text, "What it is called; Gmail's have no name.")
         .settable()
         .untrusted(100)
@@ -41,28 +37,16 @@ const FIELDS: &[Field] = &[
     .settable()
     .untrusted(240)
     .local(Path("then")),
-    field(
-        "enabled",
-        Flag,
-        "False while it is switched off: Outlook only.",
-    )
-    .settable()
-    .local(Path("enabled")),
-    field(
-        "stop",
-        Flag,
-        "True if no later rule is looked at: Outlook only.",
-    )
-    .level(More)
-    .settable()
-    .local(Path("stop")),
-    field(
-        "other",
-        Text,
-        "What it says besides; such a rule is shown and not changed.",
-    )
-    .untrusted(240)
-    .local(Path("other")),
+    field("enabled", Flag, "False while it is switched off: Outlook only.")
+        .settable()
+        .local(Path("enabled")),
+    field("stop", Flag, "True if no later rule is looked at: Outlook only.")
+        .level(More)
+        .settable()
+        .local(Path("stop")),
+    field("other", Text, "What it says besides; such a rule is shown and not changed.")
+        .untrusted(240)
+        .local(Path("other")),
     field("account", Text, "Address of the account it belongs to.")
         .level(More)
         .ours()

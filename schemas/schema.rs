@@ -15,24 +15,11 @@ pub const SCHEMA: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field("name", Text, "Name of the table.")
-        .level(Key)
+    field("name", Text, "Name of the table.").level(Key).ours().local(Path("name")),
+    field("version", Count, "Raised when a column is renamed, removed or retyped.")
+        .local(Path("version")),
+    field("columns", Text, "Its columns; those in parentheses come only when asked for.")
         .ours()
-        .local(Path("name")),
-    field(
-        "version",
-        Count,
-        "Raised when a column is renamed, removed or retyped.",
-    )
-    .local(Path("version")),
-    field(
-        "columns",
-        Text,
-        "Its columns; those in parentheses come only when asked for.",
-    )
-    .ours()
-    .local(Path("columns")),
-    field("doc", Text, "What a row is.")
-        .ours()
-        .local(Path("doc")),
+        .local(Path("columns")),
+    field("doc", Text, "What a row is.").ours().local(Path("doc")),
 ];

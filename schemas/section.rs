@@ -13,12 +13,8 @@ pub const NEEDS_ME: &str = "needs_me";
 pub const UNREAD: &str = "unread";
 
 /// The names under which documents have tables besides their plurals.
-pub const SECTIONS: &[(&str, &Table)] = &[
-    (TODAY, &EVENT),
-    (TOMORROW, &EVENT),
-    (NEEDS_ME, &MESSAGE),
-    (UNREAD, &MESSAGE),
-];
+pub const SECTIONS: &[(&str, &Table)] =
+    &[(TODAY, &EVENT), (TOMORROW, &EVENT), (NEEDS_ME, &MESSAGE), (UNREAD, &MESSAGE)];
 
 /// The table whose rows stand under `name` in a document, which may be lowered
 /// to fewer columns than others of it.

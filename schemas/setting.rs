@@ -9,13 +9,7 @@ use super::Source::{Account, First, Is, Path};
 use super::{Field, Source, Table, field, table};
 
 /// One row per account.
-pub const SETTING: Table = table(
-    "setting",
-    "settings",
-    1,
-    "How one mailbox is set up.",
-    FIELDS,
-);
+pub const SETTING: Table = table("setting", "settings", 1, "How one mailbox is set up.", FIELDS);
 
 const FIELDS: &[Field] = &[
     field("account", Text, "Address of the account.")
@@ -32,22 +26,15 @@ const FIELDS: &[Field] = &[
         .untrusted(40)
         .gmail(Path("language/displayLanguage"))
         .outlook(Path("language/locale")),
-    field(
-        "time_zone",
-        Text,
-        "Zone of the mailbox, in the provider's words; Gmail has none.",
-    )
-    .settable()
-    .untrusted(60)
-    .outlook(Path("timeZone")),
+    field("time_zone", Text, "Zone of the mailbox, in the provider's words; Gmail has none.")
+        .settable()
+        .untrusted(60)
+        .outlook(Path("timeZone")),
 ];
 
 const GMAIL_REPLY: &[(&str, Source)] = &[("on", Is("vacation/enableAutoReply", "true"))];
 
 const OUTLOOK_REPLY: &[(&str, Source)] = &[
     ("on", Is("automaticRepliesSetting/status", "alwaysEnabled")),
-    (
-        "scheduled",
-        Is("automaticRepliesSetting/status", "scheduled"),
-    ),
+    ("scheduled", Is("automaticRepliesSetting/status", "scheduled")),
 ];

@@ -22,27 +22,19 @@ pub const THREAD: Table = table(
 );
 
 const FIELDS: &[Field] = &[
-    field(
-        "id",
-        Handle('t'),
-        "Handle of the conversation; mail_read accepts it.",
-    )
-    .level(Key)
-    .gmail(Path("id"))
-    .outlook(Path("id")),
+    field("id", Handle('t'), "Handle of the conversation; mail_read accepts it.")
+        .level(Key)
+        .gmail(Path("id"))
+        .outlook(Path("id")),
     field("date", Time, "When its newest message arrived.")
         .level(Key)
         .gmail(Newest("messages", &EpochMs("internalDate")))
         .outlook(Newest("messages", &Rfc3339("receivedDateTime"))),
-    field(
-        "people",
-        Text,
-        "Who wrote in it, oldest first, the first five and a count of the rest.",
-    )
-    .level(Key)
-    .untrusted(160)
-    .gmail(Each("messages", &HeaderAddresses("From")))
-    .outlook(Each("messages", &Address("from"))),
+    field("people", Text, "Who wrote in it, oldest first, the first five and a count of the rest.")
+        .level(Key)
+        .untrusted(160)
+        .gmail(Each("messages", &HeaderAddresses("From")))
+        .outlook(Each("messages", &Address("from"))),
     field("subject", Text, "Subject line of its oldest message.")
         .level(Key)
         .untrusted(72)
@@ -79,10 +71,7 @@ const GMAIL_FLAGS: &[(&str, Source)] = &[
 
 const OUTLOOK_FLAGS: &[(&str, Source)] = &[
     ("unread", Any("messages", &Not("isRead"))),
-    (
-        "starred",
-        Any("messages", &Is("flag/flagStatus", "flagged")),
-    ),
+    ("starred", Any("messages", &Is("flag/flagStatus", "flagged"))),
     ("attachment", Any("messages", &Is("hasAttachments", "true"))),
     ("important", Any("messages", &Is("importance", "high"))),
     ("draft", Any("messages", &Is("isDraft", "true"))),

@@ -24,13 +24,7 @@ pub enum Access {
 
 impl Access {
     /// Every level, from the least to the most.
-    pub const ALL: [Self; 5] = [
-        Self::Read,
-        Self::Organize,
-        Self::Draft,
-        Self::Send,
-        Self::Full,
-    ];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Organize, Self::Draft, Self::Send, Self::Full];
 
     /// The word it is set by.
     pub const fn word(self) -> &'static str {
@@ -45,8 +39,6 @@ impl Access {
 
     /// The level of a word.
     pub fn find(word: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|level| level.word().eq_ignore_ascii_case(word))
+        Self::ALL.into_iter().find(|level| level.word().eq_ignore_ascii_case(word))
     }
 }

@@ -55,10 +55,9 @@ impl std::fmt::Display for SignedOut {
                 f,
                 "the tokens are forgotten; to withdraw the app's access as well, open {page}"
             ),
-            Self::NotRevoked(why) => write!(
-                f,
-                "the tokens are forgotten, but the grant could not be revoked: {why}"
-            ),
+            Self::NotRevoked(why) => {
+                write!(f, "the tokens are forgotten, but the grant could not be revoked: {why}")
+            }
         }
     }
 }
@@ -112,10 +111,7 @@ pub struct Accounts {
 impl Accounts {
     /// The accounts in `store`, refreshed as `config` says. Nothing is read yet.
     pub fn new(config: Arc<Config>, store: Store) -> Self {
-        Self {
-            keeper: Arc::new(Keeper::new(config, store.clone())),
-            store,
-        }
+        Self { keeper: Arc::new(Keeper::new(config, store.clone())), store }
     }
 
     /// All accounts, the longest known first.
@@ -154,30 +150,21 @@ impl Accounts {
     /// # Errors
     /// As [`Accounts::add`].
     pub async fn add_shared(&self, tokens: Tokens, email: &str, via: &str) -> Result<Account> {
-        self.put(tokens, email, Some(via.trim().to_lowercase()))
-            .await
+        self.put(tokens, email, Some(via.trim().to_lowercase())).await
     }
 
     async fn put(&self, tokens: Tokens, email: &str, via: Option<String>) -> Result<Account> {
         let email = email.trim().to_lowercase();
         let odd = |letter: char| letter.is_whitespace() || letter.is_control();
         if !email.contains('@') || email.contains(odd) {
-            return Err(Error::argument(
-                "the provider named no mail address for the account",
-            ));
+            return Err(Error::argument("the provider named no mail address for the account"));
         }
         let id = format!("{}:{email}", tokens.provider);
         let refresh = tokens.refresh.ok_or_else(|| {
-            Error::new(Kind::Auth, "there is no refresh token to keep").next(format!(
-                "sign in with `daysheet account add {}`",
-                tokens.provider
-            ))
+            Error::new(Kind::Auth, "there is no refresh token to keep")
+                .next(format!("sign in with `daysheet account add {}`", tokens.provider))
         })?;
-        let kept = Kept {
-            refresh,
-            access: tokens.access,
-            expires: tokens.expires,
-        };
+        let kept = Kept { refresh, access: tokens.access, expires: tokens.expires };
         let row = AccountRow {
             sealed: self.keeper.seal(&id, &kept).await?,
             id,
@@ -269,11 +256,8 @@ impl Accounts {
                 } else {
                     HOW_TO_ADD.to_owned()
                 };
-                Err(Error::new(
-                    Kind::NoAccount,
-                    format!("the account {email} is not signed in"),
-                )
-                .next(next))
+                Err(Error::new(Kind::NoAccount, format!("the account {email} is not signed in"))
+                    .next(next))
             }
         }
     }
@@ -301,10 +285,7 @@ impl Accounts {
 
     /// What a provider's adapter asks for tokens of the account with this id.
     pub fn token_source(&self, id: &str) -> TokenSource {
-        TokenSource(Source::Account {
-            accounts: self.clone(),
-            id: id.to_owned(),
-        })
+        TokenSource(Source::Account { accounts: self.clone(), id: id.to_owned() })
     }
 }
 
@@ -314,10 +295,8 @@ fn exact<'a>(rows: &'a [AccountRow], name: &str) -> Result<Option<&'a AccountRow
     if let Some(row) = rows.iter().find(|row| row.id.eq_ignore_ascii_case(name)) {
         return Ok(Some(row));
     }
-    let named: Vec<&AccountRow> = rows
-        .iter()
-        .filter(|row| row.email.eq_ignore_ascii_case(name))
-        .collect();
+    let named: Vec<&AccountRow> =
+        rows.iter().filter(|row| row.email.eq_ignore_ascii_case(name)).collect();
     match named.as_slice() {
         [] => Ok(None),
         [row] => Ok(Some(row)),
@@ -346,10 +325,8 @@ fn unknown(rows: &[AccountRow]) -> Error {
         return Error::new(Kind::NoAccount, "no account is signed in").next(HOW_TO_ADD);
     }
     let names: Vec<String> = rows.iter().map(|row| label(row, rows)).collect();
-    Error::new(Kind::NoAccount, "no such account is signed in").next(format!(
-        "name one of: {}; or {HOW_TO_ADD}",
-        names.join(", ")
-    ))
+    Error::new(Kind::NoAccount, "no such account is signed in")
+        .next(format!("name one of: {}; or {HOW_TO_ADD}", names.join(", ")))
 }
 
 /// Access tokens for one account, for a provider's adapter to ask before every
@@ -395,11 +372,8 @@ impl TokenSource {
 }
 
 fn only_one() -> Error {
-    Error::new(
-        Kind::Auth,
-        "the provider does not accept the token it has just given out",
-    )
-    .next("sign in again and allow the access that is asked for")
+    Error::new(Kind::Auth, "the provider does not accept the token it has just given out")
+        .next("sign in again and allow the access that is asked for")
 }
 
 /// Shows whose tokens, never a token.

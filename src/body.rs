@@ -78,10 +78,7 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
         }
     }
     if hidden > 0 {
-        out.notes.push(note!(
-            "{} characters of hidden text were removed",
-            ours(hidden)
-        ));
+        out.notes.push(note!("{} characters of hidden text were removed", ours(hidden)));
     }
     if deep > 0 {
         out.notes.push(note!(
@@ -98,8 +95,7 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
         );
     }
     if cut {
-        out.notes
-            .push("the HTML is too large to be read whole; body=html has all of it".into());
+        out.notes.push("the HTML is too large to be read whole; body=html has all of it".into());
     }
     out
 }
@@ -153,11 +149,9 @@ fn read(part: &TextPart, form: Form, links: bool) -> Found {
         Form::Text | Form::Html => Style::Text,
     };
     match part {
-        TextPart::Html(source) if form == Form::Html => Found {
-            kind: "html",
-            text: source.clone(),
-            ..Found::default()
-        },
+        TextPart::Html(source) if form == Form::Html => {
+            Found { kind: "html", text: source.clone(), ..Found::default() }
+        }
         TextPart::Html(source) => {
             let html = text::html::marked(source, style, links);
             Found {
@@ -170,11 +164,9 @@ fn read(part: &TextPart, form: Form, links: bool) -> Found {
                 cut: html.cut,
             }
         }
-        TextPart::Plain(plain) => Found {
-            kind: "plain",
-            text: theirs(plain_text(plain)),
-            ..Found::default()
-        },
+        TextPart::Plain(plain) => {
+            Found { kind: "plain", text: theirs(plain_text(plain)), ..Found::default() }
+        }
     }
 }
 

@@ -1,10 +1,7 @@
 //! The command line: one file per subcommand, and the only place that prints.
 
 // Complaining on the terminal is what this module is for.
-#![expect(
-    clippy::print_stderr,
-    reason = "a command line program complains on stderr"
-)]
+#![expect(clippy::print_stderr, reason = "a command line program complains on stderr")]
 
 /// Prints a line. A reader that has gone away wants no more of them, and ends
 /// the program as it would end any other in the pipe; output that is lost in
@@ -222,10 +219,7 @@ impl Limits {
             config.access = access;
         }
         if let Some(tools) = &self.tools {
-            config.tools = tools
-                .iter()
-                .map(|name| name.trim().to_lowercase())
-                .collect();
+            config.tools = tools.iter().map(|name| name.trim().to_lowercase()).collect();
         }
     }
 }
@@ -303,10 +297,9 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let command = match cli.command {
         Some(command) => command,
-        None if !std::io::stdin().is_terminal() => Command::Serve {
-            limits: Limits::default(),
-            sandboxed: Sandboxed::default(),
-        },
+        None if !std::io::stdin().is_terminal() => {
+            Command::Serve { limits: Limits::default(), sandboxed: Sandboxed::default() }
+        }
         None => {
             // Help that was not asked for is not a success.
             let _ = Cli::command().print_help();
@@ -364,27 +357,18 @@ fn run(command: Command) -> Result<ExitCode> {
         _ => {}
     }
     log(config.log.as_deref())?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Error::new(
-                Kind::Internal,
-                format!("no runtime could be started: {error}"),
-            )
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+            Error::new(Kind::Internal, format!("no runtime could be started: {error}"))
         })?;
     let outcome = runtime.block_on(async {
         outlive_file_limits();
         match command {
             Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
             Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
-            Command::Call {
-                tool,
-                arguments,
-                format,
-                sandboxed,
-                ..
-            } => call::run(config, &tool, &arguments, format.as_deref(), &sandboxed).await,
+            Command::Call { tool, arguments, format, sandboxed, .. } => {
+                call::run(config, &tool, &arguments, format.as_deref(), &sandboxed).await
+            }
             Command::Account(Account::Add {
                 provider,
                 no_browser,
@@ -394,25 +378,16 @@ fn run(command: Command) -> Result<ExitCode> {
                 hint,
                 ..
             }) => {
-                let add = Add {
-                    provider,
-                    tenant,
-                    address: hint,
-                    mailbox,
-                    device,
-                };
+                let add = Add { provider, tenant, address: hint, mailbox, device };
                 account::add(config, &add, no_browser).await
             }
             Command::Account(Account::List) => account::list(config).await,
             Command::Account(Account::Remove { account }) => {
                 account::remove(config, &account).await
             }
-            Command::Sandbox {
-                port,
-                mail,
-                calendar,
-                fault,
-            } => sandbox::run(port, mail, calendar, faults(fault.as_deref())?).await,
+            Command::Sandbox { port, mail, calendar, fault } => {
+                sandbox::run(port, mail, calendar, faults(fault.as_deref())?).await
+            }
             Command::Schema { .. }
             | Command::Check { .. }
             | Command::Convert { .. }
@@ -445,15 +420,7 @@ fn log(filter: Option<&str>) -> Result<()> {
     };
     let mut filter = EnvFilter::try_new(filter.unwrap_or("warn")).map_err(|_| wrong())?;
     // What libraries say below this is whole messages, with mail in them.
-    for library in [
-        "rmcp",
-        "hyper",
-        "hyper_util",
-        "h2",
-        "sqlx",
-        "rustls",
-        "html5ever",
-    ] {
+    for library in ["rmcp", "hyper", "hyper_util", "h2", "sqlx", "rustls", "html5ever"] {
         let quiet = format!("{library}=warn");
         filter = filter.add_directive(quiet.parse().map_err(|_| wrong())?);
     }

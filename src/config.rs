@@ -195,9 +195,7 @@ impl Config {
             }
         };
         let system = TimeZone::try_system().ok();
-        let file = file
-            .as_ref()
-            .map(|(path, text)| (path.as_path(), text.as_str()));
+        let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
         Self::from(var, file, system)
     }
 
@@ -272,18 +270,14 @@ impl Config {
                 "tokenizer",
                 &[("o200k", Tokenizer::O200k), ("cl100k", Tokenizer::Cl100k)],
             )?,
-            outputs: settings.choice(
-                "outputs",
-                &[("memory", Outputs::Memory), ("disk", Outputs::Disk)],
-            )?,
+            outputs: settings
+                .choice("outputs", &[("memory", Outputs::Memory), ("disk", Outputs::Disk)])?,
             values: values(&settings)?,
             browser: !settings.choice("browser", &[("open", false), ("print", true)])?,
             zone: zone(&settings, system_zone)?,
             access: settings.choice("access", &Access::ALL.map(|level| (level.word(), level)))?,
             tools: settings.words("tools"),
-            files: settings
-                .paths("files")?
-                .unwrap_or_else(|| vec![files(&home)]),
+            files: settings.paths("files")?.unwrap_or_else(|| vec![files(&home)]),
             largest_file: {
                 let most = settings.number("largest_file", 1..=150, 25)?;
                 u64::try_from(most).unwrap_or(u64::MAX) << 20
@@ -302,9 +296,7 @@ impl Config {
             sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
             look: LOOK,
-            outlook_signature: settings
-                .get("microsoft.signature")
-                .map(|found| found.value.clone()),
+            outlook_signature: settings.get("microsoft.signature").map(|found| found.value.clone()),
             log: settings.get("log").map(|found| found.value.clone()),
             home,
         })
@@ -326,14 +318,8 @@ impl Endpoints {
                 "endpoints.google_auth",
                 "https://accounts.google.com/o/oauth2/v2/auth",
             )?,
-            google_token: page(
-                "endpoints.google_token",
-                "https://oauth2.googleapis.com/token",
-            )?,
-            google_revoke: page(
-                "endpoints.google_revoke",
-                "https://oauth2.googleapis.com/revoke",
-            )?,
+            google_token: page("endpoints.google_token", "https://oauth2.googleapis.com/token")?,
+            google_revoke: page("endpoints.google_revoke", "https://oauth2.googleapis.com/revoke")?,
             graph: base("endpoints.graph", "https://graph.microsoft.com/v1.0/")?,
             microsoft_authority: base(
                 "endpoints.microsoft_authority",
@@ -372,13 +358,8 @@ impl OauthClient {
             (None, Some(found)) => credentials(found)?,
             (id, _) => (id.map(|found| found.value.clone()), None),
         };
-        let secret = get("client_secret")
-            .map(|found| found.value.clone())
-            .or(secret);
-        Ok(Self {
-            id: id.map(ClientId::new),
-            secret: secret.map(ClientSecret::new),
-        })
+        let secret = get("client_secret").map(|found| found.value.clone()).or(secret);
+        Ok(Self { id: id.map(ClientId::new), secret: secret.map(ClientSecret::new) })
     }
 }
 
@@ -442,9 +423,7 @@ fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
         Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
             found.wrong("is not an IANA time zone; write it like `Europe/Berlin`")
         }),
-        None => Ok(system
-            .filter(|zone| zone.iana_name().is_some())
-            .unwrap_or(TimeZone::UTC)),
+        None => Ok(system.filter(|zone| zone.iana_name().is_some()).unwrap_or(TimeZone::UTC)),
     }
 }
 
@@ -460,10 +439,9 @@ fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
             let (tool, word) = pair.split_once('=').unwrap_or((pair, ""));
             let strategy = Strategy::find(word.trim()).ok_or_else(|| {
                 let known: Vec<&str> = Strategy::ALL.iter().map(|one| one.word()).collect();
-                found.wrong("names no value function").next(format!(
-                    "write tool=function with one of {}",
-                    known.join(", ")
-                ))
+                found
+                    .wrong("names no value function")
+                    .next(format!("write tool=function with one of {}", known.join(", ")))
             })?;
             let tool = tool.trim();
             if !value::fits(tool, strategy) {
@@ -481,8 +459,5 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(
-        Kind::Config,
-        format!("{} cannot be read ({error})", path.display()),
-    )
+    Error::new(Kind::Config, format!("{} cannot be read ({error})", path.display()))
 }

@@ -31,9 +31,7 @@ pub struct Course(Arc<AtomicU8>);
 
 impl Course {
     fn change(&self, to: u8) -> bool {
-        let changed = self
-            .0
-            .compare_exchange(OPEN, to, Ordering::SeqCst, Ordering::SeqCst);
+        let changed = self.0.compare_exchange(OPEN, to, Ordering::SeqCst, Ordering::SeqCst);
         changed.is_ok() || changed == Err(to)
     }
 
@@ -52,9 +50,7 @@ impl Course {
 /// nothing may be written.
 pub fn begin_write() -> Result<()> {
     match COURSE.try_with(|course| course.change(BEGUN)) {
-        Ok(false) => Err(Error::argument(
-            "the call was cancelled before anything was written",
-        )),
+        Ok(false) => Err(Error::argument("the call was cancelled before anything was written")),
         Ok(true) | Err(_) => Ok(()),
     }
 }
@@ -79,10 +75,7 @@ impl Calls {
     /// Carries a call out; `course` says whether it can still be given up.
     pub async fn run<T>(&self, course: Course, call: impl Future<Output = T>) -> T {
         self.courses(|all| all.push(course.clone()));
-        let _entered = Entered {
-            calls: self.clone(),
-            course: course.clone(),
-        };
+        let _entered = Entered { calls: self.clone(), course: course.clone() };
         COURSE.scope(course, call).await
     }
 
@@ -110,8 +103,7 @@ impl Calls {
 impl Drop for Entered {
     fn drop(&mut self) {
         let own = &self.course.0;
-        self.calls
-            .courses(|all| all.retain(|one| !Arc::ptr_eq(&one.0, own)));
+        self.calls.courses(|all| all.retain(|one| !Arc::ptr_eq(&one.0, own)));
         // Whoever waits looks again.
         self.calls.0.ended.notify_one();
     }

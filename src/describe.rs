@@ -49,10 +49,7 @@ pub fn json_schema(table: &Table) -> Value {
 
 /// True when the rows of `table` are things that a provider has an id for.
 fn has_provider_id(table: &Table) -> bool {
-    table
-        .fields
-        .first()
-        .is_some_and(|key| matches!(key.kind, Kind::Handle(_)))
+    table.fields.first().is_some_and(|key| matches!(key.kind, Kind::Handle(_)))
 }
 
 fn property(field: &Field, is_key: bool, settable: bool) -> Value {
@@ -64,20 +61,10 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
         Kind::Count => "integer",
     };
     let mut property = Map::new();
-    property.insert(
-        "type".to_owned(),
-        if is_key {
-            json!(name)
-        } else {
-            json!([name, "null"])
-        },
-    );
+    property.insert("type".to_owned(), if is_key { json!(name) } else { json!([name, "null"]) });
     match field.kind {
         Kind::Handle(letter) => {
-            property.insert(
-                "pattern".to_owned(),
-                json!(format!("^{letter}[1-9][0-9]*$")),
-            );
+            property.insert("pattern".to_owned(), json!(format!("^{letter}[1-9][0-9]*$")));
         }
         Kind::Time => {
             property.insert(
@@ -130,11 +117,8 @@ pub fn longest(cap: u16) -> usize {
     Room::One.cap(cap) + " +99999".len()
 }
 
-const APIS: &[(Api, &str)] = &[
-    (Api::Gmail, "gmail"),
-    (Api::Outlook, "outlook"),
-    (Api::Local, "daysheet"),
-];
+const APIS: &[(Api, &str)] =
+    &[(Api::Gmail, "gmail"), (Api::Outlook, "outlook"), (Api::Local, "daysheet")];
 
 /// Where a source reads, in words; `None` when it reads nothing.
 fn origin(source: Source, base: &str) -> Option<String> {

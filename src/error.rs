@@ -55,11 +55,7 @@ pub struct Error {
 impl Error {
     /// An error of `kind`; `message` is a lower-case fragment without a full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            next: None,
-        }
+        Self { kind, message: message.into(), next: None }
     }
 
     /// Shorthand for the commonest kind, [`Kind::Argument`].

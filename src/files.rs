@@ -49,10 +49,7 @@ impl Folders {
     /// These folders, absolute, the first before others; nothing is read or
     /// saved in `home`, the state folder, but in a folder of them within it.
     pub fn new(allowed: &[PathBuf], home: &Path) -> Self {
-        Self {
-            allowed: allowed.to_vec(),
-            home: home.to_path_buf(),
-        }
+        Self { allowed: allowed.to_vec(), home: home.to_path_buf() }
     }
 
     /// The folder to save to: the first, or the one said, which is one of them
@@ -89,11 +86,7 @@ impl Folders {
     pub fn read(&self, said: &str, most: u64) -> Result<Found> {
         let relative = Path::new(said).is_relative();
         let mut last = None;
-        for folder in self
-            .allowed
-            .iter()
-            .take(if relative { usize::MAX } else { 1 })
-        {
+        for folder in self.allowed.iter().take(if relative { usize::MAX } else { 1 }) {
             match self.read_at(&folder.join(said), said, most) {
                 Err(error) if error.kind() == Kind::NotFound => last = Some(error),
                 found => return found,
@@ -133,10 +126,7 @@ impl Folders {
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
             return Err(large());
         }
-        Ok(Found {
-            name: name.to_string_lossy().into_owned(),
-            bytes,
-        })
+        Ok(Found { name: name.to_string_lossy().into_owned(), bytes })
     }
 
     fn first(&self) -> Result<&PathBuf> {
@@ -172,17 +162,12 @@ impl Folders {
                 return Ok((root, parts));
             }
         }
-        let allowed: Vec<String> = self
-            .allowed
-            .iter()
-            .map(|folder| folder.display().to_string())
-            .collect();
-        Err(
-            Error::argument(format!("{} is in no allowed folder", brief(said))).next(format!(
-                "use {}, or have it added to `files` in the settings",
-                allowed.join(" or ")
-            )),
-        )
+        let allowed: Vec<String> =
+            self.allowed.iter().map(|folder| folder.display().to_string()).collect();
+        Err(Error::argument(format!("{} is in no allowed folder", brief(said))).next(format!(
+            "use {}, or have it added to `files` in the settings",
+            allowed.join(" or ")
+        )))
     }
 }
 
@@ -240,12 +225,10 @@ impl Folder {
             true => false,
             false => {
                 // Nobody else gets the name while the file is written.
-                self.opened
-                    .create(name)
-                    .map_err(|error| match error.kind() {
-                        std::io::ErrorKind::AlreadyExists => taken(&path),
-                        _ => failed(&path, &error),
-                    })?;
+                self.opened.create(name).map_err(|error| match error.kind() {
+                    std::io::ErrorKind::AlreadyExists => taken(&path),
+                    _ => failed(&path, &error),
+                })?;
                 true
             }
         };
@@ -285,11 +268,8 @@ fn private(path: &Path) -> Result<()> {
 }
 
 fn taken(path: &Path) -> Error {
-    Error::new(
-        Kind::Conflict,
-        format!("{} is there already", path.display()),
-    )
-    .next("say overwrite=true to replace it, or give another folder as `dir`")
+    Error::new(Kind::Conflict, format!("{} is there already", path.display()))
+        .next("say overwrite=true to replace it, or give another folder as `dir`")
 }
 
 fn none_allowed() -> Error {

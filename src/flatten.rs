@@ -84,10 +84,7 @@ pub fn flatten(
     let mut rows = RowTable::new(table, columns.to_vec());
     let mut report = Report::default();
     for object in objects {
-        let mut reader = Reader {
-            context,
-            odd: false,
-        };
+        let mut reader = Reader { context, odd: false };
         let mut cells = Vec::with_capacity(columns.len());
         let mut cuts = Vec::new();
         for field in columns {
@@ -100,14 +97,7 @@ pub fn flatten(
             cells.push(cell);
         }
         let provider_id = key(table, object, context);
-        rows.push(
-            cells,
-            Extra {
-                provider_id,
-                text: None,
-                cuts,
-            },
-        );
+        rows.push(cells, Extra { provider_id, text: None, cuts });
     }
     (rows, report)
 }
@@ -115,10 +105,7 @@ pub fn flatten(
 /// The provider's id of the thing an object is about, when its table has one.
 pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
     let key = table.fields.first()?;
-    let mut reader = Reader {
-        context,
-        odd: false,
-    };
+    let mut reader = Reader { context, odd: false };
     match (key.kind, reader.read(object, key.source(context.api))) {
         (Kind::Handle(_), Read::Text(id)) => Some(id),
         _ => None,
@@ -127,10 +114,7 @@ pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
 
 /// The instant that a time column reads from an object; what lists are sorted by.
 pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Timestamp> {
-    let mut reader = Reader {
-        context,
-        odd: false,
-    };
+    let mut reader = Reader { context, odd: false };
     match reader.read(object, field.source(context.api)) {
         Read::Time(time) => Some(time),
         Read::When(when) | Read::Until(_, when) => Some(when.instant(context.zone)),
@@ -141,10 +125,7 @@ pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Times
 /// The texts that a column reads from an object, whole and as they were
 /// written: to look for words in, never to show.
 pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
-    let mut reader = Reader {
-        context,
-        odd: false,
-    };
+    let mut reader = Reader { context, odd: false };
     match reader.read(object, field.source(context.api)) {
         Read::Text(text) => vec![text],
         Read::List(list) => list.iter().map(Member::whole).collect(),
@@ -282,9 +263,7 @@ impl Reader<'_> {
             },
             Source::Join(path) => match at(object, path) {
                 Some(Value::Array(list)) => Read::List(
-                    list.iter()
-                        .filter_map(|item| item.as_str().map(Member::text))
-                        .collect(),
+                    list.iter().filter_map(|item| item.as_str().map(Member::text)).collect(),
                 ),
                 other => self.unexpected(other),
             },
@@ -327,11 +306,9 @@ impl Reader<'_> {
             },
             Source::Oldest(path, inner) => self.first_of(list(object, path).iter(), *inner),
             Source::Newest(path, inner) => self.first_of(list(object, path).iter().rev(), *inner),
-            Source::Any(path, inner) => Read::Flag(
-                list(object, path)
-                    .iter()
-                    .any(|item| self.holds(item, *inner)),
-            ),
+            Source::Any(path, inner) => {
+                Read::Flag(list(object, path).iter().any(|item| self.holds(item, *inner)))
+            }
             Source::There(path) => Read::Flag(match at(object, path) {
                 None | Some(Value::Null | Value::Bool(false)) => false,
                 Some(Value::Array(list)) => !list.is_empty(),
@@ -453,11 +430,7 @@ impl Reader<'_> {
     }
 
     fn names(&mut self, value: Option<&Value>) -> Read {
-        let named = |item: &Value| {
-            item.as_str()
-                .and_then(|id| self.context.names.get(id))
-                .cloned()
-        };
+        let named = |item: &Value| item.as_str().and_then(|id| self.context.names.get(id)).cloned();
         match value {
             Some(Value::Array(list)) => {
                 let names = list.iter().filter_map(named);
@@ -532,11 +505,7 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
     };
     let whole = text::cell(&text);
     let (shown, cut) = text::clip(whole.clone(), context.room.cap(cap));
-    let cut = cut.then_some(Cut {
-        column: field.name,
-        whole,
-        members: None,
-    });
+    let cut = cut.then_some(Cut { column: field.name, whole, members: None });
     (Cell::Text(shown), cut)
 }
 
@@ -565,15 +534,12 @@ pub fn plain(text: String) -> String {
 
 /// The value at a path of object keys.
 fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('/')
-        .try_fold(object, |value, key| value.get(key))
+    path.split('/').try_fold(object, |value, key| value.get(key))
 }
 
 /// The list at a path, empty when there is none.
 fn list<'v>(object: &'v Value, path: &str) -> &'v [Value] {
-    at(object, path)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The first header of this name, without regard to case.

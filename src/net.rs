@@ -119,11 +119,8 @@ pub fn path_segment(text: &str) -> String {
 }
 
 /// Everything but the characters that RFC 3986 calls unreserved.
-const SEGMENT: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const SEGMENT: &percent_encoding::AsciiSet =
+    &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Sends one request and reads the whole answer, whatever its status.
 /// Takes at most [`TIMEOUT`] and reads at most [`BODY_CAP`] bytes.
@@ -141,10 +138,10 @@ pub async fn send(request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>> {
 /// # Errors
 /// As [`send`].
 pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<Response<Vec<u8>>> {
-    let host = request.uri().authority().map_or_else(
-        || "the server".to_owned(),
-        |authority| authority.as_str().to_owned(),
-    );
+    let host = request
+        .uri()
+        .authority()
+        .map_or_else(|| "the server".to_owned(), |authority| authority.as_str().to_owned());
     match tokio::time::timeout(limit, exchange(request, BODY_CAP)).await {
         Ok(Ok(read)) => Ok(read.answer),
         Ok(Err(failure)) => {
@@ -152,10 +149,8 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
                 Failure::Unreached(cause) | Failure::Broken(cause) => cause,
                 Failure::Long => format!("its answer is longer than {BODY_CAP} bytes"),
             };
-            Err(
-                Error::new(Kind::Network, format!("{host} was not reached ({cause})"))
-                    .next("check the network connection and try again"),
-            )
+            Err(Error::new(Kind::Network, format!("{host} was not reached ({cause})"))
+                .next("check the network connection and try again"))
         }
         Err(_elapsed) => Err(Error::new(
             Kind::Timeout,
@@ -175,11 +170,8 @@ pub async fn exchange(
     most: usize,
 ) -> std::result::Result<Read, Failure> {
     let client = shared().map_err(|error| Failure::Unreached(error.message().to_owned()))?;
-    let request = request.map(|bytes| {
-        Full::new(Bytes::from(bytes))
-            .map_err(|never| match never {})
-            .boxed()
-    });
+    let request =
+        request.map(|bytes| Full::new(Bytes::from(bytes)).map_err(|never| match never {}).boxed());
     let answer = client.request(request).await.map_err(|error| {
         let cause = root_cause(&error);
         match error.is_connect() {

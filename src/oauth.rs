@@ -88,16 +88,12 @@ pub(crate) fn again(
     tenant: Option<&str>,
     mailbox: Option<&str>,
 ) -> String {
-    let set = service(provider)
-        .ok()
-        .and_then(|service| (service.tenant)(config));
+    let set = service(provider).ok().and_then(|service| (service.tenant)(config));
     let tenant = tenant
         .filter(|tenant| set != Some(*tenant))
         .map(|tenant| format!(" --tenant {tenant}"))
         .unwrap_or_default();
-    let mailbox = mailbox
-        .map(|mailbox| format!(" --mailbox {mailbox}"))
-        .unwrap_or_default();
+    let mailbox = mailbox.map(|mailbox| format!(" --mailbox {mailbox}")).unwrap_or_default();
     format!("`daysheet account add {provider}{tenant}{mailbox}`")
 }
 
@@ -147,10 +143,7 @@ impl Tokens {
             access: answer.access_token().clone(),
             refresh: answer.refresh_token().cloned(),
             expires: jiff::Timestamp::now().as_second().saturating_add(lifetime),
-            scopes: scopes
-                .iter()
-                .map(|scope| (service.keep)(scope).to_owned())
-                .collect(),
+            scopes: scopes.iter().map(|scope| (service.keep)(scope).to_owned()).collect(),
         })
     }
 
@@ -205,10 +198,7 @@ type Client = BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointN
 fn client(config: &Config, authority: &Authority) -> Result<Client> {
     let Authority { service, tenant } = authority;
     let registered = (service.client)(config);
-    let id = registered
-        .id
-        .clone()
-        .ok_or_else(|| words::no_client(service))?;
+    let id = registered.id.clone().ok_or_else(|| words::no_client(service))?;
     let mut client = BasicClient::new(id)
         // In the body, not in a header: both providers take it there, and for
         // public clients there is no other way.
@@ -252,16 +242,15 @@ pub(crate) async fn refresh(
 ) -> std::result::Result<Tokens, Refusal> {
     let client = client(config, authority).map_err(Refusal::Other)?;
     let wire = Wire::default();
-    let answer = client
-        .exchange_refresh_token(token)
-        .request_async(&wire)
-        .await
-        .map_err(|error| match refusal(authority, &wire, error) {
-            Ok(said) => words::end(authority.service, &said).map_or_else(
-                || Refusal::Other(words::refused(authority.service, &said)),
-                Refusal::Grant,
-            ),
-            Err(error) => Refusal::Other(error),
+    let answer =
+        client.exchange_refresh_token(token).request_async(&wire).await.map_err(|error| {
+            match refusal(authority, &wire, error) {
+                Ok(said) => words::end(authority.service, &said).map_or_else(
+                    || Refusal::Other(words::refused(authority.service, &said)),
+                    Refusal::Grant,
+                ),
+                Err(error) => Refusal::Other(error),
+            }
         })?;
     Tokens::new(authority, &answer).map_err(Refusal::Other)
 }
@@ -289,10 +278,7 @@ pub(crate) async fn revoke(
         .append_pair("token", token.secret())
         .finish();
     let request = hyper::Request::post(url.as_str())
-        .header(
-            hyper::header::CONTENT_TYPE,
-            "application/x-www-form-urlencoded",
-        )
+        .header(hyper::header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(body.into_bytes())
         .map_err(|_opaque| Error::new(Kind::Internal, "a revocation could not be written"))?;
     let answer = net::send(request).await.map_err(by_hand)?;
@@ -304,11 +290,7 @@ pub(crate) async fn revoke(
     }
     Err(by_hand(Error::new(
         Kind::Auth,
-        format!(
-            "{} answered the revocation with HTTP {}",
-            service.title,
-            answer.status().as_u16()
-        ),
+        format!("{} answered the revocation with HTTP {}", service.title, answer.status().as_u16()),
     )))
 }
 
@@ -318,10 +300,8 @@ fn words_of<T: ErrorResponseType + Display + 'static>(
     wire: &Wire,
     error: RequestTokenError<Error, StandardErrorResponse<T>>,
 ) -> Error {
-    refusal(authority, wire, error).map_or_else(
-        |error| error,
-        |said| words::refused(authority.service, &said),
-    )
+    refusal(authority, wire, error)
+        .map_or_else(|error| error, |said| words::refused(authority.service, &said))
 }
 
 /// Sorts what the `oauth2` crate made of a failed request: what the provider
@@ -339,10 +319,7 @@ fn refusal<T: ErrorResponseType + Display + 'static>(
         RequestTokenError::Request(error) => Err(error),
         RequestTokenError::Parse(..) | RequestTokenError::Other(_) => Err(Error::new(
             Kind::Auth,
-            format!(
-                "{}'s token endpoint gave no answer of OAuth",
-                authority.service.title
-            ),
+            format!("{}'s token endpoint gave no answer of OAuth", authority.service.title),
         )
         .next("check the endpoint URLs in the settings")),
     }

@@ -140,10 +140,7 @@ impl Outputs {
                 self.memory().put(hash, text.clone(), output.accounts);
                 Found::Text(text)
             }
-            None => Found::Recipe {
-                recipe: output.recipe,
-                accounts: output.accounts,
-            },
+            None => Found::Recipe { recipe: output.recipe, accounts: output.accounts },
         }))
     }
 
@@ -199,12 +196,7 @@ impl Memory {
     fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>) {
         self.uses += 1;
         self.bytes += text.len();
-        let kept = Kept {
-            text,
-            accounts,
-            since: Timestamp::now().as_second(),
-            used: self.uses,
-        };
+        let kept = Kept { text, accounts, since: Timestamp::now().as_second(), used: self.uses };
         if let Some(before) = self.kept.insert(hash.to_owned(), kept) {
             self.bytes -= before.text.len();
         }
@@ -227,8 +219,7 @@ impl Memory {
     }
 
     fn purge(&mut self, account: &str) {
-        self.kept
-            .retain(|_, kept| !kept.accounts.iter().any(|id| id == account));
+        self.kept.retain(|_, kept| !kept.accounts.iter().any(|id| id == account));
         self.bytes = self.kept.values().map(|kept| kept.text.len()).sum();
     }
 }

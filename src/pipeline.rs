@@ -162,14 +162,12 @@ impl Pipeline {
 
     /// What one account of several answers, unless it takes too long.
     async fn patiently<T>(&self, asked: impl Future<Output = Result<T>>) -> Result<T> {
-        tokio::time::timeout(self.patience, asked)
-            .await
-            .unwrap_or_else(|_elapsed| {
-                Err(Error::new(
-                    Kind::Timeout,
-                    format!("no answer within {} seconds", self.patience.as_secs()),
-                ))
-            })
+        tokio::time::timeout(self.patience, asked).await.unwrap_or_else(|_elapsed| {
+            Err(Error::new(
+                Kind::Timeout,
+                format!("no answer within {} seconds", self.patience.as_secs()),
+            ))
+        })
     }
 
     /// What a request asks for, whole.
@@ -216,10 +214,7 @@ impl Pipeline {
 
     /// Now, in the user's zone.
     fn clock(&self) -> Clock {
-        Clock {
-            now: self.now.unwrap_or_else(Timestamp::now),
-            zone: self.config.zone.clone(),
-        }
+        Clock { now: self.now.unwrap_or_else(Timestamp::now), zone: self.config.zone.clone() }
     }
 
     /// How objects of ours are flattened.
@@ -332,10 +327,7 @@ impl Pipeline {
 
 /// A note about things that were written and have no handles.
 fn no_handles(error: &Error) -> Note {
-    note!(
-        "it is done, and ids are the provider's own, because no handles could be kept: {}",
-        error
-    )
+    note!("it is done, and ids are the provider's own, because no handles could be kept: {}", error)
 }
 
 /// How the objects of one page become rows.
@@ -403,9 +395,7 @@ fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
                 .any(|field| matches!(field.kind, schemas::Kind::Time | schemas::Kind::Start))
     });
     if timed {
-        document
-            .scalars
-            .insert(0, ("zone", Cell::Text(zone_name(zone))));
+        document.scalars.insert(0, ("zone", Cell::Text(zone_name(zone))));
     }
 }
 
@@ -465,12 +455,7 @@ fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
         None => quoted(id).to_string(),
     };
     let ids: Vec<_> = failed.iter().map(|(id, _)| told(id)).collect();
-    Some(note!(
-        "{} could not be fetched ({}): {}",
-        failed.len(),
-        ours(ids.join(", ")),
-        first
-    ))
+    Some(note!("{} could not be fetched ({}): {}", failed.len(), ours(ids.join(", ")), first))
 }
 
 /// The columns of `table` up to `level`; the account is among them when there

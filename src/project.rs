@@ -144,9 +144,5 @@ impl Projection {
 }
 
 fn join(base: &str, path: &str) -> String {
-    if base.is_empty() {
-        path.to_owned()
-    } else {
-        format!("{base}/{path}")
-    }
+    if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") }
 }

@@ -116,12 +116,9 @@ impl Prompt {
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument), with the names there are.
 pub fn find(name: &str) -> Result<&'static Prompt> {
-    PROMPTS
-        .iter()
-        .find(|prompt| prompt.name == name)
-        .ok_or_else(|| {
-            let known: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();
-            Error::argument(format!("there is no prompt `{}`", brief(name)))
-                .next(format!("use one of: {}", known.join(", ")))
-        })
+    PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
+        let known: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();
+        Error::argument(format!("there is no prompt `{}`", brief(name)))
+            .next(format!("use one of: {}", known.join(", ")))
+    })
 }

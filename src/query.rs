@@ -192,9 +192,7 @@ pub enum State {
 }
 
 /// Folder words that mean the same at every provider.
-pub const PLACES: &[&str] = &[
-    "inbox", "sent", "drafts", "trash", "spam", "archive", "anywhere",
-];
+pub const PLACES: &[&str] = &["inbox", "sent", "drafts", "trash", "spam", "archive", "anywhere"];
 
 /// The operators, for messages and docs.
 pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: category: \
@@ -229,18 +227,13 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
             raw => Ok(Query::Raw(raw.to_owned())),
         };
     }
-    let mut parser = Parser {
-        tokens: tokens(text)?.into_iter().peekable(),
-        clock,
-    };
+    let mut parser = Parser { tokens: tokens(text)?.into_iter().peekable(), clock };
     let query = parser.all(0)?;
     match parser.tokens.next() {
         None if is_empty(&query) => Err(nothing("the query")),
         None => Ok(query),
-        Some(_) => Err(
-            Error::argument("the query closes a parenthesis that it did not open")
-                .next("remove the `)`, or put it in quotes"),
-        ),
+        Some(_) => Err(Error::argument("the query closes a parenthesis that it did not open")
+            .next("remove the `)`, or put it in quotes")),
     }
 }
 
@@ -258,10 +251,7 @@ impl Parser<'_> {
     /// Terms up to the end or a closing bracket.
     fn all(&mut self, depth: usize) -> Result<Query> {
         let mut parts = Vec::new();
-        while !matches!(
-            self.tokens.peek(),
-            None | Some(Token::Close | Token::CloseAny)
-        ) {
+        while !matches!(self.tokens.peek(), None | Some(Token::Close | Token::CloseAny)) {
             parts.push(self.any(depth)?);
         }
         Ok(one_or(parts, Query::All))
@@ -278,10 +268,8 @@ impl Parser<'_> {
 
     fn part(&mut self, depth: usize) -> Result<Query> {
         if depth > DEPTH {
-            return Err(
-                Error::argument(format!("the query nests deeper than {DEPTH} groups"))
-                    .next("flatten the parentheses"),
-            );
+            return Err(Error::argument(format!("the query nests deeper than {DEPTH} groups"))
+                .next("flatten the parentheses"));
         }
         match self.tokens.next() {
             Some(Token::Not) => Ok(Query::Not(Box::new(self.part(depth + 1)?))),
@@ -298,10 +286,10 @@ impl Parser<'_> {
             }
             Some(Token::Text(text)) => Ok(Query::Term(Term::Text(text))),
             Some(Token::Operator(name)) => self.operator(&name, depth),
-            Some(Token::Or) => Err(Error::argument(
-                "the query has `OR` without a term on each side",
-            )
-            .next("write `a OR b`, or \"or\" in quotes for the word")),
+            Some(Token::Or) => {
+                Err(Error::argument("the query has `OR` without a term on each side")
+                    .next("write `a OR b`, or \"or\" in quotes for the word"))
+            }
             Some(Token::Close | Token::CloseAny) | None => {
                 Err(Error::argument("the query ends where a term is expected")
                     .next("add the missing term, or remove the `OR` or `-` before it"))
@@ -343,10 +331,7 @@ impl Parser<'_> {
 /// `from:(a OR b)` is `from:a OR from:b`.
 fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
     let each = |parts: Vec<Query>| {
-        parts
-            .into_iter()
-            .map(|part| distribute(name, part, clock))
-            .collect::<Result<Vec<_>>>()
+        parts.into_iter().map(|part| distribute(name, part, clock)).collect::<Result<Vec<_>>>()
     };
     Ok(match group {
         Query::All(parts) => Query::All(each(parts)?),
@@ -403,10 +388,7 @@ fn known(name: &str) -> bool {
 
 fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
     let text = || value.to_owned();
-    let words = matches!(
-        name,
-        "from" | "to" | "cc" | "bcc" | "subject" | "body" | "filename"
-    );
+    let words = matches!(name, "from" | "to" | "cc" | "bcc" | "subject" | "body" | "filename");
     if words && is_marks(value) {
         return Err(nothing(&format!("`{name}:{}`", brief(value))));
     }
@@ -431,19 +413,15 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
             "starred" | "flagged" => Term::Is(State::Starred),
             "important" => Term::Is(State::Important),
             _ => {
-                return Err(
-                    Error::argument(format!("the query says `is:{}`", brief(value)))
-                        .next("use is:unread, is:read, is:starred, is:flagged or is:important"),
-                );
+                return Err(Error::argument(format!("the query says `is:{}`", brief(value)))
+                    .next("use is:unread, is:read, is:starred, is:flagged or is:important"));
             }
         },
         "has" => match value.to_ascii_lowercase().as_str() {
             "attachment" | "attachments" => Term::Attachment,
             _ => {
-                return Err(
-                    Error::argument(format!("the query says `has:{}`", brief(value)))
-                        .next("use has:attachment"),
-                );
+                return Err(Error::argument(format!("the query says `has:{}`", brief(value)))
+                    .next("use has:attachment"));
             }
         },
         "larger" => Term::Larger(bytes(name, value)?),
@@ -486,8 +464,7 @@ fn is_word(query: &Query) -> bool {
 
 /// True for text without a letter, a digit or a symbol that can be looked for.
 fn is_marks(text: &str) -> bool {
-    text.chars()
-        .all(|c| c.is_ascii_punctuation() || c.is_whitespace() || c.is_control())
+    text.chars().all(|c| c.is_ascii_punctuation() || c.is_whitespace() || c.is_control())
 }
 
 fn nothing(what: &str) -> Error {
@@ -501,11 +478,6 @@ fn empty(name: &str) -> Error {
 }
 
 fn unknown(name: &str) -> Error {
-    Error::argument(format!(
-        "the query has the unknown operator `{}:`",
-        brief(name)
-    ))
-    .next(format!(
-        "use {OPERATORS}; put text that contains a colon in quotes"
-    ))
+    Error::argument(format!("the query has the unknown operator `{}:`", brief(name)))
+        .next(format!("use {OPERATORS}; put text that contains a colon in quotes"))
 }

@@ -241,10 +241,7 @@ impl Repeat {
         }
         // The parts of a second do not recur.
         let whole = first.with().subsec_nanosecond(0).build().unwrap_or(first);
-        let counted = rule
-            .parts
-            .count
-            .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let counted = rule.parts.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let mut begin = wide(from, -2);
         // What lies in these days is found as well.
         let mut asked = most.saturating_add(1).saturating_add(5 * rule.times());
@@ -384,10 +381,7 @@ impl Repeat {
         let mut after = rule.clone();
         if let Some(count) = rule.parts.count {
             let past = self.by_rule(start, Timestamp::MIN, here, expand::MOST);
-            let past = past
-                .iter()
-                .filter(|(_, when)| instant(*when) < here)
-                .count();
+            let past = past.iter().filter(|(_, when)| instant(*when) < here).count();
             let past = u32::try_from(past).unwrap_or(u32::MAX);
             after.parts.count = Some(count.saturating_sub(past).max(1));
         }

@@ -300,12 +300,7 @@ pub fn read(
             ));
         }
     };
-    Ok(Request {
-        action,
-        format,
-        view: View::read(&args)?,
-        call: Call::of(tool, &args),
-    })
+    Ok(Request { action, format, view: View::read(&args)?, call: Call::of(tool, &args) })
 }
 
 fn search(args: &Args) -> Result<Search> {
@@ -396,10 +391,8 @@ fn ids(args: &Args) -> Result<Vec<String>> {
         0 => Err(Error::argument("mail_read needs `ids`, or a `cursor`")
             .next("give ids such as m12 from mail_search")),
         1..=25 => Ok(ids),
-        many => Err(
-            Error::argument(format!("`ids` has {many} ids, more than 25"))
-                .next("read them in several calls"),
-        ),
+        many => Err(Error::argument(format!("`ids` has {many} ids, more than 25"))
+            .next("read them in several calls")),
     }
 }
 
@@ -427,9 +420,7 @@ fn accounts(args: &Args) -> Result<AccountsOp> {
             account: account.ok_or_else(|| needed("reauth"))?,
             device: args.choice("flow")? == Some("device"),
         },
-        Some("remove") => AccountsOp::Remove {
-            account: account.ok_or_else(|| needed("remove"))?,
-        },
+        Some("remove") => AccountsOp::Remove { account: account.ok_or_else(|| needed("remove"))? },
         _ => AccountsOp::List,
     })
 }
@@ -453,10 +444,8 @@ fn lookup(args: &Args) -> Result<Lookup> {
             .next("leave it out, or look up contacts"));
     }
     if let Some(bad) = emails.iter().find(|email| !email.contains('@')) {
-        return Err(
-            Error::argument(format!("`{}` is not an address", brief(bad)))
-                .next("give whole addresses, or part of a name as q"),
-        );
+        return Err(Error::argument(format!("`{}` is not an address", brief(bad)))
+            .next("give whole addresses, or part of a name as q"));
     }
     if emails.len() > MOST_EMAILS {
         return Err(Error::argument(format!(

@@ -162,10 +162,7 @@ impl RowTable {
         let nulls = std::iter::repeat_n(Cell::Null, width.saturating_sub(1));
         let cells = std::iter::once(Cell::Id(id.to_owned())).chain(nulls);
         self.cells.splice(at * width..at * width, cells.take(width));
-        let extra = Extra {
-            provider_id: Some(id.to_owned()),
-            ..Extra::default()
-        };
+        let extra = Extra { provider_id: Some(id.to_owned()), ..Extra::default() };
         self.extras.insert(at, extra);
     }
 

@@ -87,9 +87,7 @@ impl Server {
     /// The tools that are offered here.
     fn offered(&self) -> impl Iterator<Item = &'static tools::Tool> {
         let config = self.pipeline.config();
-        tools::TOOLS
-            .iter()
-            .filter(|tool| tool.is_offered(config.access, &config.tools))
+        tools::TOOLS.iter().filter(|tool| tool.is_offered(config.access, &config.tools))
     }
 
     /// Speaks MCP over `input` and `output` until the input ends.
@@ -174,9 +172,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(
-            self.offered().map(tool).collect(),
-        ))
+        Ok(ListToolsResult::with_all_items(self.offered().map(tool).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -222,9 +218,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<GetPromptResponse, ErrorData> {
         let found = prompts::find(&params.name).map_err(refused)?;
-        let call = found
-            .call(&params.arguments.unwrap_or_default())
-            .map_err(refused)?;
+        let call = found.call(&params.arguments.unwrap_or_default()).map_err(refused)?;
         let call = CallToolRequestParams::new(prompts::TOOL).with_arguments(call);
         let server = self.clone();
         let call = async move { server.call(call, &Nobody).await };
@@ -233,9 +227,7 @@ impl ServerHandler for Server {
         let text = std::iter::once(found.instructions.to_owned()).chain(blocks);
         let text: Vec<String> = text.collect();
         let message = PromptMessage::new_text(Role::User, text.join("\n\n"));
-        Ok(GetPromptResult::new(vec![message])
-            .with_description(found.doc)
-            .into())
+        Ok(GetPromptResult::new(vec![message]).with_description(found.doc).into())
     }
 
     async fn list_resources(
@@ -265,9 +257,7 @@ impl ServerHandler for Server {
             .with_mime_type(result::TEXT_TYPE);
         let files = ResourceTemplate::new(format!("{ATTACHMENT_URI}{{handle}}"), "attachment")
             .with_description("A file of a message; mail_attachment as=link gives the address");
-        Ok(ListResourceTemplatesResult::with_all_items(vec![
-            outputs, files,
-        ]))
+        Ok(ListResourceTemplatesResult::with_all_items(vec![outputs, files]))
     }
 
     async fn read_resource(
@@ -294,9 +284,7 @@ impl ServerHandler for Server {
         let (text, kind) = if uri.starts_with(outputs::URI) {
             (self.output(&uri, &context).await?, result::TEXT_TYPE)
         } else {
-            let table = schemas::TABLES
-                .iter()
-                .find(|table| describe::uri(table) == uri);
+            let table = schemas::TABLES.iter().find(|table| describe::uri(table) == uri);
             let Some(table) = table else {
                 return Err(ErrorData::resource_not_found(
                     "no such resource; resources/list names them",
@@ -339,13 +327,12 @@ impl Server {
         let (pipeline, id) = (self.pipeline.clone(), uri.to_owned());
         let text = async move { pipeline.output_text(&id).await };
         let text = guarded(self, context, text).await?;
-        text.map(|text| text.to_string())
-            .map_err(|error| match error.kind() {
-                Kind::NotFound | Kind::Conflict => {
-                    ErrorData::resource_not_found(error.to_string(), None)
-                }
-                _ => ErrorData::internal_error(error.to_string(), None),
-            })
+        text.map(|text| text.to_string()).map_err(|error| match error.kind() {
+            Kind::NotFound | Kind::Conflict => {
+                ErrorData::resource_not_found(error.to_string(), None)
+            }
+            _ => ErrorData::internal_error(error.to_string(), None),
+        })
     }
 }
 
@@ -391,10 +378,7 @@ async fn guarded<T: Send + 'static>(
         Ok(outcome) => Ok(outcome),
         Err(_) => {
             tracing::error!("a call panicked");
-            Err(ErrorData::internal_error(
-                "a bug ended this call; the server goes on",
-                None,
-            ))
+            Err(ErrorData::internal_error("a bug ended this call; the server goes on", None))
         }
     }
 }
@@ -411,11 +395,10 @@ fn refused(error: Error) -> ErrorData {
 }
 
 fn prompt(prompt: &prompts::Prompt) -> Prompt {
-    let args = prompt.args.iter().map(|arg| {
-        PromptArgument::new(arg.name)
-            .with_description(arg.doc)
-            .with_required(false)
-    });
+    let args = prompt
+        .args
+        .iter()
+        .map(|arg| PromptArgument::new(arg.name).with_description(arg.doc).with_required(false));
     Prompt::new(prompt.name, Some(prompt.doc), Some(args.collect())).with_title(prompt.title)
 }
 

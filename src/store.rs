@@ -139,10 +139,7 @@ impl Store {
     }
 
     async fn pool(&self) -> Result<&SqlitePool> {
-        self.inner
-            .pool
-            .get_or_try_init(|| async { self.connect().await })
-            .await
+        self.inner.pool.get_or_try_init(|| async { self.connect().await }).await
     }
 
     async fn connect(&self) -> Result<SqlitePool> {
@@ -194,18 +191,11 @@ impl Store {
     /// Begins a transaction that will write. It takes SQLite's write lock at
     /// once: one that takes it after reading could fail on what it has read.
     async fn writing(&self) -> Result<Transaction<'static, Sqlite>> {
-        self.pool()
-            .await?
-            .begin_with("BEGIN IMMEDIATE")
-            .await
-            .map_err(|error| self.broken(&error))
+        self.pool().await?.begin_with("BEGIN IMMEDIATE").await.map_err(|error| self.broken(&error))
     }
 
     async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<()> {
-        transaction
-            .commit()
-            .await
-            .map_err(|error| self.broken(&error))
+        transaction.commit().await.map_err(|error| self.broken(&error))
     }
 
     /// The value kept under `name`, if any. Settings rows hold what Daysheet
@@ -262,10 +252,9 @@ impl Store {
                 format!("{path} is in use by another process for too long"),
                 "try again; if it stays so, end other Daysheet processes",
             ),
-            _ if busy => (
-                format!("{path} is in use for too long"),
-                "try again with fewer calls at once",
-            ),
+            _ if busy => {
+                (format!("{path} is in use for too long"), "try again with fewer calls at once")
+            }
             Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => (
                 format!("{path} is damaged"),
                 "restore it from a backup, or move it away and sign in again",
@@ -274,10 +263,7 @@ impl Store {
                 format!("{path} cannot be opened for writing"),
                 "check the permissions of the folder, or set DAYSHEET_HOME to another",
             ),
-            Some(FULL_CODE) => (
-                format!("the disk of {path} is full"),
-                "make room and try again",
-            ),
+            Some(FULL_CODE) => (format!("the disk of {path} is full"), "make room and try again"),
             Some(IO_CODE) => (
                 format!("{path} could not be read or written ({error})"),
                 "make room on the disk if it is full, and try again",

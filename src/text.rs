@@ -106,11 +106,7 @@ pub fn clip(s: String, most: usize) -> (String, bool) {
     }
     let head = s.get(..kept).unwrap_or_default();
     let rest = s.get(kept..).unwrap_or_default();
-    let head = if rest.starts_with(is_blank) {
-        head
-    } else {
-        whole_words(head)
-    };
+    let head = if rest.starts_with(is_blank) { head } else { whole_words(head) };
     (format!("{}…", head.trim_end()), true)
 }
 
@@ -145,11 +141,7 @@ fn whole_words(head: &str) -> &str {
         Some(at) => {
             let (words, cut) = head.split_at(at);
             let near = cut.chars().nth(WORD_REACH).is_none();
-            if near && words.len() >= cut.len() {
-                words
-            } else {
-                head
-            }
+            if near && words.len() >= cut.len() { words } else { head }
         }
         None => head,
     }

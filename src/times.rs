@@ -47,10 +47,7 @@ impl Here {
     /// The local time, to the minute.
     fn local(&self) -> DateTime {
         let local = self.zone.to_datetime(self.now);
-        DateTime::from_parts(
-            local.date(),
-            jiff::civil::time(local.hour(), local.minute(), 0, 0),
-        )
+        DateTime::from_parts(local.date(), jiff::civil::time(local.hour(), local.minute(), 0, 0))
     }
 
     /// Now, to the minute: what is told is what is meant.
@@ -268,11 +265,7 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
 }
 
 fn unclear(text: &str) -> Error {
-    Error::argument(format!(
-        "`{}` is not understood as a time",
-        text::brief(text)
-    ))
-    .next(FORMS)
+    Error::argument(format!("`{}` is not understood as a time", text::brief(text))).next(FORMS)
 }
 
 /// RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
@@ -306,12 +299,7 @@ struct Parts {
 impl Parts {
     fn of(line: &str) -> Result<Self> {
         let words: Vec<&str> = line.split(' ').collect();
-        let mut parts = Self {
-            date: Vec::new(),
-            clock: None,
-            offset: None,
-            zone: None,
-        };
+        let mut parts = Self { date: Vec::new(), clock: None, offset: None, zone: None };
         let mut at = 0;
         while let Some(&word) = words.get(at) {
             if let Some((clock, used)) = Clock::read(word, words.get(at + 1).copied())? {
@@ -353,9 +341,7 @@ fn offset(word: &str) -> Option<Offset> {
         return Some(Offset::UTC);
     }
     match word.starts_with(['+', '-']) {
-        true => Pieces::parse(&format!("2000-01-01T00:00{word}"))
-            .ok()?
-            .to_numeric_offset(),
+        true => Pieces::parse(&format!("2000-01-01T00:00{word}")).ok()?.to_numeric_offset(),
         false => None,
     }
 }
@@ -439,10 +425,7 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
             name(zone),
             stamp(from)
         ))
-        .next(format!(
-            "take a time before {}, or {told} or later",
-            when::clock(from)
-        )));
+        .next(format!("take a time before {}, or {told} or later", when::clock(from))));
     }
     ambiguous
         .compatible()
@@ -461,10 +444,7 @@ fn later(from: Timestamp, span: jiff::Span, zone: &TimeZone) -> Result<Timestamp
         && span.get_days() == 0;
     let sum = match time_only {
         true => from.checked_add(span),
-        false => from
-            .to_zoned(zone.clone())
-            .checked_add(span)
-            .map(|sum| sum.timestamp()),
+        false => from.to_zoned(zone.clone()).checked_add(span).map(|sum| sum.timestamp()),
     };
     let sum = sum.and_then(|at| at.round(Unit::Minute));
     sum.map_err(|_| Error::argument("that is out of reach"))

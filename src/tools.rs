@@ -112,11 +112,7 @@ pub const TOOLS: &[Tool] = &[
             arg("folder", ArgKind::Text, "Name or id"),
             arg("by", ArgKind::Choice(&["message", "thread"]), ""),
             arg("fields", ArgKind::Columns, "Columns to return"),
-            arg(
-                "detail",
-                ArgKind::Choice(&["auto", "minimal", "standard", "full"]),
-                "",
-            ),
+            arg("detail", ArgKind::Choice(&["auto", "minimal", "standard", "full"]), ""),
             arg("limit", ArgKind::Number(1, 100, 20), ""),
             arg("cursor", ArgKind::Text, "`next` of the last page"),
             BUDGET,
@@ -133,11 +129,7 @@ pub const TOOLS: &[Tool] = &[
         access: Access::Read,
         args: &[
             arg("ids", ArgKind::List, "Up to 25 message or thread ids"),
-            arg(
-                "body",
-                ArgKind::Choice(&["text", "md", "html", "raw", "headers", "none"]),
-                "",
-            ),
+            arg("body", ArgKind::Choice(&["text", "md", "html", "raw", "headers", "none"]), ""),
             arg("quoted", ArgKind::Switch, "Show quoted history"),
             arg("links", ArgKind::Switch, "List link targets"),
             arg("cursor", ArgKind::Text, "`next`, alone, to continue"),
@@ -155,11 +147,7 @@ pub const TOOLS: &[Tool] = &[
         access: Access::Read,
         args: &[
             needed("id", ArgKind::Text, "Attachment or message id"),
-            arg(
-                "as",
-                ArgKind::Choice(&["file", "inline", "link", "list"]),
-                "",
-            ),
+            arg("as", ArgKind::Choice(&["file", "inline", "link", "list"]), ""),
             arg("dir", ArgKind::Text, ""),
             arg("overwrite", ArgKind::Switch, ""),
             FORMAT,
@@ -185,17 +173,9 @@ pub const TOOLS: &[Tool] = &[
             arg("body_format", ArgKind::Choice(&["md", "text", "html"]), ""),
             arg("quote", ArgKind::Choice(&["auto", "none"]), ""),
             arg("from", ArgKind::Text, ""),
-            arg(
-                "attach",
-                ArgKind::List,
-                "Paths, a3, m12, data: URLs; body shows cid:NAME",
-            ),
+            arg("attach", ArgKind::List, "Paths, a3, m12, data: URLs; body shows cid:NAME"),
             arg("detach", ArgKind::List, ""),
-            arg(
-                "importance",
-                ArgKind::Choice(&["normal", "high", "low"]),
-                "",
-            ),
+            arg("importance", ArgKind::Choice(&["normal", "high", "low"]), ""),
             ACCOUNT,
             FORMAT,
         ],
@@ -205,11 +185,7 @@ pub const TOOLS: &[Tool] = &[
         doc: "Send a draft, once: the same draft again answers `already sent`.",
         effect: Effect::Outward,
         access: Access::Send,
-        args: &[
-            needed("id", ArgKind::Text, "d5"),
-            arg("at", ArgKind::Text, "Outlook"),
-            FORMAT,
-        ],
+        args: &[needed("id", ArgKind::Text, "d5"), arg("at", ArgKind::Text, "Outlook"), FORMAT],
     },
     Tool {
         name: "mail_modify",
@@ -302,11 +278,7 @@ pub const TOOLS: &[Tool] = &[
             arg("series", ArgKind::Switch, "Recurring events once each"),
             TZ,
             arg("fields", ArgKind::EventColumns, ""),
-            arg(
-                "detail",
-                ArgKind::Choice(&["auto", "minimal", "standard", "full"]),
-                "",
-            ),
+            arg("detail", ArgKind::Choice(&["auto", "minimal", "standard", "full"]), ""),
             arg("as", ArgKind::Choice(&["rows", "ics"]), ""),
             arg("limit", ArgKind::Number(1, 500, 50), ""),
             arg("cursor", ArgKind::Text, ""),
@@ -349,21 +321,13 @@ pub const TOOLS: &[Tool] = &[
             ACCOUNT,
             arg("calendar", ArgKind::Text, "Name or id"),
             arg("events", ArgKind::Objects(EVENT_ARGS), "Up to 50"),
-            arg(
-                "ics",
-                ArgKind::Text,
-                "iCalendar text, .ics path or message id to import",
-            ),
+            arg("ics", ArgKind::Text, "iCalendar text, .ics path or message id to import"),
             arg(
                 "notify",
                 ArgKind::Choice(&["all", "external", "none"]),
                 "Needed when people are asked",
             ),
-            arg(
-                "if_conflict",
-                ArgKind::Choice(&["warn", "refuse", "ignore"]),
-                "",
-            ),
+            arg("if_conflict", ArgKind::Choice(&["warn", "refuse", "ignore"]), ""),
             arg("dry_run", ArgKind::Switch, ""),
             FORMAT,
         ],
@@ -375,11 +339,7 @@ pub const TOOLS: &[Tool] = &[
         access: Access::Organize,
         args: &[
             needed("id", ArgKind::Text, ""),
-            arg(
-                "scope",
-                ArgKind::Choice(&["this", "following", "series"]),
-                "",
-            ),
+            arg("scope", ArgKind::Choice(&["this", "following", "series"]), ""),
             arg("message", ArgKind::Text, "To those who were asked"),
             arg("notify", ArgKind::Choice(&["all", "external", "none"]), ""),
             FORMAT,
@@ -392,18 +352,10 @@ pub const TOOLS: &[Tool] = &[
         access: Access::Send,
         args: &[
             needed("id", ArgKind::Text, "Event or message id"),
-            needed(
-                "response",
-                ArgKind::Choice(&["accept", "decline", "tentative", "forward"]),
-                "",
-            ),
+            needed("response", ArgKind::Choice(&["accept", "decline", "tentative", "forward"]), ""),
             arg("scope", ArgKind::Choice(&["this", "series"]), ""),
             arg("comment", ArgKind::Text, ""),
-            arg(
-                "propose",
-                ArgKind::Text,
-                "Another time: start, or start/end",
-            ),
+            arg("propose", ArgKind::Text, "Another time: start, or start/end"),
             arg("to", ArgKind::List, "Whom to forward to"),
             arg("notify", ArgKind::Choice(&["all", "none"]), ""),
             FORMAT,
@@ -431,11 +383,7 @@ pub const TOOLS: &[Tool] = &[
                 ]),
                 "",
             ),
-            needed(
-                "op",
-                ArgKind::Choice(&["create", "update", "rename", "delete", "run"]),
-                "",
-            ),
+            needed("op", ArgKind::Choice(&["create", "update", "rename", "delete", "run"]), ""),
             arg("id", ArgKind::Text, "Name or id"),
             arg("name", ArgKind::Text, "The new name"),
             arg("set", ArgKind::Settings, "Columns as in lookup"),
@@ -472,11 +420,7 @@ pub const TOOLS: &[Tool] = &[
             arg("to", ArgKind::Text, ""),
             ANY_ACCOUNT,
             BUDGET,
-            arg(
-                "reserve",
-                ArgKind::Common(0, 100_000, 0),
-                "Tokens of it left for your answer",
-            ),
+            arg("reserve", ArgKind::Common(0, 100_000, 0), "Tokens of it left for your answer"),
             CHUNK,
             KNOWN,
             FORMAT,
@@ -503,11 +447,7 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reversible,
         access: Access::Read,
         args: &[
-            arg(
-                "op",
-                ArgKind::Choice(&["list", "add", "remove", "reauth"]),
-                "",
-            ),
+            arg("op", ArgKind::Choice(&["list", "add", "remove", "reauth"]), ""),
             arg("provider", ArgKind::Choice(&["google", "microsoft"]), ""),
             ACCOUNT,
             arg(
@@ -531,25 +471,13 @@ const EVENT_ARGS: &[Arg] = &[
     arg("tz", ArgKind::Text, ""),
     arg("where", ArgKind::Text, ""),
     arg("notes", ArgKind::Text, ""),
-    arg(
-        "people",
-        ArgKind::List,
-        "Everybody to ask; `?` behind: optional",
-    ),
+    arg("people", ArgKind::List, "Everybody to ask; `?` behind: optional"),
     arg("add", ArgKind::List, "People to ask besides"),
     arg("remove", ArgKind::List, ""),
     arg("repeats", ArgKind::Text, "RRULE, or none"),
     arg("online", ArgKind::Switch, "With Meet or Teams link"),
-    arg(
-        "show",
-        ArgKind::Choice(&["busy", "free", "tentative", "oof", "focus", "elsewhere"]),
-        "",
-    ),
-    arg(
-        "visibility",
-        ArgKind::Choice(&["default", "public", "private", "confidential"]),
-        "",
-    ),
+    arg("show", ArgKind::Choice(&["busy", "free", "tentative", "oof", "focus", "elsewhere"]), ""),
+    arg("visibility", ArgKind::Choice(&["default", "public", "private", "confidential"]), ""),
     arg("reminder", ArgKind::Text, "Minutes before, or none"),
     arg("category", ArgKind::Text, "Colour or category"),
 ];
@@ -562,26 +490,14 @@ const ANY_ACCOUNT: Arg = arg("account", ArgKind::Text, "Address; all when left o
 const BUDGET: Arg = arg("budget", ArgKind::Common(100, 100_000, 8_000), "");
 const CHUNK: Arg = arg("chunk", ArgKind::Common(1, 10_000, 1), "");
 const KNOWN: Arg = arg("known", ArgKind::Text, "");
-const FORMAT: Arg = arg(
-    "format",
-    ArgKind::CommonChoice(&["toon", "json", "stc"]),
-    "",
-);
+const FORMAT: Arg = arg("format", ArgKind::CommonChoice(&["toon", "json", "stc"]), "");
 
 const fn arg(name: &'static str, kind: ArgKind, doc: &'static str) -> Arg {
-    Arg {
-        name,
-        kind,
-        doc,
-        required: false,
-    }
+    Arg { name, kind, doc, required: false }
 }
 
 const fn needed(name: &'static str, kind: ArgKind, doc: &'static str) -> Arg {
-    Arg {
-        required: true,
-        ..arg(name, kind, doc)
-    }
+    Arg { required: true, ..arg(name, kind, doc) }
 }
 
 /// The tool called `name`.
@@ -634,11 +550,7 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
         }
         properties.insert(arg.name.to_owned(), schema);
     }
-    let required: Vec<_> = args
-        .iter()
-        .filter(|arg| arg.required)
-        .map(|arg| arg.name)
-        .collect();
+    let required: Vec<_> = args.iter().filter(|arg| arg.required).map(|arg| arg.name).collect();
     let mut schema = Map::new();
     schema.insert("type".to_owned(), Value::from("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
@@ -700,11 +612,7 @@ fn line(arg: &Arg, within: &str) -> String {
         }
     };
     let required = if arg.required { "Required. " } else { "" };
-    format!(
-        "| `{within}{}` | {takes} | {required}{} |\n",
-        arg.name,
-        arg.doc.replace('|', "\\|")
-    )
+    format!("| `{within}{}` | {takes} | {required}{} |\n", arg.name, arg.doc.replace('|', "\\|"))
 }
 
 /// The tool list of the README: a line per tool.

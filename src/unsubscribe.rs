@@ -46,15 +46,9 @@ pub fn way(headers: &[(String, String)]) -> Option<Way> {
             .filter(|value| value.len() <= LONGEST)
     };
     let list = value("List-Unsubscribe")?;
-    let one_click = value("List-Unsubscribe-Post").is_some_and(|value| {
-        value
-            .trim()
-            .eq_ignore_ascii_case("List-Unsubscribe=One-Click")
-    });
-    let urls: Vec<Url> = uris(list)
-        .iter()
-        .filter_map(|uri| Url::parse(uri).ok())
-        .collect();
+    let one_click = value("List-Unsubscribe-Post")
+        .is_some_and(|value| value.trim().eq_ignore_ascii_case("List-Unsubscribe=One-Click"));
+    let urls: Vec<Url> = uris(list).iter().filter_map(|uri| Url::parse(uri).ok()).collect();
     let page = urls.iter().find(|url| callable(url));
     let safe = urls.iter().find(|url| callable(url) && one_request(url));
     if let (true, Some(url)) = (one_click, safe) {
@@ -104,20 +98,15 @@ fn letter(url: &Url) -> Option<Letter> {
     if url.scheme() != "mailto" {
         return None;
     }
-    let to = percent_encoding::percent_decode_str(url.path())
-        .decode_utf8()
-        .ok()?;
+    let to = percent_encoding::percent_decode_str(url.path()).decode_utf8().ok()?;
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !",;<>\"()".contains(c);
     let (local, domain) = to.split_once('@')?;
     if local.is_empty() || !domain.contains('.') || domain.contains('@') || !to.chars().all(plain) {
         return None;
     }
     let line = |text: &str| text.replace(char::is_control, " ").trim().to_owned();
-    let mut letter = Letter {
-        subject: "unsubscribe".to_owned(),
-        text: String::new(),
-        to: to.into_owned(),
-    };
+    let mut letter =
+        Letter { subject: "unsubscribe".to_owned(), text: String::new(), to: to.into_owned() };
     for (name, value) in url.query_pairs() {
         let value: String = value.chars().take(TEXT).collect();
         match name.to_ascii_lowercase().as_str() {

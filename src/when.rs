@@ -130,12 +130,10 @@ pub fn clock(local: DateTime) -> String {
 /// The instant of a local time as RFC 5545 has it: the first of two, and the
 /// time by the offset before the gap when there is none.
 pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
-    zone.to_ambiguous_timestamp(local)
-        .compatible()
-        .unwrap_or(match local.year() < 0 {
-            true => Timestamp::MIN,
-            false => Timestamp::MAX,
-        })
+    zone.to_ambiguous_timestamp(local).compatible().unwrap_or(match local.year() < 0 {
+        true => Timestamp::MIN,
+        false => Timestamp::MAX,
+    })
 }
 
 /// The instant of a local time in a zone by its name, as Graph writes both.
@@ -159,18 +157,16 @@ pub fn find_zone(name: &str) -> Option<TimeZone> {
     let newer = NEWER.iter().find(|(windows, _)| *windows == name);
     let windows = match newer {
         Some((_, iana)) => Some(*iana),
-        None => WindowsTimezone::from_str(name)
-            .ok()
-            .map(WindowsTimezone::tzdb_id),
+        None => WindowsTimezone::from_str(name).ok().map(WindowsTimezone::tzdb_id),
     };
     if let Some(iana) = windows {
         return TimeZone::get(iana).ok();
     }
     match Tz::from_str(name).ok()? {
         Tz::Tz(zone) => TimeZone::get(zone.name()).ok(),
-        Tz::Fixed(offset) => Offset::from_seconds(offset.local_minus_utc())
-            .ok()
-            .map(TimeZone::fixed),
+        Tz::Fixed(offset) => {
+            Offset::from_seconds(offset.local_minus_utc()).ok().map(TimeZone::fixed)
+        }
         Tz::Floating => None,
     }
 }

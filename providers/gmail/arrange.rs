@@ -48,10 +48,9 @@ impl Arrange for Gmail {
             SetUp::RenameFolder { id, name } => {
                 self.change_label(id, Some(name), None).await.map(Some)
             }
-            SetUp::UpdateCategory { id, name, colour } => self
-                .change_label(id, name.as_deref(), colour.as_deref())
-                .await
-                .map(Some),
+            SetUp::UpdateCategory { id, name, colour } => {
+                self.change_label(id, name.as_deref(), colour.as_deref()).await.map(Some)
+            }
             SetUp::DeleteFolder { id } | SetUp::DeleteCategory { id } => {
                 self.delete_label(id).await.map(|()| None)
             }
@@ -62,10 +61,9 @@ impl Arrange for Gmail {
             SetUp::Signature { address, html } => {
                 self.sign(address.as_deref(), html).await.map(Some)
             }
-            SetUp::Settings {
-                language,
-                time_zone,
-            } => self.speak(language.as_deref(), time_zone.as_deref()).await,
+            SetUp::Settings { language, time_zone } => {
+                self.speak(language.as_deref(), time_zone.as_deref()).await
+            }
             SetUp::CreateContact(card) => self.new_contact(card).await.map(Some),
             SetUp::UpdateContact { id, card } => self.change_contact(id, card).await.map(Some),
             SetUp::DeleteContact { id } => self.delete_contact(id).await.map(|()| None),
@@ -77,14 +75,11 @@ impl Gmail {
     async fn new_label(&self, name: &str, colour: Option<&str>) -> Result<Value> {
         let said = name.trim().trim_matches('/');
         let labels = self.labels().await?;
-        let there = labels
-            .iter()
-            .any(|label| text(label, "name").to_lowercase() == said.to_lowercase());
+        let there =
+            labels.iter().any(|label| text(label, "name").to_lowercase() == said.to_lowercase());
         if there {
-            return Err(
-                Error::argument(format!("there is a label `{}` already", brief(said)))
-                    .next("use it, or choose another name"),
-            );
+            return Err(Error::argument(format!("there is a label `{}` already", brief(said)))
+                .next("use it, or choose another name"));
         }
         let made = self.make_label(said, colour).await?;
         // What was made says less of itself than what is there.
@@ -119,10 +114,7 @@ impl Gmail {
         check(&wanted.id)?;
         let old = self.get(&["settings", "filters", &wanted.id], &[]).await?;
         let now = rule(&old, &self.names().await?);
-        let sends_on = now
-            .then
-            .iter()
-            .any(|step| matches!(step, RuleStep::Forward(_)));
+        let sends_on = now.then.iter().any(|step| matches!(step, RuleStep::Forward(_)));
         if sends_on || !now.other.is_empty() {
             return Err(Error::argument(
                 "the rule does more than can be said here, and stays as it is",
@@ -130,9 +122,7 @@ impl Gmail {
             .next("change it in Gmail's settings"));
         }
         let filter = self.filter_of(wanted).await?;
-        let same = ["criteria", "action"]
-            .iter()
-            .all(|key| old.get(*key) == filter.get(*key));
+        let same = ["criteria", "action"].iter().all(|key| old.get(*key) == filter.get(*key));
         if same {
             return Ok(old);
         }
@@ -184,10 +174,7 @@ impl Gmail {
             );
         }
         if rule.stop {
-            return refuse(
-                "at Gmail every rule that fits is carried out",
-                "leave out stop",
-            );
+            return refuse("at Gmail every rule that fits is carried out", "leave out stop");
         }
         if !rule.other.is_empty() {
             return refuse(
@@ -254,22 +241,16 @@ impl Gmail {
         if let (Some(from), Some(to)) = (wanted.from, wanted.to)
             && from >= to
         {
-            return Err(
-                Error::argument("the automatic answer ends before it begins")
-                    .next("give an end after the beginning"),
-            );
+            return Err(Error::argument("the automatic answer ends before it begins")
+                .next("give an end after the beginning"));
         }
         let now = self.get(&VACATION, &[]).await?;
         let body = vacation(wanted, &now);
         let says = |key: &str| !text(&body, key).trim().is_empty();
         if wanted.on
-            && ![
-                "responseSubject",
-                "responseBodyHtml",
-                "responseBodyPlainText",
-            ]
-            .iter()
-            .any(|key| says(key))
+            && !["responseSubject", "responseBodyHtml", "responseBodyPlainText"]
+                .iter()
+                .any(|key| says(key))
         {
             return Err(Error::argument("the automatic answer has no text")
                 .next("give a text or a subject"));
@@ -285,8 +266,7 @@ impl Gmail {
             let is_ours = holds(Some(&found), &rest) && cleaned(&found);
             Ok(Some(found).filter(|_| is_ours))
         };
-        self.change_for_sure(Method::PUT, &VACATION, Some(&body), put)
-            .await?;
+        self.change_for_sure(Method::PUT, &VACATION, Some(&body), put).await?;
         self.settings_now().await
     }
 
@@ -303,10 +283,8 @@ impl Gmail {
             None => is(alias, "isDefault"),
         });
         let Some(alias) = found else {
-            return Err(
-                Error::new(Kind::NotFound, "the account sends from no such address")
-                    .next("call lookup with kind=aliases to see its addresses"),
-            );
+            return Err(Error::new(Kind::NotFound, "the account sends from no such address")
+                .next("call lookup with kind=aliases to see its addresses"));
         };
         if !is(alias, "isPrimary") {
             return Err(Error::argument(
@@ -323,15 +301,12 @@ impl Gmail {
             let is_ours = new == html || new != text(alias, "signature");
             Ok(Some(found).filter(|_| is_ours))
         };
-        self.change_for_sure(Method::PATCH, &path, Some(&body), signed)
-            .await
+        self.change_for_sure(Method::PATCH, &path, Some(&body), signed).await
     }
 
     async fn aliases_for_signing(&self) -> Result<Vec<Value>> {
         let fields = "sendAs(sendAsEmail,displayName,isPrimary,isDefault,signature)";
-        let answer = self
-            .get(&["settings", "sendAs"], &[("fields", fields)])
-            .await?;
+        let answer = self.get(&["settings", "sendAs"], &[("fields", fields)]).await?;
         google::listed(answer, "sendAs")
     }
 
@@ -348,10 +323,8 @@ impl Gmail {
                 (1..=8).contains(&part.len()) && part.bytes().all(|c| c.is_ascii_alphanumeric())
             });
         if !fits {
-            return Err(
-                Error::argument(format!("`{}` is no language tag", brief(tag)))
-                    .next("give one as BCP 47 has it, such as en-GB or de"),
-            );
+            return Err(Error::argument(format!("`{}` is no language tag", brief(tag)))
+                .next("give one as BCP 47 has it, such as en-GB or de"));
         }
         let body = json!({ "displayLanguage": tag });
         let path = ["settings", "language"];
@@ -360,8 +333,7 @@ impl Gmail {
             let is_ours = holds(Some(&found), &body);
             Ok(Some(found).filter(|_| is_ours))
         };
-        self.change_for_sure(Method::PUT, &path, Some(&body), set)
-            .await?;
+        self.change_for_sure(Method::PUT, &path, Some(&body), set).await?;
         self.settings_now().await
     }
 }

@@ -67,10 +67,7 @@ impl Gmail {
                       labelsAdded/message(id,threadId,labelIds),\
                       labelsRemoved/message(id,threadId,labelIds))";
         let answer = call!(self, fields, |users| {
-            let mut call = users
-                .history_list(ME)
-                .start_history_id(start)
-                .max_results(AT_ONCE);
+            let mut call = users.history_list(ME).start_history_id(start).max_results(AT_ONCE);
             if let Some(page) = page {
                 call = call.page_token(page);
             }
@@ -79,10 +76,7 @@ impl Gmail {
         let answer = match answer {
             // Gmail keeps its history for about a week.
             Err(error) if error.kind() == Kind::NotFound => {
-                return Ok(Changes {
-                    started_over: true,
-                    ..self.starting_now().await?
-                });
+                return Ok(Changes { started_over: true, ..self.starting_now().await? });
             }
             answer => answer?,
         };
@@ -101,12 +95,7 @@ impl Gmail {
             false => number(&answer).unwrap_or_else(|| start.to_string()),
         };
         changes.cursor = with_drafts(cursor, &drafts)?;
-        let items = [
-            &changes.new,
-            &changes.changed,
-            &changes.sent,
-            &changes.deleted,
-        ];
+        let items = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
         if projection.names && items.iter().any(|items| !items.is_empty()) {
             changes.names = self.names().await?;
         }
@@ -116,10 +105,7 @@ impl Gmail {
     /// Where to ask from next time.
     async fn starting_now(&self) -> Result<Changes> {
         let from = self.history_id().await?;
-        Ok(Changes {
-            cursor: with_drafts(from, &self.drafts_now().await?)?,
-            ..Changes::default()
-        })
+        Ok(Changes { cursor: with_drafts(from, &self.drafts_now().await?)?, ..Changes::default() })
     }
 
     /// The drafts there are, the newest of them.
@@ -174,10 +160,7 @@ impl Gmail {
     pub(super) async fn history_id(&self) -> Result<String> {
         let profile = call!(self, "historyId", |users| users.get_profile(ME))?;
         number(&profile).ok_or_else(|| {
-            Error::new(
-                Kind::Provider(200),
-                "Gmail does not say where changes could be asked from",
-            )
+            Error::new(Kind::Provider(200), "Gmail does not say where changes could be asked from")
         })
     }
 }
@@ -202,15 +185,12 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
             ("messagesDeleted", Fate::Gone),
         ] {
             for entry in list(&record, key) {
-                let Some(message) = entry
-                    .get("message")
-                    .filter(|one| !text(one, "id").is_empty())
+                let Some(message) = entry.get("message").filter(|one| !text(one, "id").is_empty())
                 else {
                     continue;
                 };
-                let known = fates
-                    .iter_mut()
-                    .find(|(one, _)| text(one, "id") == text(message, "id"));
+                let known =
+                    fates.iter_mut().find(|(one, _)| text(one, "id") == text(message, "id"));
                 match known {
                     None => fates.push((message.clone(), Some(fate))),
                     Some((one, known)) => {
@@ -228,10 +208,7 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
             }
         }
     }
-    fates
-        .into_iter()
-        .filter_map(|(message, fate)| Some((message, fate?)))
-        .collect()
+    fates.into_iter().filter_map(|(message, fate)| Some((message, fate?))).collect()
 }
 
 /// Puts what became of drafts in the place of what became of their messages.

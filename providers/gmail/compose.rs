@@ -30,20 +30,14 @@ use crate::text::cell;
 /// Where Gmail puts a Message-ID that it put another in the place of.
 const REPLACED: &str = "X-Google-Original-Message-ID";
 /// Header fields that are handed on as they are.
-const HANDED_ON: &[&str] = &[
-    "List-Unsubscribe",
-    "List-Unsubscribe-Post",
-    "Authentication-Results",
-];
+const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 #[async_trait]
 impl Compose for Gmail {
     async fn senders(&self) -> Result<Vec<Alias>> {
         let fields = "sendAs(sendAsEmail,displayName,replyToAddress,signature,isPrimary,\
                       isDefault,verificationStatus)";
-        let answer = self
-            .get(&["settings", "sendAs"], &[("fields", fields)])
-            .await?;
+        let answer = self.get(&["settings", "sendAs"], &[("fields", fields)]).await?;
         Ok(usable(&google::listed(answer, "sendAs")?))
     }
 
@@ -101,9 +95,7 @@ impl Compose for Gmail {
             Origin::New | Origin::Forward { .. } => None,
         };
         let bytes = mime(letter)?;
-        let made = self
-            .put_draft(None, thread.as_deref(), &bytes, caller)
-            .await;
+        let made = self.put_draft(None, thread.as_deref(), &bytes, caller).await;
         let id = match made {
             Ok(made) => text(&made, "id").to_owned(),
             Err(error) => {
@@ -111,9 +103,7 @@ impl Compose for Gmail {
                 self.google.settle(error, made).await?
             }
         };
-        self.draft_of(&id)
-            .await
-            .map_err(|error| made_all_the_same(error, &id))
+        self.draft_of(&id).await.map_err(|error| made_all_the_same(error, &id))
     }
 
     async fn update(
@@ -130,9 +120,7 @@ impl Compose for Gmail {
             self.unchanged(current).await?;
         }
         let thread = Some(current.thread.as_str()).filter(|thread| !thread.is_empty());
-        let put = self
-            .put_draft(Some(&current.id), thread, &bytes, caller)
-            .await;
+        let put = self.put_draft(Some(&current.id), thread, &bytes, caller).await;
         if let Err(error) = put {
             // Another version may be somebody else's: it is ours if it says so.
             let changed = async || {
@@ -142,9 +130,7 @@ impl Compose for Gmail {
             };
             return self.google.settle(error, changed).await;
         }
-        self.draft_of(&current.id)
-            .await
-            .map_err(|error| made_all_the_same(error, &current.id))
+        self.draft_of(&current.id).await.map_err(|error| made_all_the_same(error, &current.id))
     }
 
     /// Gmail deletes a draft for good. The message that it is can be put into
@@ -178,13 +164,11 @@ impl Compose for Gmail {
             return Err(Error::argument("Gmail's API sends nothing at a later time")
                 .next("send it now, or schedule the draft in Gmail itself"));
         }
-        self.unchanged(current)
-            .await
-            .map_err(|error| match error.is_open() {
-                // It was read, and nothing was sent.
-                true => Error::new(Kind::Provider(503), error.message()).next("try again"),
-                false => error,
-            })?;
+        self.unchanged(current).await.map_err(|error| match error.is_open() {
+            // It was read, and nothing was sent.
+            true => Error::new(Kind::Provider(503), error.message()).next("try again"),
+            false => error,
+        })?;
         let body = json!({ "id": current.id });
         let url = self.at(&["drafts", "send"], &[])?;
         let sent = self.google.send_once(&url, &body).await?;
@@ -241,10 +225,7 @@ impl Gmail {
             ("format", "metadata"),
             ("metadataHeaders", "Message-ID"),
             ("metadataHeaders", REPLACED),
-            (
-                "fields",
-                "messages(id,threadId,labelIds,internalDate,payload/headers)",
-            ),
+            ("fields", "messages(id,threadId,labelIds,internalDate,payload/headers)"),
         ];
         let thread = match self.get(&["threads", &probe.thread], &params).await {
             Ok(thread) => thread,
@@ -271,9 +252,7 @@ impl Gmail {
         }
         let aliases = self.senders().await?;
         let same = |one: &Person, other: &Person| one.address.eq_ignore_ascii_case(&other.address);
-        Ok(from
-            .iter()
-            .any(|one| aliases.iter().any(|alias| same(one, &alias.person))))
+        Ok(from.iter().any(|one| aliases.iter().any(|alias| same(one, &alias.person))))
     }
 
     /// The letter with the bytes of those files that the draft has already.
@@ -283,13 +262,10 @@ impl Gmail {
         if !letter.files.iter().any(|file| is_held(&file.content)) {
             return Ok(letter);
         }
-        let item = self
-            .whole(&current.message)
-            .await
-            .map_err(|error| match error.kind() {
-                Kind::NotFound => changed(),
-                _ => error,
-            })?;
+        let item = self.whole(&current.message).await.map_err(|error| match error.kind() {
+            Kind::NotFound => changed(),
+            _ => error,
+        })?;
         let most = u64::try_from(MOST).unwrap_or(u64::MAX);
         for file in &mut letter.files {
             if let Content::Held { id, .. } = &file.content {
@@ -308,14 +284,8 @@ fn usable(aliases: &[Value]) -> Vec<Alias> {
     let name =
         |alias: &Value| Some(cell(text(alias, "displayName"))).filter(|name| !name.is_empty());
     // An address without a name of its own is sent from with the main one's.
-    let usual = aliases
-        .iter()
-        .find(|alias| is(alias, "isPrimary"))
-        .and_then(name);
-    let person = |address: &str, name: Option<String>| Person {
-        name,
-        address: ascii(address),
-    };
+    let usual = aliases.iter().find(|alias| is(alias, "isPrimary")).and_then(name);
+    let person = |address: &str, name: Option<String>| Person { name, address: ascii(address) };
     let mut found: Vec<_> = aliases
         .iter()
         .filter(|alias| is(alias, "isPrimary") || text(alias, "verificationStatus") == "accepted")
@@ -365,10 +335,7 @@ fn is_it(item: &Value, wanted: &str) -> bool {
 
 fn whose(item: &Value) -> Sent {
     let some = |key| Some(text(item, key).to_owned()).filter(|id| !id.is_empty());
-    Sent {
-        id: some("id"),
-        thread: some("threadId"),
-    }
+    Sent { id: some("id"), thread: some("threadId") }
 }
 
 /// Says of a draft that was written and cannot be read back that it is there.
@@ -380,10 +347,7 @@ fn made_all_the_same(error: Error, id: &str) -> Error {
     };
     Error::new(
         kind,
-        format!(
-            "the draft was saved, and could not be read back: {}",
-            error.message()
-        ),
+        format!("the draft was saved, and could not be read back: {}", error.message()),
     )
     .next(format!("do not make it again; its id is {id}"))
 }

@@ -71,15 +71,9 @@ impl Gmail {
         }
         let url = self.contact_at(
             &format!("v1/{id}:updateContact"),
-            &[
-                ("updatePersonFields", &changed.join(",")),
-                ("personFields", FIELDS),
-            ],
+            &[("updatePersonFields", &changed.join(",")), ("personFields", FIELDS)],
         )?;
-        let sent = self
-            .google
-            .send(Method::PATCH, &url, None, Some(&Value::Object(body)))
-            .await;
+        let sent = self.google.send(Method::PATCH, &url, None, Some(&Value::Object(body))).await;
         let error = match sent {
             Ok(changed) => return Ok(changed),
             Err(error) => error,
@@ -143,16 +137,12 @@ fn nothing() -> Error {
 /// The id of a contact that is saved, safe in a path.
 fn saved(id: &str) -> Result<&str> {
     if id.starts_with("otherContacts/") {
-        return Err(
-            Error::argument("this person is not saved: Google knows them from mail alone")
-                .next("save them as a new contact"),
-        );
+        return Err(Error::argument("this person is not saved: Google knows them from mail alone")
+            .next("save them as a new contact"));
     }
     let fits = id.strip_prefix("people/").is_some_and(|rest| {
         (1..=128).contains(&rest.len())
-            && rest
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     });
     match fits {
         true => Ok(id),
@@ -168,10 +158,7 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
     if let Some(name) = &card.name {
         body.insert("names".to_owned(), json!([{ "unstructuredName": name }]));
     }
-    for (key, values) in [
-        ("emailAddresses", &card.emails),
-        ("phoneNumbers", &card.phones),
-    ] {
+    for (key, values) in [("emailAddresses", &card.emails), ("phoneNumbers", &card.phones)] {
         if let Some(values) = values {
             let known = own(now, key);
             let entries = values.iter().map(|value| {
@@ -203,9 +190,7 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
 /// True if a contact has what was written, in entries of its own.
 fn is_so(found: &Value, written: &Value) -> bool {
     let written = written.as_object().into_iter().flatten();
-    written
-        .into_iter()
-        .all(|(key, value)| holds(Some(&own(found, key).into()), value))
+    written.into_iter().all(|(key, value)| holds(Some(&own(found, key).into()), value))
 }
 
 /// The entries that the contact itself has; those of the person's own profile

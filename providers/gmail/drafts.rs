@@ -25,15 +25,11 @@ impl Gmail {
     /// A draft by its own id, whole.
     pub(super) async fn draft_of(&self, id: &str) -> Result<HeldDraft> {
         check(id)?;
-        let draft = call!(self, "id,message", |users| users
-            .drafts_get(ME, id)
-            .format("full"))?;
+        let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
         let message = draft.get("message").unwrap_or(&Value::Null);
         if is_under(message, "TRASH") {
-            return Err(
-                Error::new(Kind::NotFound, "the draft was put into the trash")
-                    .next("take it out with mail_modify do=restore"),
-            );
+            return Err(Error::new(Kind::NotFound, "the draft was put into the trash")
+                .next("take it out with mail_modify do=restore"));
         }
         self.read_draft(&draft).await
     }
@@ -65,10 +61,8 @@ impl Gmail {
         ];
         let item = self.get(&["messages", message], &params).await?;
         if !is_under(&item, "DRAFT") {
-            return Err(
-                Error::new(Kind::NotFound, "the message is no draft, or no longer")
-                    .next("search in:drafts for drafts, or answer it with mode=reply"),
-            );
+            return Err(Error::new(Kind::NotFound, "the message is no draft, or no longer")
+                .next("search in:drafts for drafts, or answer it with mode=reply"));
         }
         let is =
             |draft: &Value| draft.pointer("/message/id").and_then(Value::as_str) == Some(message);
@@ -97,11 +91,8 @@ impl Gmail {
                 break;
             }
         }
-        Err(Error::new(
-            Kind::NotFound,
-            "Gmail does not say which draft this message is",
-        )
-        .next("search in:drafts again"))
+        Err(Error::new(Kind::NotFound, "Gmail does not say which draft this message is")
+            .next("search in:drafts again"))
     }
 
     /// The drafts that the search finds for a Message-ID.
@@ -147,10 +138,7 @@ impl Gmail {
             media: file.media,
             // Gmail gives every file a Content-ID, whether it is shown or not.
             cid: file.cid.filter(|cid| shown.contains(&format!("cid:{cid}"))),
-            content: Content::Held {
-                id: file.id,
-                size: file.size,
-            },
+            content: Content::Held { id: file.id, size: file.size },
         });
         let files = files.collect();
         // A draft of one form alone gets the other, so that both say the same.
@@ -160,10 +148,7 @@ impl Gmail {
             (None, Some(rich)) => (html(&rich, Style::Text, false).text, rich),
             (None, None) => (String::new(), String::new()),
         };
-        let nobody = Person {
-            name: None,
-            address: String::new(),
-        };
+        let nobody = Person { name: None, address: String::new() };
         Ok(HeldDraft {
             id: text(draft, "id").to_owned(),
             thread: text(item, "threadId").to_owned(),
@@ -199,8 +184,6 @@ pub(super) fn changed() -> Error {
 
 /// A Message-ID as a search can look for it.
 fn searchable(value: &str) -> Option<String> {
-    message_id(value).filter(|id| {
-        id.bytes()
-            .all(|byte| !matches!(byte, b'"' | b'(' | b')' | b'{' | b'}'))
-    })
+    message_id(value)
+        .filter(|id| id.bytes().all(|byte| !matches!(byte, b'"' | b'(' | b')' | b'{' | b'}')))
 }

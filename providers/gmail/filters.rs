@@ -26,11 +26,7 @@ const DATED: [&str; 4] = ["before:", "after:", "older", "newer"];
 pub(super) fn rule(filter: &Value, names: &HashMap<String, String>) -> Rule {
     let mut other = Vec::new();
     let when = condition(filter.get("criteria").unwrap_or(&Value::Null), &mut other);
-    let then = steps(
-        filter.get("action").unwrap_or(&Value::Null),
-        names,
-        &mut other,
-    );
+    let then = steps(filter.get("action").unwrap_or(&Value::Null), names, &mut other);
     Rule {
         id: text(filter, "id").to_owned(),
         name: None,
@@ -100,10 +96,7 @@ fn understood(said: &str) -> Option<Query> {
     if DATED.iter().any(|word| lower.contains(word)) || crate::query::is_raw(said) {
         return None;
     }
-    let clock = Clock {
-        now: Timestamp::UNIX_EPOCH,
-        zone: TimeZone::UTC,
-    };
+    let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
     parse(said, &clock).ok()
 }
 
@@ -222,7 +215,6 @@ fn fields(query: &Query) -> Option<Map<String, Value>> {
 }
 
 fn is_word(said: &str) -> bool {
-    said.chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_' | '+'))
+    said.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_' | '+'))
         && !matches!(said, "OR" | "AND" | "AROUND")
 }

@@ -95,10 +95,8 @@ impl Gmail {
             Some(data) => decode(data),
             None if file.attachment.is_empty() && file.size == 0 => (Vec::new(), false),
             None if file.attachment.is_empty() => {
-                return Err(
-                    Error::argument("Gmail does not hand out this part as a file")
-                        .next("read the message with mail_read"),
-                );
+                return Err(Error::argument("Gmail does not hand out this part as a file")
+                    .next("read the message with mail_read"));
             }
             None => {
                 let (id, attachment) = (text(item, "id"), &path_segment(file.attachment));
@@ -128,10 +126,8 @@ fn no_file() -> Error {
 }
 
 fn too_large(size: u64, most: u64) -> Error {
-    Error::argument(format!(
-        "the file is {size} bytes, more than the {most} that are taken"
-    ))
-    .next("open it in Gmail")
+    Error::argument(format!("the file is {size} bytes, more than the {most} that are taken"))
+        .next("open it in Gmail")
 }
 
 /// The texts of a letter's parts, lines ending in LF.
@@ -281,10 +277,7 @@ pub(super) fn people(item: &Value, name: &str) -> Vec<Person> {
     address_list(&field(item, name))
         .into_iter()
         .filter(|one| one.email.contains('@'))
-        .map(|one| Person {
-            name: one.name,
-            address: ascii(&one.email),
-        })
+        .map(|one| Person { name: one.name, address: ascii(&one.email) })
         .collect()
 }
 
@@ -303,9 +296,7 @@ pub(super) fn ascii(address: &str) -> String {
 pub(super) fn message_id(value: &str) -> Option<String> {
     let bare = value.trim().trim_start_matches('<').trim_end_matches('>');
     let sound = (1..=LONGEST_ID).contains(&bare.len())
-        && bare
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>'));
+        && bare.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>'));
     sound.then(|| bare.to_owned())
 }
 
@@ -315,9 +306,7 @@ pub(super) fn message_ids(value: &str) -> Vec<String> {
     let words: Vec<&str> = match value.contains('<') {
         true => {
             let opened = value.split('<').skip(1);
-            opened
-                .filter_map(|rest| Some(rest.split_once('>')?.0))
-                .collect()
+            opened.filter_map(|rest| Some(rest.split_once('>')?.0)).collect()
         }
         false => value.split_whitespace().collect(),
     };
@@ -361,8 +350,5 @@ pub(super) fn importance(item: &Value) -> Importance {
 /// True for a message under a label.
 pub(super) fn is_under(item: &Value, label: &str) -> bool {
     let labels = item.get("labelIds").and_then(Value::as_array);
-    labels
-        .into_iter()
-        .flatten()
-        .any(|one| one.as_str() == Some(label))
+    labels.into_iter().flatten().any(|one| one.as_str() == Some(label))
 }

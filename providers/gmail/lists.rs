@@ -34,27 +34,19 @@ impl Gmail {
         let mut items = self.labels().await?;
         items.retain(|label| text(label, "type") == "user");
         items.sort_by_key(|label| text(label, "name").to_lowercase());
-        Ok(Page {
-            items,
-            ..Page::default()
-        })
+        Ok(Page { items, ..Page::default() })
     }
 
     pub(super) async fn aliases(&self) -> Result<Page> {
         let fields = "sendAs(sendAsEmail,displayName,isPrimary)";
         let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
-        Ok(Page {
-            items: google::listed(answer, "sendAs")?,
-            ..Page::default()
-        })
+        Ok(Page { items: google::listed(answer, "sendAs")?, ..Page::default() })
     }
 
     /// The settings that rows show, each under its own key.
     pub(super) async fn settings(&self) -> Result<Page> {
-        let vacation = call!(self, "enableAutoReply", |users| users
-            .settings_get_vacation(ME))?;
-        let language = call!(self, "displayLanguage", |users| users
-            .settings_get_language(ME))?;
+        let vacation = call!(self, "enableAutoReply", |users| users.settings_get_vacation(ME))?;
+        let language = call!(self, "displayLanguage", |users| users.settings_get_language(ME))?;
         Ok(Page {
             items: vec![json!({"vacation": vacation, "language": language})],
             ..Page::default()

@@ -51,10 +51,7 @@ struct Told {
 impl Organize for Gmail {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let items = self.labelled(ids).await;
-        items
-            .into_iter()
-            .map(|item| item.map(|item| state_of(&item)))
-            .collect()
+        items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()
     }
 
     async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
@@ -109,10 +106,7 @@ fn plan(messages: &[MailState], step: &Step, sent: &mut [Sent]) -> Result<Vec<(W
             let one = |(difference, places)| (Work::Labels(difference), places);
             groups.into_iter().map(one).collect()
         }
-        step => vec![(
-            Work::Labels(of_step(step)?),
-            (0..messages.len()).collect::<Vec<_>>(),
-        )],
+        step => vec![(Work::Labels(of_step(step)?), (0..messages.len()).collect::<Vec<_>>())],
     };
     for (_, places) in &mut work {
         places.retain(|at| matches!(sent.get(*at), Some(Sent::Done)));
@@ -127,10 +121,8 @@ impl Gmail {
             paths: vec!["id".to_owned(), "labelIds".to_owned()],
             ..Projection::default()
         };
-        let calls: Vec<_> = ids
-            .iter()
-            .map(|id| self.message(id, labels_alone, "minimal"))
-            .collect();
+        let calls: Vec<_> =
+            ids.iter().map(|id| self.message(id, labels_alone, "minimal")).collect();
         stream::iter(calls).buffered(IN_FLIGHT).collect().await
     }
 
@@ -201,9 +193,7 @@ impl Gmail {
             ),
             Work::Delete => ("batchDelete", json!({ "ids": ids })),
         };
-        self.change(Method::POST, &["messages", what], Some(&body))
-            .await
-            .map(drop)
+        self.change(Method::POST, &["messages", what], Some(&body)).await.map(drop)
     }
 
     /// What the history tells since then; less if there is too much of it.
@@ -284,10 +274,7 @@ impl Gmail {
                 *answer = Some(came_of(work, sent, found));
             }
         }
-        answers
-            .into_iter()
-            .map(|answer| answer.unwrap_or_else(|| Err(as_before())))
-            .collect()
+        answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(as_before()))).collect()
     }
 }
 
@@ -298,8 +285,7 @@ impl Told {
                 let message = entry.get("message").unwrap_or(&Value::Null);
                 // Without labels nothing is told; they may be left out.
                 if message.get("labelIds").is_some() {
-                    self.labels
-                        .insert(text(message, "id").to_owned(), labels(message));
+                    self.labels.insert(text(message, "id").to_owned(), labels(message));
                 }
             }
         }
@@ -329,10 +315,7 @@ fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<Mail
             // That it cannot be read does not mean that it was not done.
             Sent::Done => Error::new(
                 Kind::Network,
-                format!(
-                    "it was changed, and could not be read again: {}",
-                    error.message()
-                ),
+                format!("it was changed, and could not be read again: {}", error.message()),
             ),
             Sent::Open(error) | Sent::Refused(error) => error.clone(),
         }),
@@ -340,9 +323,6 @@ fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<Mail
 }
 
 fn as_before() -> Error {
-    Error::new(
-        Kind::Conflict,
-        "Gmail took the change, and the message is not so",
-    )
-    .next("look at the message again; a filter or another program may have changed it")
+    Error::new(Kind::Conflict, "Gmail took the change, and the message is not so")
+        .next("look at the message again; a filter or another program may have changed it")
 }

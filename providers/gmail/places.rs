@@ -95,9 +95,7 @@ impl Gmail {
             path.push_str(level);
             let last = at + 1 == levels.len();
             let labels = self.labels().await?;
-            let there = labels
-                .iter()
-                .find(|label| same_name(text(label, "name"), &path));
+            let there = labels.iter().find(|label| same_name(text(label, "name"), &path));
             if let Some(there) = there
                 && !last
             {
@@ -166,13 +164,11 @@ impl Gmail {
             );
         }
         self.forget_labels().await;
-        self.write_label(id, &body)
-            .await
-            .map_err(|error| match error.kind() {
-                Kind::Provider(409) => Error::argument("Gmail has a label of this name already")
-                    .next("choose another name"),
-                _ => error,
-            })?;
+        self.write_label(id, &body).await.map_err(|error| match error.kind() {
+            Kind::Provider(409) => Error::argument("Gmail has a label of this name already")
+                .next("choose another name"),
+            _ => error,
+        })?;
         if let Some(name) = name {
             self.rename_below(text(&old, "name"), name).await?;
         }
@@ -184,26 +180,22 @@ impl Gmail {
             let found = self.label(id).await?;
             Ok(Some(found).filter(|found| holds(Some(found), body)))
         };
-        self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written)
-            .await
+        self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written).await
     }
 
     /// To Gmail, labels below another one only look so: each has its whole name.
     async fn rename_below(&self, old: &str, new: &str) -> Result<()> {
         let labels = self.labels_anew().await?;
         for label in labels {
-            let Some(rest) = text(&label, "name")
-                .strip_prefix(old)
-                .filter(|rest| rest.starts_with('/'))
+            let Some(rest) =
+                text(&label, "name").strip_prefix(old).filter(|rest| rest.starts_with('/'))
             else {
                 continue;
             };
             let body = json!({ "name": format!("{new}{rest}") });
-            self.write_label(text(&label, "id"), &body)
-                .await
-                .map_err(|error| {
-                    error.context("the label was renamed, and not all of those below it")
-                })?;
+            self.write_label(text(&label, "id"), &body).await.map_err(|error| {
+                error.context("the label was renamed, and not all of those below it")
+            })?;
         }
         self.forget_labels().await;
         Ok(())
@@ -232,20 +224,15 @@ impl Gmail {
         if text(&label, "type") == "user" {
             return Ok(label);
         }
-        Err(
-            Error::argument(format!("Gmail's own labels cannot be {done}"))
-                .next("name a label of yours; call lookup with kind=categories"),
-        )
+        Err(Error::argument(format!("Gmail's own labels cannot be {done}"))
+            .next("name a label of yours; call lookup with kind=categories"))
     }
 }
 
 /// What a word, an id or a name stands for.
 fn named(labels: &[Value], name: &str) -> Option<Place> {
-    let place = |id: &str, name: &str| Place {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        made: false,
-    };
+    let place =
+        |id: &str, name: &str| Place { id: id.to_owned(), name: name.to_owned(), made: false };
     let of = |label: &Value| place(text(label, "id"), text(label, "name"));
     if let Some(label) = labels.iter().find(|label| text(label, "id") == name) {
         return Some(of(label));
@@ -261,15 +248,9 @@ fn named(labels: &[Value], name: &str) -> Option<Place> {
     let exactly = |label: &&Value| text(label, "name") == name;
     let any_case = |label: &&Value| same_name(text(label, "name"), name);
     let searched = |label: &&Value| same_label(text(label, "name"), name);
-    let own = || {
-        labels
-            .iter()
-            .filter(|label| text(label, "type") != "system")
-    };
-    let found = own()
-        .find(exactly)
-        .or_else(|| own().find(any_case))
-        .or_else(|| own().find(searched));
+    let own = || labels.iter().filter(|label| text(label, "type") != "system");
+    let found =
+        own().find(exactly).or_else(|| own().find(any_case)).or_else(|| own().find(searched));
     match found {
         Some(label) => Some(of(label)),
         None if is_category(name) => {
@@ -291,10 +272,7 @@ fn same_name(one: &str, other: &str) -> bool {
 /// The levels of a new label's name.
 fn levels(name: &str) -> Result<Vec<String>> {
     let name = name.trim().trim_matches('/');
-    let levels: Vec<_> = name
-        .split('/')
-        .map(|level| level.trim().to_owned())
-        .collect();
+    let levels: Vec<_> = name.split('/').map(|level| level.trim().to_owned()).collect();
     let refuse = |what: String| {
         Err(Error::argument(what).next("choose another name, with / between its levels"))
     };
@@ -314,10 +292,9 @@ fn levels(name: &str) -> Result<Vec<String>> {
             || word.starts_with("category_")
     };
     match first {
-        Some(first) if kept(&first) => refuse(format!(
-            "Gmail keeps the name `{}` to itself",
-            brief(&first)
-        )),
+        Some(first) if kept(&first) => {
+            refuse(format!("Gmail keeps the name `{}` to itself", brief(&first)))
+        }
         _ => Ok(levels),
     }
 }
@@ -335,10 +312,8 @@ fn paint(colour: &str) -> Result<Value> {
         })
         .unwrap_or_default();
     let [red, green, blue] = parts.as_slice() else {
-        return Err(
-            Error::argument(format!("Gmail knows no colour `{}`", brief(colour)))
-                .next("give one of Gmail's palette, such as #16a766, #4a86e8 or #fb4c2f"),
-        );
+        return Err(Error::argument(format!("Gmail knows no colour `{}`", brief(colour)))
+            .next("give one of Gmail's palette, such as #16a766, #4a86e8 or #fb4c2f"));
     };
     let light = red * 299 + green * 587 + blue * 114 > 150_000;
     Ok(json!({
@@ -353,10 +328,7 @@ fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
         PlaceKind::Folder => "folder or label",
         PlaceKind::Label => "label",
     };
-    let error = Error::new(
-        Kind::NotFound,
-        format!("no {what} is called `{}`", brief(name)),
-    );
+    let error = Error::new(Kind::NotFound, format!("no {what} is called `{}`", brief(name)));
     let mut near: Vec<(usize, &str)> = labels
         .iter()
         .filter(|label| text(label, "type") == "user")
@@ -364,17 +336,11 @@ fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
         .filter_map(|known| Some((unlike(known, name)?, known)))
         .collect();
     near.sort();
-    let names: Vec<_> = near
-        .iter()
-        .take(SIMILAR)
-        .map(|(_, known)| quoted(known).to_string())
-        .collect();
+    let names: Vec<_> =
+        near.iter().take(SIMILAR).map(|(_, known)| quoted(known).to_string()).collect();
     match names.is_empty() {
         true => error.next("call lookup with kind=folders to see their names, or say create=true"),
-        false => error.next(format!(
-            "use one of these, or say create=true: {}",
-            names.join(", ")
-        )),
+        false => error.next(format!("use one of these, or say create=true: {}", names.join(", "))),
     }
 }
 

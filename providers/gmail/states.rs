@@ -26,10 +26,7 @@ pub(super) struct Difference {
 impl Difference {
     fn new(add: &[&str], remove: &[&str]) -> Self {
         let set = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect();
-        Self {
-            add: set(add),
-            remove: set(remove),
-        }
+        Self { add: set(add), remove: set(remove) }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -45,11 +42,7 @@ impl Difference {
 /// The labels of one of Gmail's messages; nothing if it does not tell them.
 pub(super) fn labels(item: &Value) -> BTreeSet<String> {
     let listed = item.get("labelIds").and_then(Value::as_array);
-    listed
-        .into_iter()
-        .flatten()
-        .filter_map(|label| label.as_str().map(str::to_owned))
-        .collect()
+    listed.into_iter().flatten().filter_map(|label| label.as_str().map(str::to_owned)).collect()
 }
 
 /// The state that labels make.
@@ -63,11 +56,7 @@ pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
             false => Flag::None,
         },
         folder: place.unwrap_or_default().to_owned(),
-        labels: labels
-            .iter()
-            .filter(|label| label.starts_with(OWN))
-            .cloned()
-            .collect(),
+        labels: labels.iter().filter(|label| label.starts_with(OWN)).cloned().collect(),
     }
 }
 
@@ -139,10 +128,7 @@ fn given(label: &str) -> Result<()> {
 }
 
 fn each_given(labels: &[String]) -> Result<Vec<&str>> {
-    labels
-        .iter()
-        .map(|label| given(label).map(|()| label.as_str()))
-        .collect()
+    labels.iter().map(|label| given(label).map(|()| label.as_str())).collect()
 }
 
 /// What makes one state of another. Where a message was that was sent or is a

@@ -99,10 +99,7 @@ impl Gmail {
                 (CONTENT_TYPE.as_str(), "message/rfc822"),
                 (CONTENT_RANGE.as_str(), range.as_str()),
             ];
-            let sent = self
-                .google
-                .send_bytes(Method::PUT, &session, &headers, piece)
-                .await;
+            let sent = self.google.send_bytes(Method::PUT, &session, &headers, piece).await;
             let stumbled = match sent {
                 Ok(answer) if answer.more => {
                     let there = received(&answer);
@@ -176,9 +173,7 @@ impl Gmail {
 
     /// True for an address that the token may be told.
     fn may_know(&self, url: &Url) -> bool {
-        let googles = url
-            .host_str()
-            .is_some_and(|host| host.ends_with(".googleapis.com"));
+        let googles = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));
         url.origin() == self.base.origin() || (url.scheme() == "https" && googles)
     }
 }
@@ -194,11 +189,8 @@ fn received(answer: &Whole) -> usize {
 /// What is reported of an upload that was announced at most: that makes no draft,
 /// however late it is carried out.
 fn not_begun() -> Error {
-    Error::new(
-        Kind::Provider(503),
-        "the connection to Google broke, and nothing was changed",
-    )
-    .next("try again")
+    Error::new(Kind::Provider(503), "the connection to Google broke, and nothing was changed")
+        .next("try again")
 }
 
 fn lost() -> Error {

@@ -51,15 +51,11 @@ impl GoogleCalendar {
             "items": items,
         });
         let request: FreeBusyRequest = serde_json::from_value(body).map_err(|error| {
-            Error::new(
-                Kind::Internal,
-                format!("a question could not be written: {error}"),
-            )
+            Error::new(Kind::Internal, format!("a question could not be written: {error}"))
         })?;
         let request = &request;
-        let mut answer = call!(self, "calendars,groups", |hub| hub
-            .freebusy()
-            .query(request.clone()))?;
+        let mut answer =
+            call!(self, "calendars,groups", |hub| hub.freebusy().query(request.clone()))?;
         let calendars = answer.get_mut("calendars").and_then(Value::as_object_mut);
         if let (Some(calendars), Some(own)) = (calendars, own)
             && let Some(mine) = calendars.remove(PRIMARY)
@@ -97,11 +93,7 @@ fn schedule(answer: &Value, who: &str) -> Result<Schedule> {
         }
         (None, None) => return Err(unknown(who)),
     }
-    Ok(Schedule {
-        who: who.to_owned(),
-        busy,
-        hours: None,
-    })
+    Ok(Schedule { who: who.to_owned(), busy, hours: None })
 }
 
 fn intervals(calendar: &Value, who: &str) -> Result<Vec<Value>> {
@@ -122,11 +114,7 @@ fn refused(answer: &Value, who: &str) -> Result<()> {
                 .next("ask about some of its members"),
             reason => Error::new(
                 Kind::Provider(200),
-                format!(
-                    "Google does not say when {} is busy ({})",
-                    brief(who),
-                    brief(reason)
-                ),
+                format!("Google does not say when {} is busy ({})", brief(who), brief(reason)),
             )
             .next("try again in a minute"),
         }),
@@ -134,9 +122,6 @@ fn refused(answer: &Value, who: &str) -> Result<()> {
 }
 
 fn unknown(who: &str) -> Error {
-    Error::new(
-        Kind::NotFound,
-        format!("Google does not show when {} is busy", brief(who)),
-    )
-    .next("ask them to share their calendar, or leave them out")
+    Error::new(Kind::NotFound, format!("Google does not show when {} is busy", brief(who)))
+        .next("ask them to share their calendar, or leave them out")
 }

@@ -134,10 +134,9 @@ impl GoogleCalendar {
             return self.begin(calendar).await;
         };
         match self.proceed(calendar, mark, projection).await {
-            Err(error) if error.kind() == Kind::Provider(410) => Ok(Step {
-                started_over: true,
-                ..self.begin(calendar).await?
-            }),
+            Err(error) if error.kind() == Kind::Provider(410) => {
+                Ok(Step { started_over: true, ..self.begin(calendar).await? })
+            }
             step => step,
         }
     }
@@ -168,10 +167,7 @@ impl GoogleCalendar {
                     ..Mark::default()
                 };
                 mark.know(&there);
-                return Ok(Step {
-                    mark,
-                    ..Step::default()
-                });
+                return Ok(Step { mark, ..Step::default() });
             }
             match some(&answer, "nextPageToken") {
                 Some(next) if next != page => page = next,
@@ -208,17 +204,10 @@ impl GoogleCalendar {
                 page: None,
                 ..mark.clone()
             },
-            None => Mark {
-                page: some(&answer, "nextPageToken"),
-                ..mark.clone()
-            },
+            None => Mark { page: some(&answer, "nextPageToken"), ..mark.clone() },
         };
         next.know(&items);
-        Ok(Step {
-            mark: next,
-            items,
-            started_over: false,
-        })
+        Ok(Step { mark: next, items, started_over: false })
     }
 }
 

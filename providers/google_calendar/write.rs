@@ -43,16 +43,9 @@ impl GoogleCalendar {
                 set(&mut body, "id", id.as_str().into());
                 let url = self.at(
                     &["calendars", &calendar, "events"],
-                    &[
-                        ("conferenceDataVersion", "1"),
-                        ("sendUpdates", word(notify)),
-                    ],
+                    &[("conferenceDataVersion", "1"), ("sendUpdates", word(notify))],
                 )?;
-                match self
-                    .google
-                    .send(Method::POST, &url, None, Some(&body))
-                    .await
-                {
+                match self.google.send(Method::POST, &url, None, Some(&body)).await {
                     Err(error) => {
                         let made = || self.there(&calendar, &id);
                         self.google.settle(error, made).await?
@@ -67,11 +60,7 @@ impl GoogleCalendar {
                     &["calendars", &calendar, "events", "import"],
                     &[("conferenceDataVersion", "1")],
                 )?;
-                match self
-                    .google
-                    .send(Method::POST, &url, None, Some(&body))
-                    .await
-                {
+                match self.google.send(Method::POST, &url, None, Some(&body)).await {
                     Err(error) if error.kind() == Kind::Provider(409) => {
                         return Err(Error::argument("an event with this UID is there already")
                             .next("search for it, and change it with calendar_save"));
@@ -105,15 +94,10 @@ impl GoogleCalendar {
 
     pub(super) async fn remove(&self, current: &Value, notify: Notify) -> Result<()> {
         let (calendar, id) = self.whose(current).await?;
-        let url = self.at(
-            &["calendars", &calendar, "events", &id],
-            &[("sendUpdates", word(notify))],
-        )?;
+        let url =
+            self.at(&["calendars", &calendar, "events", &id], &[("sendUpdates", word(notify))])?;
         let version = some(current, "etag");
-        let sent = self
-            .google
-            .send(Method::DELETE, &url, version.as_deref(), None)
-            .await;
+        let sent = self.google.send(Method::DELETE, &url, version.as_deref(), None).await;
         let Err(error) = sent else { return Ok(()) };
         let gone = async || {
             Ok(match self.there(&calendar, &id).await? {
@@ -126,10 +110,7 @@ impl GoogleCalendar {
 
     pub(super) async fn answer(&self, current: &Value, response: &Response) -> Result<Value> {
         let named = current.get("start").map(|start| text(start, "timeZone"));
-        let zone = match named
-            .filter(|zone| !zone.is_empty())
-            .and_then(when::find_zone)
-        {
+        let zone = match named.filter(|zone| !zone.is_empty()).and_then(when::find_zone) {
             Some(zone) => zone,
             None => {
                 let (calendar, _) = self.whose(current).await?;
@@ -152,15 +133,11 @@ impl GoogleCalendar {
         to: &[String],
         _comment: Option<&str>,
     ) -> Result<()> {
-        let own = current
-            .get("organizer")
-            .is_none_or(|organizer| flag(organizer, "self"));
+        let own = current.get("organizer").is_none_or(|organizer| flag(organizer, "self"));
         let may = current.get("guestsCanInviteOthers") != Some(&Value::Bool(false));
         if !own && !may {
-            return Err(
-                Error::argument("only who called this meeting may ask more people to it")
-                    .next("ask the organizer to invite them"),
-            );
+            return Err(Error::argument("only who called this meeting may ask more people to it")
+                .next("ask the organizer to invite them"));
         }
         let body = body::invited(current, to)?;
         self.modify(current, &body, Notify::All).await.map(drop)
@@ -183,10 +160,7 @@ impl GoogleCalendar {
             Some(whole) => (Method::PUT, Cow::Owned(whole)),
             None => (Method::PATCH, Cow::Borrowed(body)),
         };
-        let sent = self
-            .google
-            .send(method, &url, version.as_deref(), Some(&body))
-            .await;
+        let sent = self.google.send(method, &url, version.as_deref(), Some(&body)).await;
         let mut changed = match sent {
             // Another version may be somebody else's: it is ours if it has what
             // was to be written.
@@ -222,9 +196,7 @@ impl GoogleCalendar {
                     set(&mut body, "timeZone", zone.as_str().into());
                 }
                 let url = self.at(&["calendars"], &[])?;
-                self.google
-                    .send(Method::POST, &url, None, Some(&body))
-                    .await
+                self.google.send(Method::POST, &url, None, Some(&body)).await
             }
             CalendarOp::Rename { id, name } => {
                 let calendar = self.owned(id, "renamed").await?;
@@ -235,9 +207,7 @@ impl GoogleCalendar {
                 };
                 let url = self.at(path, &[])?;
                 let body = json!({key: name});
-                self.google
-                    .send(Method::PATCH, &url, None, Some(&body))
-                    .await
+                self.google.send(Method::PATCH, &url, None, Some(&body)).await
             }
             CalendarOp::Delete { id } => {
                 let calendar = self.owned(id, "deleted").await?;
@@ -277,9 +247,9 @@ impl GoogleCalendar {
         let now = self.listed().await?;
         let with = |id: &str| now.iter().find(|calendar| text(calendar, "id") == id);
         Ok(match op {
-            CalendarOp::Create { name, .. } => now
-                .iter()
-                .find(|calendar| text(calendar, "summary") == name),
+            CalendarOp::Create { name, .. } => {
+                now.iter().find(|calendar| text(calendar, "summary") == name)
+            }
             CalendarOp::Rename { id, name } => with(id).filter(|calendar| {
                 let named = some(calendar, "summaryOverride");
                 named.as_deref().unwrap_or(text(calendar, "summary")) == name
@@ -297,14 +267,12 @@ impl GoogleCalendar {
             text(calendar, "id") == id || (id == PRIMARY && flag(calendar, "primary"))
         });
         match found {
-            None => Err(
-                Error::new(Kind::NotFound, "the account sees no such calendar")
-                    .next("call lookup with kind=calendars"),
-            ),
-            Some(calendar) if text(&calendar, "accessRole") != "owner" => Err(Error::argument(
-                format!("a calendar that belongs to others cannot be {done}"),
-            )
-            .next("ask its owner")),
+            None => Err(Error::new(Kind::NotFound, "the account sees no such calendar")
+                .next("call lookup with kind=calendars")),
+            Some(calendar) if text(&calendar, "accessRole") != "owner" => {
+                Err(Error::argument(format!("a calendar that belongs to others cannot be {done}"))
+                    .next("ask its owner"))
+            }
             Some(calendar) => Ok(calendar),
         }
     }
@@ -321,11 +289,7 @@ impl GoogleCalendar {
         let calls = event.organizer.as_ref().is_none_or(is_me);
         let guests = event.guests.get_or_insert_default();
         if !calls && !guests.iter().any(is_me) {
-            guests.push(Guest {
-                address: me.to_owned(),
-                me: true,
-                ..Guest::default()
-            });
+            guests.push(Guest { address: me.to_owned(), me: true, ..Guest::default() });
         }
         event
     }
@@ -376,9 +340,7 @@ impl GoogleCalendar {
         let found = calendars.iter().find(|one| {
             text(one, "id") == calendar || (calendar == PRIMARY && flag(one, "primary"))
         });
-        Ok(found
-            .and_then(|one| some(one, "timeZone"))
-            .unwrap_or_else(|| "UTC".to_owned()))
+        Ok(found.and_then(|one| some(one, "timeZone")).unwrap_or_else(|| "UTC".to_owned()))
     }
 
     fn at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {

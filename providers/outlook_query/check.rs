@@ -95,13 +95,12 @@ fn meets(term: &Term, message: &Value, places: &Places) -> bool {
                 .any(|property| people(message.get(*property)).any(|who| is_called(who, &wanted)))
         }
         Term::Folder(name) => is_in(name, text("parentFolderId"), places),
-        Term::Label(name) | Term::Category(name) => message
-            .get("categories")
-            .and_then(Value::as_array)
-            .is_some_and(|given| {
+        Term::Label(name) | Term::Category(name) => {
+            message.get("categories").and_then(Value::as_array).is_some_and(|given| {
                 let mut given = given.iter().filter_map(Value::as_str);
                 given.any(|category| same_label(category, name))
-            }),
+            })
+        }
         Term::Is(State::Unread) => is("isRead", false),
         Term::Is(State::Read) => is("isRead", true),
         // Graph spells enumerations in more than one case.

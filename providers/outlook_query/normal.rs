@@ -28,11 +28,7 @@ pub(super) fn read(query: &Query) -> Result<Normal> {
         Query::All(parts) => parts,
         one => vec![one],
     };
-    Ok(Normal {
-        all,
-        places: reader.places,
-        notes: reader.notes,
-    })
+    Ok(Normal { all, places: reader.places, notes: reader.notes })
 }
 
 #[derive(Default)]

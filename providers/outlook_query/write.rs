@@ -119,13 +119,8 @@ fn after(instant: Timestamp) -> String {
 /// The instant as Graph compares it. Messages have whole seconds, so rounding
 /// up changes no comparison.
 fn second(instant: Timestamp) -> Timestamp {
-    let whole = TimestampRound::new()
-        .smallest(Unit::Second)
-        .mode(RoundMode::Ceil);
-    instant
-        .round(whole)
-        .unwrap_or(instant)
-        .clamp(EARLIEST, LATEST)
+    let whole = TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Ceil);
+    instant.round(whole).unwrap_or(instant).clamp(EARLIEST, LATEST)
 }
 
 /// A part in KQL, its quotes not [`escaped`] yet; `None` if it cannot say that exactly.

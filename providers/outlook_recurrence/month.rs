@@ -90,10 +90,7 @@ fn nth(days: &[i8], index: i32) -> Option<i8> {
 fn by_rule(parts: &ICalendarRecurrenceRule, month: Month) -> Vec<i8> {
     let fits_day = |day: i8| {
         parts.bymonthday.is_empty()
-            || parts
-                .bymonthday
-                .iter()
-                .any(|one| *one == day || *one == day - month.length - 1)
+            || parts.bymonthday.iter().any(|one| *one == day || *one == day - month.length - 1)
     };
     let fits_weekday = |day: i8| {
         parts.byday.is_empty()
@@ -101,23 +98,15 @@ fn by_rule(parts: &ICalendarRecurrenceRule, month: Month) -> Vec<i8> {
                 let right = month.weekday(day) == place(one.weekday);
                 let from_start = i16::from((day - 1) / 7 + 1);
                 let from_end = -i16::from((month.length - day) / 7 + 1);
-                right
-                    && one
-                        .ordwk
-                        .is_none_or(|nth| nth == from_start || nth == from_end)
+                right && one.ordwk.is_none_or(|nth| nth == from_start || nth == from_end)
             })
     };
-    let days: Vec<i8> = (1..=month.length)
-        .filter(|day| fits_day(*day) && fits_weekday(*day))
-        .collect();
+    let days: Vec<i8> =
+        (1..=month.length).filter(|day| fits_day(*day) && fits_weekday(*day)).collect();
     if parts.bysetpos.is_empty() {
         return days;
     }
-    let mut chosen: Vec<i8> = parts
-        .bysetpos
-        .iter()
-        .filter_map(|at| nth(&days, *at))
-        .collect();
+    let mut chosen: Vec<i8> = parts.bysetpos.iter().filter_map(|at| nth(&days, *at)).collect();
     chosen.sort_unstable();
     chosen.dedup();
     chosen

@@ -60,10 +60,8 @@ pub fn of(rule: Rule, start: Date) -> Result<Shape> {
     }
     let nth = parts.byday.iter().any(|day| day.ordwk.is_some());
     if parts.freq == Yearly && nth && parts.bymonth.is_empty() {
-        return Err(
-            refused("does not count the days of the week through a year")
-                .next("add BYMONTH, or use FREQ=MONTHLY"),
-        );
+        return Err(refused("does not count the days of the week through a year")
+            .next("add BYMONTH, or use FREQ=MONTHLY"));
     }
     let every = interval == 1 && parts.bymonth.is_empty() && parts.bysetpos.is_empty();
     // Every month with all its days, or all its Mondays, is every week.
@@ -105,26 +103,18 @@ pub fn of(rule: Rule, start: Date) -> Result<Shape> {
 
 fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
     if !parts.bymonth.is_empty() {
-        return Err(
-            refused("repeats in all weeks, not in those of some months (BYMONTH)")
-                .next("end the series with UNTIL and make one for each stretch"),
-        );
+        return Err(refused("repeats in all weeks, not in those of some months (BYMONTH)")
+            .next("end the series with UNTIL and make one for each stretch"));
     }
     let mut days: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
     days.sort_unstable();
     days.dedup();
     let all = |at: &i32| matches!(at, 1 | -1) && days.len() == 1;
     if !parts.bysetpos.iter().all(all) {
-        return Err(
-            refused("does not choose among the days of a week (BYSETPOS)")
-                .next("name the days with BYDAY"),
-        );
+        return Err(refused("does not choose among the days of a week (BYSETPOS)")
+            .next("name the days with BYDAY"));
     }
-    Ok(Shape::Weekly {
-        interval,
-        days,
-        first: parts.wkst.map(place).unwrap_or_default(),
-    })
+    Ok(Shape::Weekly { interval, days, first: parts.wkst.map(place).unwrap_or_default() })
 }
 
 fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result<Shape> {
@@ -154,11 +144,9 @@ fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result
     let interval = interval * i64::try_from(step).unwrap_or(1);
     Ok(match (visited.as_slice(), interval % 12) {
         // Each time the same month of a year.
-        ([month], 0) if !parts.bymonth.is_empty() => Shape::Yearly {
-            interval: interval / 12,
-            month: *month,
-            day,
-        },
+        ([month], 0) if !parts.bymonth.is_empty() => {
+            Shape::Yearly { interval: interval / 12, month: *month, day }
+        }
         _ => Shape::Monthly { interval, day },
     })
 }
@@ -169,17 +157,11 @@ fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
         let Some(day) = month::day(&parts, &list) else {
             return Err(no_day(&parts));
         };
-        return Ok(Shape::Yearly {
-            interval,
-            month: *month,
-            day,
-        });
+        return Ok(Shape::Yearly { interval, month: *month, day });
     }
     if !parts.bysetpos.is_empty() {
-        return Err(
-            refused("does not choose among the days of a year (BYSETPOS)")
-                .next("add BYMONTH with one month"),
-        );
+        return Err(refused("does not choose among the days of a year (BYSETPOS)")
+            .next("add BYMONTH with one month"));
     }
     // Months that are equally far from each other, every year.
     let apart = match list.as_slice() {
@@ -200,10 +182,7 @@ fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
         });
     }
     match month::day(&parts, &list) {
-        Some(day) => Ok(Shape::Monthly {
-            interval: i64::from(apart),
-            day,
-        }),
+        Some(day) => Ok(Shape::Monthly { interval: i64::from(apart), day }),
         None => Err(no_day(&parts)),
     }
 }
@@ -235,11 +214,7 @@ fn no_day(parts: &ICalendarRecurrenceRule) -> Error {
         return refused("does not ask for a day of the month and of the week at once")
             .next("leave out BYDAY or BYMONTHDAY");
     }
-    if parts
-        .byday
-        .iter()
-        .any(|day| matches!(day.ordwk, Some(nth) if !(-1..=4).contains(&nth)))
-    {
+    if parts.byday.iter().any(|day| matches!(day.ordwk, Some(nth) if !(-1..=4).contains(&nth))) {
         return refused("knows the first to the fourth and the last of a day of the week")
             .next("use BYDAY with 1 to 4 or -1");
     }

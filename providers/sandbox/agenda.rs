@@ -230,9 +230,7 @@ impl Event {
 
     /// The guest of an address.
     pub fn guest(&self, address: &str) -> Option<&Guest> {
-        self.guests
-            .iter()
-            .find(|guest| same(&guest.address, address))
+        self.guests.iter().find(|guest| same(&guest.address, address))
     }
 
     /// The start that it stands for in its series.
@@ -328,8 +326,7 @@ impl Agenda {
     /// An address's calendar by its id; `primary` is not one.
     pub fn calendar_by_id(&self, address: &str, id: &str) -> Option<usize> {
         let mut mine = self.calendars_of(address);
-        mine.find(|(_, calendar)| same(&calendar.id, id))
-            .map(|(place, _)| place)
+        mine.find(|(_, calendar)| same(&calendar.id, id)).map(|(place, _)| place)
     }
 
     /// The event at a place, a tombstone too.
@@ -389,10 +386,8 @@ impl Agenda {
     /// What has changed in a calendar since a mark, tombstones too, in the
     /// order of the changes.
     pub fn changed_since(&self, calendar: usize, mark: u64) -> Vec<(usize, &Event)> {
-        let mut changed: Vec<_> = self
-            .events_of(calendar)
-            .filter(|(_, event)| event.mark > mark)
-            .collect();
+        let mut changed: Vec<_> =
+            self.events_of(calendar).filter(|(_, event)| event.mark > mark).collect();
         changed.sort_by_key(|(_, event)| event.mark);
         changed
     }

@@ -86,8 +86,7 @@ impl Agenda {
             let event = self.event(place).filter(|event| !event.gone)?;
             return self.whole(place, event);
         }
-        self.falls_on(event, original)
-            .then(|| self.shown(series, event, original))?
+        self.falls_on(event, original).then(|| self.shown(series, event, original))?
     }
 
     /// An event or an occurrence by its id, unless it is gone.
@@ -187,10 +186,8 @@ impl Agenda {
 
 /// Keeps what touches a range, in order.
 fn within(found: Vec<Occurrence<'_>>, from: Timestamp, to: Timestamp) -> Vec<Occurrence<'_>> {
-    let mut found: Vec<_> = found
-        .into_iter()
-        .filter(|it| it.from < to && (it.to > from || it.from >= from))
-        .collect();
+    let mut found: Vec<_> =
+        found.into_iter().filter(|it| it.from < to && (it.to > from || it.from >= from)).collect();
     found.sort_by(|one, other| (one.from, &one.event.id).cmp(&(other.from, &other.event.id)));
     found
 }
@@ -236,9 +233,7 @@ fn read_stamp(stamp: &str) -> Option<When> {
             let at = TimeZone::UTC.to_timestamp(local).ok()?;
             Some(When::At(at))
         }
-        None => jiff::civil::Date::strptime("%Y%m%d", stamp)
-            .ok()
-            .map(When::Day),
+        None => jiff::civil::Date::strptime("%Y%m%d", stamp).ok().map(When::Day),
     }
 }
 

@@ -190,13 +190,10 @@ impl Agenda {
             let calendar = agenda.calendar(it.calendar);
             calendar.is_some_and(|calendar| same(&calendar.owner, &event.organizer.address))
         };
-        let mut copies = self
-            .with_uid(&event.uid)
-            .filter(|(_, it)| !it.gone && at_organizer(self, it));
-        let theirs: Vec<(usize, Option<_>)> = copies
-            .by_ref()
-            .map(|(place, it)| (place, it.original()))
-            .collect();
+        let mut copies =
+            self.with_uid(&event.uid).filter(|(_, it)| !it.gone && at_organizer(self, it));
+        let theirs: Vec<(usize, Option<_>)> =
+            copies.by_ref().map(|(place, it)| (place, it.original())).collect();
         drop(copies);
         let exact = theirs.iter().find(|(_, at)| *at == event.original());
         match (exact, event.original()) {

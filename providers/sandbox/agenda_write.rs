@@ -35,10 +35,7 @@ impl Agenda {
             return;
         };
         let (calendar, id) = (event.calendar, event.id.clone());
-        let overrides: Vec<usize> = self
-            .overrides(calendar, &id)
-            .map(|(place, _)| place)
-            .collect();
+        let overrides: Vec<usize> = self.overrides(calendar, &id).map(|(place, _)| place).collect();
         for place in overrides {
             self.alter(place, |event| event.gone = true);
         }
@@ -87,11 +84,7 @@ impl Agenda {
         let mut moved = Vec::new();
         for (place, event) in old {
             self.alter(place, |event| event.gone = true);
-            moved.push(self.load(Event {
-                calendar,
-                updated: Timestamp::now(),
-                ..event
-            }));
+            moved.push(self.load(Event { calendar, updated: Timestamp::now(), ..event }));
         }
         moved.first().copied().unwrap_or(place)
     }

@@ -49,10 +49,7 @@ impl AttachmentIds {
         if !rest.starts_with(&check(named)) {
             return None;
         }
-        Some((
-            u64::from_be_bytes(*letter),
-            u32::from_be_bytes(part.try_into().ok()?),
-        ))
+        Some((u64::from_be_bytes(*letter), u32::from_be_bytes(part.try_into().ok()?)))
     }
 }
 
@@ -66,16 +63,8 @@ fn check(bytes: &[u8]) -> [u8; 4] {
 fn disguise(nonce: &[u8; 8], bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     for (index, chunk) in (0u8..).zip(bytes.chunks(32)) {
-        let mask = Sha256::new()
-            .chain_update(nonce)
-            .chain_update([index])
-            .finalize();
-        out.extend(
-            chunk
-                .iter()
-                .zip(mask.iter())
-                .map(|(byte, mask)| byte ^ mask),
-        );
+        let mask = Sha256::new().chain_update(nonce).chain_update([index]).finalize();
+        out.extend(chunk.iter().zip(mask.iter()).map(|(byte, mask)| byte ^ mask));
     }
     out
 }

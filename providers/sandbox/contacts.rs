@@ -123,10 +123,7 @@ fn is_owner(mailbox: &Mailbox, email: &str) -> bool {
 fn addresses(letter: &Letter, names: &[&str]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for field in head::fields(mime::header_section(&letter.raw)) {
-        if !names
-            .iter()
-            .any(|name| field.name.eq_ignore_ascii_case(name))
-        {
+        if !names.iter().any(|name| field.name.eq_ignore_ascii_case(name)) {
             continue;
         }
         let line = format!("{}\r\n", field.unfolded());

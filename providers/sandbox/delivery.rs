@@ -37,18 +37,10 @@ pub(super) struct Manner {
 
 impl Manner {
     /// Gmail's.
-    pub const GMAIL: Self = Self {
-        keeps_id: false,
-        one_for_self: true,
-        kept: true,
-    };
+    pub const GMAIL: Self = Self { keeps_id: false, one_for_self: true, kept: true };
 
     /// Exchange's.
-    pub const EXCHANGE: Self = Self {
-        keeps_id: true,
-        one_for_self: false,
-        kept: true,
-    };
+    pub const EXCHANGE: Self = Self { keeps_id: true, one_for_self: false, kept: true };
 }
 
 /// What is sent.
@@ -107,12 +99,7 @@ pub(super) fn deliver(
         labels.splice(0..0, ["UNREAD".to_owned()]);
         labels.push("INBOX".to_owned());
     }
-    let entry = Entry {
-        raw: Arc::clone(&raw),
-        facts,
-        labels,
-        thread,
-    };
+    let entry = Entry { raw: Arc::clone(&raw), facts, labels, thread };
     let kept = keep(state, sender, draft, entry, manner)?;
     for address in recipients {
         if !(to_self && own(&address)) {
@@ -180,12 +167,7 @@ fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), 
 /// them.
 pub(super) fn facts_at(raw: &[u8], date: i64) -> Result<Facts, Unsent> {
     let facts = letter::facts(raw, None).map_err(Unsent::NoLetter)?;
-    Ok(Facts {
-        labels: None,
-        conversation: None,
-        date,
-        ..facts
-    })
+    Ok(Facts { labels: None, conversation: None, date, ..facts })
 }
 
 /// The addresses that a letter is for, each once, in lower case.

@@ -75,11 +75,7 @@ pub(super) enum Polled {
 impl DeviceCodes {
     /// No codes yet.
     pub fn new(interval: Duration, lifetime: Duration) -> Self {
-        Self {
-            interval,
-            lifetime,
-            kept: VecDeque::new(),
-        }
+        Self { interval, lifetime, kept: VecDeque::new() }
     }
 
     /// Makes a pair of codes: the device's and the person's.
@@ -151,11 +147,9 @@ impl DeviceCodes {
             Said::Yes { .. } => {}
         }
         match self.kept.remove(place) {
-            Some(Device {
-                wish,
-                said: Said::Yes { mailbox },
-                ..
-            }) => Polled::Granted { wish, mailbox },
+            Some(Device { wish, said: Said::Yes { mailbox }, .. }) => {
+                Polled::Granted { wish, mailbox }
+            }
             _ => Polled::Unknown,
         }
     }

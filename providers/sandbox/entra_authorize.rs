@@ -163,11 +163,7 @@ fn allow(state: &State, request: &Request, wish: Wish, mailbox: String) -> Answe
 
 /// Sends the browser back with the person's refusal.
 fn deny(request: &Request, wish: &Wish) -> Answer {
-    Refusal::new(
-        "access_denied",
-        65_004,
-        "User declined to consent to access the app.",
-    )
-    .suberror("cancel")
-    .redirect(request, &wish.redirect_uri, &wish.state)
+    Refusal::new("access_denied", 65_004, "User declined to consent to access the app.")
+        .suberror("cancel")
+        .redirect(request, &wish.redirect_uri, &wish.state)
 }

@@ -70,12 +70,8 @@ fn wish(form: &[(String, String)]) -> Result<Wish, Refusal> {
 pub(super) fn page(state: &State, request: &Request) -> Answer {
     let form = request.form();
     let given = |name: &str| field(&form, name).or_else(|| request.param(name));
-    let user_code = given("user_code")
-        .or_else(|| given("otc"))
-        .unwrap_or_default();
-    let hint = given("mailbox")
-        .or_else(|| given("login_hint"))
-        .unwrap_or_default();
+    let user_code = given("user_code").or_else(|| given("otc")).unwrap_or_default();
+    let hint = given("mailbox").or_else(|| given("login_hint")).unwrap_or_default();
     let decision = match request.header(CONSENT_HEADER) {
         Some(decision) => Some(decision),
         None if request.method == Method::POST => Some(given("decision").unwrap_or("allow")),

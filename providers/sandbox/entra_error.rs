@@ -51,11 +51,7 @@ impl Refusal {
 
     /// A grant that is not one, or not this client's.
     pub fn malformed() -> Self {
-        Self::new(
-            "invalid_grant",
-            9_002_313,
-            "Invalid request. Request is malformed or invalid.",
-        )
+        Self::new("invalid_grant", 9_002_313, "Invalid request. Request is malformed or invalid.")
     }
 
     /// A method that an address does not take.
@@ -69,10 +65,7 @@ impl Refusal {
 
     /// The machine has no random numbers to give.
     pub fn failure(why: &str) -> Self {
-        Self {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
-            ..Self::new("server_error", 90_033, why)
-        }
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..Self::new("server_error", 90_033, why) }
     }
 
     /// The same with another status.
@@ -127,21 +120,14 @@ impl Refusal {
     /// The page that stands where a redirect would be wrong.
     pub fn page(&self, request: &Request) -> Answer {
         let description = self.description(&Marks::of(request));
-        pages::message(
-            self.status,
-            "Sorry, but we’re having trouble signing you in.",
-            &description,
-        )
+        pages::message(self.status, "Sorry, but we’re having trouble signing you in.", &description)
     }
 
     /// The redirect back to the client.
     pub fn redirect(&self, request: &Request, redirect_uri: &str, state: &str) -> Answer {
         let (description, uri) = (self.description(&Marks::of(request)), self.uri());
-        let mut pairs = vec![
-            ("error", self.error),
-            ("error_description", &description),
-            ("error_uri", &uri),
-        ];
+        let mut pairs =
+            vec![("error", self.error), ("error_description", &description), ("error_uri", &uri)];
         if let Some(suberror) = self.suberror {
             pairs.push(("error_subcode", suberror));
         }
@@ -160,10 +146,7 @@ impl Refusal {
 
     /// Where the service explains its numbers.
     fn uri(&self) -> String {
-        format!(
-            "https://login.microsoftonline.com/error?code={}",
-            self.number
-        )
+        format!("https://login.microsoftonline.com/error?code={}", self.number)
     }
 }
 
@@ -184,9 +167,7 @@ struct Marks {
 
 impl Marks {
     fn of(request: &Request) -> Self {
-        let named = request
-            .header(CLIENT_REQUEST)
-            .filter(|id| entra_ids::is_guid(id));
+        let named = request.header(CLIENT_REQUEST).filter(|id| entra_ids::is_guid(id));
         Self {
             trace: entra_ids::any_guid(),
             correlation: named.map_or_else(entra_ids::any_guid, str::to_owned),

@@ -71,11 +71,7 @@ pub(super) fn person(mailbox: &str) -> String {
 
 /// The GUID of a name among those of its kind.
 pub(super) fn guid(kind: &str, name: &str) -> String {
-    let digest = Sha256::new()
-        .chain_update(kind)
-        .chain_update([0])
-        .chain_update(name)
-        .finalize();
+    let digest = Sha256::new().chain_update(kind).chain_update([0]).chain_update(name).finalize();
     written(digest.first_chunk().copied().unwrap_or_default())
 }
 
@@ -105,11 +101,8 @@ fn written(bytes: [u8; 16]) -> String {
 /// True for 8-4-4-4-12 hexadecimal digits.
 pub(super) fn is_guid(text: &str) -> bool {
     let mut lengths = text.split('-').map(str::len);
-    text.bytes()
-        .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-        && [8, 4, 4, 4, 12]
-            .iter()
-            .all(|length| lengths.next() == Some(*length))
+    text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && [8, 4, 4, 4, 12].iter().all(|length| lengths.next() == Some(*length))
         && lengths.next().is_none()
 }
 
@@ -119,9 +112,7 @@ fn is_domain(text: &str) -> bool {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     text.len() <= 253 && text.contains('.') && text.split('.').all(label)
 }
@@ -165,12 +156,7 @@ pub(super) fn id_token(request: &Request, tenant: Tenant<'_>, wish: &IdWish<'_>)
     }
     let head = json!({ "typ": "JWT", "alg": "RS256", "kid": "sandbox" });
     let encoded = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-    Ok(format!(
-        "{}.{}.{}",
-        encoded(&head),
-        encoded(&claims),
-        random("", 256)?
-    ))
+    Ok(format!("{}.{}.{}", encoded(&head), encoded(&claims), random("", 256)?))
 }
 
 /// What an id token is made of.

@@ -61,10 +61,7 @@ pub(super) fn read(text: &str) -> Result<Scopes, Refusal> {
     if granted.is_empty() && !offline {
         return Err(Refusal::missing("scope"));
     }
-    Ok(Scopes {
-        granted: granted.join(" "),
-        offline,
-    })
+    Ok(Scopes { granted: granted.join(" "), offline })
 }
 
 /// True when all that `asked` names was granted; what is unknown was not.
@@ -86,9 +83,7 @@ fn known(scope: &str) -> Option<String> {
     };
     let name = short(scope);
     match name.len() == scope.len() {
-        true => spelt(&OPENID, name)
-            .or_else(|| spelt(&PERMISSIONS, name))
-            .map(str::to_owned),
+        true => spelt(&OPENID, name).or_else(|| spelt(&PERMISSIONS, name)).map(str::to_owned),
         false => spelt(&PERMISSIONS, name).map(|name| format!("{GRAPH}{name}")),
     }
 }

@@ -99,23 +99,21 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Refu
     let code = form.need("code")?;
     let redirect_uri = form.need("redirect_uri")?;
     // A code is good for one try, so it is gone even if the try fails.
-    let code = sign_in
-        .take_code(Issuer::Microsoft, code)
-        .map_err(|why| match why {
-            NoCode::Unknown => Refusal::malformed(),
-            NoCode::Spent => Refusal::new(
-                "invalid_grant",
-                54_005,
-                "OAuth2 Authorization code was already redeemed, please retry with a new valid \
+    let code = sign_in.take_code(Issuer::Microsoft, code).map_err(|why| match why {
+        NoCode::Unknown => Refusal::malformed(),
+        NoCode::Spent => Refusal::new(
+            "invalid_grant",
+            54_005,
+            "OAuth2 Authorization code was already redeemed, please retry with a new valid \
                  code or use an existing refresh token.",
-            ),
-            NoCode::Expired => Refusal::new(
-                "invalid_grant",
-                70_008,
-                "The provided authorization code or refresh token has expired due to inactivity. \
+        ),
+        NoCode::Expired => Refusal::new(
+            "invalid_grant",
+            70_008,
+            "The provided authorization code or refresh token has expired due to inactivity. \
                  Send a new interactive authorization request for this user and resource.",
-            ),
-        })?;
+        ),
+    })?;
     let wish = &code.wish;
     if wish.client_id != client {
         return Err(not_this_grant());
@@ -213,11 +211,7 @@ fn granted(polled: Polled) -> Result<(Wish, String), Refusal> {
 
 /// A grant that was good once, or for another.
 fn not_this_grant() -> Refusal {
-    Refusal::new(
-        "invalid_grant",
-        70_000,
-        "Provided grant is invalid or malformed.",
-    )
+    Refusal::new("invalid_grant", 70_000, "Provided grant is invalid or malformed.")
 }
 
 /// The answer with tokens.
@@ -247,20 +241,14 @@ fn body(
         nonce,
     };
     if wish.has("openid") {
-        put(
-            "id_token",
-            entra_ids::id_token(request, tenant, &wish)?.into(),
-        );
+        put("id_token", entra_ids::id_token(request, tenant, &wish)?.into());
     }
     if form.get("client_info") == Some("1") {
         let info = json!({
             "uid": entra_ids::person(&issued.mailbox),
             "utid": tenant.id_for(&issued.mailbox),
         });
-        put(
-            "client_info",
-            URL_SAFE_NO_PAD.encode(info.to_string()).into(),
-        );
+        put("client_info", URL_SAFE_NO_PAD.encode(info.to_string()).into());
     }
     Ok(Value::Object(body))
 }

@@ -136,11 +136,7 @@ impl FromStr for Faults {
 
     fn from_str(spec: &str) -> Result<Self> {
         let mut faults = Self::default();
-        for item in spec
-            .split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-        {
+        for item in spec.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let (name, value) = item
                 .split_once('=')
                 .map(|(name, value)| (name.trim(), value.trim()))
@@ -150,9 +146,7 @@ impl FromStr for Faults {
             } else if name == "writes" {
                 faults.writes = matches!(value, "1" | "true");
             } else if name == "nth" {
-                faults.nth = value
-                    .parse()
-                    .map_err(|_| bad_item(item, "is not a number"))?;
+                faults.nth = value.parse().map_err(|_| bad_item(item, "is not a number"))?;
             } else if name == "delay" || name == "after" {
                 let time = delay(value)
                     .ok_or_else(|| bad_item(item, "is not a delay such as 50ms or 2s"))?;

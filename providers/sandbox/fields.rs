@@ -107,11 +107,7 @@ fn has_members(value: &Value) -> bool {
 fn union(masks: &[&Mask], value: Value) -> Value {
     match masks {
         [only] => only.apply(value),
-        _ => masks
-            .iter()
-            .map(|mask| mask.apply(value.clone()))
-            .reduce(merge)
-            .unwrap_or_default(),
+        _ => masks.iter().map(|mask| mask.apply(value.clone())).reduce(merge).unwrap_or_default(),
     }
 }
 
@@ -162,12 +158,7 @@ fn item(rest: &mut &str, depth: usize) -> Result<(String, Option<Mask>), String>
     if let Some(after) = rest.strip_prefix('/') {
         *rest = after;
         let below = item(rest, depth - 1)?;
-        return Ok((
-            name.to_owned(),
-            Some(Mask {
-                selected: vec![below],
-            }),
-        ));
+        return Ok((name.to_owned(), Some(Mask { selected: vec![below] })));
     }
     let Some(after) = rest.strip_prefix('(') else {
         return Ok((name.to_owned(), None));

@@ -40,18 +40,12 @@ pub(super) fn sources(
     let unusable = |error: io::Error| {
         Error::new(
             Kind::Argument,
-            format!(
-                "cannot read {} from {}: {error}",
-                wanted.what,
-                path.display()
-            ),
+            format!("cannot read {} from {}: {error}", wanted.what, path.display()),
         )
         .next(wanted.next)
     };
     let data = fs::metadata(path).map_err(unusable)?;
-    let own = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
+    let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
     if data.is_file() {
         return Ok(vec![Source {
             owner: None,

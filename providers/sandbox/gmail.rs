@@ -28,13 +28,7 @@ use super::state::State;
 const SERVICE: &str = "gmail.googleapis.com";
 
 /// Parameters of the lists.
-const LIST: &[&str] = &[
-    "q",
-    "labelIds",
-    "maxResults",
-    "pageToken",
-    "includeSpamTrash",
-];
+const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpamTrash"];
 
 /// Parameters of single messages and threads.
 const GET: &[&str] = &["format", "metadataHeaders"];
@@ -249,9 +243,7 @@ pub(super) fn format(params: &Params<'_>, rights: &Rights, raw: bool) -> Result<
 
 /// The letter of an id in the path.
 fn letter<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Letter, Answer> {
-    mailbox
-        .letter(number(id)?)
-        .ok_or_else(google_error::not_found)
+    mailbox.letter(number(id)?).ok_or_else(google_error::not_found)
 }
 
 /// An id as a number; ids are hexadecimal.

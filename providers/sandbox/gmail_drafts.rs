@@ -105,11 +105,7 @@ impl Desk<'_> {
             Some("dateHeader") => true,
             Some(other) => {
                 let kind = "type.googleapis.com/caribou.api.proto.InternalDateSource";
-                return Err(google_error::invalid_value(
-                    "internal_date_source",
-                    kind,
-                    other,
-                ));
+                return Err(google_error::invalid_value("internal_date_source", kind, other));
             }
         };
         let mut entry = self.entry(wanted, labels)?;
@@ -148,9 +144,7 @@ impl Desk<'_> {
     /// A letter as the methods that write give it.
     fn brief(&self, id: u64) -> Result<Value, Answer> {
         let letter = self.now()?.letter(id);
-        letter
-            .map(gmail_json::brief)
-            .ok_or_else(google_error::not_found)
+        letter.map(gmail_json::brief).ok_or_else(google_error::not_found)
     }
 
     /// The message that a request brings, in its JSON or uploaded.
@@ -168,10 +162,7 @@ impl Desk<'_> {
                  required",
             )
         })?;
-        Ok(Wanted {
-            raw: letter::wire_form(&raw),
-            thread: thread.map(number).transpose()?,
-        })
+        Ok(Wanted { raw: letter::wire_form(&raw), thread: thread.map(number).transpose()? })
     }
 
     /// A message as a letter of the mailbox that comes now.
@@ -184,12 +175,7 @@ impl Desk<'_> {
         };
         let raw: Arc<[u8]> = raw.into();
         let facts = delivery::facts_at(&raw, date).map_err(refusal)?;
-        Ok(Entry {
-            raw,
-            facts,
-            labels,
-            thread,
-        })
+        Ok(Entry { raw, facts, labels, thread })
     }
 
     /// The conversation that a message asks for, if it belongs there: it has to

@@ -32,14 +32,7 @@ pub(super) static FILTER: Shape = Shape(&[
             ("sizeComparison", None),
         ])),
     ),
-    (
-        "action",
-        Some(&Shape(&[
-            ("addLabelIds", None),
-            ("removeLabelIds", None),
-            ("forward", None),
-        ])),
-    ),
+    ("action", Some(&Shape(&[("addLabelIds", None), ("removeLabelIds", None), ("forward", None)]))),
 ]);
 
 /// The type of `settings.filters.list`.
@@ -57,9 +50,7 @@ pub(super) fn list(desk: &Desk<'_>) -> Value {
 /// One filter.
 pub(super) fn get(desk: &Desk<'_>, id: &str) -> Result<Value, Answer> {
     let found = all(desk).into_iter().find(|(known, _)| known == id);
-    found
-        .map(|(_, filter)| filter)
-        .ok_or_else(google_error::not_found)
+    found.map(|(_, filter)| filter).ok_or_else(google_error::not_found)
 }
 
 /// Makes a filter.
@@ -80,9 +71,7 @@ pub(super) fn make(desk: &Desk<'_>) -> Result<Value, Answer> {
     }
     if text(action, "forward")?.is_some() {
         // No address has been verified for it.
-        return Err(google_error::failed_precondition(
-            "Unrecognized forwarding address",
-        ));
+        return Err(google_error::failed_precondition("Unrecognized forwarding address"));
     }
     let address = &desk.mailbox.address;
     desk.state.settings(address, |settings| {
@@ -120,8 +109,7 @@ pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<(), Answer> {
 
 fn all(desk: &Desk<'_>) -> Vec<(String, Value)> {
     let address = &desk.mailbox.address;
-    desk.state
-        .settings(address, |settings| settings.filters.clone())
+    desk.state.settings(address, |settings| settings.filters.clone())
 }
 
 /// The labels that a letter has once the filters of a mailbox have seen it.

@@ -15,13 +15,8 @@ use super::mailbox::Mailbox;
 use super::mailbox_change::{Record, What};
 
 /// The parameters of the list.
-pub(super) const PARAMS: &[&str] = &[
-    "startHistoryId",
-    "historyTypes",
-    "labelId",
-    "maxResults",
-    "pageToken",
-];
+pub(super) const PARAMS: &[&str] =
+    &["startHistoryId", "historyTypes", "labelId", "maxResults", "pageToken"];
 
 /// Records of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (100, 500);

@@ -38,10 +38,7 @@ pub(super) static LABEL: Shape = Shape(&[
     ("messagesUnread", None),
     ("threadsTotal", None),
     ("threadsUnread", None),
-    (
-        "color",
-        Some(&Shape(&[("textColor", None), ("backgroundColor", None)])),
-    ),
+    ("color", Some(&Shape(&[("textColor", None), ("backgroundColor", None)]))),
 ]);
 
 /// The type of `labels.list`.
@@ -58,21 +55,15 @@ pub(super) static MESSAGE: Shape = Shape(&[
     ("payload", Some(&PART)),
     ("sizeEstimate", None),
     ("raw", None),
-    (
-        "classificationLabelValues",
-        Some(&Shape(&[("labelId", None)])),
-    ),
+    ("classificationLabelValues", Some(&Shape(&[("labelId", None)]))),
 ]);
 
 /// The type of a draft.
 pub(super) static DRAFT: Shape = Shape(&[("id", None), ("message", Some(&MESSAGE))]);
 
 /// The type of `drafts.list`.
-pub(super) static DRAFTS: Shape = Shape(&[
-    ("drafts", Some(&DRAFT)),
-    ("nextPageToken", None),
-    ("resultSizeEstimate", None),
-]);
+pub(super) static DRAFTS: Shape =
+    Shape(&[("drafts", Some(&DRAFT)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
 
 /// The type of a message part.
 static PART: Shape = Shape(&[
@@ -88,26 +79,16 @@ static PART: Shape = Shape(&[
 pub(super) static BODY: Shape = Shape(&[("attachmentId", None), ("size", None), ("data", None)]);
 
 /// The type of `messages.list`.
-pub(super) static MESSAGES: Shape = Shape(&[
-    ("messages", Some(&MESSAGE)),
-    ("nextPageToken", None),
-    ("resultSizeEstimate", None),
-]);
+pub(super) static MESSAGES: Shape =
+    Shape(&[("messages", Some(&MESSAGE)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
 
 /// The type of a thread.
-pub(super) static THREAD: Shape = Shape(&[
-    ("id", None),
-    ("snippet", None),
-    ("historyId", None),
-    ("messages", Some(&MESSAGE)),
-]);
+pub(super) static THREAD: Shape =
+    Shape(&[("id", None), ("snippet", None), ("historyId", None), ("messages", Some(&MESSAGE))]);
 
 /// The type of `threads.list`.
-pub(super) static THREADS: Shape = Shape(&[
-    ("threads", Some(&THREAD)),
-    ("nextPageToken", None),
-    ("resultSizeEstimate", None),
-]);
+pub(super) static THREADS: Shape =
+    Shape(&[("threads", Some(&THREAD)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
 
 /// How much of a message is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,11 +140,7 @@ pub(super) fn message(
     match format {
         Format::Full => {
             let root = Part::of_letter(&letter.raw);
-            let mut parts = Parts {
-                letter,
-                attachment_ids,
-                next: 0,
-            };
+            let mut parts = Parts { letter, attachment_ids, next: 0 };
             put("payload", parts.part(&root, ""));
         }
         Format::Metadata => {
@@ -323,9 +300,7 @@ pub(super) fn own_label(label: &UserLabel) -> Value {
 
 /// One label with its counts.
 pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
-    let mut label = labels(mailbox)
-        .into_iter()
-        .find(|label| label["id"] == id)?;
+    let mut label = labels(mailbox).into_iter().find(|label| label["id"] == id)?;
     let of_label = mailbox.letters.iter().filter(|letter| letter.has(id));
     let (mut total, mut unread) = (0usize, 0usize);
     let mut threads = std::collections::HashSet::new();

@@ -46,10 +46,9 @@ pub(super) fn change(desk: &Desk<'_>, id: &str, whole: bool) -> Result<Value, An
     let mut new = match (whole, name(&desk.body)?) {
         (true, None) => return Err(bad_name()),
         (true, Some(name)) => UserLabel::new(id.to_owned(), name),
-        (false, name) => UserLabel {
-            name: name.map_or_else(|| old.name.clone(), str::to_owned),
-            ..old.clone()
-        },
+        (false, name) => {
+            UserLabel { name: name.map_or_else(|| old.name.clone(), str::to_owned), ..old.clone() }
+        }
     };
     read(&desk.body, &mut new)?;
     let taken = labels.named(&new.name);
@@ -79,9 +78,7 @@ fn name(body: &Map<String, Value>) -> Result<Option<&str>, Answer> {
     let Some(name) = text(body, "name")? else {
         return Ok(None);
     };
-    let own = SYSTEM
-        .iter()
-        .any(|label| label.id.eq_ignore_ascii_case(name));
+    let own = SYSTEM.iter().any(|label| label.id.eq_ignore_ascii_case(name));
     let empty = name.split('/').any(|step| step.trim().is_empty());
     match own || empty || name.chars().count() > LONGEST {
         true => Err(bad_name()),
@@ -107,10 +104,7 @@ fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), Answer> 
     if let Some(colour) = inner(body, "color")? {
         let one = |name| Ok(text(colour, name)?.unwrap_or_default().to_owned());
         let (front, back) = (one("textColor")?, one("backgroundColor")?);
-        if let Some(wrong) = [&front, &back]
-            .into_iter()
-            .find(|colour| !is_colour(colour))
-        {
+        if let Some(wrong) = [&front, &back].into_iter().find(|colour| !is_colour(colour)) {
             return Err(google_error::invalid(&format!(
                 "Label color {wrong} is not on the allowed color palette"
             )));

@@ -48,10 +48,7 @@ pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Resu
     let spam_trash = params.flag("includeSpamTrash", "include_spam_trash")?;
     let labels: Vec<&str> = params.all("labelIds").filter(|id| !id.is_empty()).collect();
     let known = gmail_json::labels(mailbox);
-    if let Some(label) = labels
-        .iter()
-        .find(|id| !known.iter().any(|label| label["id"] == **id))
-    {
+    if let Some(label) = labels.iter().find(|id| !known.iter().any(|label| label["id"] == **id)) {
         return Err(google_error::invalid(&format!("Invalid label: {label}")));
     }
     let q = params.one("q").unwrap_or_default();
@@ -69,26 +66,20 @@ pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Resu
         found.retain(|letter| mailbox.draft_id(letter.id).is_some());
     }
     let places: Vec<(Place, &Letter)> = match what {
-        Listed::Messages | Listed::Drafts => found
-            .into_iter()
-            .map(|letter| ((letter.facts.date, letter.id), letter))
-            .collect(),
+        Listed::Messages | Listed::Drafts => {
+            found.into_iter().map(|letter| ((letter.facts.date, letter.id), letter)).collect()
+        }
         Listed::Threads => conversations(mailbox, found),
     };
     let total = places.len();
-    let mut left = places
-        .into_iter()
-        .filter(|(place, _)| after.is_none_or(|after| *place < after))
-        .peekable();
+    let mut left =
+        places.into_iter().filter(|(place, _)| after.is_none_or(|after| *place < after)).peekable();
     let page: Vec<(Place, &Letter)> = left.by_ref().take(rows).collect();
     let next = match (left.peek(), page.last()) {
         (Some(_), Some((last, _))) => Some(token(&question, *last)),
         _ => None,
     };
-    let rows: Vec<Value> = page
-        .into_iter()
-        .map(|(_, letter)| row(mailbox, what, letter))
-        .collect();
+    let rows: Vec<Value> = page.into_iter().map(|(_, letter)| row(mailbox, what, letter)).collect();
 
     let mut answer = Map::new();
     if !rows.is_empty() {
@@ -134,9 +125,7 @@ fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Letter>) -> Vec<(Place
         .into_iter()
         .filter(|letter| seen.insert(letter.thread))
         .map(|letter| {
-            let newest = mailbox
-                .thread(letter.thread)
-                .and_then(|letters| letters.last().copied());
+            let newest = mailbox.thread(letter.thread).and_then(|letters| letters.last().copied());
             let date = newest.unwrap_or(letter).facts.date;
             ((date, letter.thread), letter)
         })
@@ -180,10 +169,7 @@ fn question(
     labels: &[&str],
     spam_trash: bool,
 ) -> [u8; 8] {
-    let text = format!(
-        "{}\n{what:?}\n{q}\n{labels:?}\n{spam_trash}",
-        mailbox.address
-    );
+    let text = format!("{}\n{what:?}\n{q}\n{labels:?}\n{spam_trash}", mailbox.address);
     let digest = Sha256::digest(text);
     digest.first_chunk().copied().unwrap_or_default()
 }
@@ -199,8 +185,5 @@ fn place(token: &str, question: &[u8; 8]) -> Option<Place> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let rest = bytes.strip_prefix(question)?;
     let (date, id) = rest.split_first_chunk::<8>()?;
-    Some((
-        i64::from_be_bytes(*date),
-        u64::from_be_bytes(id.try_into().ok()?),
-    ))
+    Some((i64::from_be_bytes(*date), u64::from_be_bytes(id.try_into().ok()?)))
 }

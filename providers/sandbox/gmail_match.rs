@@ -92,9 +92,7 @@ fn says(letter: &Letter, field: Field, phrase: &[String]) -> bool {
     match field {
         Field::Anywhere => letter.says(phrase),
         Field::From => in_people(&facts.from),
-        Field::To => [&facts.to, &facts.cc, &facts.bcc]
-            .into_iter()
-            .any(|text| in_people(text)),
+        Field::To => [&facts.to, &facts.cc, &facts.bcc].into_iter().any(|text| in_people(text)),
         Field::Cc => in_people(&facts.cc),
         Field::Bcc => in_people(&facts.bcc),
         Field::Subject => in_text(&facts.subject),

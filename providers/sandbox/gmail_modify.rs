@@ -85,9 +85,7 @@ impl Desk<'_> {
             return Err(google_error::invalid(&format!("Invalid label: {label}")));
         }
         if add.iter().any(|label| remove.contains(label)) {
-            return Err(google_error::invalid(
-                "Cannot both add and remove the same label",
-            ));
+            return Err(google_error::invalid("Cannot both add and remove the same label"));
         }
         Ok(Wish { add, remove })
     }
@@ -98,9 +96,7 @@ impl Desk<'_> {
         let of = |mailbox: &Mailbox| Some(vec![mailbox.letter(id)?.id]);
         self.relabel(wish, of).ok_or_else(google_error::not_found)?;
         let letter = self.now()?.letter(id);
-        letter
-            .map(gmail_json::brief)
-            .ok_or_else(google_error::not_found)
+        letter.map(gmail_json::brief).ok_or_else(google_error::not_found)
     }
 
     /// Changes the labels of a conversation's letters.
@@ -142,17 +138,14 @@ impl Desk<'_> {
     /// Deletes many letters for good. What is not there is passed over.
     pub fn batch_delete(&self) -> Result<(), Answer> {
         let ids = self.ids()?;
-        self.state
-            .change(&self.mailbox.address, |_| Some(Change::Goes(ids)));
+        self.state.change(&self.mailbox.address, |_| Some(Change::Goes(ids)));
         Ok(())
     }
 
     /// Deletes a letter for good.
     pub fn delete(&self, id: &str) -> Result<(), Answer> {
         let ids = vec![number(id)?];
-        let gone = self
-            .state
-            .change(&self.mailbox.address, |_| Some(Change::Goes(ids)));
+        let gone = self.state.change(&self.mailbox.address, |_| Some(Change::Goes(ids)));
         gone.map(|_| ()).ok_or_else(google_error::not_found)
     }
 
@@ -161,9 +154,7 @@ impl Desk<'_> {
         let id = number(id)?;
         let gone = self.state.change(&self.mailbox.address, |mailbox| {
             let letters = mailbox.thread(id)?;
-            Some(Change::Goes(
-                letters.iter().map(|letter| letter.id).collect(),
-            ))
+            Some(Change::Goes(letters.iter().map(|letter| letter.id).collect()))
         });
         gone.map(|_| ()).ok_or_else(google_error::not_found)
     }

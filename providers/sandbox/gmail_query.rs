@@ -80,11 +80,7 @@ pub(super) enum Test {
 
 /// Reads a query of the mailbox `me`, asked at `now`.
 pub(super) fn parse(text: &str, me: &str, now: Timestamp) -> Query {
-    let mut reader = Reader {
-        rest: text,
-        me,
-        now,
-    };
+    let mut reader = Reader { rest: text, me, now };
     reader.group(None, "", MAX_DEPTH)
 }
 
@@ -256,13 +252,7 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         if let Some(field) = field {
-            let people = [
-                Field::From,
-                Field::To,
-                Field::Cc,
-                Field::Bcc,
-                Field::DeliveredTo,
-            ];
+            let people = [Field::From, Field::To, Field::Cc, Field::Bcc, Field::DeliveredTo];
             let me = people.contains(&field) && value.eq_ignore_ascii_case("me");
             let phrase = words(if me { self.me } else { value });
             return (!phrase.is_empty()).then_some(Query::Test(Test::Says(field, phrase)));
@@ -325,9 +315,7 @@ const OPERATORS: [&str; 25] = [
 /// The operator a text begins with, and what follows its colon.
 fn operator_in_front(text: &str) -> Option<(&'static str, &str)> {
     let (name, rest) = text.split_once(':')?;
-    let known = OPERATORS
-        .iter()
-        .find(|known| known.eq_ignore_ascii_case(name))?;
+    let known = OPERATORS.iter().find(|known| known.eq_ignore_ascii_case(name))?;
     Some((known, rest))
 }
 

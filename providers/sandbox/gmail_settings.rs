@@ -187,11 +187,7 @@ pub(super) fn set_vacation(desk: &Desk<'_>) -> Result<Value, Answer> {
     if matches!(times.as_slice(), [start, end] if start >= end) {
         return Err(google_error::invalid("Invalid vacation time range"));
     }
-    let says = |name: &str| {
-        set.get(name)
-            .and_then(Value::as_str)
-            .is_some_and(|it| !it.is_empty())
-    };
+    let says = |name: &str| set.get(name).and_then(Value::as_str).is_some_and(|it| !it.is_empty());
     if on && !(says("responseSubject") || says("responseBodyPlainText") || says("responseBodyHtml"))
     {
         return Err(google_error::invalid("Missing vacation response"));
@@ -216,9 +212,7 @@ pub(super) fn set_language(desk: &Desk<'_>) -> Result<Value, Answer> {
 }
 
 fn kept(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {
-    state.settings(&mailbox.address, |settings| {
-        settings.values.get(name).cloned()
-    })
+    state.settings(&mailbox.address, |settings| settings.values.get(name).cloned())
 }
 
 fn keep(desk: &Desk<'_>, name: &str, value: &Value) -> Result<Value, Answer> {

@@ -121,9 +121,7 @@ fn open(state: &State, request: &Request) -> Result<Answer, Answer> {
         data: Vec::new(),
     };
     state.uploads.open(id.clone(), session);
-    Ok(Answer::empty(StatusCode::OK)
-        .with("location", location)
-        .with("x-guploader-uploadid", id))
+    Ok(Answer::empty(StatusCode::OK).with("location", location).with("x-guploader-uploadid", id))
 }
 
 /// Takes a piece, or tells how far the upload is.
@@ -139,13 +137,9 @@ fn piece(state: &State, request: &Request, id: &str) -> Result<Answer, Answer> {
     let taken = span(range, size, request.body.len());
     let Some((skip, total)) = taken else {
         state.uploads.open(id.to_owned(), session);
-        return Err(google_error::invalid(
-            "Failed to parse Content-Range header.",
-        ));
+        return Err(google_error::invalid("Failed to parse Content-Range header."));
     };
-    session
-        .data
-        .extend_from_slice(request.body.get(skip..).unwrap_or_default());
+    session.data.extend_from_slice(request.body.get(skip..).unwrap_or_default());
     let whole = total.is_some_and(|total| session.data.len() >= total);
     if session.data.len() > LARGEST {
         return Err(google_error::too_large(LARGEST));
@@ -213,9 +207,7 @@ fn parts(request: &Request) -> Result<(Vec<u8>, Vec<u8>), Answer> {
     whole.extend_from_slice(&request.body);
     let body = Part::of_letter(&whole);
     let [json, letter] = body.parts.as_slice() else {
-        return Err(google_error::invalid(
-            "Failed to parse multipart body: two parts are wanted.",
-        ));
+        return Err(google_error::invalid("Failed to parse multipart body: two parts are wanted."));
     };
     if json.mime_type != "application/json" {
         return Err(google_error::invalid(

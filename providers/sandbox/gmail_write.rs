@@ -33,11 +33,7 @@ static NOTHING: Shape = Shape(&[]);
 static MODIFY: Shape = Shape(&[("addLabelIds", None), ("removeLabelIds", None)]);
 
 /// The same for many messages.
-static BATCH: Shape = Shape(&[
-    ("ids", None),
-    ("addLabelIds", None),
-    ("removeLabelIds", None),
-]);
+static BATCH: Shape = Shape(&[("ids", None), ("addLabelIds", None), ("removeLabelIds", None)]);
 
 /// Messages by their ids.
 static IDS: Shape = Shape(&[("ids", None)]);
@@ -147,12 +143,9 @@ impl<'a> Call<'a> {
             Self::MakeLabel | Self::ChangeLabel(..) | Self::DeleteLabel(_) => {
                 &[ALL, "gmail.modify", "gmail.labels"]
             }
-            Self::Filters | Self::Filter(_) | Self::SendAs(_) => &[
-                ALL,
-                "gmail.modify",
-                "gmail.readonly",
-                "gmail.settings.basic",
-            ],
+            Self::Filters | Self::Filter(_) | Self::SendAs(_) => {
+                &[ALL, "gmail.modify", "gmail.readonly", "gmail.settings.basic"]
+            }
             Self::MakeFilter
             | Self::DeleteFilter(_)
             | Self::SetVacation
@@ -169,11 +162,9 @@ impl<'a> Call<'a> {
             Self::MakeDraft | Self::UpdateDraft(_) => (&[], &gmail_json::DRAFT, &gmail_json::DRAFT),
             Self::SendDraft => (&[], &gmail_json::DRAFT, &gmail_json::MESSAGE),
             Self::Send => (&[], &gmail_json::MESSAGE, &gmail_json::MESSAGE),
-            Self::Insert => (
-                &["internalDateSource", "deleted"],
-                &gmail_json::MESSAGE,
-                &gmail_json::MESSAGE,
-            ),
+            Self::Insert => {
+                (&["internalDateSource", "deleted"], &gmail_json::MESSAGE, &gmail_json::MESSAGE)
+            }
             Self::Modify(_) => (&[], &MODIFY, &gmail_json::MESSAGE),
             Self::Trash(_) | Self::Untrash(_) => (&[], &NOTHING, &gmail_json::MESSAGE),
             Self::ModifyThread(_) => (&[], &MODIFY, &gmail_json::THREAD),
@@ -247,10 +238,7 @@ pub(super) fn carry_out(
     }
     let granted = |name: &&str| {
         let full = format!("https://www.googleapis.com/auth/{name}");
-        access
-            .scope
-            .split(' ')
-            .any(|scope| scope == full || scope == *name)
+        access.scope.split(' ').any(|scope| scope == full || scope == *name)
     };
     if !call.scopes().iter().any(granted) {
         return Err(google_error::insufficient_scopes(SERVICE));

@@ -102,13 +102,7 @@ impl<'a> Call<'a> {
 
     /// The parameters a method takes, the type of its answer, and the scopes of
     /// which it needs one.
-    fn contract(
-        self,
-    ) -> (
-        &'static [&'static str],
-        &'static Shape,
-        &'static [&'static str],
-    ) {
+    fn contract(self) -> (&'static [&'static str], &'static Shape, &'static [&'static str]) {
         match self {
             Self::Entries => (shape::ENTRIES_LIST, &shape::ENTRIES, shape::READ_ENTRIES),
             Self::Entry(_) => (&[], &shape::ENTRY, shape::READ_ENTRIES),
@@ -156,12 +150,7 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     }
     let params = Params::check(&request.query, known, shape)?;
     let mut agenda = state.agenda();
-    let desk = Desk {
-        me: &mailbox.address,
-        request,
-        params: &params,
-        epoch: state.sync_epoch(),
-    };
+    let desk = Desk { me: &mailbox.address, request, params: &params, epoch: state.sync_epoch() };
     match desk.value(&mut agenda, call)? {
         Some(value) => {
             let tag = value.get("etag").and_then(Value::as_str).map(str::to_owned);
@@ -261,13 +250,7 @@ impl Desk<'_> {
     fn write<'b>(&'b self, agenda: &'b mut Agenda, id: &str) -> Result<Write<'b>, Answer> {
         let at = self.calendar(agenda, id)?;
         let calendar = agenda.at(at)?.clone();
-        Ok(Write {
-            agenda,
-            at,
-            calendar,
-            request: self.request,
-            params: self.params,
-        })
+        Ok(Write { agenda, at, calendar, request: self.request, params: self.params })
     }
 
     fn body(&self, shape: &Shape) -> Result<Map<String, Value>, Answer> {

@@ -32,9 +32,7 @@ pub(super) fn query(agenda: &Agenda, me: &str, body: &Map<String, Value>) -> Res
     let most = match body.get("calendarExpansionMax").filter(|it| !it.is_null()) {
         None => MOST,
         Some(number) => {
-            let number = number
-                .as_u64()
-                .and_then(|number| usize::try_from(number).ok());
+            let number = number.as_u64().and_then(|number| usize::try_from(number).ok());
             let number = number.filter(|number| (1..=MOST).contains(number));
             number.ok_or_else(|| bad_value("calendarExpansionMax"))?
         }
@@ -83,9 +81,7 @@ fn busy(
     from: Timestamp,
     to: Timestamp,
 ) -> Vec<(Timestamp, Timestamp)> {
-    let owner = agenda
-        .calendar(place)
-        .map(|calendar| calendar.owner.as_str());
+    let owner = agenda.calendar(place).map(|calendar| calendar.owner.as_str());
     let mut all: Vec<(Timestamp, Timestamp)> = Vec::new();
     for it in agenda.occurrences(place, from, to) {
         let guest = owner.and_then(|owner| it.event.guest(owner));

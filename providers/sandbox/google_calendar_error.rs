@@ -51,13 +51,7 @@ pub(super) fn bad_request() -> Answer {
 
 /// 400: what is not done, with the reason in words.
 pub(super) fn bad(message: &str) -> Answer {
-    error(
-        StatusCode::BAD_REQUEST,
-        "global",
-        "badRequest",
-        message,
-        None,
-    )
+    error(StatusCode::BAD_REQUEST, "global", "badRequest", message, None)
 }
 
 /// 400: a body that is no JSON object.
@@ -95,13 +89,7 @@ pub(super) fn not_organizer() -> Answer {
 
 /// 404: no such calendar or event.
 pub(super) fn not_found() -> Answer {
-    error(
-        StatusCode::NOT_FOUND,
-        "global",
-        "notFound",
-        "Not Found",
-        None,
-    )
+    error(StatusCode::NOT_FOUND, "global", "notFound", "Not Found", None)
 }
 
 /// 409: the id is taken.

@@ -18,10 +18,7 @@ pub(super) fn retain(
     if let Some(uid) = params.one("iCalUID") {
         items.retain(|item| item.event.uid == uid);
     }
-    let types: Vec<&str> = params
-        .all("eventTypes")
-        .filter(|it| !it.is_empty())
-        .collect();
+    let types: Vec<&str> = params.all("eventTypes").filter(|it| !it.is_empty()).collect();
     let known = |name: &&str| {
         let own = TYPES.iter().any(|(_, known, _)| known == name);
         own || ["default", "birthday", "fromGmail"].contains(name)
@@ -32,10 +29,9 @@ pub(super) fn retain(
     if !types.is_empty() {
         items.retain(|item| types.contains(&type_of(item.event.show)));
     }
-    for (name, side) in [
-        ("privateExtendedProperty", "private"),
-        ("sharedExtendedProperty", "shared"),
-    ] {
+    for (name, side) in
+        [("privateExtendedProperty", "private"), ("sharedExtendedProperty", "shared")]
+    {
         for wanted in params.all(name) {
             let (key, value) = wanted.split_once('=').ok_or_else(|| bad_value(name))?;
             items.retain(|item| {

@@ -44,11 +44,7 @@ pub(super) const AS_SENT: [&str; 7] = [
 pub(super) const TYPES: [(Show, &str, &str); 3] = [
     (Show::Oof, "outOfOffice", "outOfOfficeProperties"),
     (Show::Focus, "focusTime", "focusTimeProperties"),
-    (
-        Show::Elsewhere,
-        "workingLocation",
-        "workingLocationProperties",
-    ),
+    (Show::Elsewhere, "workingLocation", "workingLocationProperties"),
 ];
 
 /// Where Google's meetings are joined.
@@ -101,8 +97,7 @@ pub(super) fn properties(event: &Event) -> Map<String, Value> {
     let shared = own(event).and_then(|own| own.get(PROPERTIES));
     let both = [("private", private(event, PROPERTIES)), ("shared", shared)];
     let both = both.into_iter();
-    both.filter_map(|(key, all)| Some((key.to_owned(), all?.clone())))
-        .collect()
+    both.filter_map(|(key, all)| Some((key.to_owned(), all?.clone()))).collect()
 }
 
 /// True when a calendar's owner may change an event for all.
@@ -150,23 +145,13 @@ impl View<'_> {
             put("originalStartTime", self.original(event, series, *original));
         }
         let free = matches!(event.show, Show::Free | Show::Elsewhere);
-        put(
-            "transparency",
-            if free {
-                "transparent".into()
-            } else {
-                Value::Null
-            },
-        );
+        put("transparency", if free { "transparent".into() } else { Value::Null });
         put("visibility", visibility(event.visibility));
         put("iCalUID", event.uid.as_str().into());
         put("sequence", event.sequence.into());
         let (attendees, omitted) = self.attendees(event);
         put("attendees", attendees);
-        put(
-            "attendeesOmitted",
-            if omitted { true.into() } else { Value::Null },
-        );
+        put("attendeesOmitted", if omitted { true.into() } else { Value::Null });
         let (link, conference) = conference(event);
         put("hangoutLink", link);
         put("conferenceData", conference);
@@ -176,27 +161,14 @@ impl View<'_> {
         }
         let own = own(event);
         for key in AS_SENT {
-            put(
-                key,
-                own.and_then(|own| own.get(key))
-                    .cloned()
-                    .unwrap_or_default(),
-            );
+            put(key, own.and_then(|own| own.get(key)).cloned().unwrap_or_default());
         }
         put("reminders", reminders(event));
         let kind = TYPES.iter().find(|(show, ..)| *show == event.show);
         if let Some((_, _, key)) = kind {
-            put(
-                key,
-                own.and_then(|own| own.get(*key))
-                    .cloned()
-                    .unwrap_or_else(|| usual(event)),
-            );
+            put(key, own.and_then(|own| own.get(*key)).cloned().unwrap_or_else(|| usual(event)));
         }
-        put(
-            "eventType",
-            kind.map_or("default", |(_, kind, _)| kind).into(),
-        );
+        put("eventType", kind.map_or("default", |(_, kind, _)| kind).into());
         out.into()
     }
 
@@ -245,11 +217,7 @@ impl View<'_> {
             put("self", true.into());
             return out.into();
         }
-        let address = if own {
-            &calendar.owner
-        } else {
-            &person.address
-        };
+        let address = if own { &calendar.owner } else { &person.address };
         put("email", address.as_str().into());
         if let Some(name) = &person.name {
             put("displayName", name.as_str().into());
@@ -323,10 +291,7 @@ impl View<'_> {
                     }
                 }
                 put("responseStatus", answer(guest.answer).into());
-                let reply = event
-                    .replies
-                    .iter()
-                    .find(|it| same(&it.address, &guest.address));
+                let reply = event.replies.iter().find(|it| same(&it.address, &guest.address));
                 if let Some(comment) = reply.and_then(|reply| reply.comment.as_deref()) {
                     put("comment", comment.into());
                 }

@@ -79,22 +79,15 @@ pub(super) fn instances(
     series: usize,
     params: &Params<'_>,
 ) -> Result<Value, Answer> {
-    let question = Question {
-        single: true,
-        order: Some("startTime".to_owned()),
-        ..question(params)?
-    };
+    let question =
+        Question { single: true, order: Some("startTime".to_owned()), ..question(params)? };
     let view = view(agenda, calendar, params)?;
     let (from, to) = question.range();
     let of_series = |it: &Occurrence<'_>| key_of(it, &question);
     let mut items: Vec<Item<'_>> = agenda
         .instances(series, from, to)
         .into_iter()
-        .map(|it| Item {
-            key: of_series(&it),
-            event: it.event,
-            gone: false,
-        })
+        .map(|it| Item { key: of_series(&it), event: it.event, gone: false })
         .collect();
     if question.deleted
         && let Some(event) = agenda.event(series)
@@ -126,12 +119,7 @@ pub(super) fn view<'a>(
         Some(name) => TimeZone::get(name).map_err(|_| bad_value("timeZone"))?,
     };
     let most = params.number("maxAttendees", "maxAttendees")?;
-    Ok(View {
-        agenda,
-        calendar,
-        zone,
-        most,
-    })
+    Ok(View { agenda, calendar, zone, most })
 }
 
 /// Reads what every list is asked for.
@@ -171,19 +159,13 @@ impl Question {
         let now = Timestamp::now();
         let base = self.from.map_or(now, |from| from.max(now));
         let ahead = base.checked_add(AHEAD).unwrap_or(Timestamp::MAX);
-        (
-            self.from.unwrap_or(Timestamp::MIN),
-            self.to.unwrap_or(ahead),
-        )
+        (self.from.unwrap_or(Timestamp::MIN), self.to.unwrap_or(ahead))
     }
 
     /// True for an event within the range, by its own times.
     fn holds(&self, agenda: &Agenda, event: &Event) -> bool {
         let zone = agenda.zone_of(event);
-        let (start, end) = (
-            event.start.when().instant(&zone),
-            event.end.when().instant(&zone),
-        );
+        let (start, end) = (event.start.when().instant(&zone), event.end.when().instant(&zone));
         self.to.is_none_or(|to| start < to)
             && self.from.is_none_or(|from| end > from || start >= from)
     }
@@ -203,11 +185,7 @@ impl Question {
             Some(_) => event.updated.as_nanosecond(),
             None => wide(place),
         };
-        Item {
-            key,
-            event: Cow::Borrowed(event),
-            gone: true,
-        }
+        Item { key, event: Cow::Borrowed(event), gone: true }
     }
 }
 
@@ -230,11 +208,7 @@ fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec
     let mut items: Vec<Item<'_>> = agenda
         .occurrences(place, from, to)
         .into_iter()
-        .map(|it| Item {
-            key: key_of(&it, question),
-            event: it.event,
-            gone: false,
-        })
+        .map(|it| Item { key: key_of(&it, question), event: it.event, gone: false })
         .collect();
     if question.tells_gone() {
         let gone = agenda.events_of(place).filter(|(_, event)| {
@@ -272,11 +246,7 @@ fn masters<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<Ite
                 Some(_) => event.updated.as_nanosecond(),
                 None => wide(place),
             };
-            items.push(Item {
-                key,
-                event: Cow::Borrowed(event),
-                gone: false,
-            });
+            items.push(Item { key, event: Cow::Borrowed(event), gone: false });
         }
     }
     items
@@ -294,17 +264,9 @@ fn changed<'a>(agenda: &'a Agenda, place: usize, mark: u64, question: &Question)
         if series {
             // What stands for an occurrence has its own mark.
             let all = agenda.expanded(place, from, to);
-            items.extend(all.into_iter().map(|it| Item {
-                key,
-                gone: event.gone,
-                event: it.event,
-            }));
+            items.extend(all.into_iter().map(|it| Item { key, gone: event.gone, event: it.event }));
         } else {
-            items.push(Item {
-                key,
-                event: Cow::Borrowed(event),
-                gone: event.gone,
-            });
+            items.push(Item { key, event: Cow::Borrowed(event), gone: event.gone });
         }
     }
     items

@@ -50,12 +50,7 @@ pub(super) fn entry(calendar: &Calendar) -> Value {
     put("accessRole", role(calendar.access).into());
     put("defaultReminders", default_reminders(calendar));
     if calendar.main {
-        let kinds = [
-            "eventCreation",
-            "eventChange",
-            "eventCancellation",
-            "eventResponse",
-        ];
+        let kinds = ["eventCreation", "eventChange", "eventCancellation", "eventResponse"];
         let all = kinds.map(|kind| json!({ "type": kind, "method": "email" }));
         put("notificationSettings", json!({ "notifications": all }));
         put("primary", true.into());
@@ -142,12 +137,7 @@ pub(super) fn entries(
         .filter(|calendar| rank(calendar.access) >= least)
         .filter(|calendar| since.is_none_or(|mark| calendar.mark > mark))
         .collect();
-    let items: Vec<Value> = all
-        .iter()
-        .skip(skip)
-        .take(rows)
-        .map(|it| entry(it))
-        .collect();
+    let items: Vec<Value> = all.iter().skip(skip).take(rows).map(|it| entry(it)).collect();
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("kind", "calendar#calendarList".into());

@@ -86,12 +86,7 @@ pub(super) fn page<'a>(
         let text = format!("{}|{mark}|{}", last.key, last.event.id);
         URL_SAFE_NO_PAD.encode([digest.as_slice(), text.as_bytes()].concat())
     });
-    Ok(Page {
-        items,
-        next,
-        mark,
-        sync: None,
-    })
+    Ok(Page { items, next, mark, sync: None })
 }
 
 /// What a page token says, if it belongs to the question.

@@ -95,10 +95,7 @@ pub(super) fn attendees(
 /// Keeps what somebody wrote with their answer.
 fn comment(event: &mut Event, address: &str, comment: Option<&str>) {
     let comment = comment.filter(|comment| !comment.is_empty());
-    let known = event
-        .replies
-        .iter_mut()
-        .find(|it| same(&it.address, address));
+    let known = event.replies.iter_mut().find(|it| same(&it.address, address));
     match (known, comment) {
         (Some(known), comment) => known.comment = comment.map(str::to_owned),
         (None, Some(comment)) => event.replies.push(Reply {
@@ -157,10 +154,7 @@ pub(super) fn conference(
     let Some(wish) = data.get("createRequest").filter(|wish| wish.is_object()) else {
         return Err(bad_value(KEY));
     };
-    let id = wish
-        .get("requestId")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let id = wish.get("requestId").and_then(Value::as_str).unwrap_or_default();
     if id.is_empty() {
         return Err(bad_value("conferenceData.createRequest.requestId"));
     }
@@ -193,10 +187,7 @@ pub(super) fn conference(
 /// A code as Meet's are: three, four and three letters.
 fn meet_code(seed: &str) -> String {
     let digest = Sha256::digest(seed);
-    let letters = digest
-        .iter()
-        .take(10)
-        .map(|byte| char::from(b'a' + byte % 26));
+    let letters = digest.iter().take(10).map(|byte| char::from(b'a' + byte % 26));
     let mut code = String::new();
     for (place, letter) in letters.enumerate() {
         if place == 3 || place == 7 {
@@ -254,9 +245,7 @@ pub(super) fn properties(
         Some(_) => return Err(bad_value(PROPERTIES)),
     };
     for (key, all) in both {
-        let texts = all
-            .as_object()
-            .filter(|all| all.values().all(Value::is_string));
+        let texts = all.as_object().filter(|all| all.values().all(Value::is_string));
         let into = match (key.as_str(), texts) {
             ("private", Some(_)) => &mut *private,
             ("shared", Some(_)) => &mut *own,
@@ -286,18 +275,9 @@ pub(super) fn status_event(
     let faults = [
         (!reading.calendar.main, "can only be on a primary calendar."),
         (!event.guests.is_empty(), "cannot have attendees."),
-        (
-            !place && event.start.when().is_day(),
-            "cannot be an all-day event.",
-        ),
-        (
-            !place && free,
-            "must have a transparency setting of opaque.",
-        ),
-        (
-            place && !free,
-            "must have a transparency setting of transparent.",
-        ),
+        (!place && event.start.when().is_day(), "cannot be an all-day event."),
+        (!place && free, "must have a transparency setting of opaque."),
+        (place && !free, "must have a transparency setting of transparent."),
         (
             place && event.visibility != Visibility::Public,
             "must have a visibility setting of public.",
@@ -317,9 +297,9 @@ pub(super) fn status_event(
             Ok(())
         }
         Some(Value::Null) | None if !place => Ok(()),
-        Some(Value::Null) | None => Err(refuse::required(
-            "A working location event must have working location properties.",
-        )),
+        Some(Value::Null) | None => {
+            Err(refuse::required("A working location event must have working location properties."))
+        }
         Some(_) => Err(bad_value(key)),
     }
 }

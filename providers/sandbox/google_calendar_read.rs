@@ -53,9 +53,7 @@ pub(super) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, A
     let Value::Object(body) = value else {
         return Err(refuse::unparsed());
     };
-    let unknown = body
-        .keys()
-        .find(|key| !shape.0.iter().any(|(known, _)| known == key));
+    let unknown = body.keys().find(|key| !shape.0.iter().any(|(known, _)| known == key));
     match unknown {
         Some(name) => Err(refuse::invalid(&format!(
             "Invalid JSON payload received. Unknown name \"{name}\": Cannot find field."
@@ -229,9 +227,7 @@ fn recurrence(
     event.repeat = match recurs {
         false => None,
         true if event.instead_of.is_some() => {
-            return Err(refuse::invalid(
-                "An instance cannot have a recurrence of its own.",
-            ));
+            return Err(refuse::invalid("An instance cannot have a recurrence of its own."));
         }
         true => Some(repeat(&lines, &event.start, reading)?),
     };
@@ -344,9 +340,7 @@ pub(super) fn rfc3339(text: &str) -> Option<Timestamp> {
 }
 
 fn seconds(at: Timestamp) -> Timestamp {
-    let whole = TimestampRound::new()
-        .smallest(Unit::Second)
-        .mode(RoundMode::Floor);
+    let whole = TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Floor);
     at.round(whole).unwrap_or(at)
 }
 

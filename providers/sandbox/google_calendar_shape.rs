@@ -7,12 +7,8 @@ static REMINDER: Shape = Shape(&[("method", None), ("minutes", None)]);
 
 static TIME: Shape = Shape(&[("date", None), ("dateTime", None), ("timeZone", None)]);
 
-static PERSON: Shape = Shape(&[
-    ("id", None),
-    ("email", None),
-    ("displayName", None),
-    ("self", None),
-]);
+static PERSON: Shape =
+    Shape(&[("id", None), ("email", None), ("displayName", None), ("self", None)]);
 
 static KEY: Shape = Shape(&[("type", None)]);
 
@@ -40,14 +36,7 @@ static CONFERENCE: Shape = Shape(&[
             ("regionCode", None),
         ])),
     ),
-    (
-        "conferenceSolution",
-        Some(&Shape(&[
-            ("key", Some(&KEY)),
-            ("name", None),
-            ("iconUri", None),
-        ])),
-    ),
+    ("conferenceSolution", Some(&Shape(&[("key", Some(&KEY)), ("name", None), ("iconUri", None)]))),
     ("conferenceId", None),
     ("signature", None),
     ("notes", None),
@@ -97,10 +86,7 @@ pub(super) static EVENT: Shape = Shape(&[
         ])),
     ),
     ("attendeesOmitted", None),
-    (
-        "extendedProperties",
-        Some(&Shape(&[("private", None), ("shared", None)])),
-    ),
+    ("extendedProperties", Some(&Shape(&[("private", None), ("shared", None)]))),
     ("hangoutLink", None),
     ("conferenceData", Some(&CONFERENCE)),
     ("gadget", None),
@@ -110,13 +96,7 @@ pub(super) static EVENT: Shape = Shape(&[
     ("guestsCanSeeOtherGuests", None),
     ("privateCopy", None),
     ("locked", None),
-    (
-        "reminders",
-        Some(&Shape(&[
-            ("useDefault", None),
-            ("overrides", Some(&REMINDER)),
-        ])),
-    ),
+    ("reminders", Some(&Shape(&[("useDefault", None), ("overrides", Some(&REMINDER))]))),
     ("source", Some(&Shape(&[("url", None), ("title", None)]))),
     ("attachments", None),
     ("birthdayProperties", None),
@@ -179,10 +159,7 @@ pub(super) static ENTRY: Shape = Shape(&[
     ("defaultReminders", Some(&REMINDER)),
     (
         "notificationSettings",
-        Some(&Shape(&[(
-            "notifications",
-            Some(&Shape(&[("type", None), ("method", None)])),
-        )])),
+        Some(&Shape(&[("notifications", Some(&Shape(&[("type", None), ("method", None)])))])),
     ),
     ("primary", None),
     ("deleted", None),
@@ -200,12 +177,8 @@ pub(super) static ENTRIES: Shape = Shape(&[
 ]);
 
 /// The type of a setting.
-pub(super) static SETTING: Shape = Shape(&[
-    ("kind", None),
-    ("etag", None),
-    ("id", None),
-    ("value", None),
-]);
+pub(super) static SETTING: Shape =
+    Shape(&[("kind", None), ("etag", None), ("id", None), ("value", None)]);
 
 /// The type of the list of settings.
 pub(super) static SETTINGS: Shape = Shape(&[
@@ -217,12 +190,8 @@ pub(super) static SETTINGS: Shape = Shape(&[
 ]);
 
 /// The type of the colours; below, its keys are numbers.
-pub(super) static COLOURS: Shape = Shape(&[
-    ("kind", None),
-    ("updated", None),
-    ("calendar", None),
-    ("event", None),
-]);
+pub(super) static COLOURS: Shape =
+    Shape(&[("kind", None), ("updated", None), ("calendar", None), ("event", None)]);
 
 /// The type of busy times; below, its keys are ids.
 pub(super) static BUSY: Shape = Shape(&[
@@ -286,11 +255,8 @@ pub(super) const WRITE: &[&str] = &[
 ];
 
 /// Parameters of taking an event over from elsewhere.
-pub(super) const IMPORT: &[&str] = &[
-    "conferenceDataVersion",
-    "eventLabelVersion",
-    "supportsAttachments",
-];
+pub(super) const IMPORT: &[&str] =
+    &["conferenceDataVersion", "eventLabelVersion", "supportsAttachments"];
 
 /// Parameters of deleting an event.
 pub(super) const DELETE: &[&str] = &["sendNotifications", "sendUpdates"];
@@ -321,12 +287,8 @@ pub(super) const READ_EVENTS: &[&str] = &[
 ];
 
 /// Scopes that let events be written.
-pub(super) const WRITE_EVENTS: &[&str] = &[
-    "calendar",
-    "calendar.app.created",
-    "calendar.events",
-    "calendar.events.owned",
-];
+pub(super) const WRITE_EVENTS: &[&str] =
+    &["calendar", "calendar.app.created", "calendar.events", "calendar.events.owned"];
 
 /// Scopes that let calendars be read.
 pub(super) const READ_CALENDARS: &[&str] = &[
@@ -351,20 +313,12 @@ pub(super) const READ_ENTRIES: &[&str] = &[
 ];
 
 /// Scopes that let settings be read.
-pub(super) const READ_SETTINGS: &[&str] = &[
-    "calendar",
-    "calendar.readonly",
-    "calendar.settings",
-    "calendar.settings.readonly",
-];
+pub(super) const READ_SETTINGS: &[&str] =
+    &["calendar", "calendar.readonly", "calendar.settings", "calendar.settings.readonly"];
 
 /// Scopes that let busy times be read.
-pub(super) const READ_BUSY: &[&str] = &[
-    "calendar",
-    "calendar.readonly",
-    "calendar.freebusy",
-    "calendar.events.freebusy",
-];
+pub(super) const READ_BUSY: &[&str] =
+    &["calendar", "calendar.readonly", "calendar.freebusy", "calendar.events.freebusy"];
 
 /// Scopes that let colours be read.
 pub(super) const READ_COLOURS: &[&str] = &[

@@ -81,10 +81,8 @@ impl Write<'_> {
         let uid = text(&body, "iCalUID")?.filter(|uid| !uid.is_empty());
         let uid = uid.ok_or_else(|| refuse::required("Missing required field: iCalUID"))?;
         let copies = self.agenda.with_uid(&uid);
-        let here: Vec<usize> = copies
-            .filter(|(_, it)| it.calendar == self.at)
-            .map(|(place, _)| place)
-            .collect();
+        let here: Vec<usize> =
+            copies.filter(|(_, it)| it.calendar == self.at).map(|(place, _)| place).collect();
         let of = |agenda: &Agenda, original: Option<When>| {
             let same = |place: &&usize| {
                 let event = agenda.event(**place);
@@ -221,10 +219,7 @@ impl Write<'_> {
         }
         if new.gone {
             let view = self.view()?;
-            let gone = Event {
-                gone: true,
-                ..old.clone()
-            };
+            let gone = Event { gone: true, ..old.clone() };
             let gone = view.event(&gone);
             self.remove(&target, tell);
             return Ok(gone);
@@ -234,10 +229,9 @@ impl Write<'_> {
         }
         let place = match target.place {
             Place::Event(place) => place,
-            Place::Occurrence(series, original) => self
-                .agenda
-                .exception(series, original)
-                .ok_or_else(refuse::not_found)?,
+            Place::Occurrence(series, original) => {
+                self.agenda.exception(series, original).ok_or_else(refuse::not_found)?
+            }
         };
         match mine {
             true => self.agenda.change(place, tell, |event| become_(event, new)),
@@ -273,12 +267,7 @@ impl Write<'_> {
         if said(&old) != (answer, comment.clone())
             && let Some(answer) = answer
         {
-            let reply = Reply {
-                address: owner,
-                at: Timestamp::now(),
-                comment,
-                proposed: None,
-            };
+            let reply = Reply { address: owner, at: Timestamp::now(), comment, proposed: None };
             self.agenda.answer(place, answer, Some(reply), true);
         }
     }
@@ -329,10 +318,8 @@ impl Write<'_> {
                 event: event.ok_or_else(refuse::not_found)?,
             });
         }
-        let (series, original) = self
-            .agenda
-            .series_of(self.at, id)
-            .ok_or_else(refuse::not_found)?;
+        let (series, original) =
+            self.agenda.series_of(self.at, id).ok_or_else(refuse::not_found)?;
         let found = self.agenda.occurrence(series, original);
         Ok(Target {
             place: Place::Occurrence(series, original),
@@ -357,9 +344,7 @@ impl Write<'_> {
         Ok(Reading {
             calendar: &self.calendar,
             conference: version,
-            attachments: self
-                .params
-                .flag("supportsAttachments", "supportsAttachments")?,
+            attachments: self.params.flag("supportsAttachments", "supportsAttachments")?,
             new,
             import,
         })
@@ -451,7 +436,5 @@ fn become_(event: &mut Event, new: Event) {
 /// True for an id that a client may choose: base32hex in lower case.
 fn is_id(id: &str) -> bool {
     (5..=1024).contains(&id.len())
-        && id
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'v'))
+        && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'v'))
 }

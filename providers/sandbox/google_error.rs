@@ -49,12 +49,7 @@ fn merge(into: &mut Value, from: Value) {
 
 /// 400: an argument that is no good.
 pub(super) fn invalid(message: &str) -> Answer {
-    error(
-        StatusCode::BAD_REQUEST,
-        "INVALID_ARGUMENT",
-        "invalidArgument",
-        message,
-    )
+    error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument", message)
 }
 
 /// 400: a query parameter that the method does not have.
@@ -80,22 +75,12 @@ pub(super) fn unknown_field(at: &str, name: &str) -> Answer {
 
 /// 400: a body that is not understood.
 pub(super) fn parse_error(message: &str) -> Answer {
-    error(
-        StatusCode::BAD_REQUEST,
-        "INVALID_ARGUMENT",
-        "parseError",
-        message,
-    )
+    error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "parseError", message)
 }
 
 /// 400: something that the state of things does not allow.
 pub(super) fn failed_precondition(message: &str) -> Answer {
-    error(
-        StatusCode::BAD_REQUEST,
-        "FAILED_PRECONDITION",
-        "failedPrecondition",
-        message,
-    )
+    error(StatusCode::BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition", message)
 }
 
 /// 409: something of that name is there already.
@@ -105,10 +90,7 @@ pub(super) fn conflict(message: &str) -> Answer {
 
 /// 400: a query parameter whose value is not of the parameter's type.
 pub(super) fn invalid_value(field: &str, kind: &str, value: &str) -> Answer {
-    bad_field(
-        field,
-        &format!("Invalid value at '{field}' ({kind}), \"{value}\""),
-    )
+    bad_field(field, &format!("Invalid value at '{field}' ({kind}), \"{value}\""))
 }
 
 /// 400 with the details that Google's front end adds for a field.
@@ -185,32 +167,17 @@ pub(super) fn insufficient_scopes(service: &str) -> Answer {
 
 /// 403: refused for a reason told in `message`.
 pub(super) fn forbidden(message: &str) -> Answer {
-    error(
-        StatusCode::FORBIDDEN,
-        "PERMISSION_DENIED",
-        "forbidden",
-        message,
-    )
+    error(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "forbidden", message)
 }
 
 /// 404: a well-formed id of nothing.
 pub(super) fn not_found() -> Answer {
-    error(
-        StatusCode::NOT_FOUND,
-        "NOT_FOUND",
-        "notFound",
-        "Requested entity was not found.",
-    )
+    error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.")
 }
 
 /// 404: a path or method that the API does not have.
 pub(super) fn no_method() -> Answer {
-    error(
-        StatusCode::NOT_FOUND,
-        "NOT_FOUND",
-        "notFound",
-        "Method not found.",
-    )
+    error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Method not found.")
 }
 
 /// 413: a request body over the cap, in bytes.
@@ -225,10 +192,7 @@ pub(super) fn too_large(most: usize) -> Answer {
 
 /// 403: a `Host` that is not this machine.
 pub(super) fn not_local() -> Answer {
-    page(
-        StatusCode::FORBIDDEN,
-        "The sandbox answers to 127.0.0.1 and localhost only.",
-    )
+    page(StatusCode::FORBIDDEN, "The sandbox answers to 127.0.0.1 and localhost only.")
 }
 
 /// 404 outside the APIs.
@@ -249,11 +213,9 @@ pub(super) fn fault(fault: Fault) -> Answer {
             limited(StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message)
                 .with("retry-after", "1")
         }
-        Fault::Forbidden => limited(
-            StatusCode::FORBIDDEN,
-            "PERMISSION_DENIED",
-            "Rate Limit Exceeded",
-        ),
+        Fault::Forbidden => {
+            limited(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "Rate Limit Exceeded")
+        }
         Fault::Server => error(
             StatusCode::INTERNAL_SERVER_ERROR,
             "INTERNAL",

@@ -48,16 +48,9 @@ impl<'a> Params<'a> {
         }
         let mut params = Self { pairs, mask: None };
         if let Some(alt) = params.one("alt").filter(|alt| *alt != "json") {
-            return Err(google_error::invalid_value(
-                "alt",
-                "type.googleapis.com/Alt",
-                alt,
-            ));
+            return Err(google_error::invalid_value("alt", "type.googleapis.com/Alt", alt));
         }
-        let mask = params
-            .one("fields")
-            .map(|text| Mask::parse(text, shape))
-            .transpose();
+        let mask = params.one("fields").map(|text| Mask::parse(text, shape)).transpose();
         params.mask = mask.map_err(|selection| google_error::invalid_fields(&selection))?;
         Ok(params)
     }
@@ -78,9 +71,8 @@ impl<'a> Params<'a> {
         let Some(value) = self.one(name) else {
             return Ok(None);
         };
-        let number: u32 = value
-            .parse()
-            .map_err(|_| google_error::invalid_value(field, "TYPE_UINT32", value))?;
+        let number: u32 =
+            value.parse().map_err(|_| google_error::invalid_value(field, "TYPE_UINT32", value))?;
         Ok(usize::try_from(number).ok().filter(|number| *number > 0))
     }
 

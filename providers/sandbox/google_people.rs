@@ -65,12 +65,7 @@ const PERSON_FIELDS: [&str; 28] = [
 /// The fields of another contact that may be asked for.
 const OTHER_FIELDS: [&str; 4] = ["emailAddresses", "metadata", "names", "phoneNumbers"];
 
-static SOURCE: Shape = Shape(&[
-    ("type", None),
-    ("id", None),
-    ("etag", None),
-    ("updateTime", None),
-]);
+static SOURCE: Shape = Shape(&[("type", None), ("id", None), ("etag", None), ("updateTime", None)]);
 
 static FIELD_METADATA: Shape = Shape(&[
     ("primary", None),
@@ -101,10 +96,7 @@ static EMAIL: Shape = Shape(&[
 pub(super) static PERSON: Shape = Shape(&[
     ("resourceName", None),
     ("etag", None),
-    (
-        "metadata",
-        Some(&Shape(&[("sources", Some(&SOURCE)), ("objectType", None)])),
-    ),
+    ("metadata", Some(&Shape(&[("sources", Some(&SOURCE)), ("objectType", None)]))),
     ("names", Some(&NAME)),
     ("emailAddresses", Some(&EMAIL)),
     ("phoneNumbers", None),
@@ -263,19 +255,16 @@ pub(super) fn mask<'a>(
         "Valid paths are documented at https://developers.google.com/people/api/rest/v1/{}.",
         kind.page(list)
     );
-    let text = params
-        .all(name)
-        .find(|text| !text.is_empty())
-        .ok_or_else(|| {
-            google_error::invalid(&match list {
-                true => format!(
-                    "{name} mask is required. Please specify one or more valid paths. {where_}"
-                ),
-                false => {
-                    format!("{field} is required. Please specify one or more valid paths. {where_}")
-                }
-            })
-        })?;
+    let text = params.all(name).find(|text| !text.is_empty()).ok_or_else(|| {
+        google_error::invalid(&match list {
+            true => {
+                format!("{name} mask is required. Please specify one or more valid paths. {where_}")
+            }
+            false => {
+                format!("{field} is required. Please specify one or more valid paths. {where_}")
+            }
+        })
+    })?;
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
     let wrong = fields.iter().find(|path| {
         // A path may reach further down; its first step decides here.
@@ -283,9 +272,9 @@ pub(super) fn mask<'a>(
         !kind.fields().contains(&first)
     });
     match wrong {
-        Some(path) => Err(google_error::invalid(&format!(
-            "Invalid {name} mask path: \"{path}\". {where_}"
-        ))),
+        Some(path) => {
+            Err(google_error::invalid(&format!("Invalid {name} mask path: \"{path}\". {where_}")))
+        }
         None => Ok(fields),
     }
 }
@@ -326,10 +315,7 @@ pub(super) fn resource(
         if has("names") && !person.name.is_empty() {
             let mut name = name(&person.name, &metadata);
             if let (Value::Object(name), Some(contact)) = (&mut name, contact) {
-                let parts = [
-                    ("givenName", &contact.given),
-                    ("familyName", &contact.family),
-                ];
+                let parts = [("givenName", &contact.given), ("familyName", &contact.family)];
                 for (key, part) in parts {
                     match part.is_empty() {
                         true => name.remove(key),

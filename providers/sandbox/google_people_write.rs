@@ -21,13 +21,8 @@ use super::state::State;
 const SERVICE: &str = "people.googleapis.com";
 
 /// The fields that can be written; only those that the sandbox keeps.
-const WRITTEN: [&str; 5] = [
-    "names",
-    "emailAddresses",
-    "phoneNumbers",
-    "organizations",
-    "biographies",
-];
+const WRITTEN: [&str; 5] =
+    ["names", "emailAddresses", "phoneNumbers", "organizations", "biographies"];
 
 /// Fields that are kept as they are sent.
 const KEPT: [&str; 3] = ["phoneNumbers", "organizations", "biographies"];
@@ -92,13 +87,7 @@ pub(super) fn carry_out(state: &State, request: &Request, call: &Call) -> Result
             fields.push("metadata");
             fields
         }
-        _ => google_people::mask(
-            &params,
-            "personFields",
-            "person_fields",
-            Kind::Contacts,
-            true,
-        )?,
+        _ => google_people::mask(&params, "personFields", "person_fields", Kind::Contacts, true)?,
     };
     let (person, contact) = find(state, mailbox, id)?;
     let entry = google_people::resource(&person, contact.as_ref(), Kind::Contacts, &fields);

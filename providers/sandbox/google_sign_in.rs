@@ -46,9 +46,7 @@ pub(super) fn bearer<'a>(
         .access(token)
         .filter(|access| access.issuer == Issuer::Google)
         .ok_or_else(google_error::unauthenticated)?;
-    let mailbox = state
-        .mailbox(&access.mailbox)
-        .ok_or_else(google_error::unauthenticated)?;
+    let mailbox = state.mailbox(&access.mailbox).ok_or_else(google_error::unauthenticated)?;
     Ok((mailbox, access))
 }
 
@@ -73,12 +71,7 @@ fn ask(state: &State, request: &Request) -> Answer {
 fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
     let need = |name: &str| {
         let value = request.param(name).filter(|value| !value.is_empty());
-        value.ok_or_else(|| {
-            (
-                "invalid_request",
-                format!("Required parameter is missing: {name}"),
-            )
-        })
+        value.ok_or_else(|| ("invalid_request", format!("Required parameter is missing: {name}")))
     };
     let client_id = need("client_id")?;
     let redirect_uri = need("redirect_uri")?;
@@ -89,30 +82,18 @@ fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
         ));
     }
     if need("response_type")? != "code" {
-        return Err((
-            "unsupported_response_type",
-            "response_type must be code".to_owned(),
-        ));
+        return Err(("unsupported_response_type", "response_type must be code".to_owned()));
     }
     let scope = need("scope")?;
     if let Some(unknown) = scope.split_whitespace().find(|scope| !is_scope(scope)) {
-        return Err((
-            "invalid_scope",
-            format!("Some requested scopes were invalid: {unknown}"),
-        ));
+        return Err(("invalid_scope", format!("Some requested scopes were invalid: {unknown}")));
     }
     let challenge = need("code_challenge")?;
     if need("code_challenge_method")? != "S256" {
-        return Err((
-            "invalid_request",
-            "code_challenge_method must be S256".to_owned(),
-        ));
+        return Err(("invalid_request", "code_challenge_method must be S256".to_owned()));
     }
     if challenge.len() != oauth::CHALLENGE {
-        return Err((
-            "invalid_request",
-            "code_challenge is no S256 challenge".to_owned(),
-        ));
+        return Err(("invalid_request", "code_challenge is no S256 challenge".to_owned()));
     }
     Ok(Wish {
         issuer: Issuer::Google,
@@ -135,9 +116,7 @@ fn is_scope(scope: &str) -> bool {
 /// Takes the consent page's form.
 fn consent(state: &State, request: &Request) -> Answer {
     let form = request.form();
-    let wish = state
-        .sign_in()
-        .take(Issuer::Google, field(&form, "request").unwrap_or_default());
+    let wish = state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
     let Some(wish) = wish else {
         return google_error::refused(
             "invalid_request",
@@ -156,20 +135,16 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
     let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
     let scope = wish.scope.clone();
     match state.sign_in().issue_code(wish, mailbox) {
-        Ok(code) => back(
-            &redirect_uri,
-            &[("state", &its_state), ("code", &code), ("scope", &scope)],
-        ),
+        Ok(code) => {
+            back(&redirect_uri, &[("state", &its_state), ("code", &code), ("scope", &scope)])
+        }
         Err(error) => google_error::refused("server_error", error.message()),
     }
 }
 
 /// Sends the browser back with the refusal.
 fn deny(wish: &Wish) -> Answer {
-    back(
-        &wish.redirect_uri,
-        &[("error", "access_denied"), ("state", &wish.state)],
-    )
+    back(&wish.redirect_uri, &[("error", "access_denied"), ("state", &wish.state)])
 }
 
 /// Redirects to the client.
@@ -190,10 +165,7 @@ fn token(state: &State, request: &Request) -> Answer {
     match field(&form, "grant_type") {
         Some("authorization_code") => by_code(state, &form, &client),
         Some("refresh_token") => by_refresh_token(state, &form, &client),
-        Some(other) => bad(
-            "unsupported_grant_type",
-            &format!("Invalid grant_type: {other}"),
-        ),
+        Some(other) => bad("unsupported_grant_type", &format!("Invalid grant_type: {other}")),
         None => missing("grant_type"),
     }
 }
@@ -212,11 +184,7 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
         return bad("invalid_grant", "Malformed auth code.");
     };
     if wish.client_id != client {
-        return refusal(
-            StatusCode::UNAUTHORIZED,
-            "unauthorized_client",
-            "Unauthorized",
-        );
+        return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
     }
     if wish.redirect_uri != redirect_uri {
         return bad("redirect_uri_mismatch", "Bad Request");
@@ -242,11 +210,7 @@ fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> A
     let mut sign_in = state.sign_in();
     match sign_in.standing(Issuer::Google, token) {
         Standing::Good { client_id, .. } if client_id != client => {
-            return refusal(
-                StatusCode::UNAUTHORIZED,
-                "unauthorized_client",
-                "Unauthorized",
-            );
+            return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
         }
         Standing::Good { .. } => {}
         Standing::Unknown | Standing::Rotated | Standing::Revoked => {
@@ -279,18 +243,13 @@ fn basic_user(request: &Request) -> Option<String> {
     let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
     let (user, _) = decoded.split_once(':')?;
     // RFC 6749 (2.3.1) has both parts form-encoded first.
-    let plain = percent_encoding::percent_decode_str(user)
-        .decode_utf8()
-        .ok()?;
+    let plain = percent_encoding::percent_decode_str(user).decode_utf8().ok()?;
     Some(plain.into_owned())
 }
 
 /// An error of the token endpoint (RFC 6749, 5.2).
 fn refusal(status: StatusCode, error: &str, description: &str) -> Answer {
-    json_answer(
-        status,
-        &json!({ "error": error, "error_description": description }),
-    )
+    json_answer(status, &json!({ "error": error, "error_description": description }))
 }
 
 /// The commonest kind, 400.
@@ -300,10 +259,7 @@ fn bad(error: &str, description: &str) -> Answer {
 
 /// 400 for a field that is not there.
 fn missing(name: &str) -> Answer {
-    bad(
-        "invalid_request",
-        &format!("Required parameter is missing: {name}"),
-    )
+    bad("invalid_request", &format!("Required parameter is missing: {name}"))
 }
 
 /// 500, should the machine have no random numbers to give.

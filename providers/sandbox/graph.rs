@@ -49,14 +49,7 @@ const MESSAGES: &[&str] = &[
 ];
 
 /// The options of other lists.
-const LIST: &[&str] = &[
-    "$select",
-    "$top",
-    "$skip",
-    "$count",
-    "$filter",
-    "$skiptoken",
-];
+const LIST: &[&str] = &["$select", "$top", "$skip", "$count", "$filter", "$skiptoken"];
 
 /// A method of the API, with the ids of its path.
 pub(super) enum Call<'a> {
@@ -91,10 +84,9 @@ impl<'a> Call<'a> {
         let call = match path {
             [] => Self::User,
             ["mailboxSettings"] => Self::Settings(None),
-            [
-                "mailboxSettings",
-                name @ ("timeZone" | "workingHours" | "language"),
-            ] => Self::Settings(Some(name)),
+            ["mailboxSettings", name @ ("timeZone" | "workingHours" | "language")] => {
+                Self::Settings(Some(name))
+            }
             ["outlook", zones] if graph_calendar_places::is_zones(zones) => Self::Zones(zones),
             ["outlook", "masterCategories"] => Self::Categories,
             ["outlook", "masterCategories", id] => Self::Category(id),
@@ -122,18 +114,12 @@ impl<'a> Call<'a> {
     fn permissions(&self) -> [&'static [&'static str]; 2] {
         match self {
             Self::User => [
-                &[
-                    "User.Read",
-                    "User.ReadWrite",
-                    "User.ReadBasic.All",
-                    "User.Read.All",
-                ],
+                &["User.Read", "User.ReadWrite", "User.ReadBasic.All", "User.Read.All"],
                 &["User.ReadBasic.All", "User.Read.All"],
             ],
-            Self::Zones(_) => [
-                &["User.Read", "User.ReadBasic.All"],
-                &["User.ReadBasic.All", "User.Read.All"],
-            ],
+            Self::Zones(_) => {
+                [&["User.Read", "User.ReadBasic.All"], &["User.ReadBasic.All", "User.Read.All"]]
+            }
             Self::Settings(_)
             | Self::Categories
             | Self::Category(_)
@@ -144,10 +130,9 @@ impl<'a> Call<'a> {
                 &["Contacts.Read.Shared", "Contacts.ReadWrite.Shared"],
             ],
             Self::People => [&["People.Read"], &[]],
-            Self::Folders(_) | Self::Folder(_) | Self::Messages(_) | Self::Message(..) => [
-                &["Mail.Read", "Mail.ReadWrite"],
-                &["Mail.Read.Shared", "Mail.ReadWrite.Shared"],
-            ],
+            Self::Folders(_) | Self::Folder(_) | Self::Messages(_) | Self::Message(..) => {
+                [&["Mail.Read", "Mail.ReadWrite"], &["Mail.Read.Shared", "Mail.ReadWrite.Shared"]]
+            }
         }
     }
 
@@ -205,20 +190,12 @@ pub(super) struct Reply {
 impl Reply {
     /// An answer with nothing special to it.
     pub fn of(body: Body) -> Self {
-        Self {
-            status: StatusCode::OK,
-            body,
-            location: None,
-            applied: Vec::new(),
-        }
+        Self { status: StatusCode::OK, body, location: None, applied: Vec::new() }
     }
 
     /// An answer that says no more than that all went well.
     pub fn done(status: StatusCode) -> Self {
-        Self {
-            status,
-            ..Self::of(Body::Nothing)
-        }
+        Self { status, ..Self::of(Body::Nothing) }
     }
 }
 
@@ -263,9 +240,7 @@ pub(super) fn enter<'a>(
     let Ok(access) = access(state, headers) else {
         return Ok(None);
     };
-    let user = path
-        .strip_prefix("/v1.0/users/")
-        .and_then(|rest| rest.split('/').next());
+    let user = path.strip_prefix("/v1.0/users/").and_then(|rest| rest.split('/').next());
     let user = user.map(|user| percent_decode_str(user).decode_utf8_lossy());
     let user = user.as_deref().and_then(|user| state.mailbox(user));
     let address = user.map_or(access.mailbox.as_str(), |mailbox| &mailbox.address);
@@ -352,10 +327,7 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
         epoch: state.graph.epoch(),
     };
     let body = asked.carry_out(&call, folder)?;
-    Ok(Reply {
-        applied: prefer.applied,
-        ..Reply::of(body)
-    })
+    Ok(Reply { applied: prefer.applied, ..Reply::of(body) })
 }
 
 /// Sends what is due, and lets rules look at what has come into a mailbox: in

@@ -79,10 +79,7 @@ impl Asked<'_> {
             Call::Folder(id) => {
                 options.check_select(&graph_folders::PROPERTIES, "mailFolder")?;
                 let folder = store.folder(id)?;
-                Ok(self.single(
-                    options.cut(graph_folders::json(store, &folder)),
-                    "mailFolders",
-                ))
+                Ok(self.single(options.cut(graph_folders::json(store, &folder)), "mailFolders"))
             }
             Call::Messages(folder) => {
                 let folder = folder.map(|id| store.folder(id)).transpose()?;
@@ -237,10 +234,7 @@ impl Asked<'_> {
     }
 
     fn user(&self, members: Map<String, Value>) -> Body {
-        let context = format!(
-            "{}/v1.0/$metadata#users/$entity",
-            graph_pages::base(self.request)
-        );
+        let context = format!("{}/v1.0/$metadata#users/$entity", graph_pages::base(self.request));
         with_context(context, members)
     }
 }

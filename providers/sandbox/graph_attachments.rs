@@ -159,10 +159,7 @@ fn attachment(
         "isInline": part.embedded,
     }));
     if part.is_letter() {
-        members.insert(
-            "@odata.type".to_owned(),
-            "#microsoft.graph.itemAttachment".into(),
-        );
+        members.insert("@odata.type".to_owned(), "#microsoft.graph.itemAttachment".into());
         // An item is no file: it has neither a media type nor bytes.
         members.shift_remove("@odata.mediaContentType");
         members.insert("contentType".to_owned(), Value::Null);
@@ -175,9 +172,9 @@ fn attachment(
         }
         let field = |name| head::find(&fields, name).map(|field| field.value());
         let value = match name {
-            "contentId" => field("Content-ID")
-                .map(|id| id.trim_matches(['<', '>']).to_owned())
-                .into(),
+            "contentId" => {
+                field("Content-ID").map(|id| id.trim_matches(['<', '>']).to_owned()).into()
+            }
             "contentLocation" => field("Content-Location").into(),
             _ => STANDARD.encode(&bytes).into(),
         };

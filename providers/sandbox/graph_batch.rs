@@ -45,10 +45,8 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refus
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
         return Err(unreadable("Two requests have the same id."));
     }
-    let mut responses: Vec<Value> = items
-        .into_iter()
-        .map(|item| response(state, request, item))
-        .collect();
+    let mut responses: Vec<Value> =
+        items.into_iter().map(|item| response(state, request, item)).collect();
     responses.reverse();
     Ok(Reply::of(Body::Json(json!({ "responses": responses }))))
 }
@@ -73,28 +71,15 @@ fn item(item: &Value) -> Result<Item, Refusal> {
     }
     let method = text("method").map(str::to_ascii_uppercase);
     let method = method.and_then(|name| Method::from_bytes(name.as_bytes()).ok());
-    let methods = [
-        Method::GET,
-        Method::POST,
-        Method::PATCH,
-        Method::PUT,
-        Method::DELETE,
-    ];
+    let methods = [Method::GET, Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
     let method = method.filter(|method| methods.contains(method));
     // What is searched for may hold an address; the path may not.
     let path = |url: &str| url.split('?').next().unwrap_or_default().to_owned();
     let url = text("url").filter(|url| !path(url).is_empty() && !path(url).contains("//"));
     let mut headers = HeaderMap::new();
-    for (name, value) in item
-        .get("headers")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    for (name, value) in item.get("headers").and_then(Value::as_object).into_iter().flatten() {
         let name = HeaderName::from_bytes(name.as_bytes()).ok();
-        let value = value
-            .as_str()
-            .and_then(|value| HeaderValue::from_str(value).ok());
+        let value = value.as_str().and_then(|value| HeaderValue::from_str(value).ok());
         let (name, value) = name.zip(value).ok_or_else(|| wrong("A header is none."))?;
         headers.insert(name, value);
     }
@@ -113,9 +98,7 @@ fn item(item: &Value) -> Result<Item, Refusal> {
     Ok(Item {
         id: id.to_owned(),
         method,
-        url: url
-            .ok_or_else(|| wrong("A request has no relative url."))?
-            .to_owned(),
+        url: url.ok_or_else(|| wrong("A request has no relative url."))?.to_owned(),
         body: body.map(|body| bytes(body, &headers)).unwrap_or_default(),
         headers,
     })
@@ -196,11 +179,7 @@ fn written(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut upper = true;
     for char in name.chars() {
-        out.push(if upper {
-            char.to_ascii_uppercase()
-        } else {
-            char
-        });
+        out.push(if upper { char.to_ascii_uppercase() } else { char });
         upper = char == '-';
     }
     out

@@ -120,23 +120,10 @@ impl<'a> Call<'a> {
     /// The options it takes.
     fn options(&self) -> &'static [&'static str] {
         match self {
-            Self::Calendars => &[
-                "$select",
-                "$top",
-                "$skip",
-                "$count",
-                "$skiptoken",
-                "$filter",
-            ],
-            Self::Events(_) | Self::View(_) | Self::Instances(..) => &[
-                "$select",
-                "$top",
-                "$skip",
-                "$count",
-                "$skiptoken",
-                "$filter",
-                "$orderby",
-            ],
+            Self::Calendars => &["$select", "$top", "$skip", "$count", "$skiptoken", "$filter"],
+            Self::Events(_) | Self::View(_) | Self::Instances(..) => {
+                &["$select", "$top", "$skip", "$count", "$skiptoken", "$filter", "$orderby"]
+            }
             Self::Calendar(_) | Self::Event(..) | Self::CalendarOf(_) => &["$select"],
             Self::Action(..) | Self::Schedules => &[],
             Self::Attachments(..) => &["$select", "$top", "$skip", "$skiptoken", "$count"],
@@ -179,16 +166,10 @@ pub(super) fn carry_out(
         epoch: state.graph.epoch(),
     };
     let mut agenda = state.agenda();
-    let mut desk = Desk {
-        asked: &asked,
-        agenda: &mut agenda,
-        zone: zone.unwrap_or_else(Zone::utc),
-    };
+    let mut desk =
+        Desk { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
     let reply = desk.carry_out(call)?;
-    Ok(Reply {
-        applied: prefer.applied,
-        ..reply
-    })
+    Ok(Reply { applied: prefer.applied, ..reply })
 }
 
 impl<'a> Desk<'a> {
@@ -331,9 +312,7 @@ impl<'a> Desk<'a> {
         let place = self.calendar_at(at)?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.main {
-            return Err(invalid_request(
-                "The default calendar of a mailbox can't be deleted.",
-            ));
+            return Err(invalid_request("The default calendar of a mailbox can't be deleted."));
         }
         if calendar.access != Access::Owner {
             return Err(denied());

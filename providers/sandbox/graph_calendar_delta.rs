@@ -69,10 +69,7 @@ fn series(
 ) -> Vec<Value> {
     let id = |original: Option<When>| {
         let immutable = desk.asked.prefer.immutable;
-        removed(
-            "event",
-            desk.ids().event(place, original.map(second), immutable),
-        )
+        removed("event", desk.ids().event(place, original.map(second), immutable))
     };
     let occurrences = desk.agenda.instances(place, from, to);
     if event.gone || occurrences.is_empty() {

@@ -27,9 +27,7 @@ pub(super) fn is_room(address: &str) -> bool {
 
 /// True for the segment of a path that lists the zones.
 pub(super) fn is_zones(segment: &str) -> bool {
-    segment
-        .strip_prefix(FUNCTION)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+    segment.strip_prefix(FUNCTION).is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
 }
 
 /// All zones, by the names of the standard that the path asks for.
@@ -51,15 +49,11 @@ pub(super) fn zones(asked: &Asked<'_>, segment: &str) -> Result<Body, Refusal> {
     } else if standard.eq_ignore_ascii_case("Iana") {
         iana_names().map(row).collect()
     } else {
-        return Err(bad_request(format!(
-            "The value '{standard}' is no time zone standard."
-        )));
+        return Err(bad_request(format!("The value '{standard}' is no time zone standard.")));
     };
     let base = graph_pages::base(asked.request);
     let context = format!("{base}/v1.0/$metadata#Collection(microsoft.graph.timeZoneInformation)");
-    Ok(Body::Json(
-        json!({ "@odata.context": context, "value": all }),
-    ))
+    Ok(Body::Json(json!({ "@odata.context": context, "value": all })))
 }
 
 /// The rooms of the tenant.
@@ -87,15 +81,10 @@ pub(super) fn rooms(asked: &Asked<'_>) -> Result<Body, Refusal> {
                 "address": { "street": "1 Quay", "city": "Example" },
                 "geoCoordinates": null,
             });
-            asked
-                .options
-                .cut(super::graph_people::object(members))
-                .into()
+            asked.options.cut(super::graph_people::object(members)).into()
         })
         .collect();
     let base = graph_pages::base(asked.request);
     let context = format!("{base}/v1.0/$metadata#places/microsoft.graph.room");
-    Ok(Body::Json(
-        json!({ "@odata.context": context, "value": rows }),
-    ))
+    Ok(Body::Json(json!({ "@odata.context": context, "value": rows })))
 }

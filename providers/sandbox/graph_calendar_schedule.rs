@@ -44,11 +44,8 @@ pub(super) fn schedules(desk: &Desk<'_>) -> Result<Reply, Refusal> {
         )));
     }
     let ask = ask(&body)?;
-    let rows: Vec<Value> = who
-        .iter()
-        .filter_map(Value::as_str)
-        .map(|address| schedule(desk, address, &ask))
-        .collect();
+    let rows: Vec<Value> =
+        who.iter().filter_map(Value::as_str).map(|address| schedule(desk, address, &ask)).collect();
     let base = graph_pages::base(desk.asked.request);
     let context = format!("{base}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
     Ok(Reply::of(Body::Json(json!({
@@ -110,9 +107,7 @@ fn schedule(desk: &Desk<'_>, address: &str, ask: &Ask) -> Value {
             (it.from, it.to, status, item)
         })
         .collect();
-    let spans = busy
-        .iter()
-        .map(|(from, to, status, _)| (*from, *to, *status));
+    let spans = busy.iter().map(|(from, to, status, _)| (*from, *to, *status));
     let view = merged(&spans.collect::<Vec<_>>(), ask);
     let items: Vec<Value> = busy.into_iter().map(|(.., item)| item).collect();
     json!({
@@ -142,10 +137,7 @@ fn item(
     let time = |at: Timestamp| json!({ "dateTime": zone.local(at), "timeZone": zone.name });
     let mut members = Map::new();
     if same(address, desk.owner()) {
-        let private = matches!(
-            event.visibility,
-            Visibility::Private | Visibility::Confidential
-        );
+        let private = matches!(event.visibility, Visibility::Private | Visibility::Confidential);
         members = object(json!({
             "isPrivate": private,
             "subject": event.title,
@@ -166,9 +158,7 @@ fn merged(spans: &[(Timestamp, Timestamp, &str)], ask: &Ask) -> String {
     while from < ask.to {
         let to = from.checked_add(length).unwrap_or(Timestamp::MAX);
         let to = to.min(ask.to);
-        let within = spans
-            .iter()
-            .filter(|(start, end, _)| *start < to && *end > from);
+        let within = spans.iter().filter(|(start, end, _)| *start < to && *end > from);
         let sign = within.map(|(_, _, status)| match *status {
             "tentative" => '1',
             "busy" => '2',

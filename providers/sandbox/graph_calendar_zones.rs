@@ -19,19 +19,13 @@ pub(super) struct Zone {
 impl Zone {
     /// UTC, which everything is told in unless another is asked for.
     pub fn utc() -> Self {
-        Self {
-            name: "UTC".to_owned(),
-            zone: TimeZone::UTC,
-        }
+        Self { name: "UTC".to_owned(), zone: TimeZone::UTC }
     }
 
     /// The zone of a name, Windows' or IANA's; others are refused.
     pub fn of(name: &str) -> Result<Self, Refusal> {
         let zone = find(name).ok_or_else(|| unknown_zone(name))?;
-        Ok(Self {
-            name: name.to_owned(),
-            zone,
-        })
+        Ok(Self { name: name.to_owned(), zone })
     }
 
     /// The local time of an instant, as it is written.
@@ -43,10 +37,7 @@ impl Zone {
 /// A local time, as Graph writes it: seven digits of a second.
 pub(super) fn written(local: DateTime) -> String {
     let hundred_nanoseconds = local.subsec_nanosecond() / 100;
-    format!(
-        "{}.{hundred_nanoseconds:07}",
-        local.strftime("%Y-%m-%dT%H:%M:%S")
-    )
+    format!("{}.{hundred_nanoseconds:07}", local.strftime("%Y-%m-%dT%H:%M:%S"))
 }
 
 /// The zone of a name.

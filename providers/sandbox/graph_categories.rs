@@ -85,11 +85,7 @@ pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
         return Err(invalid_property());
     }
     if let Some(colour) = members.get("color").and_then(Value::as_str) {
-        desk.with(|office| {
-            office
-                .colours
-                .insert(name.to_lowercase(), colour.to_owned())
-        });
+        desk.with(|office| office.colours.insert(name.to_lowercase(), colour.to_owned()));
     }
     told(desk, one(desk.store()?, id)?, StatusCode::OK)
 }
@@ -111,10 +107,7 @@ fn told(
     category: Map<String, Value>,
     status: StatusCode,
 ) -> Result<Reply, Refusal> {
-    let id = category
-        .get("id")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let id = category.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("{OF}('{id}')");
     desk.entity(category, OF, &path, status)
 }

@@ -17,13 +17,8 @@ use super::graph_store::Store;
 const MOST_ADDRESSES: usize = 3;
 
 /// What is only told.
-const READ_ONLY: [&str; 5] = [
-    "id",
-    "createdDateTime",
-    "lastModifiedDateTime",
-    "changeKey",
-    "parentFolderId",
-];
+const READ_ONLY: [&str; 5] =
+    ["id", "createdDateTime", "lastModifiedDateTime", "changeKey", "parentFolderId"];
 
 /// All contacts.
 pub(super) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
@@ -45,9 +40,7 @@ pub(super) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
 /// The contact of an id.
 pub(super) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Refusal> {
     let mut contacts = all(store).into_iter();
-    contacts
-        .find(|contact| id_of(contact) == id)
-        .ok_or_else(not_found)
+    contacts.find(|contact| id_of(contact) == id).ok_or_else(not_found)
 }
 
 fn id_of(contact: &Map<String, Value>) -> String {
@@ -131,11 +124,7 @@ fn changed(
     let time = graph_json::time(now());
     contact.insert("lastModifiedDateTime".to_owned(), time.into());
     contact.insert("changeKey".to_owned(), key.into());
-    desk.with(|office| {
-        office
-            .contacts
-            .insert(id_of(&contact), Some(contact.clone()))
-    });
+    desk.with(|office| office.contacts.insert(id_of(&contact), Some(contact.clone())));
     Ok(contact)
 }
 

@@ -58,10 +58,9 @@ impl<'a> Call<'a> {
                 &["Calendars.Read", "Calendars.ReadWrite"],
                 &["Calendars.Read.Shared", "Calendars.ReadWrite.Shared"],
             ],
-            Self::Messages(_) => [
-                &["Mail.Read", "Mail.ReadWrite"],
-                &["Mail.Read.Shared", "Mail.ReadWrite.Shared"],
-            ],
+            Self::Messages(_) => {
+                [&["Mail.Read", "Mail.ReadWrite"], &["Mail.Read.Shared", "Mail.ReadWrite.Shared"]]
+            }
         }
     }
 
@@ -69,14 +68,9 @@ impl<'a> Call<'a> {
     fn options(&self) -> &'static [&'static str] {
         match self {
             Self::View(_) => &["$deltatoken", "$skiptoken"],
-            Self::Messages(_) => &[
-                "$deltatoken",
-                "$skiptoken",
-                "$select",
-                "$top",
-                "$filter",
-                "$orderby",
-            ],
+            Self::Messages(_) => {
+                &["$deltatoken", "$skiptoken", "$select", "$top", "$filter", "$orderby"]
+            }
         }
     }
 }
@@ -139,14 +133,7 @@ pub(super) fn carry_out(
         Call::View(_) => agenda.mark,
         Call::Messages(_) => store.mailbox.history,
     };
-    let round = token.map_or(
-        Round {
-            since: 0,
-            until: now,
-            after: None,
-        },
-        |token| token.round(now),
-    );
+    let round = token.map_or(Round { since: 0, until: now, after: None }, |token| token.round(now));
     let top = options.top.or(prefer.page_size).unwrap_or(DEFAULT_TOP);
     let (kind, rows) = match call {
         Call::Messages(folder) => {
@@ -155,26 +142,18 @@ pub(super) fn carry_out(
             ("message", rows)
         }
         Call::View(at) => {
-            let desk = Desk {
-                asked: &asked,
-                agenda: &mut agenda,
-                zone: zone.unwrap_or_else(Zone::utc),
-            };
+            let desk =
+                Desk { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
             ("event", graph_calendar_delta::changes(&desk, at, &round)?)
         }
     };
     let body = page(state, &asked, &round, kind, rows, top);
-    Ok(Reply {
-        applied: prefer.applied,
-        ..Reply::of(body)
-    })
+    Ok(Reply { applied: prefer.applied, ..Reply::of(body) })
 }
 
 /// Refuses the options that a calendar's changes do not have.
 fn supported(request: &Request, call: Call<'_>) -> Result<(), Refusal> {
-    const REFUSED: [&str; 6] = [
-        "$select", "$filter", "$orderby", "$expand", "$search", "$top",
-    ];
+    const REFUSED: [&str; 6] = ["$select", "$filter", "$orderby", "$expand", "$search", "$top"];
     let mut names = request.query.iter().map(|(name, _)| name.as_str());
     match matches!(call, Call::View(_)) && names.any(|name| REFUSED.contains(&name)) {
         true => Err(Refusal::new(
@@ -214,18 +193,13 @@ fn page(
     rows: Vec<(Key, Value)>,
     top: usize,
 ) -> Body {
-    let mut left = rows
-        .into_iter()
-        .filter(|(key, _)| round.after.is_none_or(|after| *key > after))
-        .peekable();
+    let mut left =
+        rows.into_iter().filter(|(key, _)| round.after.is_none_or(|after| *key > after)).peekable();
     let page: Vec<(Key, Value)> = left.by_ref().take(top).collect();
     let last = page.last().map(|(key, _)| *key);
     let more = left.peek().is_some();
     let values: Vec<Value> = page.into_iter().map(|(_, row)| row).collect();
-    let round = Round {
-        after: last.filter(|_| more),
-        ..round.clone()
-    };
+    let round = Round { after: last.filter(|_| more), ..round.clone() };
     let token = Token {
         since: round.since,
         until: round.until,
@@ -282,12 +256,7 @@ impl Token {
             .flatten()
             .filter_map(|pair| Some((text(pair, 0)?, text(pair, 1)?)))
             .collect();
-        Ok(Self {
-            since,
-            until,
-            after,
-            query,
-        })
+        Ok(Self { since, until, after, query })
     }
 
     fn write(&self, state: &State, question: &str) -> String {
@@ -305,26 +274,14 @@ impl Token {
     /// The round that it stands for: the rest of its own, or the next.
     fn round(&self, now: u64) -> Round {
         match self.after {
-            Some(_) => Round {
-                since: self.since,
-                until: self.until,
-                after: self.after,
-            },
-            None => Round {
-                since: self.until,
-                until: now,
-                after: None,
-            },
+            Some(_) => Round { since: self.since, until: self.until, after: self.after },
+            None => Round { since: self.until, until: now, after: None },
         }
     }
 }
 
 fn malformed() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "SyncStateInvalid",
-        "The sync state is badly formed.",
-    )
+    Refusal::new(StatusCode::BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.")
 }
 
 /// What of a query stays the same from round to round.

@@ -105,11 +105,7 @@ pub(super) fn mime(desk: &Desk<'_>) -> Result<Option<Vec<u8>>, Refusal> {
         )
     };
     let body = &desk.request.body;
-    let text: Vec<u8> = body
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
+    let text: Vec<u8> = body.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let raw = STANDARD.decode(text).map_err(|_| wrong())?;
     let raw = letter::wire_form(&raw);
     match letter::facts(&raw, Some(0)) {
@@ -140,12 +136,7 @@ pub(super) fn entry(
     let raw: Arc<[u8]> = raw.into();
     let wrong = |_| bad_request("The message can't be read.");
     let facts = facts_at(&raw, desk.state.tick()).map_err(wrong)?;
-    Ok(Entry {
-        raw,
-        facts,
-        labels,
-        thread,
-    })
+    Ok(Entry { raw, facts, labels, thread })
 }
 
 /// Writes a draft anew in its place.
@@ -207,12 +198,9 @@ pub(super) fn arrange(
         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
         labels = graph_flag::categorised(desk, &labels, &names)?;
     }
-    let properties = members
-        .get("singleValueExtendedProperties")
-        .and_then(Value::as_array);
-    let noted = ["importance", "inferenceClassification"]
-        .iter()
-        .any(|name| members.contains_key(*name));
+    let properties = members.get("singleValueExtendedProperties").and_then(Value::as_array);
+    let noted =
+        ["importance", "inferenceClassification"].iter().any(|name| members.contains_key(*name));
     if noted || flag.is_some() || properties.is_some() {
         desk.note(id, |notes| {
             if let Some(importance) = text("importance") {

@@ -28,12 +28,7 @@ pub(super) struct Refusal {
 impl Refusal {
     /// A refusal without headers of its own.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            code,
-            message: message.into(),
-            headers: Vec::new(),
-        }
+        Self { status, code, message: message.into(), headers: Vec::new() }
     }
 
     /// The same with one more header.
@@ -134,11 +129,7 @@ pub(super) fn invalid_page() -> Refusal {
 
 /// 400: an id that is none.
 pub(super) fn malformed_id() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInvalidIdMalformed",
-        "Id is malformed.",
-    )
+    Refusal::new(StatusCode::BAD_REQUEST, "ErrorInvalidIdMalformed", "Id is malformed.")
 }
 
 /// 404: a well-formed id of nothing.
@@ -290,11 +281,7 @@ pub(super) fn attachment_too_large() -> Refusal {
 
 /// 404: an upload that is over, or never was.
 pub(super) fn no_session() -> Refusal {
-    Refusal::new(
-        StatusCode::NOT_FOUND,
-        "ErrorItemNotFound",
-        "The upload session was not found.",
-    )
+    Refusal::new(StatusCode::NOT_FOUND, "ErrorItemNotFound", "The upload session was not found.")
 }
 
 /// 416: a piece of a file that is not the next.
@@ -362,12 +349,7 @@ pub(super) fn unauthenticated(token: &str) -> Refusal {
         "" => "Access token is empty.",
         _ => "Lifetime validation failed, the token is expired.",
     };
-    Refusal::new(
-        StatusCode::UNAUTHORIZED,
-        "InvalidAuthenticationToken",
-        message,
-    )
-    .with(
+    Refusal::new(StatusCode::UNAUTHORIZED, "InvalidAuthenticationToken", message).with(
         "www-authenticate",
         "Bearer realm=\"\", \
          authorization_uri=\"https://login.microsoftonline.com/common/oauth2/authorize\", \
@@ -432,19 +414,12 @@ pub(super) fn fault(fault: Fault) -> Option<Refusal> {
 
 /// 502 as the gateway in front of Graph words it: a page for people.
 pub(super) fn gateway_page() -> Answer {
-    page(
-        StatusCode::BAD_GATEWAY,
-        "The web server reported a bad gateway error.",
-    )
+    page(StatusCode::BAD_GATEWAY, "The web server reported a bad gateway error.")
 }
 
 /// 413: a body beyond all measure.
 pub(super) fn too_large() -> Refusal {
-    Refusal::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "BadRequest",
-        "Maximum request length exceeded.",
-    )
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "BadRequest", "Maximum request length exceeded.")
 }
 
 /// 411: a body without an end, which the real front end never looks into.

@@ -203,9 +203,7 @@ pub(super) fn instances(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Body, R
 fn page(desk: &Desk<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body, Refusal> {
     desk.asked.options.check_select(&PROPERTIES, "event")?;
     let events = graph_events_filter::applied(desk, events)?;
-    desk.asked.list(&events, DEFAULT_TOP, of, |_, shown| {
-        Value::Object(shown.json(desk))
-    })
+    desk.asked.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(desk)))
 }
 
 /// The path to a calendar's collection, for the context.
@@ -233,21 +231,15 @@ pub(super) fn window(desk: &Desk<'_>) -> Result<(Timestamp, Timestamp), Refusal>
     };
     let read = |name: &str, value: &str| {
         instant(value).ok_or_else(|| {
-            invalid_parameter(format!(
-                "The value '{value}' of parameter '{name}' is invalid."
-            ))
+            invalid_parameter(format!("The value '{value}' of parameter '{name}' is invalid."))
         })
     };
     let (from, to) = (read("startDateTime", from)?, read("endDateTime", to)?);
     if to < from {
-        return Err(invalid_request(
-            "The specified end date cannot occur before the start date.",
-        ));
+        return Err(invalid_request("The specified end date cannot occur before the start date."));
     }
     if from.duration_until(to) > SignedDuration::from_hours(24 * MOST_DAYS) {
-        return Err(invalid_parameter(format!(
-            "The time window is longer than {MOST_DAYS} days."
-        )));
+        return Err(invalid_parameter(format!("The time window is longer than {MOST_DAYS} days.")));
     }
     Ok((from, to))
 }

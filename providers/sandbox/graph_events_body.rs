@@ -46,9 +46,8 @@ fn blob(link: &str) -> String {
 /// A body without what Teams added to it; whether that was there is told too.
 pub(super) fn without_blob(html: &str) -> (String, bool) {
     let [begin, end] = BLOB;
-    let parts = html
-        .split_once(begin)
-        .and_then(|(before, rest)| Some((before, rest.split_once(end)?)));
+    let parts =
+        html.split_once(begin).and_then(|(before, rest)| Some((before, rest.split_once(end)?)));
     match parts {
         Some((before, (inside, after))) => (format!("{before}{after}"), inside.contains(TEAMS)),
         None => (html.to_owned(), false),

@@ -18,12 +18,8 @@ use crate::when::Moment;
 const MOST_PEOPLE: usize = 500;
 
 /// What is only kept to be told again.
-const KEPT: [&str; 4] = [
-    "importance",
-    "hideAttendees",
-    "allowNewTimeProposals",
-    "responseRequested",
-];
+const KEPT: [&str; 4] =
+    ["importance", "hideAttendees", "allowNewTimeProposals", "responseRequested"];
 
 /// A time as it was written: local, with IANA's name of its zone.
 type Stated = (DateTime, String);
@@ -251,10 +247,7 @@ impl Draft {
             true => notes,
             false => html_escape::encode_text(&notes).replace('\n', "<br>"),
         };
-        let teams = event
-            .link
-            .as_deref()
-            .is_some_and(|link| link.starts_with(TEAMS));
+        let teams = event.link.as_deref().is_some_and(|link| link.starts_with(TEAMS));
         if teams && !joinable {
             event.link = None;
         }
@@ -314,9 +307,8 @@ fn shifted(moment: &Moment, later: jiff::SignedDuration) -> Moment {
 /// A rule without its end.
 fn endless(rule: &str) -> Vec<&str> {
     let parts = rule.split(';');
-    let mut parts: Vec<&str> = parts
-        .filter(|part| !part.starts_with("UNTIL=") && !part.starts_with("COUNT="))
-        .collect();
+    let mut parts: Vec<&str> =
+        parts.filter(|part| !part.starts_with("UNTIL=") && !part.starts_with("COUNT=")).collect();
     parts.sort_unstable();
     parts
 }

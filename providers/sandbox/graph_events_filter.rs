@@ -57,13 +57,8 @@ const FILTERED: [(&str, Kind); 19] = [
 ];
 
 /// The properties that can be ordered by.
-const ORDERED: [&str; 5] = [
-    "start/dateTime",
-    "end/dateTime",
-    "subject",
-    "createdDateTime",
-    "lastModifiedDateTime",
-];
+const ORDERED: [&str; 5] =
+    ["start/dateTime", "end/dateTime", "subject", "createdDateTime", "lastModifiedDateTime"];
 
 /// Keeps the events that the request's filter is for, in the order it wants.
 pub(super) fn applied<'a>(
@@ -233,9 +228,7 @@ fn keys(text: &str) -> Result<Vec<(&'static str, bool)>, Refusal> {
                 "asc" => false,
                 "desc" => true,
                 _ => {
-                    return Err(unreadable(format!(
-                        "Syntax error at position 0 in '{text}'."
-                    )));
+                    return Err(unreadable(format!("Syntax error at position 0 in '{text}'.")));
                 }
             };
             match ORDERED.into_iter().find(|known| *known == name) {

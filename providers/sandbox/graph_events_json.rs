@@ -209,10 +209,7 @@ impl<'a> Maker<'a> {
     /// are.
     fn uid(&self) -> String {
         let uid = &self.event.uid;
-        let original = self
-            .event
-            .original()
-            .filter(|_| self.shown.series.is_some());
+        let original = self.event.original().filter(|_| self.shown.series.is_some());
         let (Some(original), true) = (original, is_global_id(uid)) else {
             return uid.clone();
         };
@@ -224,12 +221,7 @@ impl<'a> Maker<'a> {
             When::Day(day) => day,
             When::At(at) => zone.to_datetime(at).date(),
         };
-        format!(
-            "{head}{:04X}{:02X}{:02X}{tail}",
-            day.year(),
-            day.month(),
-            day.day()
-        )
+        format!("{head}{:04X}{:02X}{:02X}{tail}", day.year(), day.month(), day.day())
     }
 
     fn sensitivity(&self) -> &'static str {
@@ -340,13 +332,9 @@ impl<'a> Maker<'a> {
         let zone = self.desk.agenda.zone_of(self.event);
         let id = self.shown.id(self.desk);
         let left_out = self.event.repeat.iter().flat_map(|it| it.except.clone());
-        let overrides = self
-            .desk
-            .agenda
-            .overrides(self.event.calendar, &self.event.id);
-        let gone = overrides
-            .filter(|(_, event)| event.gone)
-            .filter_map(|(_, event)| event.original());
+        let overrides = self.desk.agenda.overrides(self.event.calendar, &self.event.id);
+        let gone =
+            overrides.filter(|(_, event)| event.gone).filter_map(|(_, event)| event.original());
         left_out
             .chain(gone)
             .map(|original| match original {
@@ -370,8 +358,7 @@ impl<'a> Maker<'a> {
     }
 
     fn html(&self) -> &str {
-        self.html
-            .get_or_init(|| html(&self.event.notes, self.event.link.as_deref()))
+        self.html.get_or_init(|| html(&self.event.notes, self.event.link.as_deref()))
     }
 }
 

@@ -105,9 +105,7 @@ fn check(value: &mut Value, kind: &'static Type) -> Result<(), Refusal> {
             match known {
                 Some(word) => (*word).into(),
                 None => {
-                    return Err(wrong_body(format!(
-                        "Requested value '{text}' was not found."
-                    )));
+                    return Err(wrong_body(format!("Requested value '{text}' was not found.")));
                 }
             }
         }
@@ -146,9 +144,7 @@ fn mismatch(kind: &Type, value: &Value) -> Refusal {
 }
 
 fn literal(text: &str, kind: &str) -> Refusal {
-    wrong_body(format!(
-        "Cannot convert the literal '{text}' to the expected type '{kind}'."
-    ))
+    wrong_body(format!("Cannot convert the literal '{text}' to the expected type '{kind}'."))
 }
 
 fn node(value: &Value, wanted: &str) -> Refusal {

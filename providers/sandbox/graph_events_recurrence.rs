@@ -34,10 +34,7 @@ pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), Re
         *day = first.to_string().into();
     }
     let rule = outlook_recurrence::rule(&settled).ok_or_else(invalid_property)?;
-    let repeat = Repeat {
-        rule,
-        ..Repeat::default()
-    };
+    let repeat = Repeat { rule, ..Repeat::default() };
     Ok((repeat, first))
 }
 
@@ -136,11 +133,8 @@ fn allows(pattern: &Value, day: Date) -> bool {
 /// days of the week that are named.
 fn nth(pattern: &Value, day: Date) -> bool {
     let names = pattern.get("daysOfWeek").and_then(Value::as_array);
-    let named: Vec<Weekday> = names
-        .into_iter()
-        .flatten()
-        .filter_map(|name| weekday(name.as_str()?))
-        .collect();
+    let named: Vec<Weekday> =
+        names.into_iter().flatten().filter_map(|name| weekday(name.as_str()?)).collect();
     let in_month = |other: Date| other.month() == day.month();
     let all: Vec<Date> = day
         .first_of_month()

@@ -62,9 +62,7 @@ pub(super) fn carry_out(
             read(request, &CANCEL, false)?;
             let found = open(desk, at, id)?;
             if !organizes(desk, found)? {
-                return Err(invalid_request(
-                    "You need to be an organizer to cancel a meeting.",
-                ));
+                return Err(invalid_request("You need to be an organizer to cancel a meeting."));
             }
             remove(desk, found)?;
         }
@@ -101,25 +99,17 @@ fn respond(
         Ok(value.unwrap_or(true))
     };
     if send && !allows("responseRequested")? {
-        return Err(invalid_request(
-            "The meeting organizer hasn't requested a response.",
-        ));
+        return Err(invalid_request("The meeting organizer hasn't requested a response."));
     }
     let proposed = body.get("proposedNewTime").filter(|it| it.is_object());
     let proposed = proposed.map(slot).transpose()?;
     if proposed.is_some() && (!send || !allows("allowNewTimeProposals")?) {
-        return Err(invalid_request(
-            "A new time can't be proposed for this meeting.",
-        ));
+        return Err(invalid_request("A new time can't be proposed for this meeting."));
     }
     let comment = body.get("comment").and_then(Value::as_str);
     let comment = comment.filter(|it| !it.is_empty()).map(str::to_owned);
-    let reply = agenda::Reply {
-        address: desk.owner().to_owned(),
-        at: Timestamp::now(),
-        comment,
-        proposed,
-    };
+    let reply =
+        agenda::Reply { address: desk.owner().to_owned(), at: Timestamp::now(), comment, proposed };
     if called_off(&found.shown(desk)?.it.event) {
         return remove(desk, found);
     }
@@ -160,11 +150,7 @@ fn forward(desk: &mut Desk<'_>, found: Found, body: &Map<String, Value>) -> Resu
     desk.agenda.change(place, true, |event| {
         for (name, address) in people {
             if event.guest(&address).is_none() && !same(&event.organizer.address, &address) {
-                event.guests.push(Guest {
-                    name,
-                    address,
-                    ..Guest::default()
-                });
+                event.guests.push(Guest { name, address, ..Guest::default() });
             }
         }
     });

@@ -27,44 +27,23 @@ pub(super) struct Shape {
 }
 
 pub(super) const fn shape(name: &'static str, members: &'static [(&'static str, Type)]) -> Shape {
-    Shape {
-        name,
-        loose: false,
-        members,
-    }
+    Shape { name, loose: false, members }
 }
 
 pub(super) const fn action(members: &'static [(&'static str, Type)]) -> Shape {
-    Shape {
-        name: "action",
-        loose: true,
-        members,
-    }
+    Shape { name: "action", loose: true, members }
 }
 
 use Type::{Day, Fraction, Instant, Many, Number, Of, Text, Truth, Word};
 
-pub(super) const WEEKDAYS: Type = Word(&[
-    "sunday",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-]);
+pub(super) const WEEKDAYS: Type =
+    Word(&["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]);
 
-const PROVIDERS: Type = Word(&[
-    "unknown",
-    "teamsForBusiness",
-    "skypeForBusiness",
-    "skypeForConsumer",
-]);
+const PROVIDERS: Type =
+    Word(&["unknown", "teamsForBusiness", "skypeForBusiness", "skypeForConsumer"]);
 
-pub(super) static TIME: Shape = shape(
-    "dateTimeTimeZone",
-    &[("dateTime", Text), ("timeZone", Text)],
-);
+pub(super) static TIME: Shape =
+    shape("dateTimeTimeZone", &[("dateTime", Text), ("timeZone", Text)]);
 
 static SLOT: Shape = shape("timeSlot", &[("start", Of(&TIME)), ("end", Of(&TIME))]);
 
@@ -100,10 +79,8 @@ static ATTENDEE: Shape = shape(
     ],
 );
 
-pub(super) static BODY: Shape = shape(
-    "itemBody",
-    &[("contentType", Word(&["text", "html"])), ("content", Text)],
-);
+pub(super) static BODY: Shape =
+    shape("itemBody", &[("contentType", Word(&["text", "html"])), ("content", Text)]);
 
 static PLACE: Shape = shape(
     "location",
@@ -127,10 +104,7 @@ static PLACE: Shape = shape(
                 "postalAddress",
             ]),
         ),
-        (
-            "uniqueIdType",
-            Word(&["unknown", "locationStore", "directory", "private", "bing"]),
-        ),
+        ("uniqueIdType", Word(&["unknown", "locationStore", "directory", "private", "bing"])),
         ("address", Of(&STREET)),
         ("coordinates", Of(&COORDINATES)),
     ],
@@ -177,10 +151,7 @@ static PATTERN: Shape = shape(
         ("dayOfMonth", Number),
         ("daysOfWeek", Many(&WEEKDAYS)),
         ("firstDayOfWeek", WEEKDAYS),
-        (
-            "index",
-            Word(&["first", "second", "third", "fourth", "last"]),
-        ),
+        ("index", Word(&["first", "second", "third", "fourth", "last"])),
     ],
 );
 
@@ -195,20 +166,11 @@ static RANGE: Shape = shape(
     ],
 );
 
-static RECURRENCE: Shape = shape(
-    "patternedRecurrence",
-    &[("pattern", Of(&PATTERN)), ("range", Of(&RANGE))],
-);
+static RECURRENCE: Shape =
+    shape("patternedRecurrence", &[("pattern", Of(&PATTERN)), ("range", Of(&RANGE))]);
 
-static PHONE: Shape = shape(
-    "phone",
-    &[
-        ("type", Text),
-        ("number", Text),
-        ("language", Text),
-        ("region", Text),
-    ],
-);
+static PHONE: Shape =
+    shape("phone", &[("type", Text), ("number", Text), ("language", Text), ("region", Text)]);
 
 static ONLINE: Shape = shape(
     "onlineMeetingInfo",
@@ -242,30 +204,14 @@ pub(super) static EVENT: Shape = shape(
         ("subject", Text),
         ("bodyPreview", Text),
         ("importance", Word(&["low", "normal", "high"])),
-        (
-            "sensitivity",
-            Word(&["normal", "personal", "private", "confidential"]),
-        ),
+        ("sensitivity", Word(&["normal", "personal", "private", "confidential"])),
         ("isAllDay", Truth),
         ("isCancelled", Truth),
         ("isOrganizer", Truth),
         ("responseRequested", Truth),
         ("seriesMasterId", Text),
-        (
-            "showAs",
-            Word(&[
-                "unknown",
-                "free",
-                "tentative",
-                "busy",
-                "oof",
-                "workingElsewhere",
-            ]),
-        ),
-        (
-            "type",
-            Word(&["singleInstance", "occurrence", "exception", "seriesMaster"]),
-        ),
+        ("showAs", Word(&["unknown", "free", "tentative", "busy", "oof", "workingElsewhere"])),
+        ("type", Word(&["singleInstance", "occurrence", "exception", "seriesMaster"])),
         ("webLink", Text),
         ("onlineMeetingUrl", Text),
         ("isOnlineMeeting", Truth),
@@ -327,11 +273,8 @@ pub(super) static CALENDAR: Shape = shape(
 pub(super) static ACCEPT: Shape = action(&[("comment", Text), ("sendResponse", Truth)]);
 
 /// The parameters of `decline` and `tentativelyAccept`.
-pub(super) static DECLINE: Shape = action(&[
-    ("comment", Text),
-    ("sendResponse", Truth),
-    ("proposedNewTime", Of(&SLOT)),
-]);
+pub(super) static DECLINE: Shape =
+    action(&[("comment", Text), ("sendResponse", Truth), ("proposedNewTime", Of(&SLOT))]);
 
 /// The parameters of `cancel`.
 pub(super) static CANCEL: Shape = action(&[("comment", Text)]);

@@ -63,10 +63,7 @@ fn organizer(desk: &Desk<'_>) -> Guest {
 
 /// The answer with an event that was made.
 fn created(desk: &Desk<'_>, place: usize) -> Result<Reply, Refusal> {
-    let found = Found {
-        place,
-        original: None,
-    };
+    let found = Found { place, original: None };
     let body = graph_events::single(desk, found)?;
     let id = match &body {
         Body::Json(event) => event.get("id").and_then(Value::as_str),
@@ -75,11 +72,7 @@ fn created(desk: &Desk<'_>, place: usize) -> Result<Reply, Refusal> {
     let base = super::graph_pages::base(desk.asked.request);
     let user = desk.ids().mailbox();
     let location = id.map(|id| format!("{base}/v1.0/users('{user}')/events('{id}')"));
-    Ok(Reply {
-        status: StatusCode::CREATED,
-        location,
-        ..Reply::of(body)
-    })
+    Ok(Reply { status: StatusCode::CREATED, location, ..Reply::of(body) })
 }
 
 /// Changes an event.
@@ -88,10 +81,7 @@ pub(super) fn update(desk: &mut Desk<'_>, at: At<'_>, id: &str) -> Result<Reply,
     let found = open(desk, at, id)?;
     let shown = found.shown(desk)?;
     let before = shown.it.event.clone().into_owned();
-    let calendar = desk
-        .agenda
-        .calendar(before.calendar)
-        .ok_or_else(not_found)?;
+    let calendar = desk.agenda.calendar(before.calendar).ok_or_else(not_found)?;
     let (zone, owner) = (calendar.zone.clone(), calendar.owner.clone());
     let mut after = before.clone();
     Draft::new(members).apply(&mut after, &zone, &owner)?;
@@ -209,9 +199,7 @@ fn keep_apart(desk: &Desk<'_>, found: Found, after: &Event) -> Result<(), Refusa
     let to = at.checked_add(NEIGHBOURS).unwrap_or(Timestamp::MAX);
     let around = desk.agenda.instances(found.place, from, to);
     let day = |at: Timestamp| zone.to_datetime(at).date();
-    let originals = around
-        .iter()
-        .filter_map(|it| Some((it.event.original()?, it.from)));
+    let originals = around.iter().filter_map(|it| Some((it.event.original()?, it.from)));
     let (mut before, mut later) = (None, None);
     for (other, starts) in originals {
         match other.instant(&zone).cmp(&at) {

@@ -62,9 +62,8 @@ impl Expansion<'_> {
         let wanted = self.wanted.as_ref()?;
         let is_wanted = |id: &str| wanted.iter().any(|it| it.eq_ignore_ascii_case(id));
         let found = notes.properties.iter().filter(|(id, _)| is_wanted(id));
-        let found: Vec<Value> = found
-            .map(|(id, value)| json!({ "id": id, "value": value }))
-            .collect();
+        let found: Vec<Value> =
+            found.map(|(id, value)| json!({ "id": id, "value": value })).collect();
         (!found.is_empty()).then(|| found.into())
     }
 }

@@ -97,11 +97,7 @@ impl Filter {
 
 /// Reads a filter, or says why it is none.
 pub(super) fn parse(text: &str) -> Result<Filter, String> {
-    let mut reader = Reader {
-        text,
-        rest: text,
-        variables: Vec::new(),
-    };
+    let mut reader = Reader { text, rest: text, variables: Vec::new() };
     let filter = reader.any(MAX_DEPTH)?;
     match reader.rest.trim_start().is_empty() {
         true => Ok(filter),

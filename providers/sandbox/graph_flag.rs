@@ -36,46 +36,27 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, Refusal> 
             let zone = jiff::tz::TimeZone::get(&zone).unwrap_or(jiff::tz::TimeZone::UTC);
             let at = zone.to_timestamp(local).unwrap_or_default();
             let text = at.strftime("%Y-%m-%dT%H:%M:%S.0000000").to_string();
-            times.insert(
-                name.to_owned(),
-                json!({ "dateTime": text, "timeZone": "UTC" }),
-            );
+            times.insert(name.to_owned(), json!({ "dateTime": text, "timeZone": "UTC" }));
         }
     }
     let status = flag.get("flagStatus").and_then(Value::as_str);
     let has = |name: &str| times.contains_key(name);
     if has("dueDateTime") && !has("startDateTime") {
-        return Err(invalid_request(
-            "The startDateTime is required when the dueDateTime is set.",
-        ));
+        return Err(invalid_request("The startDateTime is required when the dueDateTime is set."));
     }
     let text = |name: &str| times.get(name)?.get("dateTime")?.as_str();
     if text("dueDateTime").is_some_and(|due| Some(due) < text("startDateTime")) {
-        return Err(invalid_request(
-            "The dueDateTime is before the startDateTime.",
-        ));
+        return Err(invalid_request("The dueDateTime is before the startDateTime."));
     }
     // Times alone flag a message too.
-    let status = status.unwrap_or(if has("completedDateTime") {
-        "complete"
-    } else {
-        "flagged"
-    });
-    Ok(Some(Flag {
-        set: status == "flagged",
-        complete: status == "complete",
-        times,
-    }))
+    let status = status.unwrap_or(if has("completedDateTime") { "complete" } else { "flagged" });
+    Ok(Some(Flag { set: status == "flagged", complete: status == "complete", times }))
 }
 
 impl Flag {
     /// Puts the flag into a letter's notes.
     pub fn note(self, notes: &mut Notes) {
-        let Self {
-            set,
-            complete,
-            mut times,
-        } = self;
+        let Self { set, complete, mut times } = self;
         notes.complete = complete;
         if complete && !times.contains_key("completedDateTime") {
             let today = jiff::Timestamp::now().strftime("%Y-%m-%dT00:00:00.0000000");

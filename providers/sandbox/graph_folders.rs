@@ -41,13 +41,7 @@ impl Folder {
 }
 
 const fn folder(number: u16, well_known: &'static str, name: &'static str, parent: u16) -> Folder {
-    Folder {
-        number,
-        well_known,
-        name: Cow::Borrowed(name),
-        parent,
-        hidden: false,
-    }
+    Folder { number, well_known, name: Cow::Borrowed(name), parent, hidden: false }
 }
 
 /// The number of the folder that all others are in.
@@ -133,10 +127,7 @@ pub(super) fn number_of_labels(labels: &[String]) -> u16 {
         found.map(|(_, number)| *number)
     };
     let own = || labels.iter().find_map(|label| own_number(label));
-    place(&STRONG)
-        .or_else(own)
-        .or_else(|| place(&WEAK))
-        .unwrap_or(ARCHIVE)
+    place(&STRONG).or_else(own).or_else(|| place(&WEAK)).unwrap_or(ARCHIVE)
 }
 
 /// The number of the folder that a label of this half's own names.
@@ -149,11 +140,7 @@ pub(super) fn labels_in(labels: &[String], folder: u16) -> Vec<String> {
     let place = |label: &&String| {
         own_number(label).is_some() || matches!(label.as_str(), "TRASH" | "SPAM" | "INBOX")
     };
-    let mut labels: Vec<String> = labels
-        .iter()
-        .filter(|label| !place(label))
-        .cloned()
-        .collect();
+    let mut labels: Vec<String> = labels.iter().filter(|label| !place(label)).cloned().collect();
     let shared = STRONG.iter().chain(&WEAK);
     let mut shared = shared.filter(|(label, _)| matches!(*label, "TRASH" | "SPAM" | "INBOX"));
     if let Some((label, _)) = shared.find(|(_, number)| *number == folder) {

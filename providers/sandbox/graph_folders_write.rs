@@ -111,12 +111,7 @@ fn told(desk: &Desk<'_>, number: u16, status: StatusCode) -> Result<Reply, Refus
     let folder = folders.iter().find(|folder| folder.number == number);
     let members = graph_folders::json(store, folder.ok_or_else(not_found)?);
     let id = store.ids().folder(number);
-    desk.entity(
-        members,
-        "mailFolders",
-        &format!("mailFolders('{id}')"),
-        status,
-    )
+    desk.entity(members, "mailFolders", &format!("mailFolders('{id}')"), status)
 }
 
 /// A folder that may be changed.

@@ -204,17 +204,13 @@ impl Ids {
         };
         MESSAGE_LENGTHS.iter().any(|length| {
             bytes.len() == length + PART.len() + 16
-                && bytes
-                    .get(*length..)
-                    .is_some_and(|rest| rest.starts_with(&PART))
+                && bytes.get(*length..).is_some_and(|rest| rest.starts_with(&PART))
         })
     }
 
     /// True for what has the form of a folder's id.
     pub fn is_folder(id: &str) -> bool {
-        STANDARD
-            .decode(id)
-            .is_ok_and(|bytes| bytes.len() == 89 && bytes.starts_with(&ITEM))
+        STANDARD.decode(id).is_ok_and(|bytes| bytes.len() == 89 && bytes.starts_with(&ITEM))
     }
 
     /// A conversation's id: 80 characters.

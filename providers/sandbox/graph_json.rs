@@ -269,10 +269,7 @@ impl Maker<'_> {
         self.bodies.get_or_insert_with(|| {
             let (plain, html) = letter.shown_texts();
             let join = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\r\n"));
-            Bodies {
-                html: join(html),
-                plain: join(plain),
-            }
+            Bodies { html: join(html), plain: join(plain) }
         })
     }
 
@@ -286,10 +283,7 @@ impl Maker<'_> {
             (_, Some(html), _) => ("html", html.clone()),
             (BodyForm::Html, None, Some(plain)) => {
                 let plain = html_escape::encode_text(plain);
-                (
-                    "html",
-                    format!("<html><body><pre>{plain}</pre></body></html>"),
-                )
+                ("html", format!("<html><body><pre>{plain}</pre></body></html>"))
             }
             (_, None, Some(plain)) => ("text", plain.clone()),
             (BodyForm::Html, None, None) => ("html", String::new()),
@@ -320,11 +314,7 @@ impl Maker<'_> {
                 while quotes && own.last().is_some_and(|line| line.trim().is_empty()) {
                     own.pop();
                 }
-                if quotes
-                    && own
-                        .last()
-                        .is_some_and(|line| line.trim_end().ends_with(':'))
-                {
+                if quotes && own.last().is_some_and(|line| line.trim_end().ends_with(':')) {
                     own.pop();
                 }
                 own.join("\r\n")

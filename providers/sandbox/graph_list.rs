@@ -52,9 +52,7 @@ pub(super) fn messages(
     let address = &store.mailbox.address;
     let context = graph_pages::context(request, address, &of, options, false);
     let total = letters.len();
-    Ok(graph_pages::answer(
-        request, options, epoch, &page, total, context, rows,
-    ))
+    Ok(graph_pages::answer(request, options, epoch, &page, total, context, rows))
 }
 
 /// The letters a request is answered with, in their order.
@@ -81,10 +79,7 @@ fn found<'a>(
             .take(MAX_FOUND)
             .collect());
     }
-    let filter = options
-        .filter
-        .map(|text| graph_match::filter(store, text))
-        .transpose()?;
+    let filter = options.filter.map(|text| graph_match::filter(store, text)).transpose()?;
     let order = graph_match::order(options.orderby, filter.as_ref())?;
     let mut letters = store.letters(folder);
     if let Some(filter) = &filter {
@@ -103,9 +98,7 @@ pub(super) fn meets_texts(
     members: &dyn Fn(&str, &str) -> Option<Vec<String>>,
 ) -> Result<bool, Refusal> {
     let all = |parts: &[Filter]| {
-        let met = parts
-            .iter()
-            .map(|part| meets_texts(part, kind, text, members));
+        let met = parts.iter().map(|part| meets_texts(part, kind, text, members));
         met.collect::<Result<Vec<bool>, Refusal>>()
     };
     let known = |path: &str| {

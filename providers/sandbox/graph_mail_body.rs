@@ -81,12 +81,7 @@ pub(super) struct Paper {
 impl Paper {
     /// A letter with nothing in it.
     pub fn new(message_id: String, date: i64) -> Self {
-        Self {
-            message_id,
-            date,
-            importance: "normal".to_owned(),
-            ..Self::default()
-        }
+        Self { message_id, date, importance: "normal".to_owned(), ..Self::default() }
     }
 
     /// What is in a letter.
@@ -139,22 +134,15 @@ impl Paper {
             Some(sender) => out.sender(sender),
             None => out,
         };
-        let lists = [
-            ("To", &self.to),
-            ("Cc", &self.cc),
-            ("Bcc", &self.bcc),
-            ("Reply-To", &self.reply_to),
-        ];
+        let lists =
+            [("To", &self.to), ("Cc", &self.cc), ("Bcc", &self.bcc), ("Reply-To", &self.reply_to)];
         for (name, people) in lists {
             if !people.is_empty() && (bcc || name != "Bcc") {
                 let people = people.iter().map(address);
                 out = out.header(name, Address::new_list(people.collect()));
             }
         }
-        for (name, ids) in [
-            ("In-Reply-To", &self.in_reply_to),
-            ("References", &self.references),
-        ] {
+        for (name, ids) in [("In-Reply-To", &self.in_reply_to), ("References", &self.references)] {
             if !ids.is_empty() {
                 out = out.header(name, MessageId::new_list(ids.iter().map(String::as_str)));
             }
@@ -233,10 +221,7 @@ impl Paper {
         for (name, asked) in names.into_iter().zip(&mut self.receipts) {
             *asked = members.get(name).and_then(Value::as_bool).unwrap_or(*asked);
         }
-        if let Some(list) = members
-            .get("internetMessageHeaders")
-            .and_then(Value::as_array)
-        {
+        if let Some(list) = members.get("internetMessageHeaders").and_then(Value::as_array) {
             self.headers(list)?;
         }
         Ok(())
@@ -252,17 +237,11 @@ impl Paper {
         }
         for header in list {
             let part = |name: &str| header.get(name).and_then(Value::as_str);
-            let (name, value) = part("name")
-                .zip(part("value"))
-                .ok_or_else(invalid_property)?;
+            let (name, value) = part("name").zip(part("value")).ok_or_else(invalid_property)?;
             let good = name.len() > 2
                 && name.is_ascii()
-                && name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_graphic() && byte != b':')
-                && name
-                    .get(..2)
-                    .is_some_and(|start| start.eq_ignore_ascii_case("x-"));
+                && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':')
+                && name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
             if !good {
                 return Err(bad_headers(
                     "InvalidInternetMessageHeader",
@@ -272,8 +251,7 @@ impl Paper {
                     ),
                 ));
             }
-            self.more
-                .retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            self.more.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
             self.more.push((name.to_owned(), line(value)));
         }
         Ok(())
@@ -283,9 +261,7 @@ impl Paper {
     pub fn recipients(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for person in self.to.iter().chain(&self.cc).chain(&self.bcc) {
-            let known = all
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(&person.address));
+            let known = all.iter().any(|known| known.eq_ignore_ascii_case(&person.address));
             if !known {
                 all.push(person.address.clone());
             }
@@ -328,16 +304,11 @@ pub(super) fn media(said: Option<&str>, name: &str) -> String {
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
         };
-        media
-            .split_once('/')
-            .is_some_and(|(kind, sub)| token(kind) && token(sub))
+        media.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub))
     };
     match said.filter(good) {
         Some(media) => media.to_ascii_lowercase(),
-        None => mime_guess::from_path(name)
-            .first_or_octet_stream()
-            .essence_str()
-            .to_owned(),
+        None => mime_guess::from_path(name).first_or_octet_stream().essence_str().to_owned(),
     }
 }
 
@@ -350,15 +321,9 @@ pub(super) fn recipient(value: &Value) -> Result<Person, Refusal> {
 
 /// A Message-ID without its brackets.
 fn message_id(text: &str) -> Result<String, Refusal> {
-    let inner = text
-        .trim()
-        .strip_prefix('<')
-        .and_then(|rest| rest.strip_suffix('>'));
+    let inner = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let good = |id: &&str| {
-        id.contains('@')
-            && id
-                .bytes()
-                .all(|byte| byte.is_ascii_graphic() && !b"<>".contains(&byte))
+        id.contains('@') && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>".contains(&byte))
     };
     inner
         .filter(good)
@@ -396,9 +361,8 @@ fn part(file: &File, number: u32) -> MimePart<'_> {
     let way = if shown { "inline" } else { "attachment" };
     let way = ContentType::new(way).attribute("filename", file.name.as_str());
     let part = MimePart::new(file.media.as_str(), file.bytes.as_slice());
-    let part = part
-        .header("Content-Disposition", way)
-        .header(NUMBER, Text::new(number.to_string()));
+    let part =
+        part.header("Content-Disposition", way).header(NUMBER, Text::new(number.to_string()));
     match &file.cid {
         Some(cid) => part.cid(cid.as_str()),
         None => part,
@@ -418,8 +382,7 @@ fn more(fields: &[Field<'_>]) -> Vec<(String, String)> {
         let name = field.name.to_ascii_lowercase();
         name.starts_with("x-") && !name.starts_with("x-gm")
     });
-    own.map(|field| (field.name.to_owned(), field.value()))
-        .collect()
+    own.map(|field| (field.name.to_owned(), field.value())).collect()
 }
 
 /// The files of a letter.

@@ -23,10 +23,8 @@ static FLAG: Shape = shape(
 
 static HEADER: Shape = shape("internetMessageHeader", &[("name", Text), ("value", Text)]);
 
-static PROPERTY: Shape = shape(
-    "singleValueLegacyExtendedProperty",
-    &[("id", Text), ("value", Text)],
-);
+static PROPERTY: Shape =
+    shape("singleValueLegacyExtendedProperty", &[("id", Text), ("value", Text)]);
 
 /// An attachment that is a file.
 pub(super) static ATTACHMENT: Shape = shape(
@@ -130,10 +128,7 @@ pub(super) static FOLDER: Shape = shape(
     ],
 );
 
-static SIZES: Shape = shape(
-    "sizeRange",
-    &[("minimumSize", Number), ("maximumSize", Number)],
-);
+static SIZES: Shape = shape("sizeRange", &[("minimumSize", Number), ("maximumSize", Number)]);
 
 static PREDICATES: Shape = shape(
     "messageRulePredicates",
@@ -160,10 +155,7 @@ static PREDICATES: Shape = shape(
         ("notSentToMe", Truth),
         ("recipientContains", Many(&Text)),
         ("senderContains", Many(&Text)),
-        (
-            "sensitivity",
-            Word(&["normal", "personal", "private", "confidential"]),
-        ),
+        ("sensitivity", Word(&["normal", "personal", "private", "confidential"])),
         ("sentCcMe", Truth),
         ("sentOnlyToMe", Truth),
         ("sentToAddresses", Many(&Of(&RECIPIENT))),

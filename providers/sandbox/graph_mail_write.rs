@@ -70,10 +70,9 @@ impl<'a> Call<'a> {
         path: &[&'a str],
     ) -> Option<Result<(Self, Option<&'a str>), &'static str>> {
         let (path, folder): (Vec<&'a str>, _) = match path {
-            ["mailFolders", folder, "messages", rest @ ..] if !rest.is_empty() => (
-                ["messages"].iter().chain(rest).copied().collect(),
-                Some(*folder),
-            ),
+            ["mailFolders", folder, "messages", rest @ ..] if !rest.is_empty() => {
+                (["messages"].iter().chain(rest).copied().collect(), Some(*folder))
+            }
             path => (path.to_vec(), None),
         };
         let calls = Self::calls(&path)?;
@@ -117,28 +116,24 @@ impl<'a> Call<'a> {
                 vec![(POST, call)]
             }
             ["mailFolders"] => vec![(POST, Self::CreateFolder(None))],
-            ["mailFolders", id] => vec![
-                (PATCH, Self::ChangeFolder(id)),
-                (DELETE, Self::DeleteFolder(id)),
-            ],
+            ["mailFolders", id] => {
+                vec![(PATCH, Self::ChangeFolder(id)), (DELETE, Self::DeleteFolder(id))]
+            }
             ["mailFolders", id, "childFolders"] => vec![(POST, Self::CreateFolder(Some(id)))],
             ["mailFolders", id, "move"] => vec![(POST, Self::MoveFolder(id))],
             ["mailFolders", id, "messageRules"] => vec![(POST, Self::CreateRule(id))],
-            ["mailFolders", id, "messageRules", rule] => vec![
-                (PATCH, Self::ChangeRule(id, rule)),
-                (DELETE, Self::DeleteRule(id, rule)),
-            ],
+            ["mailFolders", id, "messageRules", rule] => {
+                vec![(PATCH, Self::ChangeRule(id, rule)), (DELETE, Self::DeleteRule(id, rule))]
+            }
             ["mailboxSettings"] => vec![(PATCH, Self::Settings)],
             ["outlook", "masterCategories"] => vec![(POST, Self::CreateCategory)],
-            ["outlook", "masterCategories", id] => vec![
-                (PATCH, Self::ChangeCategory(id)),
-                (DELETE, Self::DeleteCategory(id)),
-            ],
+            ["outlook", "masterCategories", id] => {
+                vec![(PATCH, Self::ChangeCategory(id)), (DELETE, Self::DeleteCategory(id))]
+            }
             ["contacts"] => vec![(POST, Self::CreateContact)],
-            ["contacts", id] => vec![
-                (PATCH, Self::ChangeContact(id)),
-                (DELETE, Self::DeleteContact(id)),
-            ],
+            ["contacts", id] => {
+                vec![(PATCH, Self::ChangeContact(id)), (DELETE, Self::DeleteContact(id))]
+            }
             _ => return None,
         })
     }
@@ -169,11 +164,7 @@ impl<'a> Call<'a> {
 fn allowed(path: &[&str]) -> &'static str {
     match path {
         ["messages" | "mailFolders" | "contacts"]
-        | [
-            "mailFolders",
-            _,
-            "messages" | "childFolders" | "messageRules",
-        ]
+        | ["mailFolders", _, "messages" | "childFolders" | "messageRules"]
         | ["messages", _, "attachments"]
         | ["outlook", "masterCategories"] => "GET, POST",
         ["messages" | "mailFolders" | "contacts", _]
@@ -248,10 +239,7 @@ pub(super) fn carry_out(
         Call::ChangeContact(id) => graph_contacts::change(&desk, id),
         Call::DeleteContact(id) => graph_contacts::delete(&desk, id),
     }?;
-    Ok(Reply {
-        applied: prefer.applied.clone(),
-        ..reply
-    })
+    Ok(Reply { applied: prefer.applied.clone(), ..reply })
 }
 
 impl<'a> Desk<'a> {
@@ -344,11 +332,7 @@ impl<'a> Desk<'a> {
         };
         let created = status == StatusCode::CREATED;
         let location = created.then(|| self.location(path)).transpose()?;
-        Ok(Reply {
-            status,
-            location,
-            ..Reply::of(asked.single(members, of))
-        })
+        Ok(Reply { status, location, ..Reply::of(asked.single(members, of)) })
     }
 }
 
@@ -364,8 +348,5 @@ pub(super) fn done() -> Reply {
 
 /// The answer that it will be done.
 pub(super) fn accepted() -> Reply {
-    Reply {
-        status: StatusCode::ACCEPTED,
-        ..Reply::of(Body::Nothing)
-    }
+    Reply { status: StatusCode::ACCEPTED, ..Reply::of(Body::Nothing) }
 }

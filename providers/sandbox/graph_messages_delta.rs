@@ -102,8 +102,6 @@ fn change_type<'a>(asked: &'a Asked<'_>) -> Result<Option<&'a str>, Refusal> {
     match found.map(|(_, value)| value.as_str()) {
         None => Ok(None),
         Some(kind @ ("created" | "updated" | "deleted")) => Ok(Some(kind)),
-        Some(other) => Err(bad_request(format!(
-            "The value '{other}' is no change type."
-        ))),
+        Some(other) => Err(bad_request(format!("The value '{other}' is no change type."))),
     }
 }

@@ -18,11 +18,7 @@ use super::graph_params::{Options, Prefer};
 use super::http::Request;
 
 /// What is written with signs in addresses.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Where a page stands in its list.
 #[derive(Debug)]
@@ -54,10 +50,7 @@ pub(super) fn page(
             start = place;
         }
     }
-    Ok(Page {
-        rows: start..start.saturating_add(size),
-        by_token,
-    })
+    Ok(Page { rows: start..start.saturating_add(size), by_token })
 }
 
 /// Puts a page of a list of `total` rows together.
@@ -132,13 +125,10 @@ pub(super) fn event_link(id: &str) -> String {
 fn link(request: &Request, page: &Page, epoch: u64) -> String {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
     let token = token(page.rows.end, epoch, &question(request));
-    let kept = request
-        .query
-        .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
-    let mut query: Vec<String> = kept
-        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
-        .collect();
+    let kept =
+        request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
+    let mut query: Vec<String> =
+        kept.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
     if !page.by_token {
         query.push(format!("%24skip={}", page.rows.end));
     }

@@ -102,9 +102,7 @@ impl<'a> Options<'a> {
 
     /// True when a property is named; for those that come only then.
     pub fn names(&self, name: &str) -> bool {
-        self.select
-            .as_ref()
-            .is_some_and(|wanted| wanted.contains(&name))
+        self.select.as_ref().is_some_and(|wanted| wanted.contains(&name))
     }
 
     /// Keeps of an object what was wanted, its id, and what OData adds.
@@ -122,14 +120,12 @@ fn list(value: &str) -> Vec<&str> {
 
 fn number(name: &str, value: &str) -> Result<usize, Refusal> {
     let number = value.parse::<u32>().ok();
-    number
-        .and_then(|number| usize::try_from(number).ok())
-        .ok_or_else(|| {
-            unreadable(format!(
-                "Invalid value '{value}' for {name} query option found. The {name} query option \
+    number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| {
+        unreadable(format!(
+            "Invalid value '{value}' for {name} query option found. The {name} query option \
                  requires a non-negative integer value."
-            ))
-        })
+        ))
+    })
 }
 
 fn truth(name: &str, value: &str) -> Result<bool, Refusal> {
@@ -179,9 +175,7 @@ pub(super) fn unquoted(value: &str) -> Result<String, String> {
             _ => text.push(char),
         }
     }
-    Err(format!(
-        "Syntax error: unterminated string literal in '{value}'."
-    ))
+    Err(format!("Syntax error: unterminated string literal in '{value}'."))
 }
 
 /// The form in which bodies are wanted.

@@ -44,9 +44,7 @@ pub(super) fn begin(
     paper.content = quoted(&original, letter, comment.unwrap_or_default());
     // Files go on; pictures that the quoted text shows stay with it.
     paper.files = original.files;
-    paper
-        .files
-        .retain(|file| how == How::Forward || file.inline);
+    paper.files.retain(|file| how == How::Forward || file.inline);
     for file in &mut paper.files {
         file.number = None;
     }
@@ -85,9 +83,8 @@ fn recipients(
         let mut take = |people: &[Person]| {
             let mut taken = Vec::new();
             for person in people {
-                let known = all
-                    .iter()
-                    .any(|known| known.address.eq_ignore_ascii_case(&person.address));
+                let known =
+                    all.iter().any(|known| known.address.eq_ignore_ascii_case(&person.address));
                 if !known && !is_own(person) {
                     all.push(person.clone());
                     taken.push(person.clone());
@@ -110,12 +107,10 @@ fn recipients(
 fn quoted(original: &Paper, letter: &Letter, comment: &str) -> String {
     let escape = |text: &str| html_escape::encode_text(text).into_owned();
     let people = |people: &[Person]| {
-        let people = people
-            .iter()
-            .map(|person| match person.name == person.address {
-                true => escape(&person.address),
-                false => escape(&format!("{} <{}>", person.name, person.address)),
-            });
+        let people = people.iter().map(|person| match person.name == person.address {
+            true => escape(&person.address),
+            false => escape(&format!("{} <{}>", person.name, person.address)),
+        });
         people.collect::<Vec<_>>().join("; ")
     };
     let from: Vec<Person> = original.from.iter().cloned().collect();

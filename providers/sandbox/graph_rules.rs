@@ -44,9 +44,7 @@ pub(super) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, Refusal> {
     asked.options.check_select(&PROPERTIES, "messageRule")?;
     let rules = asked.store.with(|office| office.rules.clone());
     let of = "mailFolders('inbox')/messageRules";
-    asked.list(&rules, rules.len().max(1), of, |_, rule| {
-        asked.options.cut(rule.clone()).into()
-    })
+    asked.list(&rules, rules.len().max(1), of, |_, rule| asked.options.cut(rule.clone()).into())
 }
 
 /// One rule.
@@ -67,9 +65,7 @@ pub(super) fn create(desk: &Desk<'_>, folder: &str) -> Result<Reply, Refusal> {
     let members = read(desk.request, &RULE, true)?;
     for needed in ["displayName", "actions"] {
         if members.get(needed).is_none_or(Value::is_null) {
-            return Err(invalid_request(&format!(
-                "The {needed} of a rule is required."
-            )));
+            return Err(invalid_request(&format!("The {needed} of a rule is required.")));
         }
     }
     let mailbox = desk.store()?.mailbox;
@@ -168,9 +164,7 @@ fn changed(
 fn keep(desk: &Desk<'_>, rule: Map<String, Value>) {
     desk.with(|office| {
         let id = rule.get("id").and_then(Value::as_str).map(str::to_owned);
-        office
-            .rules
-            .retain(|known| !is(known, id.as_deref().unwrap_or_default()));
+        office.rules.retain(|known| !is(known, id.as_deref().unwrap_or_default()));
         office.rules.push(rule);
         office.rules.sort_by_key(sequence);
     });
@@ -184,9 +178,7 @@ fn told(desk: &Desk<'_>, rule: Map<String, Value>, status: StatusCode) -> Result
 
 /// Lets the rules look at what has come into an inbox.
 pub(super) fn catch_up(state: &State, address: &str) {
-    let (rules, since) = state
-        .graph
-        .office(address, |office| (office.rules.clone(), office.ruled));
+    let (rules, since) = state.graph.office(address, |office| (office.rules.clone(), office.ruled));
     let enabled = |rule: &Map<String, Value>| rule.get("isEnabled") == Some(&Value::Bool(true));
     let Some(store) = Store::of(state, address).filter(|_| !rules.is_empty()) else {
         return;

@@ -66,11 +66,7 @@ pub(super) enum Test {
 
 /// Reads a query, asked at `now`, or says what is wrong with it.
 pub(super) fn parse(text: &str, now: Timestamp) -> Result<Query, String> {
-    let mut reader = Reader {
-        text,
-        rest: text,
-        now,
-    };
+    let mut reader = Reader { text, rest: text, now };
     let query = reader.any("", MAX_DEPTH)?;
     match reader.rest.is_empty() {
         true => Ok(query),

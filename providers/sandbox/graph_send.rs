@@ -62,10 +62,7 @@ pub(super) fn send_mail(desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let paper = signed(desk, paper)?;
     let deferred = deferred_in(&message)?.is_some();
     if kept == Some(false) && !deferred {
-        let manner = Manner {
-            kept: false,
-            ..Manner::EXCHANGE
-        };
+        let manner = Manner { kept: false, ..Manner::EXCHANGE };
         let sent = Sent::Bytes(paper.bytes(true), None);
         delivery::deliver(desk.state, &desk.address, sent, manner).map_err(unsent)?;
         return Ok(accepted());
@@ -121,11 +118,8 @@ fn go(state: &State, address: &str, letter: &Letter) -> Result<(), Refusal> {
     state.graph.office(address, |office| {
         office.note(sent, |notes| notes.due = None);
     });
-    let marks: Vec<String> = marks
-        .into_iter()
-        .filter(|label| label != "DRAFT")
-        .chain(["SENT".to_owned()])
-        .collect();
+    let marks: Vec<String> =
+        marks.into_iter().filter(|label| label != "DRAFT").chain(["SENT".to_owned()]).collect();
     let labels = graph_folders::labels_in(&marks, graph_folders::SENT);
     state.change(address, |_| Some(Change::Labels(sent, labels)));
     Ok(())
@@ -134,10 +128,7 @@ fn go(state: &State, address: &str, letter: &Letter) -> Result<(), Refusal> {
 /// Sends what has waited long enough, in all mailboxes.
 pub(super) fn send_due(state: &State) {
     let now = Timestamp::now().as_millisecond();
-    let addresses: Vec<String> = state
-        .mailboxes()
-        .map(|mailbox| mailbox.address.clone())
-        .collect();
+    let addresses: Vec<String> = state.mailboxes().map(|mailbox| mailbox.address.clone()).collect();
     for address in addresses {
         let due: Vec<u64> = state.graph.office(&address, |office| {
             let notes = office.notes.iter();
@@ -165,15 +156,10 @@ pub(super) fn send_due(state: &State) {
 /// A letter with who it is from, if they may send it.
 fn signed(desk: &Desk<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
     let store = desk.store()?;
-    let me = Person {
-        name: graph_user::name(store).to_owned(),
-        address: store.mailbox.address.clone(),
-    };
+    let me =
+        Person { name: graph_user::name(store).to_owned(), address: store.mailbox.address.clone() };
     let own = graph_user::addresses(store);
-    let is_own = |person: &Person| {
-        own.iter()
-            .any(|it| it.eq_ignore_ascii_case(&person.address))
-    };
+    let is_own = |person: &Person| own.iter().any(|it| it.eq_ignore_ascii_case(&person.address));
     let from = match paper.from.take() {
         None => me.clone(),
         Some(from) if is_own(&from) => from,
@@ -196,9 +182,7 @@ fn signed(desk: &Desk<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
 
 /// The time in a body at which its message is to be sent.
 fn deferred_in(members: &Map<String, Value>) -> Result<Option<i64>, Refusal> {
-    let list = members
-        .get("singleValueExtendedProperties")
-        .and_then(Value::as_array);
+    let list = members.get("singleValueExtendedProperties").and_then(Value::as_array);
     for property in list.into_iter().flatten() {
         let part = |name: &str| property.get(name).and_then(Value::as_str);
         if let Some((id, value)) = part("id").zip(part("value"))

@@ -29,15 +29,12 @@ pub(super) fn change(desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if let Some(zone) = members.get("timeZone").and_then(Value::as_str) {
         Zone::of(zone)?;
     }
-    if let Some(zone) = members
-        .get("workingHours")
-        .and_then(|hours| hours.pointer("/timeZone/name")?.as_str())
+    if let Some(zone) =
+        members.get("workingHours").and_then(|hours| hours.pointer("/timeZone/name")?.as_str())
     {
         Zone::of(zone)?;
     }
-    if let Some(replies) = members
-        .get_mut("automaticRepliesSetting")
-        .and_then(Value::as_object_mut)
+    if let Some(replies) = members.get_mut("automaticRepliesSetting").and_then(Value::as_object_mut)
     {
         scheduled(replies, before.get("automaticRepliesSetting"))?;
     }
@@ -46,9 +43,7 @@ pub(super) fn change(desk: &Desk<'_>) -> Result<Reply, Refusal> {
         let good = |locale: &&str| {
             let mut parts = locale.split('-');
             let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-            parts
-                .next()
-                .is_some_and(|tongue| (2..=3).contains(&tongue.len()) && letters(tongue))
+            parts.next().is_some_and(|tongue| (2..=3).contains(&tongue.len()) && letters(tongue))
                 && parts.all(|part| (2..=8).contains(&part.len()) && letters(part))
         };
         let locale = locale.filter(good).ok_or_else(invalid_property)?.to_owned();
@@ -71,12 +66,7 @@ pub(super) fn change(desk: &Desk<'_>) -> Result<Reply, Refusal> {
     });
     let zone = graph::mailbox_zone(desk.state, store);
     let settings = graph_user::settings(store, &zone);
-    desk.entity(
-        settings,
-        "mailboxSettings",
-        "mailboxSettings",
-        StatusCode::OK,
-    )
+    desk.entity(settings, "mailboxSettings", "mailboxSettings", StatusCode::OK)
 }
 
 /// Checks the times of automatic answers and writes them as the service does.

@@ -93,10 +93,7 @@ impl GraphState {
             return None;
         }
         *count += 1;
-        Some(Place {
-            state: self,
-            address,
-        })
+        Some(Place { state: self, address })
     }
 }
 

@@ -83,11 +83,7 @@ impl<'a> Store<'a> {
     /// The mailbox of an address.
     pub fn of(state: &'a State, address: &str) -> Option<Self> {
         let (mailbox, index) = state.indexed(address)?;
-        Some(Self {
-            mailbox,
-            index,
-            graph: &state.graph,
-        })
+        Some(Self { mailbox, index, graph: &state.graph })
     }
 
     /// Its ids.
@@ -155,8 +151,7 @@ impl<'a> Store<'a> {
 
     /// What is known of a letter beyond its bytes and labels.
     pub fn notes(&self, letter: &Letter) -> Notes {
-        self.with(|office| office.notes.get(&letter.id).cloned())
-            .unwrap_or_default()
+        self.with(|office| office.notes.get(&letter.id).cloned()).unwrap_or_default()
     }
 
     /// Reads or changes what this half keeps of the mailbox.
@@ -174,10 +169,7 @@ impl<'a> Store<'a> {
     /// The categories of a letter, in the order of its labels.
     pub fn categories(&self, letter: &Letter) -> Vec<&'a str> {
         let names = letter.labels.iter();
-        names
-            .filter_map(|id| self.index.categories.get(id))
-            .map(String::as_str)
-            .collect()
+        names.filter_map(|id| self.index.categories.get(id)).map(String::as_str).collect()
     }
 
     /// From of a letter.

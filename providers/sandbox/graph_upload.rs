@@ -55,9 +55,7 @@ pub(super) struct Upload {
 /// Puts a file into a draft.
 pub(super) fn attach(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
     let kind = serde_json::from_slice::<Value>(&desk.request.body).ok();
-    let kind = kind
-        .as_ref()
-        .and_then(|body| body.get("@odata.type")?.as_str());
+    let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
     match kind {
         None => return Err(wrong_body("The property '@odata.type' is missing.")),
         Some(kind)
@@ -143,9 +141,7 @@ pub(super) fn begin(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
             bytes: Vec::new(),
         },
         size: usize::try_from(size).unwrap_or(usize::MAX),
-        expires: Timestamp::now()
-            .saturating_add(LIFETIME)
-            .unwrap_or(Timestamp::MAX),
+        expires: Timestamp::now().saturating_add(LIFETIME).unwrap_or(Timestamp::MAX),
     };
     let base = graph_pages::base(desk.request);
     let session = object(json!({
@@ -155,18 +151,13 @@ pub(super) fn begin(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
     }));
     desk.state.graph.uploads(|all| all.push(upload));
     let context = format!("{base}/v1.0/$metadata#microsoft.graph.uploadSession");
-    Ok(Reply {
-        status: StatusCode::CREATED,
-        ..Reply::of(with_context(context, session))
-    })
+    Ok(Reply { status: StatusCode::CREATED, ..Reply::of(with_context(context, session)) })
 }
 
 /// Answers at the address of an upload.
 pub(super) fn answer(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal> {
     let now = Timestamp::now();
-    state
-        .graph
-        .uploads(|all| all.retain(|upload| upload.expires > now));
+    state.graph.uploads(|all| all.retain(|upload| upload.expires > now));
     match request.method {
         Method::PUT => piece(state, request, token),
         Method::GET => state
@@ -236,12 +227,7 @@ fn finish(state: &State, request: &Request, upload: Upload) -> Result<Reply, Ref
     paper.files.push(upload.file);
     let raw: Arc<[u8]> = paper.bytes(true).into();
     let facts = delivery::facts_at(&raw, letter.facts.date).map_err(|_| no_session())?;
-    let entry = Entry {
-        raw,
-        facts,
-        labels: letter.labels.clone(),
-        thread: None,
-    };
+    let entry = Entry { raw, facts, labels: letter.labels.clone(), thread: None };
     let rewritten = Change::Rewrites(letter.id, Box::new(entry));
     state.change(&upload.address, |_| Some(rewritten));
     state.graph.office(&upload.address, |office| {

@@ -73,16 +73,12 @@ fn proxies(store: Store<'_>) -> Vec<String> {
     let address = store.mailbox.address.as_str();
     let (local, domain) = address.split_once('@').unwrap_or((address, "example.com"));
     let tenant = domain.split('.').next().unwrap_or(domain);
-    let mut proxies = vec![
-        format!("SMTP:{address}"),
-        format!("smtp:{local}@{tenant}.onmicrosoft.com"),
-    ];
+    let mut proxies =
+        vec![format!("SMTP:{address}"), format!("smtp:{local}@{tenant}.onmicrosoft.com")];
     for letter in &store.mailbox.letters {
         let delivered = letter.facts.delivered_to.trim_matches(['<', '>']);
         let proxy = format!("smtp:{}", delivered.to_lowercase());
-        let known = proxies
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(&proxy));
+        let known = proxies.iter().any(|known| known.eq_ignore_ascii_case(&proxy));
         if delivered.contains('@') && !known && proxies.len() < 10 {
             proxies.push(proxy);
         }
@@ -128,10 +124,7 @@ pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
 
 /// The text of a contact's property, for a filter.
 pub(super) fn contact_text(contact: &Map<String, Value>, path: &str) -> Option<String> {
-    let known = matches!(
-        path,
-        "displayName" | "givenName" | "surname" | "companyName"
-    );
+    let known = matches!(path, "displayName" | "givenName" | "surname" | "companyName");
     let text = contact.get(path).and_then(Value::as_str);
     known.then(|| text.unwrap_or_default().to_owned())
 }
@@ -154,7 +147,5 @@ pub(super) fn contact_members(
 /// The addresses that one sends as.
 pub(super) fn addresses(store: Store<'_>) -> Vec<String> {
     let proxies = proxies(store).into_iter();
-    proxies
-        .filter_map(|proxy| Some(proxy.split_once(':')?.1.to_owned()))
-        .collect()
+    proxies.filter_map(|proxy| Some(proxy.split_once(':')?.1.to_owned())).collect()
 }

@@ -44,12 +44,8 @@ impl Field<'_> {
 
     /// The value on one line, otherwise as written.
     pub fn unfolded(&self) -> String {
-        let line: Vec<u8> = self
-            .raw
-            .iter()
-            .copied()
-            .filter(|byte| !matches!(byte, b'\r' | b'\n' | 0))
-            .collect();
+        let line: Vec<u8> =
+            self.raw.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect();
         text(&line, None).trim().to_owned()
     }
 }
@@ -61,10 +57,7 @@ pub(super) fn fields(head: &[u8]) -> Vec<Field<'_>> {
     let mut open = false;
     for line in head.split_inclusive(|byte| *byte == b'\n') {
         let end = at + line.len();
-        if line
-            .first()
-            .is_some_and(|byte| matches!(byte, b' ' | b'\t'))
-        {
+        if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
             if let Some(last) = spans.last_mut().filter(|_| open) {
                 last.2 = end;
             }
@@ -78,10 +71,7 @@ pub(super) fn fields(head: &[u8]) -> Vec<Field<'_>> {
     }
     spans
         .into_iter()
-        .map(|(name, start, end)| Field {
-            name,
-            raw: head.get(start..end).unwrap_or_default(),
-        })
+        .map(|(name, start, end)| Field { name, raw: head.get(start..end).unwrap_or_default() })
         .collect()
 }
 
@@ -95,10 +85,7 @@ pub(super) fn field_name(line: &[u8]) -> Option<(&str, usize)> {
 
 /// The first field of a name, whatever its case.
 pub(super) fn find<'a>(fields: &[Field<'a>], name: &str) -> Option<Field<'a>> {
-    fields
-        .iter()
-        .find(|field| field.name.eq_ignore_ascii_case(name))
-        .copied()
+    fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)).copied()
 }
 
 /// Bytes as text: by their charset where it is known, as UTF-8 where they are
@@ -124,7 +111,5 @@ pub(super) fn to_utf8<'a>(bytes: Cow<'a, [u8]>, charset: Option<&str>) -> Cow<'a
 
 /// True for UTF-8 and for ASCII, which many a UTF-8 letter claims to be.
 fn is_utf8(charset: &str) -> bool {
-    ["utf-8", "utf8", "us-ascii", "ascii"]
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(charset))
+    ["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|name| name.eq_ignore_ascii_case(charset))
 }

@@ -130,12 +130,7 @@ impl Answer {
 
     /// Bytes of a media type.
     pub fn of(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
-        Self {
-            status,
-            headers: Vec::new(),
-            content_type,
-            body,
-        }
+        Self { status, headers: Vec::new(), content_type, body }
     }
 
     /// An answer without a body.
@@ -190,9 +185,7 @@ async fn connection(stream: TcpStream, state: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&state), request));
     // A broken connection is the peer's business, or our own fault on purpose.
-    let _ = http1::Builder::new()
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
 /// A body on its way: whole, or about to break.
@@ -314,13 +307,7 @@ async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
         })?
         .to_bytes();
     let query = head.uri.query().unwrap_or_default();
-    Ok(Request::of(
-        head.method,
-        head.uri.path(),
-        query,
-        head.headers,
-        body,
-    ))
+    Ok(Request::of(head.method, head.uri.path(), query, head.headers, body))
 }
 
 /// True for a `Host` that means this machine, with or without a port.
@@ -344,18 +331,13 @@ fn response(answer: Answer, half: bool) -> Response<Body> {
     let body = Bytes::from(answer.body);
     let body = match half {
         true => broken(body.slice(..length / 2)),
-        false => Full::new(body)
-            .map_err(|never: Infallible| match never {})
-            .boxed_unsync(),
+        false => Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync(),
     };
     let mut response = Response::new(body);
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();
     if !answer.content_type.is_empty() {
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static(answer.content_type),
-        );
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
     }
     // RFC 9110, 8.6: what has no content has no length either.
     if answer.status != StatusCode::NO_CONTENT {

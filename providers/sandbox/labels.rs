@@ -211,9 +211,5 @@ fn names(list: &str) -> Vec<String> {
             (_, None) => {}
         }
     }
-    names
-        .into_iter()
-        .map(|name| name.trim().to_owned())
-        .filter(|name| !name.is_empty())
-        .collect()
+    names.into_iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }

@@ -175,23 +175,16 @@ impl Letter {
     /// True when the words stand next to each other in a header or the text.
     pub fn says(&self, phrase: &[String]) -> bool {
         let known = &self.content().words;
-        let all = phrase
-            .iter()
-            .all(|word| known.binary_search(&number(word)).is_ok());
+        let all = phrase.iter().all(|word| known.binary_search(&number(word)).is_ok());
         // Only neighbours have to be looked for in the text itself.
         all && (phrase.len() < 2
-            || self
-                .texts()
-                .iter()
-                .any(|text| has_phrase(&words(text), phrase)))
+            || self.texts().iter().any(|text| has_phrase(&words(text), phrase)))
     }
 
     /// True when the words stand next to each other in the text itself.
     pub fn body_says(&self, phrase: &[String]) -> bool {
         let known = &self.content().words;
-        let all = phrase
-            .iter()
-            .all(|word| known.binary_search(&number(word)).is_ok());
+        let all = phrase.iter().all(|word| known.binary_search(&number(word)).is_ok());
         if !all {
             return false;
         }
@@ -211,10 +204,7 @@ impl Letter {
             }
             words.sort_unstable();
             words.dedup();
-            let shown = plain
-                .iter()
-                .chain(&html)
-                .find(|text| !text.trim().is_empty());
+            let shown = plain.iter().chain(&html).find(|text| !text.trim().is_empty());
             let first_of = |limit| shown.map(|text| beginning(text, limit));
             Content {
                 snippet: first_of(SNIPPET).unwrap_or_default(),
@@ -248,11 +238,7 @@ impl Letter {
 fn bodies(letter: &Part, raw: &[u8]) -> (Vec<String>, Vec<String>) {
     let mut plain = Vec::new();
     let mut html = Vec::new();
-    for part in letter
-        .own()
-        .into_iter()
-        .filter(|part| part.is_inline_text())
-    {
+    for part in letter.own().into_iter().filter(|part| part.is_inline_text()) {
         let bytes = part.decoded(raw);
         let text = head::text(beginning_of(&bytes), part.charset.as_deref());
         match part.mime_type.as_str() {
@@ -278,10 +264,7 @@ fn beginning_of(text: &[u8]) -> &[u8] {
 pub(super) fn wire_form(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     loop {
-        let end = bytes
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .map_or(bytes.len(), |at| at + 1);
+        let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
         let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
         let separator = line.starts_with(b"From ") || line.starts_with(b">From ");
         if line.is_empty() || !(separator || line.trim_ascii().is_empty()) {
@@ -289,10 +272,7 @@ pub(super) fn wire_form(bytes: &[u8]) -> Vec<u8> {
         }
         bytes = rest;
     }
-    let first = bytes
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .unwrap_or_default();
+    let first = bytes.iter().position(|byte| *byte == b'\n').unwrap_or_default();
     if first > 0 && bytes.get(first - 1) == Some(&b'\r') {
         return bytes.to_vec();
     }
@@ -323,10 +303,7 @@ pub(super) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static s
     if fields.is_empty() {
         return Err("it has no header fields");
     }
-    if !TELLING
-        .iter()
-        .any(|name| head::find(&fields, name).is_some())
-    {
+    if !TELLING.iter().any(|name| head::find(&fields, name).is_some()) {
         return Err("it has none of the header fields of a letter");
     }
     let text = |name| head::find(&fields, name).map(|field| field.value());
@@ -369,10 +346,5 @@ fn date(fields: &[Field<'_>], posted: Option<i64>) -> i64 {
 /// The Message-IDs in a field, at most as many as a long conversation has.
 fn ids(field: &str) -> Vec<String> {
     let inside = |piece: &str| Some(piece.split_once('>')?.0.trim().to_owned());
-    field
-        .split('<')
-        .skip(1)
-        .filter_map(inside)
-        .take(200)
-        .collect()
+    field.split('<').skip(1).filter_map(inside).take(200).collect()
 }

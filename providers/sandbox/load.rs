@@ -26,16 +26,8 @@ use crate::error::Result;
 /// The mailboxes that the sandbox comes with: file, owner, letters. One
 /// person's, in private and at work.
 const SAMPLES: [(&str, &str, &[u8]); 2] = [
-    (
-        "sample.mbox",
-        "mira@example.com",
-        include_bytes!("sample.mbox"),
-    ),
-    (
-        "work.mbox",
-        "mira@lindqvist-lamps.example",
-        include_bytes!("work.mbox"),
-    ),
+    ("sample.mbox", "mira@example.com", include_bytes!("sample.mbox")),
+    ("work.mbox", "mira@lindqvist-lamps.example", include_bytes!("work.mbox")),
 ];
 
 /// Whose mail it is when nothing tells.
@@ -130,10 +122,7 @@ impl Loading {
         match read {
             Err(error) => self.skip(name.to_owned(), unreadable(&error)),
             Ok(()) if count == 0 => {
-                self.skip(
-                    name.to_owned(),
-                    "it holds no mbox separator (`From …` line)".to_owned(),
-                );
+                self.skip(name.to_owned(), "it holds no mbox separator (`From …` line)".to_owned());
             }
             Ok(()) => {}
         }
@@ -205,11 +194,7 @@ fn kind(path: &Path) -> Option<Format> {
 fn commonest(letters: &[Arrival]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for arrival in letters {
-        let address = arrival
-            .facts
-            .delivered_to
-            .trim_matches(['<', '>'])
-            .to_lowercase();
+        let address = arrival.facts.delivered_to.trim_matches(['<', '>']).to_lowercase();
         if address.contains('@') && !address.contains(char::is_whitespace) {
             *counts.entry(address).or_default() += 1;
         }
@@ -235,10 +220,7 @@ impl Bar {
                 Err(_) => bar,
             }
         });
-        Self {
-            bar,
-            since: Instant::now(),
-        }
+        Self { bar, since: Instant::now() }
     }
 
     fn add(&mut self, bytes: usize) {

@@ -34,22 +34,13 @@ use crate::when::{self, When};
 /// The calendars of the sample mailboxes' owner and of the people around:
 /// the path below the folder of the samples, and what is there.
 const SAMPLES: [(&str, &str); 8] = [
-    (
-        "jonas@example.com/calendar.ics",
-        include_str!("samples/jonas@example.com/calendar.ics"),
-    ),
-    (
-        "mira@example.com/Family.ics",
-        include_str!("samples/mira@example.com/Family.ics"),
-    ),
+    ("jonas@example.com/calendar.ics", include_str!("samples/jonas@example.com/calendar.ics")),
+    ("mira@example.com/Family.ics", include_str!("samples/mira@example.com/Family.ics")),
     (
         "mira@example.com/Holidays.readonly.ics",
         include_str!("samples/mira@example.com/Holidays.readonly.ics"),
     ),
-    (
-        "mira@example.com/calendar.ics",
-        include_str!("samples/mira@example.com/calendar.ics"),
-    ),
+    ("mira@example.com/calendar.ics", include_str!("samples/mira@example.com/calendar.ics")),
     (
         "mira@lindqvist-lamps.example/Kiln.ics",
         include_str!("samples/mira@lindqvist-lamps.example/Kiln.ics"),
@@ -58,10 +49,7 @@ const SAMPLES: [(&str, &str); 8] = [
         "mira@lindqvist-lamps.example/calendar.ics",
         include_str!("samples/mira@lindqvist-lamps.example/calendar.ics"),
     ),
-    (
-        "priya@example.com/calendar.ics",
-        include_str!("samples/priya@example.com/calendar.ics"),
-    ),
+    ("priya@example.com/calendar.ics", include_str!("samples/priya@example.com/calendar.ics")),
     (
         "yusuf@lindqvist-lamps.example/calendar.ics",
         include_str!("samples/yusuf@lindqvist-lamps.example/calendar.ics"),
@@ -98,11 +86,7 @@ pub(super) struct Loaded {
 
 /// Loads the calendars for mailboxes of these addresses.
 pub(super) fn load(from: From<'_>, addresses: &[String]) -> Result<Loaded> {
-    let mut loading = Loading {
-        files: Vec::new(),
-        skipped: Vec::new(),
-        addresses,
-    };
+    let mut loading = Loading { files: Vec::new(), skipped: Vec::new(), addresses };
     match from {
         From::Path(path) => loading.path(path)?,
         From::Samples => {
@@ -220,10 +204,7 @@ impl Loading<'_> {
             files.entry(file.owner.clone()).or_default().push(file);
         }
         let known: BTreeSet<String> = self.addresses.iter().map(|it| it.to_lowercase()).collect();
-        let others = files
-            .keys()
-            .filter(|owner| !known.contains(*owner))
-            .cloned();
+        let others = files.keys().filter(|owner| !known.contains(*owner)).cloned();
         let owners: Vec<String> = self.addresses.iter().cloned().chain(others).collect();
         let mut agenda = Agenda::default();
         let mut events = 0;
@@ -255,11 +236,7 @@ impl Loading<'_> {
                 events += self.fill(&mut agenda, place, &owner, &files);
             }
         }
-        Loaded {
-            agenda,
-            events,
-            skipped: self.skipped,
-        }
+        Loaded { agenda, events, skipped: self.skipped }
     }
 
     /// Puts the entries of files into a calendar: of several versions of one
@@ -275,9 +252,8 @@ impl Loading<'_> {
         let mut places: HashMap<(&str, Option<When>), usize> = HashMap::new();
         for file in files {
             for entry in &file.document.entries {
-                let place = *places
-                    .entry((&entry.uid, entry.recurrence_id))
-                    .or_insert(entries.len());
+                let place =
+                    *places.entry((&entry.uid, entry.recurrence_id)).or_insert(entries.len());
                 match entries.get_mut(place) {
                     None => entries.push(entry),
                     Some(before) => {
@@ -296,12 +272,7 @@ impl Loading<'_> {
             .map(|entry| entry.uid.as_str())
             .collect();
         for entry in &entries {
-            agenda.load(event(
-                entry,
-                calendar,
-                owner,
-                series.contains(entry.uid.as_str()),
-            ));
+            agenda.load(event(entry, calendar, owner, series.contains(entry.uid.as_str())));
         }
         entries.len()
     }
@@ -336,10 +307,10 @@ fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event 
     event.title.clone_from(&entry.title);
     event.place.clone_from(&entry.place);
     event.notes.clone_from(&entry.notes);
-    event.organizer = entry.organizer.clone().unwrap_or_else(|| Guest {
-        address: owner.to_owned(),
-        ..Guest::default()
-    });
+    event.organizer = entry
+        .organizer
+        .clone()
+        .unwrap_or_else(|| Guest { address: owner.to_owned(), ..Guest::default() });
     event.guests.clone_from(&entry.guests);
     event.show = entry.show;
     event.visibility = entry.visibility;
@@ -372,11 +343,7 @@ fn is_calendar(path: &Path) -> bool {
 fn stem(path: &str) -> (String, bool) {
     const READONLY: &str = ".readonly";
     let name = path.rsplit('/').next().unwrap_or(path);
-    let name = match name
-        .len()
-        .checked_sub(4)
-        .and_then(|at| name.split_at_checked(at))
-    {
+    let name = match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
         Some((stem, ending)) if ending.eq_ignore_ascii_case(".ics") => stem,
         _ => name,
     };

@@ -104,9 +104,7 @@ impl Mailbox {
     pub(super) fn put(&mut self, letter: Letter) {
         self.take(letter.id);
         let letter = Arc::new(letter);
-        let place = self
-            .letters
-            .partition_point(|known| order(known) > order(&letter));
+        let place = self.letters.partition_point(|known| order(known) > order(&letter));
         self.letters.insert(place, Arc::clone(&letter));
         self.enter(letter);
     }
@@ -195,9 +193,7 @@ impl Mailbox {
     /// The letter of a Message-ID, without its brackets.
     pub fn by_message_id(&self, id: &str) -> Option<&Letter> {
         let mut letters = self.letters.iter();
-        letters
-            .find(|letter| letter.facts.message_id == id)
-            .map(Arc::as_ref)
+        letters.find(|letter| letter.facts.message_id == id).map(Arc::as_ref)
     }
 
     /// The letters of a conversation, oldest first.

@@ -49,24 +49,15 @@ pub(super) fn read(
         }
         let text = line.trim_ascii_end();
         if after_empty && is_separator(text) {
-            let next = Posted {
-                bytes: Vec::new(),
-                time: time(text),
-            };
+            let next = Posted { bytes: Vec::new(), time: time(text) };
             if let Some(done) = letter.replace(next) {
                 each(done.trimmed());
             }
         } else if let Some(letter) = &mut letter {
             let quoted = line.starts_with(b">") && is_quoted(&line);
-            let line = if quoted {
-                line.get(1..).unwrap_or_default()
-            } else {
-                &line
-            };
+            let line = if quoted { line.get(1..).unwrap_or_default() } else { &line };
             let room = (limit + 1).saturating_sub(letter.bytes.len());
-            letter
-                .bytes
-                .extend_from_slice(line.get(..room).unwrap_or(line));
+            letter.bytes.extend_from_slice(line.get(..room).unwrap_or(line));
         }
         after_empty = text.is_empty();
     }
@@ -93,8 +84,7 @@ fn is_separator(line: &[u8]) -> bool {
 /// True for `>From `, with any number of signs.
 fn is_quoted(line: &[u8]) -> bool {
     let signs = line.iter().take_while(|byte| **byte == b'>').count();
-    line.get(signs..)
-        .is_some_and(|rest| rest.starts_with(b"From "))
+    line.get(signs..).is_some_and(|rest| rest.starts_with(b"From "))
 }
 
 /// The time of `From x Tue Mar  3 18:05:00 [+0000] 2026`.
@@ -105,13 +95,8 @@ fn time(line: &[u8]) -> Option<i64> {
         (words.next()?, words.next()?, words.next()?, words.next()?);
     // The zone, where there is one, may stand on either side of the year.
     let last: Vec<&str> = words.collect();
-    let year = last
-        .iter()
-        .find(|word| word.len() == 4 && word.parse::<u16>().is_ok())?;
-    let zone = last
-        .iter()
-        .find(|word| word.starts_with(['+', '-']))
-        .unwrap_or(&"+0000");
+    let year = last.iter().find(|word| word.len() == 4 && word.parse::<u16>().is_ok())?;
+    let zone = last.iter().find(|word| word.starts_with(['+', '-'])).unwrap_or(&"+0000");
     let date = DateTime::parse_rfc822(&format!("{day} {month} {year} {clock} {zone}\n"))?;
     date.is_valid().then(|| date.to_timestamp())
 }

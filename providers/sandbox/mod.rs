@@ -233,11 +233,7 @@ impl Sandbox {
             .name("sandbox".to_owned())
             .spawn(move || run(options, ready, stopping))
             .map_err(|error| internal("cannot start the sandbox's thread", &error))?;
-        let Ready {
-            port,
-            report,
-            state,
-        } = match started.await {
+        let Ready { port, report, state } = match started.await {
             Ok(ready) => ready?,
             Err(error) => return Err(internal("the sandbox's thread ended early", &error)),
         };
@@ -310,11 +306,7 @@ impl Sandbox {
         let now = jiff::Timestamp::now().as_second();
         let facts = letter::facts(&raw, Some(now))
             .map_err(|why| Error::new(Kind::Argument, format!("this is no letter: {why}")))?;
-        let arrival = Arrival {
-            name: String::new(),
-            raw,
-            facts,
-        };
+        let arrival = Arrival { name: String::new(), raw, facts };
         let come = |_: &Mailbox| Some(Change::Comes(Box::new(arrival.clone())));
         Ok(self.state.change_mailbox(address, come))
     }
@@ -439,23 +431,15 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
     // The port first: a port that is taken should not cost a long load.
     let port = options.port;
     let unusable = |error: std::io::Error| {
-        Error::new(
-            Kind::Config,
-            format!("cannot listen on 127.0.0.1:{port}: {error}"),
-        )
-        .next("choose another port, or 0 for any")
+        Error::new(Kind::Config, format!("cannot listen on 127.0.0.1:{port}: {error}"))
+            .next("choose another port, or 0 for any")
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .await
-        .map_err(unusable)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(unusable)?;
     let port = listener.local_addr().map_err(unusable)?.port();
     let (mailboxes, mut report) = load::load(options.mail.as_deref(), options.progress)?;
     let devices = DeviceCodes::new(options.device_interval, options.device_lifetime);
     let sign_in = SignIn::new(options.token_lifetime, devices);
-    let addresses: Vec<String> = mailboxes
-        .iter()
-        .map(|mailbox| mailbox.address.clone())
-        .collect();
+    let addresses: Vec<String> = mailboxes.iter().map(|mailbox| mailbox.address.clone()).collect();
     let from = match (&options.calendar, &options.mail) {
         (Some(path), _) => From::Path(path),
         (None, None) => From::Samples,
@@ -465,11 +449,7 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
     report.events = calendars.events;
     report.skipped.extend(calendars.skipped);
     let state = Shared::new(mailboxes, calendars.agenda, options.faults, sign_in);
-    let ready = Ready {
-        port,
-        report,
-        state: Arc::new(state),
-    };
+    let ready = Ready { port, report, state: Arc::new(state) };
     Ok((listener, ready))
 }
 

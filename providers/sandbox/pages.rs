@@ -50,9 +50,8 @@ pub(super) fn device(
         None => StatusCode::OK,
         Some(_) => StatusCode::BAD_REQUEST,
     };
-    let complaint = complaint.map_or_else(String::new, |complaint| {
-        format!("<p><strong>{}</strong>\n", text(complaint))
-    });
+    let complaint = complaint
+        .map_or_else(String::new, |complaint| format!("<p><strong>{}</strong>\n", text(complaint)));
     page(
         status,
         "Sign a device in to the sandbox",
@@ -83,11 +82,7 @@ fn choices(state: &State, hint: &str) -> String {
     let mut choices = String::new();
     for mailbox in state.mailboxes() {
         let address = mailbox.address.as_str();
-        let checked = if chosen == Some(address) {
-            " checked"
-        } else {
-            ""
-        };
+        let checked = if chosen == Some(address) { " checked" } else { "" };
         let count = mailbox.letters.len();
         let _ = writeln!(
             choices,

@@ -79,10 +79,7 @@ struct Held {
 
 impl Held {
     fn new(mailbox: Mailbox) -> Self {
-        Self {
-            mailbox,
-            index: OnceLock::new(),
-        }
+        Self { mailbox, index: OnceLock::new() }
     }
 }
 
@@ -97,10 +94,7 @@ impl Deref for State {
 impl State {
     /// A look at the sandbox, for one request.
     pub fn of(shared: &Arc<Shared>) -> Self {
-        Self {
-            shared: Arc::clone(shared),
-            seen: OnceLock::new(),
-        }
+        Self { shared: Arc::clone(shared), seen: OnceLock::new() }
     }
 
     /// The mailboxes as they are now, in the order of their addresses.
@@ -126,12 +120,8 @@ impl State {
         let held = Arc::clone(&lock(&kept.now));
         let mut link = &self.seen;
         loop {
-            let seen = link.get_or_init(|| {
-                Box::new(Seen {
-                    held: Arc::clone(&held),
-                    next: OnceLock::new(),
-                })
-            });
+            let seen = link
+                .get_or_init(|| Box::new(Seen { held: Arc::clone(&held), next: OnceLock::new() }));
             if Arc::ptr_eq(&seen.held, &held) {
                 return &seen.held;
             }
@@ -169,11 +159,8 @@ impl Shared {
     pub fn tick(&self) -> i64 {
         let now = Timestamp::now().as_millisecond();
         let after = |last: i64| now.max(last.saturating_add(1));
-        let last = self
-            .clock
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
-                Some(after(last))
-            });
+        let last =
+            self.clock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
         after(last.unwrap_or_default())
     }
 

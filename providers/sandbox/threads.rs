@@ -11,9 +11,8 @@ use super::letter::Letter;
 use super::words::number;
 
 /// Prefixes that answers and forwarded letters get, in the tongues seen most.
-const PREFIXES: [&str; 14] = [
-    "re", "fwd", "fw", "aw", "wg", "sv", "vs", "antw", "tr", "rif", "res", "enc", "odp", "ynt",
-];
+const PREFIXES: [&str; 14] =
+    ["re", "fwd", "fw", "aw", "wg", "sv", "vs", "antw", "tr", "rif", "res", "enc", "odp", "ynt"];
 
 /// Sets the thread of each letter to the id of its conversation's first.
 /// The letters stand oldest first.
@@ -48,12 +47,7 @@ pub(super) fn keys(letter: &Letter) -> Vec<u64> {
         .chain(&facts.references)
         .map(|id| number(&format!("{subject}\n{id}")))
         .collect();
-    keys.extend(
-        facts
-            .conversation
-            .as_deref()
-            .map(|named| number(&format!("\n\n{named}"))),
-    );
+    keys.extend(facts.conversation.as_deref().map(|named| number(&format!("\n\n{named}"))));
     keys
 }
 

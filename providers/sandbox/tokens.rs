@@ -220,10 +220,8 @@ impl SignIn {
 
     /// Gives the wish of a ticket, once.
     pub fn take(&mut self, issuer: Issuer, ticket: &str) -> Option<Wish> {
-        let place = self
-            .open
-            .iter()
-            .position(|(known, wish)| known == ticket && wish.issuer == issuer)?;
+        let place =
+            self.open.iter().position(|(known, wish)| known == ticket && wish.issuer == issuer)?;
         self.open.remove(place).map(|(_, wish)| wish)
     }
 
@@ -280,10 +278,9 @@ impl SignIn {
         match kept.life {
             Life::Rotated => Standing::Rotated,
             Life::Revoked => Standing::Revoked,
-            Life::Good => Standing::Good {
-                client_id: &kept.grant.client_id,
-                scope: &kept.grant.scope,
-            },
+            Life::Good => {
+                Standing::Good { client_id: &kept.grant.client_id, scope: &kept.grant.scope }
+            }
         }
     }
 
@@ -320,11 +317,7 @@ impl SignIn {
     fn issue_refresh(&mut self, grant: Grant, parent: Option<String>) -> Result<String> {
         let token = grant.issuer.refresh_token()?;
         let life = Life::Good;
-        let kept = Refresh {
-            grant,
-            parent,
-            life,
-        };
+        let kept = Refresh { grant, parent, life };
         self.refresh.insert(token.clone(), kept);
         Ok(token)
     }
@@ -334,14 +327,8 @@ impl SignIn {
         self.access.retain(|_, (until, _)| *until > now);
         let access = grant.issuer.access_token()?;
         let (scope, mailbox) = (grant.scope.clone(), grant.mailbox.clone());
-        self.access
-            .insert(access.clone(), (now + self.lifetime, grant));
-        Ok(Issued {
-            access,
-            scope,
-            mailbox,
-            refresh: None,
-        })
+        self.access.insert(access.clone(), (now + self.lifetime, grant));
+        Ok(Issued { access, scope, mailbox, refresh: None })
     }
 
     /// How long access tokens live.
@@ -366,8 +353,7 @@ impl SignIn {
         let Some(grant) = known.filter(|grant| grant.issuer == issuer) else {
             return false;
         };
-        self.access
-            .retain(|_, (_, other)| other.number != grant.number);
+        self.access.retain(|_, (_, other)| other.number != grant.number);
         self.end_refresh_tokens(|other| other.number == grant.number);
         true
     }
@@ -404,9 +390,6 @@ pub(super) fn random(prefix: &str, bytes: usize) -> Result<String> {
 /// Fills a buffer with random bytes.
 pub(super) fn fill(buffer: &mut [u8]) -> Result<()> {
     getrandom::fill(buffer).map_err(|error| {
-        Error::new(
-            Kind::Internal,
-            format!("the system gives no random numbers: {error}"),
-        )
+        Error::new(Kind::Internal, format!("the system gives no random numbers: {error}"))
     })
 }

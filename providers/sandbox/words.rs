@@ -45,11 +45,7 @@ fn element<'a>(tag: &str, after_tag: &'a str, out: &mut String) -> &'a str {
         .split(|char: char| char.is_ascii_whitespace() || char == '/')
         .next()
         .unwrap_or_default();
-    for (hidden, end) in [
-        ("style", "</style"),
-        ("script", "</script"),
-        ("title", "</title"),
-    ] {
+    for (hidden, end) in [("style", "</style"), ("script", "</script"), ("title", "</title")] {
         if name.eq_ignore_ascii_case(hidden) {
             return after(find_ignoring_case(after_tag, end), ">");
         }

@@ -71,11 +71,7 @@ impl Kept {
 
 impl Keeper {
     pub(super) fn new(config: Arc<Config>, store: Store) -> Self {
-        Self {
-            config,
-            store,
-            slots: Mutex::default(),
-        }
+        Self { config, store, slots: Mutex::default() }
     }
 
     /// An access token of the account with this id that is fresh and is not
@@ -139,10 +135,7 @@ impl Keeper {
             let access = kept.access.secret();
             if kept.is_fresh() && rejected != Some(access.as_str()) {
                 let access = access.clone();
-                slot.live = Some(Live {
-                    version: row.version,
-                    tokens: kept,
-                });
+                slot.live = Some(Live { version: row.version, tokens: kept });
                 return Ok(access);
             }
             let leased = self.store.lease_account(id, row.version, LEASE).await?;
@@ -153,10 +146,7 @@ impl Keeper {
             }
             if let Some(tokens) = self.refresh(&row, kept).await? {
                 let access = tokens.access.secret().clone();
-                slot.live = Some(Live {
-                    version: row.version + 1,
-                    tokens,
-                });
+                slot.live = Some(Live { version: row.version + 1, tokens });
                 return Ok(access);
             }
         }
@@ -186,11 +176,7 @@ impl Keeper {
             Err(Refusal::Grant(ended)) => {
                 let again = self.again(row);
                 let error = oauth::grant_ended(authority.service(), &row.email, &ended, &again);
-                let status = if ended.revoked {
-                    Status::Revoked
-                } else {
-                    Status::Expired
-                };
+                let status = if ended.revoked { Status::Revoked } else { Status::Expired };
                 let noted = self
                     .store
                     .refuse_account(&row.id, row.version, status, error.message())
@@ -209,10 +195,7 @@ impl Keeper {
         let sealed = self.seal(&row.id, kept).await?;
         let mut tries = 1;
         loop {
-            let saved = self
-                .store
-                .replace_tokens(&row.id, row.version, &sealed)
-                .await;
+            let saved = self.store.replace_tokens(&row.id, row.version, &sealed).await;
             if saved.is_ok() || tries == SAVES {
                 return saved;
             }
@@ -265,11 +248,8 @@ impl Keeper {
     async fn unseal(&self, row: &AccountRow) -> Result<Kept> {
         let bytes = self.store.unseal(&identity(&row.id), &row.sealed).await?;
         serde_json::from_slice(&bytes).map_err(|_opaque| {
-            Error::new(
-                Kind::Store,
-                format!("the tokens of {} are of another version", row.email),
-            )
-            .next(format!("run {}", self.again(row)))
+            Error::new(Kind::Store, format!("the tokens of {} are of another version", row.email))
+                .next(format!("run {}", self.again(row)))
         })
     }
 }
@@ -281,7 +261,6 @@ fn identity(id: &str) -> String {
 
 fn gone(id: &str) -> Error {
     let provider = id.split(':').next().unwrap_or_default();
-    Error::new(Kind::NoAccount, "the account was removed").next(format!(
-        "run `daysheet account add {provider}` to sign in again"
-    ))
+    Error::new(Kind::NoAccount, "the account was removed")
+        .next(format!("run `daysheet account add {provider}` to sign in again"))
 }

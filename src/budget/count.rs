@@ -53,9 +53,7 @@ impl Tokenizer {
     /// The tokenizer of that name, with or without `_base`.
     pub fn find(name: &str) -> Option<Self> {
         let short = name.strip_suffix("_base").unwrap_or(name);
-        Self::ALL
-            .into_iter()
-            .find(|one| one.name().strip_suffix("_base") == Some(short))
+        Self::ALL.into_iter().find(|one| one.name().strip_suffix("_base") == Some(short))
     }
 
     /// How many tokens `text` is, exactly: as many as `encode_ordinary` of the
@@ -74,14 +72,8 @@ impl Tokenizer {
         let vocabulary = Vocabulary::of(self.file());
         let mut merger = Merger::new(&vocabulary);
         let mut pieces = Pieces::new(text, self);
-        let tokens = pieces
-            .by_ref()
-            .map(|piece| merger.count(piece.as_bytes()))
-            .sum();
-        Work {
-            tokens,
-            steps: pieces.steps() + merger.steps(),
-        }
+        let tokens = pieces.by_ref().map(|piece| merger.count(piece.as_bytes())).sum();
+        Work { tokens, steps: pieces.steps() + merger.steps() }
     }
 
     /// The bytes of its vocabulary, for [`Vocabulary::of`].

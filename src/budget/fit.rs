@@ -123,11 +123,7 @@ impl Whole {
         let mut blocks = view.blocks;
         let notes = draft.notes.iter().chain(&draft.legend).cloned();
         blocks.extend(words::block(notes));
-        Self {
-            blocks,
-            starts,
-            notes: !(draft.notes.is_empty() && draft.legend.is_empty()),
-        }
+        Self { blocks, starts, notes: !(draft.notes.is_empty() && draft.legend.is_empty()) }
     }
 
     /// All of a draft as it is kept to be read on in, whatever it was asked for.
@@ -169,11 +165,7 @@ struct Sizes {
 
 impl Sizes {
     fn none(format: Format) -> Self {
-        Self {
-            format,
-            tokenizer: None,
-            most: 0,
-        }
+        Self { format, tokenizer: None, most: 0 }
     }
 
     fn count(&self, text: &str) -> usize {
@@ -206,12 +198,7 @@ pub fn fit(
     let cuts = draft.document.cuts();
     let cut = cuts.iter().map(|(_, count)| count).sum();
     let mut output = Some(output);
-    let mut keep = |whole: &Whole| {
-        output
-            .take()
-            .map(|output| output(whole))
-            .unwrap_or_default()
-    };
+    let mut keep = |whole: &Whole| output.take().map(|output| output(whole)).unwrap_or_default();
     let told;
     let (draft, known) = match cuts.is_empty() {
         true => (draft, None),
@@ -270,18 +257,10 @@ pub fn fit(
         draft,
         &pieces,
         &chunk.chosen,
-        &words::Said {
-            budget: asked.said,
-            chunk: (wanted, count),
-            shortened,
-            id: &id,
-        },
+        &words::Said { budget: asked.said, chunk: (wanted, count), shortened, id: &id },
     );
     let mut blocks = chunk.blocks.clone();
-    let spent: usize = blocks
-        .iter()
-        .map(|block| asked.tokenizer.count(block))
-        .sum();
+    let spent: usize = blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
     if wanted == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(Chunk::items).collect();
         let room = asked.room.saturating_sub(spent);
@@ -290,10 +269,7 @@ pub fn fit(
         });
     }
     blocks.extend(words::block(notes.into_iter()));
-    let tokens = blocks
-        .iter()
-        .map(|block| asked.tokenizer.count(block))
-        .sum();
+    let tokens = blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
     Ok(Fitted {
         blocks,
         tokens,
@@ -312,11 +288,7 @@ fn chunks(
     id: &str,
     starts: &[usize],
 ) -> std::result::Result<(Pieces, Vec<Chunk>), Short> {
-    let sizes = Sizes {
-        format: asked.format,
-        tokenizer: Some(asked.tokenizer),
-        most: asked.room,
-    };
+    let sizes = Sizes { format: asked.format, tokenizer: Some(asked.tokenizer), most: asked.room };
     let mut pieces = pieces::pieces(draft, &sizes, asked.secret);
     pieces.value(draft, asked.strategy);
     pieces.pointer(id, starts);
@@ -342,11 +314,7 @@ fn as_it_is(whole: &Whole, asked: &Asked<'_>) -> Option<Fitted> {
     if bytes > CEILING {
         return None;
     }
-    let tokens = whole
-        .blocks
-        .iter()
-        .map(|block| asked.tokenizer.count(block))
-        .sum();
+    let tokens = whole.blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
     (tokens <= asked.budget).then(|| Fitted {
         blocks: whole.blocks.clone(),
         tokens,
@@ -438,11 +406,7 @@ impl Chunk {
         loop {
             let chosen = plan.chosen().to_vec();
             let view = view::view(draft, pieces, &chosen, asked.format);
-            let tokens: usize = view
-                .blocks
-                .iter()
-                .map(|block| asked.tokenizer.count(block))
-                .sum();
+            let tokens: usize = view.blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
             let notes = words::notes(
                 draft,
                 pieces,
@@ -467,10 +431,8 @@ impl Chunk {
                     planned: plan.tokens() + document + kept,
                 });
             }
-            let over = tokens
-                .saturating_sub(asked.room)
-                .max(bytes.saturating_sub(CEILING) / 8)
-                .max(1);
+            let over =
+                tokens.saturating_sub(asked.room).max(bytes.saturating_sub(CEILING) / 8).max(1);
             let before = plan.tokens();
             let mut undone = false;
             while before.saturating_sub(plan.tokens()) < over && plan.undo() {
@@ -490,9 +452,7 @@ impl Chunk {
     }
 
     fn items(&self) -> Vec<usize> {
-        (0..self.chosen.len())
-            .filter(|item| self.shows(*item))
-            .collect()
+        (0..self.chosen.len()).filter(|item| self.shows(*item)).collect()
     }
 }
 
@@ -507,11 +467,10 @@ enum Short {
 impl Short {
     fn error(self) -> Error {
         match self {
-            Self::Tokens(needed) => Error::new(
-                Kind::BudgetTooSmall,
-                format!("budget_too_small needed={needed}"),
-            )
-            .next("set budget to that or more, or ask for less"),
+            Self::Tokens(needed) => {
+                Error::new(Kind::BudgetTooSmall, format!("budget_too_small needed={needed}"))
+                    .next("set budget to that or more, or ask for less")
+            }
             Self::Bytes(bytes) => Error::new(
                 Kind::BudgetTooSmall,
                 format!("the answer has {bytes} bytes in its smallest form, more than {CEILING}"),

@@ -149,10 +149,7 @@ impl Plan {
         let mut members: Vec<usize> = members.iter().copied().filter(shows).collect();
         members.sort_unstable();
         members.dedup();
-        Self {
-            members,
-            ..Self::default()
-        }
+        Self { members, ..Self::default() }
     }
 
     /// The rendering of each block; none is left over, or has nothing to show.
@@ -191,10 +188,7 @@ impl Plan {
         if step.before.is_none() && shown < 2 {
             return false;
         }
-        for (block, before) in [Some((step.block, step.before)), step.other]
-            .into_iter()
-            .flatten()
-        {
+        for (block, before) in [Some((step.block, step.before)), step.other].into_iter().flatten() {
             if let Some(slot) = self.chosen.get_mut(block) {
                 *slot = before;
             }
@@ -247,9 +241,7 @@ impl Plan {
                 Err(more) => needed = needed.min(more),
             }
         }
-        Err(TooSmall {
-            needed: narrow(needed),
-        })
+        Err(TooSmall { needed: narrow(needed) })
     }
 
     /// Step 1. What has to be there cannot be taken back, so it is no step.
@@ -298,13 +290,7 @@ impl Plan {
         };
         let other = other.map(|(block, to)| (block, set(block, to)));
         let before = set(block, to);
-        self.steps.push(Step {
-            block,
-            before,
-            other,
-            tokens: self.tokens,
-            value: self.value,
-        });
+        self.steps.push(Step { block, before, other, tokens: self.tokens, value: self.value });
         self.tokens = narrow(board.tokens());
         self.value += gain;
     }
@@ -313,10 +299,7 @@ impl Plan {
 /// The smallest rendering of a block, or the cheapest if only that fits; else
 /// what the cheapest would make of the sum.
 fn fitting(board: &Board<'_>, at: usize, budget: usize) -> Result<usize, u128> {
-    for to in [board.smallest(at), board.cheapest(at)]
-        .into_iter()
-        .flatten()
-    {
+    for to in [board.smallest(at), board.cheapest(at)].into_iter().flatten() {
         if board.total(at, to) <= wide(budget) {
             return Ok(to);
         }

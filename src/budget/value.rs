@@ -32,12 +32,8 @@ pub enum Strategy {
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::ElementCount,
-        Self::ThreadLevel,
-        Self::Uniform,
-        Self::QueryMatch,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::ElementCount, Self::ThreadLevel, Self::Uniform, Self::QueryMatch];
 
     /// The word for it in the configuration.
     pub const fn word(self) -> &'static str {
@@ -75,11 +71,7 @@ impl Hint {
     /// 0 for the first of the list, 1 for the last.
     fn along(&self) -> f64 {
         let last = self.of.saturating_sub(1);
-        if last == 0 {
-            0.0
-        } else {
-            self.position.min(last) as f64 / last as f64
-        }
+        if last == 0 { 0.0 } else { self.position.min(last) as f64 / last as f64 }
     }
 }
 
@@ -119,11 +111,7 @@ pub const fn share(level: Level) -> f64 {
 /// How much of a text's value a part of it carries: the root of its share, as
 /// the first lines say most. Everything of nothing is 1.0.
 pub fn part(shown: usize, total: usize) -> f64 {
-    if shown >= total {
-        1.0
-    } else {
-        (shown as f64 / total as f64).sqrt()
-    }
+    if shown >= total { 1.0 } else { (shown as f64 / total as f64).sqrt() }
 }
 
 /// The tools whose items are not all alike.

@@ -122,9 +122,7 @@ impl Windows {
         let budget = budget as u128;
         let count = self.order.len();
         if self.all <= budget {
-            return Window {
-                kept: ranges(0..count),
-            };
+            return Window { kept: ranges(0..count) };
         }
         let most = self.spent.iter().rposition(|spent| *spent <= budget);
         let most = most.map_or(0, |rank| rank + 1);
@@ -138,9 +136,7 @@ impl Windows {
             taken.extend(self.order.iter().find(alone).map(|(at, _)| *at));
         }
         taken.sort_unstable();
-        Window {
-            kept: ranges(taken),
-        }
+        Window { kept: ranges(taken) }
     }
 }
 

@@ -92,20 +92,9 @@ pub(super) async fn list(config: Config) -> Result<ExitCode> {
         );
     }
     for account in accounts {
-        let problem = account
-            .problem
-            .map(|why| format!(": {why}"))
-            .unwrap_or_default();
-        let via = account
-            .via
-            .map(|via| format!(" (through {via})"))
-            .unwrap_or_default();
-        say!(
-            "{}\t{}\t{}{via}{problem}",
-            account.email,
-            account.provider,
-            account.status
-        );
+        let problem = account.problem.map(|why| format!(": {why}")).unwrap_or_default();
+        let via = account.via.map(|via| format!(" (through {via})")).unwrap_or_default();
+        say!("{}\t{}\t{}{via}{problem}", account.email, account.provider, account.status);
     }
     Ok(ExitCode::SUCCESS)
 }

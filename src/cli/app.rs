@@ -57,20 +57,9 @@ impl App {
         let stores = [store.clone(), account_store.clone()];
         let accounts = Arc::new(Accounts::new(config.clone(), account_store));
         let connect: Arc<dyn Connect> = Arc::new(Providers::new(config.clone(), accounts.clone()));
-        let pipeline = Arc::new(Pipeline::new(
-            config.clone(),
-            store,
-            accounts.clone(),
-            connect.clone(),
-        ));
-        Self {
-            config,
-            accounts,
-            connect,
-            pipeline,
-            stores,
-            _sign_ins: sign_ins,
-        }
+        let pipeline =
+            Arc::new(Pipeline::new(config.clone(), store, accounts.clone(), connect.clone()));
+        Self { config, accounts, connect, pipeline, stores, _sign_ins: sign_ins }
     }
 
     /// The app over real accounts, or over the embedded sandbox.
@@ -116,15 +105,10 @@ impl App {
         .await?;
         config.home.push("sandbox");
         config.use_sandbox(sandbox.base())?;
-        let sign_ins = tempfile::Builder::new()
-            .prefix("daysheet-sandbox-")
-            .tempdir()
-            .map_err(|error| {
-                Error::new(
-                    Kind::Store,
-                    format!("no temporary folder could be made: {error}"),
-                )
-                .next("check that the folder for temporary files can be written to")
+        let sign_ins =
+            tempfile::Builder::new().prefix("daysheet-sandbox-").tempdir().map_err(|error| {
+                Error::new(Kind::Store, format!("no temporary folder could be made: {error}"))
+                    .next("check that the folder for temporary files can be written to")
             })?;
         let config = Arc::new(config);
         let store = Store::new(&config);
@@ -199,11 +183,7 @@ impl Who {
             Self::Usual => addresses.iter().map(usual).collect(),
             Self::Everybody(providers) => addresses
                 .iter()
-                .flat_map(|address| {
-                    providers
-                        .iter()
-                        .map(|provider| (*provider, address.clone()))
-                })
+                .flat_map(|address| providers.iter().map(|provider| (*provider, address.clone())))
                 .collect(),
             Self::These(pairs) => pairs.iter().map(own).collect(),
         }
@@ -216,9 +196,7 @@ async fn get(url: &str, consent: bool) -> Result<Option<String>> {
     if consent {
         request = request.header("X-Sandbox-Consent", "allow");
     }
-    let request = request
-        .body(Empty::<Bytes>::new())
-        .map_err(|_| no_consent())?;
+    let request = request.body(Empty::<Bytes>::new()).map_err(|_| no_consent())?;
     let client = Client::builder(TokioExecutor::new()).build_http();
     let answer = client.request(request).await.map_err(|_| no_consent())?;
     Ok(answer
@@ -229,8 +207,5 @@ async fn get(url: &str, consent: bool) -> Result<Option<String>> {
 }
 
 fn no_consent() -> Error {
-    Error::new(
-        Kind::Internal,
-        "the sandbox did not sign its own mailbox in",
-    )
+    Error::new(Kind::Internal, "the sandbox did not sign its own mailbox in")
 }

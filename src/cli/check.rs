@@ -77,12 +77,7 @@ pub(super) fn run(file: &Path, notation: Option<Notation>, what: As) -> error::R
             Ok(ExitCode::SUCCESS)
         }
         Err(problems) => {
-            for Problem {
-                line,
-                column,
-                message,
-            } in problems
-            {
+            for Problem { line, column, message } in problems {
                 say!("{name}:{line}:{column}: {message}");
             }
             Ok(ExitCode::FAILURE)
@@ -165,10 +160,7 @@ impl<P: Iterator<Item = usize>> Report<'_, P> {
     fn row(&mut self, table: &'static Table, known: &HashMap<String, Member>, row: &Json) {
         let Json::Object(members) = row else {
             let place = notation::pass(row, &mut self.places);
-            return self.add(
-                place,
-                format!("a row of `{}` is not an object", table.plural),
-            );
+            return self.add(place, format!("a row of `{}` is not an object", table.plural));
         };
         let start = self.place();
         for (name, value) in members {
@@ -214,10 +206,7 @@ fn known_members(table: &Table) -> HashMap<String, Member> {
         let pattern = property.get("pattern").and_then(Value::as_str);
         let longest = property.get("maxLength").and_then(Value::as_u64);
         let member = Member {
-            types: types
-                .iter()
-                .filter_map(|word| word.as_str().map(str::to_owned))
-                .collect(),
+            types: types.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
             pattern: pattern.and_then(|pattern| Regex::new(pattern).ok()),
             longest: longest.and_then(|longest| usize::try_from(longest).ok()),
         };
@@ -277,8 +266,7 @@ fn toon_places(text: &str, document: &Json) -> Vec<usize> {
     let line = |at: usize| lines.get(at).copied().unwrap_or_default();
     for (name, value) in members {
         let found = lines.iter().position(|(_, line)| {
-            line.strip_prefix(name.as_str())
-                .is_some_and(|rest| rest.starts_with([':', '[']))
+            line.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with([':', '[']))
         });
         let number = found.unwrap_or_default();
         let (at, header) = line(number);
@@ -326,10 +314,7 @@ fn inner(value: &Json, place: usize, places: &mut Vec<usize>) {
 /// The byte of a heading at which a column's name stands.
 fn header_column(header: &str, name: &str) -> usize {
     let fields = header.find('{').map_or(0, |brace| brace + 1);
-    header
-        .get(fields..)
-        .and_then(|rest| rest.find(name))
-        .map_or(0, |found| fields + found)
+    header.get(fields..).and_then(|rest| rest.find(name)).map_or(0, |found| fields + found)
 }
 
 /// The byte of a row at which the cell of this position begins.

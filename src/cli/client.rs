@@ -42,12 +42,7 @@ impl Client {
         let (their_input, their_output) = tokio::io::split(theirs);
         tokio::spawn(server.serve(their_input, their_output));
         let (output, input) = tokio::io::split(ours);
-        let mut client = Self {
-            ask,
-            input,
-            output: BufReader::new(output).lines(),
-            next_id: 0,
-        };
+        let mut client = Self { ask, input, output: BufReader::new(output).lines(), next_id: 0 };
         let capabilities = match ask {
             Some(_) => json!({"elicitation": {"form": {}}}),
             None => json!({}),
@@ -62,17 +57,14 @@ impl Client {
                 }),
             )
             .await?;
-        client
-            .send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-            .await?;
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
         Ok(client)
     }
 
     /// Calls a tool.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
-        let result = self
-            .request("tools/call", json!({"name": tool, "arguments": arguments}))
-            .await?;
+        let result =
+            self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
         let blocks = result
             .get("content")
             .and_then(Value::as_array)
@@ -81,18 +73,14 @@ impl Client {
             .filter_map(|block| block.get("text").and_then(Value::as_str))
             .map(str::to_owned)
             .collect();
-        Ok(Answer {
-            blocks,
-            is_error: result.get("isError") == Some(&Value::Bool(true)),
-        })
+        Ok(Answer { blocks, is_error: result.get("isError") == Some(&Value::Bool(true)) })
     }
 
     /// Sends a request and waits for its result.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value> {
         self.next_id += 1;
         let id = self.next_id;
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-            .await?;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
         while let Some(line) = self.output.next_line().await.map_err(|_| gone())? {
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;
@@ -108,14 +96,10 @@ impl Client {
                 let said = error.get("message").and_then(Value::as_str);
                 return Err(Error::new(
                     Kind::Internal,
-                    said.unwrap_or("the server answered with an error")
-                        .to_owned(),
+                    said.unwrap_or("the server answered with an error").to_owned(),
                 ));
             }
-            return Ok(message
-                .get_mut("result")
-                .map(Value::take)
-                .unwrap_or_default());
+            return Ok(message.get_mut("result").map(Value::take).unwrap_or_default());
         }
         Err(gone())
     }
@@ -126,25 +110,19 @@ impl Client {
         let text = text.unwrap_or_default().to_owned();
         let yes = match self.ask {
             None => false,
-            Some(ask) => tokio::task::spawn_blocking(move || ask(&text))
-                .await
-                .unwrap_or(false),
+            Some(ask) => tokio::task::spawn_blocking(move || ask(&text)).await.unwrap_or(false),
         };
         let result = match yes {
             true => json!({"action": "accept", "content": {}}),
             false => json!({"action": "decline"}),
         };
         let id = question.get("id").cloned().unwrap_or_default();
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
-            .await
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await
     }
 
     async fn send(&mut self, message: &Value) -> Result<()> {
         let line = format!("{message}\n");
-        self.input
-            .write_all(line.as_bytes())
-            .await
-            .map_err(|_| gone())
+        self.input.write_all(line.as_bytes()).await.map_err(|_| gone())
     }
 }
 

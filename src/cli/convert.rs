@@ -23,11 +23,7 @@ pub(super) enum To {
 pub(super) fn run(file: &Path, from: Option<Notation>, to: To) -> error::Result<ExitCode> {
     let text = notation::text(file)?;
     let converted = convert(&text, from, to).map_err(|problem| {
-        let Problem {
-            line,
-            column,
-            message,
-        } = problem;
+        let Problem { line, column, message } = problem;
         Error::argument(format!("{}:{line}:{column}: {message}", file.display()))
     })?;
     say!("{converted}");

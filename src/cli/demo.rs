@@ -103,9 +103,7 @@ pub(super) async fn run(
         false => json!({"from": "2026-11-16", "to": "2026-11-18"}),
         true => json!({"limit": LISTED}),
     };
-    show(&mut client, "calendar_search", week)
-        .await?
-        .compare(&[]);
+    show(&mut client, "calendar_search", week).await?.compare(&[]);
 
     for account in &accounts {
         let api = Api::of(&app, sandbox.base(), account).await?;
@@ -143,23 +141,15 @@ async fn show(client: &mut Client, tool: &str, arguments: Value) -> Result<Shown
         arguments.insert("format".to_owned(), json!("json"));
     }
     let json = client.call(tool, arguments).await?;
-    Ok(Shown {
-        text,
-        json: json.blocks.into_iter().next().unwrap_or_default(),
-    })
+    Ok(Shown { text, json: json.blocks.into_iter().next().unwrap_or_default() })
 }
 
 impl Shown {
     /// Prints how the same data looks otherwise, and what each form costs.
     fn compare(&self, raw: &[(&str, String)]) {
-        let json = (
-            "the same rows as compact JSON, with provider ids",
-            &self.json,
-        );
-        let others: Vec<_> = [json]
-            .into_iter()
-            .chain(raw.iter().map(|(what, text)| (*what, text)))
-            .collect();
+        let json = ("the same rows as compact JSON, with provider ids", &self.json);
+        let others: Vec<_> =
+            [json].into_iter().chain(raw.iter().map(|(what, text)| (*what, text))).collect();
         say!();
         for (what, text) in &others {
             let (start, _) = clip(text.chars().take(4 * START).collect(), START);
@@ -171,11 +161,7 @@ impl Shown {
         for (what, text) in others {
             let theirs = tokens(text);
             let share = (ours * 1000).checked_div(theirs).unwrap_or(1000);
-            say!(
-                "   {what:<52}{theirs:>8}   ours is {}.{} %",
-                share / 10,
-                share % 10
-            );
+            say!("   {what:<52}{theirs:>8}   ours is {}.{} %", share / 10, share % 10);
         }
     }
 }
@@ -191,11 +177,7 @@ struct Api {
 impl Api {
     async fn of(app: &App, sandbox: &str, account: &Account) -> Result<Self> {
         let gmail = account.provider == "google";
-        let mailbox = if gmail {
-            "gmail/v1/users/me"
-        } else {
-            "v1.0/me"
-        };
+        let mailbox = if gmail { "gmail/v1/users/me" } else { "v1.0/me" };
         Ok(Self {
             base: format!("{sandbox}/{mailbox}"),
             token: app.accounts.token_source(&account.id).bearer().await?,
@@ -207,14 +189,8 @@ impl Api {
     fn forms(&self) -> Vec<(&'static str, String)> {
         if self.gmail {
             return vec![
-                (
-                    "raw API JSON: messages.get, format=metadata",
-                    "?format=metadata".to_owned(),
-                ),
-                (
-                    "raw API JSON: messages.get, format=full",
-                    "?format=full".to_owned(),
-                ),
+                ("raw API JSON: messages.get, format=metadata", "?format=metadata".to_owned()),
+                ("raw API JSON: messages.get, format=full", "?format=full".to_owned()),
             ];
         }
         let same = project(Of::Outlook, &MESSAGE.up_to(Level::Core));
@@ -252,11 +228,7 @@ impl Api {
             .map_err(|_| unreadable())?;
         let client = Http::builder(TokioExecutor::new()).build_http();
         let answer = client.request(request).await.map_err(|_| unreadable())?;
-        let body = answer
-            .into_body()
-            .collect()
-            .await
-            .map_err(|_| unreadable())?;
+        let body = answer.into_body().collect().await.map_err(|_| unreadable())?;
         Ok(body.to_bytes())
     }
 }

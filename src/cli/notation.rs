@@ -44,42 +44,23 @@ impl Problem {
     /// A problem at this byte of the text.
     pub(super) fn at(text: &str, place: usize, message: impl Into<String>) -> Self {
         let (line, column) = position(text, place);
-        Self {
-            line,
-            column,
-            message: message.into(),
-        }
+        Self { line, column, message: message.into() }
     }
 }
 
 impl From<ParseError> for Problem {
     fn from(error: ParseError) -> Self {
-        Self {
-            line: error.line,
-            column: error.column,
-            message: error.wrong.to_string(),
-        }
+        Self { line: error.line, column: error.column, message: error.wrong.to_string() }
     }
 }
 
 impl From<ToonError> for Problem {
     fn from(error: ToonError) -> Self {
         match error {
-            ToonError::ParseError {
-                line,
-                column,
-                message,
-                ..
-            } => Self {
-                line: line.max(1),
-                column: column.max(1),
-                message,
-            },
-            other => Self {
-                line: 1,
-                column: 1,
-                message: other.to_string(),
-            },
+            ToonError::ParseError { line, column, message, .. } => {
+                Self { line: line.max(1), column: column.max(1), message }
+            }
+            other => Self { line: 1, column: 1, message: other.to_string() },
         }
     }
 }
@@ -93,11 +74,8 @@ pub(super) fn text(file: &Path) -> error::Result<String> {
         std::fs::read(file).map(|found| bytes = found)
     };
     outcome.map_err(|error| {
-        Error::new(
-            Kind::NotFound,
-            format!("{} could not be read: {error}", file.display()),
-        )
-        .next("give the path of a text file, or - for stdin")
+        Error::new(Kind::NotFound, format!("{} could not be read: {error}", file.display()))
+            .next("give the path of a text file, or - for stdin")
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -176,10 +154,7 @@ fn toon(text: &str) -> Result<Placed, Problem> {
         }
     }
     numbers.retain(|_, count| *count > 0);
-    Ok(Placed {
-        value: from_toon(value.clone(), &numbers),
-        places: Vec::new(),
-    })
+    Ok(Placed { value: from_toon(value.clone(), &numbers), places: Vec::new() })
 }
 
 /// Counts each text that could be a number.
@@ -189,9 +164,9 @@ fn count_numbers<'a>(value: &'a Value, numbers: &mut HashMap<&'a str, usize>) {
             *numbers.entry(text).or_default() += 1;
         }
         Value::Array(items) => items.iter().for_each(|item| count_numbers(item, numbers)),
-        Value::Object(members) => members
-            .values()
-            .for_each(|member| count_numbers(member, numbers)),
+        Value::Object(members) => {
+            members.values().for_each(|member| count_numbers(member, numbers))
+        }
         _ => {}
     }
 }
@@ -210,11 +185,7 @@ fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> Json {
         }
         Value::Object(members) => {
             let members = members.into_iter();
-            Json::Object(
-                members
-                    .map(|(key, one)| (key, from_toon(one, numbers)))
-                    .collect(),
-            )
+            Json::Object(members.map(|(key, one)| (key, from_toon(one, numbers))).collect())
         }
     }
 }
@@ -242,10 +213,9 @@ fn for_toon(value: &Json) -> Value {
         },
         Json::Text(string) => Value::String(string.clone()),
         Json::List(items) => items.iter().map(for_toon).collect(),
-        Json::Object(members) => members
-            .iter()
-            .map(|(key, one)| (key.clone(), for_toon(one)))
-            .collect(),
+        Json::Object(members) => {
+            members.iter().map(|(key, one)| (key.clone(), for_toon(one))).collect()
+        }
     }
 }
 
@@ -263,10 +233,9 @@ fn difference(
             place,
             format!("TOON has no number such as {one}: its numbers are doubles; put it in quotes"),
         )),
-        (Json::List(one), Json::List(other)) if one.len() == other.len() => one
-            .iter()
-            .zip(other)
-            .find_map(|(one, other)| difference(one, other, places)),
+        (Json::List(one), Json::List(other)) if one.len() == other.len() => {
+            one.iter().zip(other).find_map(|(one, other)| difference(one, other, places))
+        }
         (Json::Object(one), Json::Object(other)) if one.len() == other.len() => {
             let mut members = one.iter().zip(other);
             members.find_map(|((_, one), (_, other))| {
@@ -327,9 +296,7 @@ fn decimal(lexeme: &str) -> Option<(bool, String, i64)> {
     }
     let kept = digits.trim_end_matches('0');
     let zeros = i64::try_from(digits.len() - kept.len()).ok()?;
-    let power = exponent
-        .checked_sub(i64::try_from(part.len()).ok()?)?
-        .checked_add(zeros)?;
+    let power = exponent.checked_sub(i64::try_from(part.len()).ok()?)?.checked_add(zeros)?;
     match kept.trim_start_matches('0') {
         "" => Some((false, String::new(), 0)),
         kept => Some((below, kept.to_owned(), power)),

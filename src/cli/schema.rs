@@ -17,10 +17,7 @@ pub(super) fn run(name: Option<&str>, json: bool) -> Result<ExitCode> {
         })?],
     };
     if json {
-        let schemas: Vec<_> = tables
-            .iter()
-            .map(|table| describe::json_schema(table))
-            .collect();
+        let schemas: Vec<_> = tables.iter().map(|table| describe::json_schema(table)).collect();
         match schemas.as_slice() {
             [one] => say!("{one:#}"),
             many => say!("{:#}", serde_json::Value::from(many)),

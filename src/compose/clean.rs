@@ -172,10 +172,7 @@ pub fn signature(html: &str) -> Option<String> {
 /// their `alt` texts, and how many there were; nothing for HTML that is not
 /// [`cleaned`] and made to be slow.
 pub fn without_remote_pictures(html: &str) -> Option<(String, usize)> {
-    let cleaner = Cleaner {
-        local: true,
-        ..Cleaner::default()
-    };
+    let cleaner = Cleaner { local: true, ..Cleaner::default() };
     let cleaner = run(html, cleaner)?;
     let left_out = cleaner.left_out.get();
     Some((cleaner.finish(), left_out))
@@ -271,10 +268,7 @@ impl Cleaner {
                 .any(|word| words.contains(&word.to_ascii_lowercase().as_str()))
         };
         // One of the writer's own is not a letter's.
-        let cited = tag
-            .attrs
-            .iter()
-            .any(|one| &*one.name.local == "type" && &*one.value == "cite");
+        let cited = tag.attrs.iter().any(|one| &*one.name.local == "type" && &*one.value == "cite");
         if (&*tag.name == "blockquote" && cited) || marked(QUOTES) {
             self.sign.set(Sign::None);
         } else if marked(SIGNATURES) {
@@ -319,9 +313,7 @@ impl Cleaner {
         let mut out = self.out.borrow_mut();
         let value = |key: &str| {
             let mut attributes = tag.attrs.iter();
-            attributes
-                .find(|one| &*one.name.local == key)
-                .map(|one| &*one.value)
+            attributes.find(|one| &*one.name.local == key).map(|one| &*one.value)
         };
         let is_remote = |src: &str| has_scheme(src, &["http:", "https:"]);
         if self.local && name == "img" && value("src").is_some_and(is_remote) {

@@ -21,19 +21,12 @@ pub fn clean(said: &str) -> String {
             c => c,
         })
         .collect();
-    let name = name
-        .trim_start_matches(['.', ' ', '-', '~'])
-        .trim_end_matches(['.', ' ']);
+    let name = name.trim_start_matches(['.', ' ', '-', '~']).trim_end_matches(['.', ' ']);
     let name = shortened(name);
     if name.is_empty() {
         return "attachment".to_owned();
     }
-    let stem = name
-        .split('.')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_lowercase();
+    let stem = name.split('.').next().unwrap_or_default().trim().to_lowercase();
     let numbered = stem
         .strip_prefix("com")
         .or_else(|| stem.strip_prefix("lpt"))

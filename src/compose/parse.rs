@@ -38,12 +38,7 @@ pub fn read(raw: &[u8]) -> Result<Outgoing> {
     } else if html.trim().is_empty() {
         html = texts::html_of(&plain);
     }
-    let header = |name: &str| {
-        message
-            .header_raw(name.to_owned())
-            .unwrap_or_default()
-            .trim()
-    };
+    let header = |name: &str| message.header_raw(name.to_owned()).unwrap_or_default().trim();
     let importance = match (header("Importance"), header("X-Priority")) {
         (word, _) if word.eq_ignore_ascii_case("high") => Importance::High,
         (word, _) if word.eq_ignore_ascii_case("low") => Importance::Low,
@@ -51,25 +46,17 @@ pub fn read(raw: &[u8]) -> Result<Outgoing> {
         ("", number) if number.starts_with(['4', '5']) => Importance::Low,
         _ => Importance::Normal,
     };
-    let files = message
-        .attachments()
-        .enumerate()
-        .map(|(at, part)| file(at, part));
+    let files = message.attachments().enumerate().map(|(at, part)| file(at, part));
     // A field that stands there twice is not valid (RFC 5322, 3.6), and whoever
     // sends it on may send to all it names.
     let all = |name: &HeaderName<'_>| -> Vec<Person> {
         let fields = message.headers().iter().filter(|field| field.name == *name);
-        fields
-            .flat_map(|field| people(field.value().as_address()))
-            .collect()
+        fields.flat_map(|field| people(field.value().as_address())).collect()
     };
     let from = all(&HeaderName::From).into_iter().next();
     Ok(Outgoing {
         message_id: message.message_id().unwrap_or_default().to_owned(),
-        from: from.unwrap_or(Person {
-            name: None,
-            address: String::new(),
-        }),
+        from: from.unwrap_or(Person { name: None, address: String::new() }),
         to: all(&HeaderName::To),
         cc: all(&HeaderName::Cc),
         bcc: all(&HeaderName::Bcc),
@@ -102,9 +89,7 @@ fn file(at: usize, part: &MessagePart<'_>) -> Enclosure {
         .is_none_or(|how| !how.ctype().eq_ignore_ascii_case("attachment"));
     let name = part.attachment_name().map(text::cell);
     Enclosure {
-        name: name
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| format!("file{}", at + 1)),
+        name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("file{}", at + 1)),
         media,
         cid: part.content_id().filter(|_| inline).map(bare),
         content: Content::Bytes(bytes.into()),
@@ -116,15 +101,10 @@ fn people(list: Option<&Address<'_>>) -> Vec<Person> {
     let one = |known: &mail_parser::Addr<'_>| {
         let address = text::cell(known.address()?);
         let name = known.name().map(text::cell);
-        (!address.is_empty()).then(|| Person {
-            name: name.filter(|name| !name.is_empty()),
-            address,
-        })
+        (!address.is_empty())
+            .then(|| Person { name: name.filter(|name| !name.is_empty()), address })
     };
-    list.unwrap_or_default()
-        .into_iter()
-        .filter_map(one)
-        .collect()
+    list.unwrap_or_default().into_iter().filter_map(one).collect()
 }
 
 fn ids(value: &HeaderValue<'_>) -> Vec<String> {

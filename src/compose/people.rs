@@ -45,11 +45,8 @@ pub fn read(field: &str, items: &[String]) -> Result<Read> {
     let mut known = HashSet::new();
     for item in items {
         let refused = |error: Error| {
-            Error::argument(format!("`{field}` {}: {}", brief(item), error.message())).next(
-                error
-                    .next_step()
-                    .unwrap_or("write `Name <name@example.com>`"),
-            )
+            Error::argument(format!("`{field}` {}: {}", brief(item), error.message()))
+                .next(error.next_step().unwrap_or("write `Name <name@example.com>`"))
         };
         clean(item).map_err(refused)?;
         for one in mailboxes(item).map_err(refused)? {
@@ -62,18 +59,14 @@ pub fn read(field: &str, items: &[String]) -> Result<Read> {
     }
     match found.people.len() {
         0..=MOST => Ok(found),
-        many => Err(
-            Error::argument(format!("`{field}` has {many} recipients, more than {MOST}"))
-                .next("write to fewer people at once"),
-        ),
+        many => Err(Error::argument(format!("`{field}` has {many} recipients, more than {MOST}"))
+            .next("write to fewer people at once")),
     }
 }
 
 /// True if the address is among these people.
 pub fn holds(people: &[Person], address: &str) -> bool {
-    people
-        .iter()
-        .any(|one| one.address.eq_ignore_ascii_case(address))
+    people.iter().any(|one| one.address.eq_ignore_ascii_case(address))
 }
 
 /// Somebody out of a stranger's letter, as they can be written to: `None` for
@@ -81,10 +74,7 @@ pub fn holds(people: &[Person], address: &str) -> bool {
 /// what cannot be seen, is left out and told of.
 pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
     let Ok(address) = ascii(&person.address) else {
-        warnings.push(note!(
-            "left out, because it is no address: {}",
-            quoted_end(&person.address)
-        ));
+        warnings.push(note!("left out, because it is no address: {}", quoted_end(&person.address)));
         return None;
     };
     let name = person.name.as_deref().map(text::cell);
@@ -202,11 +192,10 @@ fn clean(item: &str) -> Result<()> {
     match item.chars().find(hidden) {
         None => Ok(()),
         Some(_) if shaped => Ok(()),
-        Some(c) => Err(Error::argument(format!(
-            "it holds the invisible character U+{:04X}",
-            u32::from(c)
-        ))
-        .next("type the address anew")),
+        Some(c) => {
+            Err(Error::argument(format!("it holds the invisible character U+{:04X}", u32::from(c)))
+                .next("type the address anew"))
+        }
     }
 }
 
@@ -249,9 +238,7 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
         }
     }
     if quoted || angle || depth > 0 {
-        return Err(Error::argument(
-            "it has a quote, bracket or parenthesis that nothing closes",
-        ));
+        return Err(Error::argument("it has a quote, bracket or parenthesis that nothing closes"));
     }
     found.push(item.get(from..).unwrap_or_default().trim());
     found.retain(|one| !one.is_empty());
@@ -262,17 +249,12 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
 fn mailbox(said: &str) -> Result<Person> {
     let Some(opened) = outside_quotes(said, '<') else {
         if !said.contains('@') {
-            return Err(
-                Error::argument(format!("{} is no address", brief(said))).next(
-                    "give an address; a name with a comma in it stands in quotes: \
+            return Err(Error::argument(format!("{} is no address", brief(said))).next(
+                "give an address; a name with a comma in it stands in quotes: \
                  \"Lindqvist, Mira\" <mira@example.com>",
-                ),
-            );
+            ));
         }
-        return Ok(Person {
-            name: None,
-            address: ascii(said)?,
-        });
+        return Ok(Person { name: None, address: ascii(said)? });
     };
     let (name, rest) = said.split_at(opened);
     let inside = rest
@@ -337,10 +319,8 @@ fn named(said: &str) -> Result<Option<String>> {
     }
     let name = text::cell(&name);
     if name.chars().count() > LONGEST_NAME {
-        return Err(
-            Error::argument(format!("the name is longer than {LONGEST_NAME} characters"))
-                .next("shorten it"),
-        );
+        return Err(Error::argument(format!("the name is longer than {LONGEST_NAME} characters"))
+            .next("shorten it"));
     }
     Ok((!name.is_empty()).then_some(name))
 }

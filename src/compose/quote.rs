@@ -32,9 +32,7 @@ pub fn answered(original: &Original, zone: &TimeZone) -> Both {
         })
         .collect();
     Both {
-        text: format!("{line}\n{}", quoted.join("\n"))
-            .trim_end()
-            .to_owned(),
+        text: format!("{line}\n{}", quoted.join("\n")).trim_end().to_owned(),
         html: format!(
             "<p>{}</p>\n{QUOTE} style=\"{STYLE}\">\n{}\n</blockquote>",
             encode_text(&line),
@@ -45,10 +43,7 @@ pub fn answered(original: &Original, zone: &TimeZone) -> Both {
 
 /// What is sent on, below the lines that say whose it is.
 pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
-    let mut lines = vec![
-        FORWARDED.to_owned(),
-        format!("From: {}", list(&original.from)),
-    ];
+    let mut lines = vec![FORWARDED.to_owned(), format!("From: {}", list(&original.from))];
     if let Some(sent) = original.sent {
         lines.push(format!("Date: {}", when(sent, zone)));
     }
@@ -60,14 +55,8 @@ pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
     }
     let escaped: Vec<_> = lines.iter().map(|line| encode_text(line)).collect();
     Both {
-        text: format!("{}\n\n{}", lines.join("\n"), plain(original))
-            .trim_end()
-            .to_owned(),
-        html: format!(
-            "<p>{}</p>\n<div>\n{}\n</div>",
-            escaped.join("<br>\n"),
-            html(original)
-        ),
+        text: format!("{}\n\n{}", lines.join("\n"), plain(original)).trim_end().to_owned(),
+        html: format!("<p>{}</p>\n<div>\n{}\n</div>", escaped.join("<br>\n"), html(original)),
     }
 }
 
@@ -91,10 +80,7 @@ pub fn signature(text: &str, html: &str) -> Option<Both> {
     let plain = split_quoted(&lines.join("\n")).signature;
     let plain = plain.map(|text| text.strip_prefix("--\n").unwrap_or(&text).to_owned());
     match clean::signature(html.get(..start)?) {
-        Some(html) => Some(Both {
-            text: plain.unwrap_or_else(|| plain_of(&html)),
-            html,
-        }),
+        Some(html) => Some(Both { text: plain.unwrap_or_else(|| plain_of(&html)), html }),
         None => plain.map(|text| from_plain(&text)),
     }
 }
@@ -107,10 +93,7 @@ fn quoted(text: &str, html: &str) -> Option<(usize, usize)> {
         let next = lines.get(at + 1).copied().unwrap_or_default();
         line == FORWARDED || (line.ends_with(" wrote:") && next.starts_with('>'))
     };
-    let at = lines
-        .iter()
-        .enumerate()
-        .position(|(at, line)| begins(at, line))?;
+    let at = lines.iter().enumerate().position(|(at, line)| begins(at, line))?;
     let first = lines.get(at)?;
     let start = match *first == FORWARDED {
         true => {
@@ -141,10 +124,7 @@ pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> 
         text.push(quote.text.clone());
         html.push(quote.html.clone());
     }
-    Both {
-        text: text.join("\n\n"),
-        html: html.join("\n"),
-    }
+    Both { text: text.join("\n\n"), html: html.join("\n") }
 }
 
 /// `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
@@ -160,9 +140,7 @@ fn attribution(original: &Original, zone: &TimeZone) -> String {
 }
 
 fn when(at: jiff::Timestamp, zone: &TimeZone) -> String {
-    at.to_zoned(zone.clone())
-        .strftime("%a, %-d %b %Y at %H:%M")
-        .to_string()
+    at.to_zoned(zone.clone()).strftime("%a, %-d %b %Y at %H:%M").to_string()
 }
 
 fn list(people: &[Person]) -> String {
@@ -172,10 +150,7 @@ fn list(people: &[Person]) -> String {
 }
 
 fn plain(original: &Original) -> String {
-    let text = original
-        .text
-        .as_deref()
-        .filter(|text| !text.trim().is_empty());
+    let text = original.text.as_deref().filter(|text| !text.trim().is_empty());
     let text = match (text, &original.html) {
         (Some(text), _) => text.to_owned(),
         (None, Some(html)) => plain_of(html),
@@ -188,8 +163,7 @@ fn plain(original: &Original) -> String {
 
 fn html(original: &Original) -> String {
     let own = original.html.as_deref().and_then(cleaned);
-    own.filter(|html| !html.is_empty())
-        .unwrap_or_else(|| html_of(&plain(original)))
+    own.filter(|html| !html.is_empty()).unwrap_or_else(|| html_of(&plain(original)))
 }
 
 /// Cleaned HTML without pictures that are parts of another letter.

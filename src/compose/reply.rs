@@ -55,10 +55,7 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
         .find_map(|pair| {
             let (open, close) = pair.split_at(1);
             let (word, number) = word.strip_suffix(close)?.rsplit_once(open)?;
-            number
-                .bytes()
-                .all(|byte| byte.is_ascii_digit())
-                .then_some(word)
+            number.bytes().all(|byte| byte.is_ascii_digit()).then_some(word)
         })
         .unwrap_or(word);
     let word = word.trim_end().to_lowercase();
@@ -131,9 +128,7 @@ pub fn recipients(
 }
 
 fn reachable(list: &[Person], warnings: &mut Vec<Note>) -> Vec<Person> {
-    list.iter()
-        .filter_map(|one| people::known(one, warnings))
-        .collect()
+    list.iter().filter_map(|one| people::known(one, warnings)).collect()
 }
 
 /// Warns where answers go to another domain than the letter came from.

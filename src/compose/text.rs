@@ -36,19 +36,13 @@ pub fn markdown(said: &str) -> Both {
     let mut rendered = String::new();
     html::push_html(&mut rendered, events);
     let html = cleaned(&rendered).unwrap_or_else(|| html_of(&said));
-    Both {
-        text: plain(&said),
-        html,
-    }
+    Both { text: plain(&said), html }
 }
 
 /// A plain text.
 pub fn from_plain(said: &str) -> Both {
     let text = unified(said);
-    Both {
-        html: html_of(&text),
-        text: text.trim_end().to_owned(),
-    }
+    Both { html: html_of(&text), text: text.trim_end().to_owned() }
 }
 
 /// A text that was written in HTML, without what runs.
@@ -60,10 +54,7 @@ pub fn from_html(said: &str) -> Result<Both> {
     let html = cleaned(said).ok_or_else(|| {
         Error::argument("the HTML is too large or too tangled").next("send it as a file")
     })?;
-    Ok(Both {
-        text: plain_of(&html),
-        html,
-    })
+    Ok(Both { text: plain_of(&html), html })
 }
 
 /// Plain text as HTML: paragraphs between blank lines, other line ends as they
@@ -88,11 +79,7 @@ fn spaced(line: &str) -> String {
     let escaped = encode_text(line).into_owned();
     let indent = escaped.len() - escaped.trim_start_matches(' ').len();
     let (spaces, rest) = escaped.split_at(indent);
-    format!(
-        "{}{}",
-        spaces.replace(' ', "&nbsp;"),
-        rest.replace("  ", " &nbsp;")
-    )
+    format!("{}{}", spaces.replace(' ', "&nbsp;"), rest.replace("  ", " &nbsp;"))
 }
 
 /// The plain text of HTML, with the addresses of links behind their texts.

@@ -97,10 +97,8 @@ fn body(letter: &Outgoing) -> Result<MimePart<'_>> {
         let kind = ContentType::new("multipart/related").attribute("type", "text/html");
         html = MimePart::new(kind, parts);
     }
-    let texts = MimePart::new(
-        "multipart/alternative",
-        vec![text("text/plain", &letter.text), html],
-    );
+    let texts =
+        MimePart::new("multipart/alternative", vec![text("text/plain", &letter.text), html]);
     let mut parts = vec![texts];
     for attached in letter.files.iter().filter(|file| !shown(file)) {
         parts.push(file(attached)?);
@@ -123,10 +121,7 @@ fn text<'a>(kind: &'static str, said: &str) -> MimePart<'a> {
 
 fn file(enclosed: &Enclosure) -> Result<MimePart<'_>> {
     let Content::Bytes(bytes) = &enclosed.content else {
-        return Err(Error::new(
-            Kind::Internal,
-            "a file was to be written that is not there",
-        ));
+        return Err(Error::new(Kind::Internal, "a file was to be written that is not there"));
     };
     let media = essence(&enclosed.media);
     // RFC 2046 has a message written as it is, or not at all as one.
@@ -166,9 +161,7 @@ fn is_plain(bytes: &[u8]) -> bool {
     };
     text.is_ascii()
         && !text.contains('\0')
-        && text
-            .split("\r\n")
-            .all(|line| line.len() <= 998 && !line.contains(['\r', '\n']))
+        && text.split("\r\n").all(|line| line.len() <= 998 && !line.contains(['\r', '\n']))
 }
 
 fn base64_lines(bytes: &[u8]) -> String {
@@ -187,9 +180,7 @@ fn essence(media: &str) -> String {
     let essence = media.split(';').next().unwrap_or_default().trim();
     let token = |word: &str| {
         !word.is_empty()
-            && word
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+            && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
     };
     match essence.split_once('/') {
         Some((kind, subtype))
@@ -206,10 +197,7 @@ fn essence(media: &str) -> String {
 
 fn addresses(people: &[Person]) -> HeaderType<'_> {
     let one = |person: &Person| {
-        Address::Address(EmailAddress {
-            name: None,
-            email: person.address.clone().into(),
-        })
+        Address::Address(EmailAddress { name: None, email: person.address.clone().into() })
     };
     // A name that looks encoded would be decoded by whoever reads it; encoded
     // once more, it reads as it was meant.
@@ -306,11 +294,10 @@ fn check(letter: &Outgoing) -> Result<()> {
 pub(super) fn line(field: &str, value: &str) -> Result<()> {
     match value.contains(['\r', '\n', '\0']) {
         false => Ok(()),
-        true => Err(Error::argument(format!(
-            "{field} has a line break or NUL in it: {}",
-            brief(value)
-        ))
-        .next("write it on one line")),
+        true => {
+            Err(Error::argument(format!("{field} has a line break or NUL in it: {}", brief(value)))
+                .next("write it on one line"))
+        }
     }
 }
 
@@ -318,10 +305,8 @@ fn id(field: &str, value: &str) -> Result<()> {
     line(field, value)?;
     match is_id(value) {
         true => Ok(()),
-        false => Err(
-            Error::argument(format!("{field} is no message id: {}", brief(value)))
-                .next("leave it out"),
-        ),
+        false => Err(Error::argument(format!("{field} is no message id: {}", brief(value)))
+            .next("leave it out")),
     }
 }
 
@@ -329,7 +314,5 @@ fn id(field: &str, value: &str) -> Result<()> {
 pub(super) fn is_id(value: &str) -> bool {
     !value.is_empty()
         && value.len() <= LONGEST_ID
-        && value
-            .bytes()
-            .all(|b| b.is_ascii_graphic() && !matches!(b, b'<' | b'>'))
+        && value.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'<' | b'>'))
 }

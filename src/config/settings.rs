@@ -24,18 +24,12 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("endpoints.google_token", "DAYSHEET_GOOGLE_TOKEN_URL"),
     ("endpoints.google_revoke", "DAYSHEET_GOOGLE_REVOKE_URL"),
     ("endpoints.graph", "DAYSHEET_GRAPH_URL"),
-    (
-        "endpoints.microsoft_authority",
-        "DAYSHEET_MICROSOFT_AUTHORITY_URL",
-    ),
+    ("endpoints.microsoft_authority", "DAYSHEET_MICROSOFT_AUTHORITY_URL"),
     ("google.client_id", "DAYSHEET_GOOGLE_CLIENT_ID"),
     ("google.client_secret", "DAYSHEET_GOOGLE_CLIENT_SECRET"),
     ("google.credentials", "DAYSHEET_GOOGLE_CREDENTIALS"),
     ("microsoft.client_id", "DAYSHEET_MICROSOFT_CLIENT_ID"),
-    (
-        "microsoft.client_secret",
-        "DAYSHEET_MICROSOFT_CLIENT_SECRET",
-    ),
+    ("microsoft.client_secret", "DAYSHEET_MICROSOFT_CLIENT_SECRET"),
     ("microsoft.tenant", "DAYSHEET_MICROSOFT_TENANT"),
     ("key_store", "DAYSHEET_KEY_STORE"),
     ("format", "DAYSHEET_FORMAT"),
@@ -62,9 +56,7 @@ pub const SETTINGS: &[(&str, &str)] = &[
 /// A variable's value; an empty one counts as not set, because that is how
 /// most client configurations leave a variable out.
 pub(super) fn set(var: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
-    var(name)
-        .map(|value| value.trim().to_owned())
-        .filter(|value| !value.is_empty())
+    var(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 pub(super) fn absolute(path: &str) -> Result<PathBuf> {
@@ -132,18 +124,11 @@ impl Settings {
             .iter()
             .filter_map(|&(key, name)| {
                 let value = set(var, name)?;
-                Some(Found {
-                    key,
-                    value,
-                    origin: name.to_owned(),
-                    folder: None,
-                })
+                Some(Found { key, value, origin: name.to_owned(), folder: None })
             })
             .collect();
         if let Some((path, text)) = file {
-            let table = text
-                .parse::<toml::Table>()
-                .map_err(|error| syntax(path, text, &error))?;
+            let table = text.parse::<toml::Table>().map_err(|error| syntax(path, text, &error))?;
             read_table(&table, "", path, &mut found)?;
         }
         Ok(Self(found))
@@ -204,15 +189,9 @@ impl Settings {
             return Ok(default);
         };
         let number = found.value.parse().ok();
-        number
-            .filter(|number| range.contains(number))
-            .ok_or_else(|| {
-                found.wrong(format!(
-                    "is no whole number from {} to {}",
-                    range.start(),
-                    range.end()
-                ))
-            })
+        number.filter(|number| range.contains(number)).ok_or_else(|| {
+            found.wrong(format!("is no whole number from {} to {}", range.start(), range.end()))
+        })
     }
 
     /// A URL that tokens may be sent to. `base` says that paths are joined to
@@ -259,9 +238,7 @@ pub fn tenant(text: &str) -> Option<String> {
         !label.is_empty()
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+            && label.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
     };
     let known = match text.as_str() {
         "common" | "organizations" | "consumers" => true,
@@ -276,9 +253,7 @@ fn is_guid(text: &str) -> bool {
     let groups: Vec<&str> = text.split('-').collect();
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
     lengths == [8, 4, 4, 4, 12]
-        && groups
-            .iter()
-            .all(|group| group.chars().all(|digit| digit.is_ascii_hexdigit()))
+        && groups.iter().all(|group| group.chars().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 /// What a tenant may be, for errors.
@@ -325,10 +300,8 @@ fn read_table(
             }
             (None, _) => {
                 let keys: Vec<&str> = SETTINGS.iter().map(|&(key, _)| key).collect();
-                return Err(
-                    Error::new(Kind::Config, format!("{origin} is not a known setting"))
-                        .next(format!("remove it, or use one of {}", keys.join(", "))),
-                );
+                return Err(Error::new(Kind::Config, format!("{origin} is not a known setting"))
+                    .next(format!("remove it, or use one of {}", keys.join(", "))));
             }
         }
     }
@@ -337,10 +310,7 @@ fn read_table(
 
 /// True if some setting's key begins with this table's name.
 fn is_section(name: &str) -> bool {
-    SETTINGS.iter().any(|&(key, _)| {
-        key.split_once('.')
-            .is_some_and(|(section, _)| section == name)
-    })
+    SETTINGS.iter().any(|&(key, _)| key.split_once('.').is_some_and(|(section, _)| section == name))
 }
 
 /// A syntax error by its line. The parser's own display would quote the line,
@@ -350,9 +320,6 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
         .span()
         .and_then(|span| text.get(..span.start))
         .map_or(1, |before| before.matches('\n').count() + 1);
-    Error::new(
-        Kind::Config,
-        format!("line {line} of {} is not TOML", path.display()),
-    )
-    .next("correct it; values stand between double quotes")
+    Error::new(Kind::Config, format!("line {line} of {} is not TOML", path.display()))
+        .next("correct it; values stand between double quotes")
 }

@@ -11,10 +11,7 @@ pub(super) fn sign(bytes: &[u8]) -> &[u8] {
 
 /// What follows at least one digit.
 pub(super) fn digits(bytes: &[u8]) -> Option<&[u8]> {
-    let count = bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
+    let count = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if count == 0 { None } else { bytes.get(count..) }
 }
 

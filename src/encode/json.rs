@@ -20,11 +20,7 @@ pub fn encode(document: &Document) -> String {
 /// behind it.
 pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
     let rows = table.rows().zip(table.extras()).map(|(cells, extra)| {
-        let row = Row {
-            columns: table.columns(),
-            cells,
-            extra,
-        };
+        let row = Row { columns: table.columns(), cells, extra };
         serde_json::to_string(&row).unwrap_or_default() + ","
     });
     (format!(",\"{}\":[]", table.name()), rows.collect())
@@ -59,16 +55,11 @@ struct Rows<'a>(&'a RowTable);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(
-            self.0
-                .rows()
-                .zip(self.0.extras())
-                .map(|(cells, extra)| Row {
-                    columns: self.0.columns(),
-                    cells,
-                    extra,
-                }),
-        )
+        serializer.collect_seq(self.0.rows().zip(self.0.extras()).map(|(cells, extra)| Row {
+            columns: self.0.columns(),
+            cells,
+            extra,
+        }))
     }
 }
 

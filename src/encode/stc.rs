@@ -81,11 +81,7 @@ fn objects(table: &RowTable) -> Vec<Json> {
         let columns = table.columns().iter().map(|field| field.name.to_owned());
         let mut members: Vec<_> = columns.zip(cells.iter().map(primitive)).collect();
         for (name, value) in [("provider_id", &extra.provider_id), ("text", &extra.text)] {
-            members.extend(
-                value
-                    .clone()
-                    .map(|text| (name.to_owned(), Json::Text(text))),
-            );
+            members.extend(value.clone().map(|text| (name.to_owned(), Json::Text(text))));
         }
         Json::Object(members)
     };

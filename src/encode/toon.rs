@@ -148,9 +148,7 @@ fn needs_quotes(string: &str, delimiter: Delimiter) -> bool {
     }
     let delimiter = delimiter as u8 as usize;
     let special = bytes.iter().any(|byte| {
-        SPECIAL
-            .get(usize::from(*byte))
-            .is_some_and(|for_whom| for_whom >> delimiter & 1 == 1)
+        SPECIAL.get(usize::from(*byte)).is_some_and(|for_whom| for_whom >> delimiter & 1 == 1)
     });
     special || matches!(string, "true" | "false" | "null") || is_numeric(bytes)
 }

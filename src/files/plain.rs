@@ -35,10 +35,7 @@ impl Dir {
 
     /// A new file.
     pub(super) fn create(&self, name: &str) -> io::Result<File> {
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(self.0.join(name))
+        OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -26,10 +26,7 @@ pub(super) struct Member {
 
 impl Member {
     pub(super) fn text(text: &str) -> Self {
-        Self {
-            head: text::cell(text),
-            tail: String::new(),
-        }
+        Self { head: text::cell(text), tail: String::new() }
     }
 
     /// Somebody, and what is said of them. The address stays, or at least the
@@ -41,10 +38,7 @@ impl Member {
             (None, Some((local, domain))) => (local, format!("@{domain}")),
             (None, None) => (person.email.as_str(), String::new()),
         };
-        Self {
-            head: head.to_owned(),
-            tail: tail + said,
-        }
+        Self { head: head.to_owned(), tail: tail + said }
     }
 
     pub(super) fn whole(&self) -> String {
@@ -105,22 +99,14 @@ pub(super) fn sample(
         return (Cell::Text(text), None);
     }
     let members: Vec<String> = list.iter().map(|one| one.within(each)).collect();
-    let cut = Cut {
-        column: field.name,
-        whole: all,
-        members: Some(members.join(between)),
-    };
+    let cut = Cut { column: field.name, whole: all, members: Some(members.join(between)) };
     (Cell::Text(text), Some(cut))
 }
 
 /// The people of a meeting; the account's owner first, rooms not among them.
 pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str) -> Vec<Member> {
     let text = |guest: &Value, path: &str| {
-        at(guest, path)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
+        at(guest, path).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
     };
     let says = |guest: &Value, (path, word): (&str, &str)| match at(guest, path) {
         Some(Value::Bool(flag)) => *flag && word == "true",
@@ -142,14 +128,10 @@ pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str)
             .find(|(known, ..)| *known == answer)
             .map_or(('?', "no answer"), |(_, mark, word)| (*mark, *word));
         let shown = match (short, own) {
-            (true, true) => Member {
-                head: "me".to_owned(),
-                tail: mark.to_string(),
-            },
-            (true, false) => Member {
-                head: text::cell(&short_name(&name, &email)),
-                tail: mark.to_string(),
-            },
+            (true, true) => Member { head: "me".to_owned(), tail: mark.to_string() },
+            (true, false) => {
+                Member { head: text::cell(&short_name(&name, &email)), tail: mark.to_string() }
+            }
             (false, _) => {
                 let who = text::Address::new(Some(&name), &email);
                 let word = if organizer { "organizer" } else { word };

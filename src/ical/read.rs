@@ -33,17 +33,12 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
             found = true;
             raws.extend(calendar(root, floating, &mut document, &mut notes));
         } else {
-            notes.line(
-                root.number,
-                note!("{} outside of a calendar", quoted(&root.name)),
-            );
+            notes.line(root.number, note!("{} outside of a calendar", quoted(&root.name)));
         }
     }
     if !found {
-        return Err(
-            Error::argument("this is no calendar: it has no BEGIN:VCALENDAR")
-                .next("give an iCalendar document (RFC 5545)"),
-        );
+        return Err(Error::argument("this is no calendar: it has no BEGIN:VCALENDAR")
+            .next("give an iCalendar document (RFC 5545)"));
     }
     let raws = settle(raws, floating, &mut notes).into_iter();
     let (timeless, timed): (Vec<Raw>, _) = raws.partition(|raw| raw.timeless);
@@ -115,24 +110,16 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         Moment::Day(jiff::civil::Date::ZERO),
         Moment::Day(jiff::civil::Date::ZERO),
     );
-    let mut parts = Parts {
-        recurs: event.lines.iter().any(|line| line.name == "RRULE"),
-        ..Parts::default()
-    };
+    let mut parts =
+        Parts { recurs: event.lines.iter().any(|line| line.name == "RRULE"), ..Parts::default() };
     for line in &event.lines {
         let Some(property) = line.read() else {
-            notes.line(
-                line.number,
-                note!("cannot be read: {}", quoted(line.shown())),
-            );
+            notes.line(line.number, note!("cannot be read: {}", quoted(line.shown())));
             continue;
         };
         let read = take(&mut entry, &mut parts, line, &property, zones, notes);
         if read.is_none() {
-            notes.line(
-                line.number,
-                note!("cannot be read: {}", quoted(line.shown())),
-            );
+            notes.line(line.number, note!("cannot be read: {}", quoted(line.shown())));
         }
     }
     // A message about one occurrence may leave its own start out.
@@ -142,10 +129,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     });
     entry.cancelled = parts.status == "CANCELLED";
     // What is about an event that is there need not say when it is (RFC 5546).
-    let about = matches!(
-        method,
-        Some("CANCEL" | "REPLY" | "REFRESH" | "DECLINECOUNTER")
-    );
+    let about = matches!(method, Some("CANCEL" | "REPLY" | "REFRESH" | "DECLINECOUNTER"));
     let start = parts.start.take().or(of_one);
     let timeless = start.is_none() && (about || entry.cancelled) && !entry.uid.is_empty();
     let Some(start) = start.or(timeless.then(|| entry.start.clone())) else {
@@ -156,10 +140,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     parts.repeat.except = alike(&parts.repeat, &parts.except, (&start, own), zones);
     parts.repeat.extra = alike(&parts.repeat, &parts.extra, (&start, own), zones);
     if entry.recurrence_id.is_some() && !parts.repeat.rule.is_empty() {
-        notes.line(
-            event.number,
-            "it is one occurrence: its own rule is not carried out",
-        );
+        notes.line(event.number, "it is one occurrence: its own rule is not carried out");
     }
     if entry.recurrence_id.is_some() {
         parts.repeat = Repeat::default();
@@ -170,10 +151,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     {
         notes.line(
             event.number,
-            note!(
-                "its zone has no name that others know: {} dates stand for its rule",
-                ours(many)
-            ),
+            note!("its zone has no name that others know: {} dates stand for its rule", ours(many)),
         );
     }
     if let (Moment::At(_, zone), None, Some(said)) = (&start, &parts.clock, parts.end_said) {
@@ -236,10 +214,7 @@ fn take(
         "RRULE" => {
             let rule = clean(line.value());
             if Rule::foreign(&rule).is_none() {
-                notes.line(
-                    line.number,
-                    note!("the rule cannot be carried out: {}", quoted(&rule)),
-                );
+                notes.line(line.number, note!("the rule cannot be carried out: {}", quoted(&rule)));
             }
             if parts.repeat.rule.is_empty() {
                 parts.repeat.rule = Repeat::foreign(&rule);
@@ -331,10 +306,7 @@ fn guest(property: &Property) -> Guest {
     };
     Guest {
         address: text::cell(address),
-        name: property
-            .param("CN")
-            .map(text::cell)
-            .filter(|name| !name.is_empty()),
+        name: property.param("CN").map(text::cell).filter(|name| !name.is_empty()),
         answer,
         optional: is("ROLE", "OPT-PARTICIPANT"),
         room: is("CUTYPE", "ROOM") || is("CUTYPE", "RESOURCE"),
@@ -371,9 +343,7 @@ fn reminder(event: &Component, entry: &Entry) -> Option<u32> {
                 }
                 _ => return None,
             };
-            u32::try_from(seconds.div_euclid(60))
-                .ok()
-                .filter(|_| seconds >= 0)
+            u32::try_from(seconds.div_euclid(60)).ok().filter(|_| seconds >= 0)
         })
         .next()
 }

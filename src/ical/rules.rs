@@ -150,11 +150,7 @@ fn onsets(
             _ => {}
         }
     }
-    let repeat = Repeat {
-        rule,
-        extra,
-        ..Repeat::default()
-    };
+    let repeat = Repeat { rule, extra, ..Repeat::default() };
     let first_of = |year: i16| {
         let day = jiff::civil::Date::new(year, 1, 1).ok()?;
         Some(When::Day(day).instant(&TimeZone::UTC))
@@ -181,11 +177,7 @@ pub fn standard(part: &Component) -> Option<Offset> {
 /// The seconds of `+0100`, `-033000` or, as some write it, `01:00`.
 fn offset(part: &Component, name: &str) -> Option<i32> {
     let line = part.lines.iter().find(|line| line.name == name)?;
-    let text: String = line
-        .value()
-        .chars()
-        .filter(|c| !matches!(c, ':' | ' '))
-        .collect();
+    let text: String = line.value().chars().filter(|c| !matches!(c, ':' | ' ')).collect();
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, text.strip_prefix('+').unwrap_or(&text)),
@@ -193,11 +185,7 @@ fn offset(part: &Component, name: &str) -> Option<i32> {
     if !matches!(digits.len(), 4 | 6) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let part = |at: usize| {
-        digits
-            .get(at..at + 2)
-            .map_or(Some(0), |two| two.parse::<i32>().ok())
-    };
+    let part = |at: usize| digits.get(at..at + 2).map_or(Some(0), |two| two.parse::<i32>().ok());
     let seconds = part(0)? * 3_600 + part(2)? * 60 + part(4)?;
     // Further than a day from UTC no zone is.
     (seconds < 86_400).then_some(sign * seconds)

@@ -81,10 +81,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
             "BEGIN" => {
                 many += 1;
                 if many > COMPONENTS {
-                    notes.line(
-                        number,
-                        note!("what follows {} components is not read", COMPONENTS),
-                    );
+                    notes.line(number, note!("what follows {} components is not read", COMPONENTS));
                     break;
                 }
                 if open.len() >= DEEPEST {
@@ -132,10 +129,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
 }
 
 fn unended(component: &Component, notes: &mut Notes) {
-    notes.line(
-        component.number,
-        note!("{} has no END", quoted(&component.name)),
-    );
+    notes.line(component.number, note!("{} has no END", quoted(&component.name)));
 }
 
 fn close(component: Component, open: &mut [Component], done: &mut Vec<Component>) {
@@ -164,9 +158,7 @@ fn name(line: &str) -> Option<String> {
     let end = line.find([';', ':'])?;
     let name = line.get(..end)?.trim();
     let right = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     right.then(|| name.to_ascii_uppercase())
 }
 
@@ -203,9 +195,7 @@ impl Component {
 
     /// Its text, empty if there is none.
     pub fn text(&self, name: &str) -> String {
-        self.property(name)
-            .map(|property| property.text())
-            .unwrap_or_default()
+        self.property(name).map(|property| property.text()).unwrap_or_default()
     }
 }
 
@@ -221,12 +211,7 @@ impl Property {
 
     /// The first value as text. What the library splits at commas is whole again.
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .0
-            .values
-            .iter()
-            .filter_map(ICalendarValue::as_text)
-            .collect();
+        let texts: Vec<&str> = self.0.values.iter().filter_map(ICalendarValue::as_text).collect();
         clean(&texts.join(","))
     }
 

@@ -99,21 +99,14 @@ pub fn day(at: Timestamp, said: DateTime, floating: &TimeZone, days: &HashSet<Da
     if begins(&local) {
         return local.date();
     }
-    let near = [
-        Ok(said.date()),
-        said.date().tomorrow(),
-        said.date().yesterday(),
-    ];
+    let near = [Ok(said.date()), said.date().tomorrow(), said.date().yesterday()];
     let mut near = near.into_iter().filter_map(Result::ok);
     near.find(|day| days.contains(day)).unwrap_or(said.date())
 }
 
 /// The days of a series of whole days, the first of them.
 pub fn days(repeat: &Repeat, start: &Moment) -> HashSet<Date> {
-    let all = Repeat {
-        except: Vec::new(),
-        ..repeat.clone()
-    };
+    let all = Repeat { except: Vec::new(), ..repeat.clone() };
     let found = all.occurrences(start, Timestamp::MIN, Timestamp::MAX, DAYS);
     let days = found.into_iter().filter_map(|when| match when {
         When::Day(day) => Some(day),
@@ -155,9 +148,8 @@ fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
 /// Makes a series of its own of what holds for an occurrence and all later ones.
 fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
     let at = |raw: &Raw| raw.entry.recurrence_id.map(|at| at.instant(&TimeZone::UTC));
-    let mut ranged: Vec<usize> = (0..raws.len())
-        .filter(|place| raws.get(*place).is_some_and(|raw| raw.following))
-        .collect();
+    let mut ranged: Vec<usize> =
+        (0..raws.len()).filter(|place| raws.get(*place).is_some_and(|raw| raw.following)).collect();
     // The last first: it takes the end of the rule with it.
     ranged.sort_by_key(|place| std::cmp::Reverse(raws.get(*place).and_then(at)));
     for (number, place) in ranged.into_iter().enumerate() {
@@ -172,16 +164,10 @@ fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
             .and_then(|master| raws.get(master))
             .and_then(|master| Parted::of(&master.entry, &raw.entry));
         let (Some(master), Some(parted)) = (master, parted) else {
-            notes.line(
-                raw.number,
-                "stands for one occurrence, not for those after it",
-            );
+            notes.line(raw.number, "stands for one occurrence, not for those after it");
             continue;
         };
-        notes.line(
-            raw.number,
-            "it and all later occurrences are a series of their own",
-        );
+        notes.line(raw.number, "it and all later occurrences are a series of their own");
         let (from, uid) = (at(raw), raw.entry.uid.clone());
         // Occurrences after it that differ go with it.
         for other in &mut raws {
@@ -225,11 +211,7 @@ impl Parted {
             }
             (Moment::At(_, name), start @ Moment::At(..), end) => {
                 let zone = when::find_zone(name)?;
-                (
-                    local(start.when(), &zone, name),
-                    local(end.when(), &zone, name),
-                    zone,
-                )
+                (local(start.when(), &zone, name), local(end.when(), &zone, name), zone)
             }
             _ => return None,
         };
@@ -263,11 +245,8 @@ impl Parted {
         };
         let rule = parted.rule(&after.rule)?;
         let list = |list: &[When]| list.iter().filter_map(|at| parted.moved(*at)).collect();
-        parted.series.repeat = Some(Repeat {
-            rule,
-            except: list(&after.except),
-            extra: list(&after.extra),
-        });
+        parted.series.repeat =
+            Some(Repeat { rule, except: list(&after.except), extra: list(&after.extra) });
         Some(parted)
     }
 
@@ -372,11 +351,7 @@ fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
         for (start, end) in periods {
             let at = When::At(start);
             let same = start.duration_until(end) == from.duration_until(to);
-            if same
-                || known
-                    .iter()
-                    .any(|(uid, one)| *uid == entry.uid && *one == at)
-            {
+            if same || known.iter().any(|(uid, one)| *uid == entry.uid && *one == at) {
                 continue;
             }
             let Some(left) = room.checked_sub(size).filter(|_| !entry.uid.is_empty()) else {

@@ -60,10 +60,7 @@ pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<us
         let at = when::resolve(at, &TimeZone::UTC);
         rule.until = Some(Until::Local(zone.to_datetime(at)));
     }
-    let by_clock = Repeat {
-        rule: rule.write(),
-        ..Repeat::default()
-    };
+    let by_clock = Repeat { rule: rule.write(), ..Repeat::default() };
     let start = Moment::At(start, "UTC".to_owned());
     let found = by_clock.occurrences(&start, Timestamp::MIN, Timestamp::MAX, DATES);
     let times = found.iter().map(|at| when::resolve(utc(*at), zone));
@@ -129,11 +126,7 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
         {
             periods.push((from, to));
         }
-        dates.push(Written {
-            when,
-            said,
-            floating,
-        });
+        dates.push(Written { when, said, floating });
     }
     Some((dates, periods))
 }
@@ -187,10 +180,7 @@ pub fn end(
     };
     let end = match (start, end, length) {
         (Moment::Day(_), Some(Moment::At(at, _)), _) => {
-            notes.line(
-                event.number,
-                "the end has a time, the start has none: whole days",
-            );
+            notes.line(event.number, "the end has a time, the start has none: whole days");
             // The day in which it ends is its last.
             match at.time() == Time::midnight() {
                 true => Moment::Day(at.date()),
@@ -253,9 +243,8 @@ fn after(start: &Moment, length: &ICalendarDuration) -> Option<Moment> {
             if seconds == 0 {
                 return Some(Moment::At(end, name.clone()));
             }
-            let end = when::resolve(end, &zone)
-                .checked_add(SignedDuration::from_secs(seconds))
-                .ok()?;
+            let end =
+                when::resolve(end, &zone).checked_add(SignedDuration::from_secs(seconds)).ok()?;
             let local = zone.to_datetime(end);
             match when::resolve(local, &zone) == end {
                 true => Moment::At(local, name.clone()),

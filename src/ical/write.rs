@@ -25,13 +25,10 @@ const PRODUCT: &str = "-//Daysheet//Daysheet//EN";
 /// Writes a document.
 pub fn document(document: &Document, now: Timestamp) -> String {
     let mut root = component(ICalendarComponentType::VCalendar);
-    root.entries = vec![
-        text(ICalendarProperty::Version, "2.0"),
-        text(ICalendarProperty::Prodid, PRODUCT),
-    ];
+    root.entries =
+        vec![text(ICalendarProperty::Version, "2.0"), text(ICalendarProperty::Prodid, PRODUCT)];
     if let Some(method) = &document.method {
-        root.entries
-            .push(text(ICalendarProperty::Method, &word(method)));
+        root.entries.push(text(ICalendarProperty::Method, &word(method)));
     }
     if let Some(name) = &document.name {
         root.entries.push(other("X-WR-CALNAME", name));
@@ -184,10 +181,7 @@ fn dates(name: ICalendarProperty, list: &[When], start: &Moment) -> Vec<ICalenda
     }
     let mut all = Vec::new();
     let entry = |list: Vec<PartialDateTime>| {
-        let values = list
-            .into_iter()
-            .map(Box::new)
-            .map(ICalendarValue::PartialDateTime);
+        let values = list.into_iter().map(Box::new).map(ICalendarValue::PartialDateTime);
         ICalendarEntry::new(name.clone()).with_values(values.collect())
     };
     if !days.is_empty() {
@@ -206,13 +200,11 @@ fn moment(name: ICalendarProperty, at: &Moment) -> ICalendarEntry {
     let value = |value| ICalendarValue::PartialDateTime(Box::new(value));
     let entry = ICalendarEntry::new(name);
     match at {
-        Moment::Day(day) => entry
-            .with_value(value(partial_day(*day)))
-            .with_param(a_date()),
+        Moment::Day(day) => entry.with_value(value(partial_day(*day))).with_param(a_date()),
         Moment::At(local, zone) if zone == "UTC" => entry.with_value(value(partial(*local, true))),
-        Moment::At(local, zone) if known(at) => entry
-            .with_value(value(partial(*local, false)))
-            .with_param(in_zone(zone)),
+        Moment::At(local, zone) if known(at) => {
+            entry.with_value(value(partial(*local, false))).with_param(in_zone(zone))
+        }
         Moment::At(..) => {
             let utc = TimeZone::UTC.to_datetime(at.when().instant(&TimeZone::UTC));
             entry.with_value(value(partial(utc, true)))
@@ -274,11 +266,7 @@ fn person(name: ICalendarProperty, guest: &Guest) -> ICalendarEntry {
 
 fn alarm(minutes: u32, title: &str) -> ICalendarComponent {
     let mut alarm = component(ICalendarComponentType::VAlarm);
-    let before = ICalendarDuration {
-        neg: minutes > 0,
-        minutes,
-        ..ICalendarDuration::default()
-    };
+    let before = ICalendarDuration { neg: minutes > 0, minutes, ..ICalendarDuration::default() };
     let title = if title.is_empty() { "Reminder" } else { title };
     alarm.entries = vec![
         text(ICalendarProperty::Action, "DISPLAY"),
@@ -290,11 +278,7 @@ fn alarm(minutes: u32, title: &str) -> ICalendarComponent {
 }
 
 fn component(kind: ICalendarComponentType) -> ICalendarComponent {
-    ICalendarComponent {
-        component_type: kind,
-        entries: Vec::new(),
-        component_ids: Vec::new(),
-    }
+    ICalendarComponent { component_type: kind, entries: Vec::new(), component_ids: Vec::new() }
 }
 
 fn text(name: ICalendarProperty, value: &str) -> ICalendarEntry {

@@ -121,10 +121,7 @@ impl Zones {
                 continue;
             }
             let mut take = |what: String| {
-                notes.line(
-                    part.number,
-                    note!("the zone {} {}", quoted(&id), ours(what)),
-                );
+                notes.line(part.number, note!("the zone {} {}", quoted(&id), ours(what)));
             };
             let rules = rules::read(part, (first, last), &mut room);
             // An offset in a name says less than rules.
@@ -390,12 +387,8 @@ fn zone_name(zone: &TimeZone) -> String {
 /// A date or a time, without what it is in.
 pub fn told(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
     let part = |part: Option<u8>| part.map(i8::try_from)?.ok();
-    let day = jiff::civil::Date::new(
-        i16::try_from(at.year?).ok()?,
-        part(at.month)?,
-        part(at.day)?,
-    )
-    .ok()?;
+    let day = jiff::civil::Date::new(i16::try_from(at.year?).ok()?, part(at.month)?, part(at.day)?)
+        .ok()?;
     if at.hour.is_none() {
         return Some((Until::Day(day), None));
     }
@@ -415,10 +408,7 @@ pub fn told(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
         (Some(hours), minutes) => {
             let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
             let seconds = if at.tz_minus { -seconds } else { seconds };
-            Some((
-                Until::Local(local),
-                Some(Offset::from_seconds(seconds).ok()?),
-            ))
+            Some((Until::Local(local), Some(Offset::from_seconds(seconds).ok()?)))
         }
     }
 }

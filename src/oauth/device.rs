@@ -40,9 +40,7 @@ impl DeviceSignIn {
     ) -> Result<Self> {
         let authority = Authority::of(config, provider, tenant)?;
         let service = authority.service;
-        let device = service
-            .device
-            .ok_or_else(|| words::no_device_flow(service))?;
+        let device = service.device.ok_or_else(|| words::no_device_flow(service))?;
         let client = client(config, &authority)?.set_device_authorization_url(
             DeviceAuthorizationUrl::from_url(device(config, &authority.tenant)?),
         );

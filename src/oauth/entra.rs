@@ -38,12 +38,7 @@ const fn trouble(
     next: &'static str,
     end: End,
 ) -> Trouble {
-    Trouble {
-        numbers,
-        why,
-        next,
-        end,
-    }
+    Trouble { numbers, why, next, end }
 }
 
 const AGAIN: &str = "run {add} again";
@@ -58,12 +53,7 @@ const TROUBLES: &[Trouble] = &[
          how",
         End::Withdrawn,
     ),
-    trouble(
-        &[65_004],
-        "the consent was declined",
-        "run {add} again and accept",
-        End::Withdrawn,
-    ),
+    trouble(&[65_004], "the consent was declined", "run {add} again and accept", End::Withdrawn),
     trouble(
         &[90_093, 90_094, 90_095],
         "an administrator has to consent to this app",
@@ -92,9 +82,7 @@ const TROUBLES: &[Trouble] = &[
         End::AsCoded,
     ),
     trouble(
-        &[
-            50_072, 50_074, 50_076, 50_078, 50_079, 50_158, 53_004, 53_010,
-        ],
+        &[50_072, 50_074, 50_076, 50_078, 50_079, 50_158, 53_004, 53_010],
         "the organisation asks for a further proof, such as multi-factor authentication",
         "run {add} again and give the proof on the page",
         End::AsCoded,
@@ -118,36 +106,21 @@ const TROUBLES: &[Trouble] = &[
         TENANT,
         End::AsCoded,
     ),
-    trouble(
-        &[700_082],
-        "the sign-in was not used for too long",
-        AGAIN,
-        End::AsCoded,
-    ),
+    trouble(&[700_082], "the sign-in was not used for too long", AGAIN, End::AsCoded),
     trouble(
         &[70_043],
         "the organisation asks for a new sign-in from time to time",
         AGAIN,
         End::AsCoded,
     ),
-    trouble(
-        &[70_008, 700_084],
-        "the sign-in has expired",
-        AGAIN,
-        End::AsCoded,
-    ),
+    trouble(&[70_008, 700_084], "the sign-in has expired", AGAIN, End::AsCoded),
     trouble(
         &[70_000],
         "the sign-in is not valid any more: it was withdrawn, has expired or is another app's",
         AGAIN,
         End::AsCoded,
     ),
-    trouble(
-        &[54_005],
-        "the sign-in's code was used before",
-        AGAIN,
-        End::AsCoded,
-    ),
+    trouble(&[54_005], "the sign-in's code was used before", AGAIN, End::AsCoded),
     trouble(
         &[50_053],
         "the account is locked",
@@ -257,9 +230,7 @@ const TROUBLES: &[Trouble] = &[
         End::Never,
     ),
     trouble(
-        &[
-            50_033, 50_087, 50_088, 50_196, 70_012, 90_006, 90_012, 90_024, 90_033, 90_055,
-        ],
+        &[50_033, 50_087, 50_088, 50_196, 70_012, 90_006, 90_012, 90_024, 90_033, 90_055],
         "the service is busy",
         "try again later",
         End::Never,
@@ -291,16 +262,9 @@ const WORDS: &[(&str, u32)] = &[
 /// What was meant, as far as we know: by the number, else by the word that says
 /// what would help, else by OAuth's code.
 pub(super) fn trouble_of(said: &Said) -> Option<&'static Trouble> {
-    let numbered = |number: u32| {
-        TROUBLES
-            .iter()
-            .find(|trouble| trouble.numbers.contains(&number))
-    };
+    let numbered = |number: u32| TROUBLES.iter().find(|trouble| trouble.numbers.contains(&number));
     let worded = |word: &str| {
-        WORDS
-            .iter()
-            .find(|(known, _)| *known == word)
-            .and_then(|&(_, number)| numbered(number))
+        WORDS.iter().find(|(known, _)| *known == word).and_then(|&(_, number)| numbered(number))
     };
     said.number
         .and_then(numbered)

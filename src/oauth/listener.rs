@@ -56,12 +56,7 @@ impl Listener {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let mut tasks = JoinSet::new();
         for socket in sockets {
-            tasks.spawn(accept(
-                socket,
-                paster.clone(),
-                places.clone(),
-                stopped.clone(),
-            ));
+            tasks.spawn(accept(socket, paster.clone(), places.clone(), stopped.clone()));
         }
         Self { stop, tasks }
     }
@@ -149,10 +144,7 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
         ),
         Read::Answer(answer) => {
             let (sender, outcome) = oneshot::channel();
-            let taken = paster.hand_in(Callback {
-                answer,
-                page: Some(sender),
-            });
+            let taken = paster.hand_in(Callback { answer, page: Some(sender) });
             match (taken, outcome.await) {
                 (Ok(()), Ok(Outcome::SignedIn(address))) => page(
                     StatusCode::OK,
@@ -162,11 +154,9 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
                         paster.title()
                     ),
                 ),
-                (Ok(()), Ok(Outcome::Failed(why))) => page(
-                    StatusCode::OK,
-                    "Not signed in",
-                    &format!("Not signed in: {why}."),
-                ),
+                (Ok(()), Ok(Outcome::Failed(why))) => {
+                    page(StatusCode::OK, "Not signed in", &format!("Not signed in: {why}."))
+                }
                 _ => page(
                     StatusCode::GONE,
                     "This sign-in is over",
@@ -193,9 +183,7 @@ fn page(status: StatusCode, title: &str, text: &str) -> Response<Full<Bytes>> {
         // The address holds the code; it is not to be told to other sites.
         (REFERRER_POLICY, "no-referrer"),
     ] {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
 }

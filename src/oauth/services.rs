@@ -117,11 +117,8 @@ fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
 
 /// The hosts of Microsoft Graph in national clouds. A scope without a URL means
 /// the Graph of the global cloud, so theirs have to be asked for by URL.
-const NATIONAL_GRAPHS: &[&str] = &[
-    "graph.microsoft.us",
-    "dod-graph.microsoft.us",
-    "microsoftgraph.chinacloudapi.cn",
-];
+const NATIONAL_GRAPHS: &[&str] =
+    &["graph.microsoft.us", "dod-graph.microsoft.us", "microsoftgraph.chinacloudapi.cn"];
 /// The scopes that are not an API's but the authority's own.
 const OF_THE_AUTHORITY: &[&str] = &["offline_access", "openid", "profile", "email"];
 
@@ -139,14 +136,11 @@ fn microsoft_scope(config: &Config, scope: &str) -> String {
 /// # Errors
 /// [`Kind::Argument`] with the names there are.
 pub fn service(name: &str) -> Result<&'static Service> {
-    SERVICES
-        .iter()
-        .find(|service| service.name == name)
-        .ok_or_else(|| {
-            let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
-            Error::argument("one cannot sign in to that provider")
-                .next(format!("use one of: {}", names.join(", ")))
-        })
+    SERVICES.iter().find(|service| service.name == name).ok_or_else(|| {
+        let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
+        Error::argument("one cannot sign in to that provider")
+            .next(format!("use one of: {}", names.join(", ")))
+    })
 }
 
 /// The name.

@@ -69,10 +69,7 @@ impl SignIn {
         let client = client(config, &authority)?;
         let host = service.redirect_host;
         let (port, sockets) = listen(host).await.map_err(|error| {
-            Error::new(
-                Kind::Network,
-                format!("no port of 127.0.0.1 can be listened on ({error})"),
-            )
+            Error::new(Kind::Network, format!("no port of 127.0.0.1 can be listened on ({error})"))
         })?;
         let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", service.redirect_path))
             .map_err(|error| {
@@ -98,12 +95,7 @@ impl SignIn {
         let (url, state) = request.url();
         // Room for one: the first answer counts, and later ones are told so.
         let (sender, callbacks) = mpsc::channel(1);
-        let paster = Paster {
-            service,
-            redirect: redirect.to_string(),
-            state,
-            callbacks: sender,
-        };
+        let paster = Paster { service, redirect: redirect.to_string(), state, callbacks: sender };
         let listener = Listener::start(sockets, paster.clone());
         Ok(Self {
             config: config.clone(),
@@ -166,10 +158,7 @@ impl SignIn {
             Ok(Some(Callback { answer, page })) => {
                 (answer.map_err(|said| words::refused(service, &said)), page)
             }
-            Ok(None) => (
-                Err(Error::new(Kind::Internal, "the listener is gone")),
-                None,
-            ),
+            Ok(None) => (Err(Error::new(Kind::Internal, "the listener is gone")), None),
             Err(_elapsed) => {
                 let minutes = self.patience.as_secs().div_ceil(60);
                 (Err(words::timed_out(service, minutes)), None)
@@ -177,10 +166,7 @@ impl SignIn {
         };
         // From here on, whoever comes is told that the sign-in is over.
         drop(self.callbacks);
-        let page = Page {
-            sender,
-            listener: self.listener,
-        };
+        let page = Page { sender, listener: self.listener };
         let tokens = match answer {
             Ok(code) => {
                 exchange(

@@ -26,39 +26,28 @@ pub(super) fn refused(service: &Service, said: &Said) -> Error {
         "invalid_grant" if said.number.is_none() => used_code(service),
         "access_denied" => auth(format!("the consent was denied on {title}'s page"))
             .next(format!("run {} again and allow the access", add(service))),
-        "admin_policy_enforced" | "org_internal" => auth(format!(
-            "the organisation of this {title} account does not allow this app"
-        ))
-        .next("ask its administrator to allow the OAuth client, or use another account"),
+        "admin_policy_enforced" | "org_internal" => {
+            auth(format!("the organisation of this {title} account does not allow this app"))
+                .next("ask its administrator to allow the OAuth client, or use another account")
+        }
         "invalid_client" | "unauthorized_client" | "deleted_client" | "disabled_client" => {
-            auth(format!(
-                "{title} does not accept the OAuth client{}",
-                numbered(said, " (", ")")
-            ))
-            .next(format!(
-                "check {} and its secret; {} says where they come from",
-                service.client_id, service.setup
-            ))
+            auth(format!("{title} does not accept the OAuth client{}", numbered(said, " (", ")")))
+                .next(format!(
+                    "check {} and its secret; {} says where they come from",
+                    service.client_id, service.setup
+                ))
         }
         "redirect_uri_mismatch" => auth(format!(
             "{title} does not allow this OAuth client to come back to {}",
             service.redirect_host
         ))
-        .next(format!(
-            "use an OAuth client of the type `Desktop app`; {} says how",
-            service.setup
-        )),
-        "invalid_scope" => {
-            auth(format!("{title} does not know a scope that was asked for")).next(format!(
-                "switch the APIs on for the project; {} says how",
-                service.setup
-            ))
+        .next(format!("use an OAuth client of the type `Desktop app`; {} says how", service.setup)),
+        "invalid_scope" => auth(format!("{title} does not know a scope that was asked for"))
+            .next(format!("switch the APIs on for the project; {} says how", service.setup)),
+        "server_error" | "temporarily_unavailable" => {
+            auth(format!("{title} has a problem{}", numbered(said, " (", ")")))
+                .next("try again later")
         }
-        "server_error" | "temporarily_unavailable" => auth(format!(
-            "{title} has a problem{}",
-            numbered(said, " (", ")")
-        ))
-        .next("try again later"),
         other => auth(format!(
             "{title} refused the sign-in ({}{})",
             tame(other),
@@ -93,37 +82,25 @@ pub(super) fn end(service: &Service, said: &Said) -> Option<Ended> {
 
 /// Microsoft's number of the error, if there is one, between two texts.
 fn numbered(said: &Said, before: &str, after: &str) -> String {
-    said.number
-        .map(|number| format!("{before}AADSTS{number}{after}"))
-        .unwrap_or_default()
+    said.number.map(|number| format!("{before}AADSTS{number}{after}")).unwrap_or_default()
 }
 
 /// A next step with the command and the page it speaks of.
 fn filled(service: &Service, next: &str) -> String {
-    next.replace("{add}", &add(service))
-        .replace("{setup}", service.setup)
+    next.replace("{add}", &add(service)).replace("{setup}", service.setup)
 }
 
 /// Nobody has said which OAuth client to use.
 pub(super) fn no_client(service: &Service) -> Error {
-    Error::new(
-        Kind::Auth,
-        format!("no OAuth client for {} is set", service.title),
-    )
-    .next(format!(
-        "set {}; {} says how to get one",
-        service.client_id, service.setup
-    ))
+    Error::new(Kind::Auth, format!("no OAuth client for {} is set", service.title))
+        .next(format!("set {}; {} says how to get one", service.client_id, service.setup))
 }
 
 /// The code from the consent page is not good, or no longer.
 fn used_code(service: &Service) -> Error {
     Error::new(
         Kind::Auth,
-        format!(
-            "{} refused the sign-in's code: it was used before or has expired",
-            service.title
-        ),
+        format!("{} refused the sign-in's code: it was used before or has expired", service.title),
     )
     .next(format!("run {} again", add(service)))
 }
@@ -137,32 +114,19 @@ pub(super) fn no_refresh_token(service: &Service) -> Error {
             service.title
         ),
     )
-    .next(format!(
-        "remove this app at {} and run {} again",
-        service.grants,
-        add(service)
-    ))
+    .next(format!("remove this app at {} and run {} again", service.grants, add(service)))
 }
 
 /// What came back does not belong to the sign-in that was begun.
 pub(super) fn wrong_state(service: &Service) -> Error {
-    Error::new(
-        Kind::Auth,
-        "this is not the answer to the sign-in that was started (wrong state)",
-    )
-    .next(format!(
-        "use the newest address that was shown, or run {} again",
-        add(service)
-    ))
+    Error::new(Kind::Auth, "this is not the answer to the sign-in that was started (wrong state)")
+        .next(format!("use the newest address that was shown, or run {} again", add(service)))
 }
 
 /// Nobody came back from the consent page.
 pub(super) fn timed_out(service: &Service, minutes: u64) -> Error {
-    Error::new(
-        Kind::Auth,
-        format!("nobody signed in within {minutes} minutes"),
-    )
-    .next(format!("run {} again", add(service)))
+    Error::new(Kind::Auth, format!("nobody signed in within {minutes} minutes"))
+        .next(format!("run {} again", add(service)))
 }
 
 /// What was pasted is not the address that the consent page led to.
@@ -189,15 +153,13 @@ pub(super) fn no_such_tenant() -> Error {
 
 /// The provider has no device flow, or none that helps.
 pub(super) fn no_device_flow(service: &Service) -> Error {
-    Error::argument(format!(
-        "{}'s device flow does not carry mail scopes",
-        service.title
-    ))
-    .next(format!(
-        "sign in through a browser: `daysheet account add {} --no-browser` takes the address \
+    Error::argument(format!("{}'s device flow does not carry mail scopes", service.title)).next(
+        format!(
+            "sign in through a browser: `daysheet account add {} --no-browser` takes the address \
          that the page ends on, pasted from any machine",
-        service.name
-    ))
+            service.name
+        ),
+    )
 }
 
 /// The account's grant has ended; the words that are kept with the account.
@@ -205,10 +167,7 @@ pub(super) fn no_device_flow(service: &Service) -> Error {
 pub(crate) fn grant_ended(service: &Service, email: &str, ended: &Ended, again: &str) -> Error {
     Error::new(
         Kind::Auth,
-        format!(
-            "the {} grant of {email} was refused ({})",
-            service.title, ended.reason
-        ),
+        format!("the {} grant of {email} was refused ({})", service.title, ended.reason),
     )
     .next(format!("run {again}"))
 }
@@ -225,9 +184,5 @@ fn tame(code: &str) -> String {
         .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'))
         .take(40)
         .collect();
-    if word.is_empty() {
-        "without a reason".to_owned()
-    } else {
-        word
-    }
+    if word.is_empty() { "without a reason".to_owned() } else { word }
 }

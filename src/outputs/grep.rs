@@ -31,10 +31,7 @@ pub fn grep(text: &str, pattern: &str, ask: Ask) -> Result<Page> {
     let total = lines.len();
 
     let mut room = Room::new(ask);
-    let mut page = Page {
-        lines: total,
-        ..Page::default()
-    };
+    let mut page = Page { lines: total, ..Page::default() };
     let mut long = false;
     let from = ask.offset.saturating_sub(1);
     let rows = lines.iter().zip(matching.iter().zip(&wanted)).enumerate();
@@ -153,10 +150,7 @@ fn refused(pattern: &str, error: &regex::Error) -> Error {
         return Error::argument("`grep` is too large a regular expression")
             .next("make it shorter, or repeat less in it");
     };
-    let why = said
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("error: "));
+    let why = said.lines().rev().find_map(|line| line.strip_prefix("error: "));
     let why = why.unwrap_or("it cannot be read");
     // The library shows the pattern, indented by four, and a mark below.
     let mark = said

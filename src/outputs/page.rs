@@ -61,10 +61,7 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
     }
     let (total, last) = (lines.len(), before + shown);
     if shown == 0 {
-        return Ok(Page {
-            notes: vec!["the output is empty".into()],
-            ..Page::default()
-        });
+        return Ok(Page { notes: vec!["the output is empty".into()], ..Page::default() });
     }
     let next = (last < total).then_some(last + 1);
     let mut count = format!("lines {} to {last} of {total}", ask.offset);
@@ -87,13 +84,7 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
     if out.ends_with('\n') {
         out.pop();
     }
-    Ok(Page {
-        lines: total,
-        shown: Some((ask.offset, last)),
-        next,
-        text: out,
-        notes,
-    })
+    Ok(Page { lines: total, shown: Some((ask.offset, last)), next, text: out, notes })
 }
 
 /// What a reader has to know where a line was too long.
@@ -109,10 +100,10 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
     let total = lines.len().max(1);
     match offset <= total {
         true => Ok(()),
-        false => Err(Error::argument(format!(
-            "the output has {total} lines, and `offset` is {offset}"
-        ))
-        .next(format!("give an offset from 1 to {total}"))),
+        false => {
+            Err(Error::argument(format!("the output has {total} lines, and `offset` is {offset}"))
+                .next(format!("give an offset from 1 to {total}")))
+        }
     }
 }
 
@@ -130,12 +121,7 @@ const MOST_BYTES: usize = CEILING - 4 * 1024;
 
 impl Room {
     pub(super) fn new(ask: Ask) -> Self {
-        Self {
-            ask,
-            lines: 0,
-            tokens: 0,
-            bytes: 0,
-        }
+        Self { ask, lines: 0, tokens: 0, bytes: 0 }
     }
 
     /// True when a line still fits; then it is counted. The first one does.

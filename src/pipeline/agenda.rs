@@ -82,9 +82,7 @@ impl Pipeline {
         if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
             return Err(match missing.len() {
                 1 => error.clone(),
-                count => error
-                    .clone()
-                    .context(format!("all {count} accounts failed, the first")),
+                count => error.clone().context(format!("all {count} accounts failed, the first")),
             });
         }
         if plan.shown == 0 {
@@ -103,12 +101,9 @@ impl Pipeline {
             });
         } else {
             let columns = plan.columns(&merged.shown, &parts)?;
-            let rows = self
-                .event_rows(&parts, &merged.shown, &columns, &zone, &plan, &mut notes)
-                .await?;
-            document
-                .scalars
-                .push(("zone", Cell::Text(zone_name(&zone))));
+            let rows =
+                self.event_rows(&parts, &merged.shown, &columns, &zone, &plan, &mut notes).await?;
+            document.scalars.push(("zone", Cell::Text(zone_name(&zone))));
             document.tables.push(rows);
         }
         let mut count = plan.count(&merged, &parts, &zone);
@@ -122,12 +117,7 @@ impl Pipeline {
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(plan.remarks(&merged, &parts));
         notes.extend(missing.into_iter().map(missing_line));
-        Ok(Draft {
-            document,
-            texts,
-            notes,
-            ..Draft::default()
-        })
+        Ok(Draft { document, texts, notes, ..Draft::default() })
     }
 
     /// What a page shows, as an iCalendar document.
@@ -152,10 +142,7 @@ impl Pipeline {
         let titles = merged.shown.iter().map(|(_, row)| row.facts.title.clone());
         let titles: Vec<String> = titles.collect();
         if groups.is_empty() {
-            return Ok(ical::write(
-                &ical::Document::default(),
-                Timestamp::UNIX_EPOCH,
-            ));
+            return Ok(ical::write(&ical::Document::default(), Timestamp::UNIX_EPOCH));
         }
         let whole = self.fetch_whole(&titles, groups, Vec::new()).await?;
         notes.extend(whole.notes.iter().cloned());
@@ -179,9 +166,7 @@ impl Pipeline {
     ) -> Result<(Vec<Part>, Vec<Missing<Place>>)> {
         let labels = self.labels().await?;
         let outcomes = join_all(
-            plan.places
-                .iter()
-                .map(|place| self.agenda_part(place, plan, wanted, asked, &labels)),
+            plan.places.iter().map(|place| self.agenda_part(place, plan, wanted, asked, &labels)),
         )
         .await;
         let (mut parts, mut missing) = (Vec::new(), Vec::new());
@@ -238,12 +223,7 @@ impl Pipeline {
             false => answer.await,
         };
         match answer {
-            Ok((account, port, gathered)) => Ok(Part {
-                account,
-                label,
-                port,
-                gathered,
-            }),
+            Ok((account, port, gathered)) => Ok(Part { account, label, port, gathered }),
             Err(error) if !plan.merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
@@ -264,11 +244,8 @@ impl Pipeline {
     ) -> Result<RowTable> {
         let mut tables = Vec::new();
         for (at, part) in parts.iter().enumerate() {
-            let mine: Vec<&Row> = shown
-                .iter()
-                .filter(|(owner, _)| *owner == at)
-                .map(|(_, row)| row)
-                .collect();
+            let mine: Vec<&Row> =
+                shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
             let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
             let flattening = Flattening {
                 api: part.port.api(),
@@ -286,12 +263,7 @@ impl Pipeline {
             let mut own = Vec::new();
             let mut rows = flattening.rows(&EVENT, columns, &items, &names, &mut own);
             self.hand_out(&mut rows, &part.account).await?;
-            own.extend(beginnings(
-                part.port.api(),
-                columns,
-                &items,
-                &flattening.context(&names),
-            ));
+            own.extend(beginnings(part.port.api(), columns, &items, &flattening.context(&names)));
             let facts = mine.iter().map(|row| Some(row.facts.clone()));
             self.remember(&rows, facts).await?;
             notes.extend(own.into_iter().map(|note| match plan.merged {
@@ -343,9 +315,7 @@ impl Pipeline {
                         .store
                         .handles(account, crate::store::HandleKind::Calendar, &[id])
                         .await?;
-                    number
-                        .first()
-                        .map_or_else(|| id.clone(), |n| format!("c{n}"))
+                    number.first().map_or_else(|| id.clone(), |n| format!("c{n}"))
                 }
             };
             let error = unknown_calendar(&name, &known);
@@ -390,11 +360,9 @@ impl Pipeline {
         };
         let only: Option<Vec<String>> = owners.iter().map(owner).collect();
         if let Some(only) = only.filter(|only| !only.is_empty()) {
-            if let (Some(name), Some(other)) = (
-                &asked.account,
-                only.iter()
-                    .find(|id| accounts.iter().all(|one| one.id != **id)),
-            ) {
+            if let (Some(name), Some(other)) =
+                (&asked.account, only.iter().find(|id| accounts.iter().all(|one| one.id != **id)))
+            {
                 return Err(Error::argument(format!(
                     "a calendar that is asked for belongs to {other}, not to {}",
                     crate::text::brief(name)

@@ -99,8 +99,7 @@ impl Pipeline {
         id: &str,
         change: &SetUp,
     ) -> Result<Option<Value>> {
-        self.logged_set_up(owner, op, id, owner.mailbox.set_up(change))
-            .await
+        self.logged_set_up(owner, op, id, owner.mailbox.set_up(change)).await
     }
 
     async fn logged_set_up<T>(
@@ -173,8 +172,7 @@ impl Pipeline {
         };
         let mut rows = flattening.rows(table, &columns, &[object], &names, &mut draft.notes);
         draft.notes.append(&mut owner.late());
-        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes)
-            .await;
+        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes).await;
         draft.document.tables.push(rows);
         zone_line(&mut draft.document, &self.config.zone);
         draft
@@ -220,15 +218,10 @@ impl<'a> Set<'a> {
         if let Some(name) = asked.set.keys().find(|name| !columns.contains(&&***name)) {
             let kind = word(asked.kind);
             let name = crate::text::brief(name);
-            return Err(
-                Error::argument(format!("kind={kind} has no `{name}` to set"))
-                    .next(format!("set {}", columns.join(", "))),
-            );
+            return Err(Error::argument(format!("kind={kind} has no `{name}` to set"))
+                .next(format!("set {}", columns.join(", "))));
         }
-        Ok(Self {
-            members: &asked.set,
-            name: asked.name.as_deref(),
-        })
+        Ok(Self { members: &asked.set, name: asked.name.as_deref() })
     }
 
     fn is_empty(&self) -> bool {
@@ -281,9 +274,7 @@ impl<'a> Set<'a> {
             }
             Some(_) => return Err(wrong(name, "a list of texts")),
         };
-        Ok(Some(
-            parts.into_iter().filter(|one| !one.is_empty()).collect(),
-        ))
+        Ok(Some(parts.into_iter().filter(|one| !one.is_empty()).collect()))
     }
 }
 
@@ -308,11 +299,10 @@ fn id<'a>(asked: &'a Manage, example: &str) -> Result<&'a str> {
 fn no_id(asked: &Manage) -> Result<()> {
     match asked.id {
         None => Ok(()),
-        Some(_) => Err(Error::argument(format!(
-            "`id` is for a {} that is there",
-            word(asked.kind)
-        ))
-        .next("leave it out, or use op=update")),
+        Some(_) => {
+            Err(Error::argument(format!("`id` is for a {} that is there", word(asked.kind)))
+                .next("leave it out, or use op=update"))
+        }
     }
 }
 

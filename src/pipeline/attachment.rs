@@ -94,19 +94,13 @@ impl Pipeline {
 
     async fn named_file(&self, said: &str, found: Option<(String, String)>) -> Result<Asked> {
         let Some((owner, id)) = found else {
-            return Err(
-                Error::argument(format!("{} is no attachment", text::brief(said)))
-                    .next("give one such as a3; as=list shows those of a message"),
-            );
+            return Err(Error::argument(format!("{} is no attachment", text::brief(said)))
+                .next("give one such as a3; as=list shows those of a message"));
         };
         let account = self.accounts.by_id(&owner).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let (message, file) = self.file_named(mailbox.as_ref(), said, &id).await?;
-        Ok(Asked {
-            account,
-            message,
-            file,
-        })
+        Ok(Asked { account, message, file })
     }
 
     async fn file_bytes(&self, asked: &Asked, most: u64) -> Result<Vec<u8>> {
@@ -148,9 +142,7 @@ impl Pipeline {
         scalars.push(("bytes", Cell::Count(length)));
         scalars.push(("sha256", Cell::Text(hash)));
         if name != found.file.name {
-            draft
-                .notes
-                .push(note!("it was called {}", quoted(&found.file.name)));
+            draft.notes.push(note!("it was called {}", quoted(&found.file.name)));
         }
         Ok(draft)
     }
@@ -177,19 +169,14 @@ impl Pipeline {
             .next(elsewhere));
         }
         let mut draft = about(&asked.file);
-        draft
-            .document
-            .scalars
-            .push(("base64", Cell::Text("o1".to_owned())));
+        draft.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
         draft.texts.push(LongText {
             name: "o1".to_owned(),
             text: packed,
             page: true,
             ..LongText::default()
         });
-        draft
-            .notes
-            .push(note!("{} is between the fences, in Base64", ours(&said)));
+        draft.notes.push(note!("{} is between the fences, in Base64", ours(&said)));
         Ok(draft)
     }
 
@@ -226,18 +213,14 @@ impl Pipeline {
 /// The message and the part of an attachment's lasting id: `MESSAGE/PART` in
 /// Gmail, `MESSAGE:ATTACHMENT` in Outlook, whose ids hold slashes.
 pub(super) fn split_id(id: &str) -> (&str, &str) {
-    id.split_once(':')
-        .or_else(|| id.rsplit_once('/'))
-        .unwrap_or((id, id))
+    id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
 }
 
 fn link(said: &str, file: &HeldFile) -> Draft {
     let mut draft = about(file);
     let uri = format!("{URI}{said}");
     draft.document.scalars.push(("link", Cell::Text(uri)));
-    draft
-        .notes
-        .push("read the link as a resource to have the file".into());
+    draft.notes.push("read the link as a resource to have the file".into());
     draft
 }
 

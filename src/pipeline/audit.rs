@@ -80,17 +80,11 @@ impl Pipeline {
         write: impl Future<Output = Result<T>>,
         made: impl FnOnce(&T) -> Option<String>,
     ) -> Result<T> {
-        self.audit(Entry {
-            outcome: BEGUN,
-            ..entry.clone()
-        })
-        .await
-        .map_err(|error| error.context("nothing was written"))?;
+        self.audit(Entry { outcome: BEGUN, ..entry.clone() })
+            .await
+            .map_err(|error| error.context("nothing was written"))?;
         let written = write.await;
-        let mut after = Entry {
-            outcome: outcome(&written),
-            ..entry
-        };
+        let mut after = Entry { outcome: outcome(&written), ..entry };
         if let Some(id) = written.as_ref().ok().and_then(made) {
             after.ids = vec![id];
         }

@@ -99,14 +99,11 @@ impl Pipeline {
         let days = span.days(&agenda, zone);
         let mut sheet = Sheet::default();
         let mut notes = Vec::new();
-        let found = self
-            .event_tables(&span, &agenda, &days, &mut sheet, &mut notes)
-            .await?;
+        let found = self.event_tables(&span, &agenda, &days, &mut sheet, &mut notes).await?;
         let several = accounts.len() > 1;
         if !mail.inboxes.is_empty() {
-            let whys = self
-                .mail_tables(&span, &mail, &sorted, several, &mut sheet, &mut notes)
-                .await?;
+            let whys =
+                self.mail_tables(&span, &mail, &sorted, several, &mut sheet, &mut notes).await?;
             notes.splice(0..0, whys);
         }
         if !agenda.is_unknown() && !days.tomorrow.is_empty() {
@@ -181,10 +178,7 @@ impl Pipeline {
         match days.declined {
             0 => {}
             1 => notes.push("1 event that you declined is not shown".into()),
-            many => notes.push(note!(
-                "{} events that you declined are not shown",
-                ours(many)
-            )),
+            many => notes.push(note!("{} events that you declined are not shown", ours(many))),
         }
         Ok(found.len())
     }
@@ -213,9 +207,7 @@ impl Pipeline {
         let columns = CLASH.up_to(Level::Core);
         let mut notes = Vec::new();
         let names = std::collections::HashMap::new();
-        let mut rows = self
-            .local()
-            .rows(&CLASH, &columns, &objects, &names, &mut notes);
+        let mut rows = self.local().rows(&CLASH, &columns, &objects, &names, &mut notes);
         let handle = |at: usize| {
             let row = days.today.iter().position(|one| *one == at)?;
             today.cell(row, "id").cloned()
@@ -280,12 +272,7 @@ impl Sheet {
         let items = (0..of).map(|row| Item {
             rows: vec![(number, row)],
             tier,
-            hint: Hint {
-                position: row,
-                of,
-                open,
-                ..Hint::default()
-            },
+            hint: Hint { position: row, of, open, ..Hint::default() },
             ..Item::default()
         });
         self.draft.items.get_or_insert_default().extend(items);
@@ -297,11 +284,7 @@ impl Sheet {
 impl Span {
     fn read(asked: &Brief, clock: &Clock) -> Result<Self> {
         let zone = &clock.zone;
-        let here = Here {
-            now: clock.now,
-            zone: zone.clone(),
-            named: false,
-        };
+        let here = Here { now: clock.now, zone: zone.clone(), named: false };
         let range = range::days(asked.from.as_deref(), asked.to.as_deref(), &here)?;
         let (first, last) = range.dates(zone);
         let today = zone.to_datetime(clock.now).date();
@@ -323,11 +306,7 @@ impl Span {
         let next = last.saturating_add(1.day());
         let said = match range.from() == whole(first) && range.to() == whole(next) {
             true => format!("from={first} to={last}"),
-            false => format!(
-                "from={} to={}",
-                local(range.from(), zone),
-                local(range.to(), zone)
-            ),
+            false => format!("from={} to={}", local(range.from(), zone), local(range.to(), zone)),
         };
         let account = asked.account.as_ref();
         Ok(Self {
@@ -366,11 +345,7 @@ impl Span {
 
     /// Which events are shown where.
     fn days(&self, agenda: &Ranged, zone: &TimeZone) -> Days {
-        let mut days = Days {
-            today: Vec::new(),
-            tomorrow: Vec::new(),
-            declined: 0,
-        };
+        let mut days = Days { today: Vec::new(), tomorrow: Vec::new(), declined: 0 };
         let next = self.day.map(|day| {
             let day = |more: i32| When::Day(day.saturating_add(more.days())).instant(zone);
             Range::new(day(1), day(2))
@@ -471,10 +446,7 @@ fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
 
 fn all_failed(missing: &[Error], accounts: usize) -> Error {
     let first = missing.first().cloned().unwrap_or_else(|| {
-        Error::new(
-            crate::error::Kind::Internal,
-            "an account was left without an answer",
-        )
+        Error::new(crate::error::Kind::Internal, "an account was left without an answer")
     });
     match accounts {
         1 => first,

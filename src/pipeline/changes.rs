@@ -148,15 +148,10 @@ impl Pipeline {
             bytes += self.changed(&told, &labels, several, &mut objects).await?;
         }
 
-        let columns: Vec<_> = CHANGE
-            .fields
-            .iter()
-            .filter(|field| several || field.name != "account")
-            .collect();
+        let columns: Vec<_> =
+            CHANGE.fields.iter().filter(|field| several || field.name != "account").collect();
         let none = std::collections::HashMap::new();
-        let mut rows = self
-            .local()
-            .rows(&CHANGE, &columns, &objects, &none, &mut notes);
+        let mut rows = self.local().rows(&CHANGE, &columns, &objects, &none, &mut notes);
         rows.made_from(bytes);
         let cursor = self.save(&Cursor::Changes(plan)).await?;
         let mut scalars = Vec::new();
@@ -172,14 +167,7 @@ impl Pipeline {
             count.push_str(", which has more at once");
         }
         notes.insert(0, note!("{}", ours(count)));
-        Ok(Draft {
-            document: Document {
-                scalars,
-                tables: vec![rows],
-            },
-            notes,
-            ..Draft::default()
-        })
+        Ok(Draft { document: Document { scalars, tables: vec![rows] }, notes, ..Draft::default() })
     }
 
     /// Where all sources stand: as the cursor says, or nowhere yet.
@@ -189,10 +177,7 @@ impl Pipeline {
                 Cursor::Changes(plan) => plan,
                 _ => return Err(other_use(said)),
             },
-            None => Plan {
-                limit: 100,
-                places: Vec::new(),
-            },
+            None => Plan { limit: 100, places: Vec::new() },
         };
         if let Some(limit) = asked.limit {
             plan.limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -202,11 +187,7 @@ impl Pipeline {
             for account in &accounts {
                 for (of, wanted) in [(Of::Mail, asked.mail), (Of::Events, asked.events)] {
                     if wanted {
-                        plan.places.push(Place {
-                            account: account.id.clone(),
-                            of,
-                            mark: None,
-                        });
+                        plan.places.push(Place { account: account.id.clone(), of, mark: None });
                     }
                 }
             }
@@ -244,10 +225,8 @@ impl Pipeline {
             }
         }
         match plan.places.is_empty() {
-            true => Err(
-                Error::argument("no account of the cursor is signed in any more")
-                    .next("call changes without cursor to start anew"),
-            ),
+            true => Err(Error::argument("no account of the cursor is signed in any more")
+                .next("call changes without cursor to start anew")),
             false => Ok(plan),
         }
     }
@@ -281,12 +260,7 @@ impl Pipeline {
                 break api;
             }
         };
-        Ok(Told {
-            account,
-            api,
-            of: place.of,
-            pages,
-        })
+        Ok(Told { account, api, of: place.of, pages })
     }
 
     /// Rows of changes out of what a source has told, as objects of ours; and
@@ -315,13 +289,8 @@ impl Pipeline {
                 ("sent", &page.sent),
                 ("deleted", &page.deleted),
             ] {
-                let mut rows = flattening.rows(
-                    told.of.table(),
-                    &columns,
-                    items,
-                    &page.names,
-                    &mut Vec::new(),
-                );
+                let mut rows =
+                    flattening.rows(told.of.table(), &columns, items, &page.names, &mut Vec::new());
                 bytes += rows.source_bytes();
                 // What is cut is cut, and counted, where it is shown.
                 rows.show_whole();
@@ -388,9 +357,7 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
 /// A sender or organizer in the form that the registry's sources read.
 fn person(cell: &Cell) -> Value {
     let parts = match cell {
-        Cell::Text(text) => text
-            .strip_suffix('>')
-            .and_then(|text| text.rsplit_once(" <")),
+        Cell::Text(text) => text.strip_suffix('>').and_then(|text| text.rsplit_once(" <")),
         _ => None,
     };
     let Some((name, email)) = parts else {

@@ -56,10 +56,7 @@ impl Pipeline {
     }
 
     fn draft_desk(&self, account: Account) -> Result<Desk> {
-        Ok(Desk {
-            mailbox: self.connect.mailbox(&account)?,
-            account,
-        })
+        Ok(Desk { mailbox: self.connect.mailbox(&account)?, account })
     }
 
     async fn new_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
@@ -78,13 +75,10 @@ impl Pipeline {
         };
         let sheet = self.new_sheet(asked, &desk, original.as_ref()).await?;
         let origin = match (asked.mode, &original) {
-            (DraftMode::Forward, Some(original)) => Origin::Forward {
-                id: original.id.clone(),
-            },
-            (_, Some(original)) => Origin::Reply {
-                id: original.id.clone(),
-                all: asked.mode == DraftMode::ReplyAll,
-            },
+            (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
+            (_, Some(original)) => {
+                Origin::Reply { id: original.id.clone(), all: asked.mode == DraftMode::ReplyAll }
+            }
             (_, None) => Origin::New,
         };
         let op = match asked.mode {
@@ -94,20 +88,17 @@ impl Pipeline {
             _ => "new",
         };
         let ids: Vec<String> = asked.id.iter().cloned().collect();
-        self.audit(entry(&desk, op, &ids, &sheet.letter, BEGUN))
-            .await?;
+        self.audit(entry(&desk, op, &ids, &sheet.letter, BEGUN)).await?;
         let made = desk.mailbox.create(&origin, &sheet.letter, caller).await;
         let is_reply = matches!(origin, Origin::Reply { .. });
-        self.draft_written(&desk, op, ids, sheet, made, is_reply)
-            .await
+        self.draft_written(&desk, op, ids, sheet, made, is_reply).await
     }
 
     async fn edit_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
         let (desk, handle, held) = self.held_draft(asked).await?;
         let sheet = self.edited_sheet(asked, &desk, &held).await?;
         let ids = vec![handle];
-        self.audit(entry(&desk, "edit", &ids, &sheet.letter, BEGUN))
-            .await?;
+        self.audit(entry(&desk, "edit", &ids, &sheet.letter, BEGUN)).await?;
         let made = desk.mailbox.update(&held, &sheet.letter, caller).await;
         let made = made.map_err(|error| match error.kind() {
             Kind::Conflict => Error::new(
@@ -117,8 +108,7 @@ impl Pipeline {
             .next("nothing was written; look at it with mail_read and edit it again"),
             _ => error,
         });
-        self.draft_written(&desk, "edit", ids, sheet, made, false)
-            .await
+        self.draft_written(&desk, "edit", ids, sheet, made, false).await
     }
 
     async fn discard_draft(&self, asked: &DraftOf) -> Result<Draft> {
@@ -135,14 +125,7 @@ impl Pipeline {
         };
         match gone {
             Err(error) if !error.is_open() => Err(error),
-            _ => {
-                self.tell(Told {
-                    outcomes: vec![outcome],
-                    notes,
-                    ..Told::default()
-                })
-                .await
-            }
+            _ => self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await,
         }
     }
 
@@ -166,10 +149,7 @@ impl Pipeline {
                 Ok(draft)
             }
             Err(error) if error.is_open() => {
-                let item = ids
-                    .first()
-                    .cloned()
-                    .unwrap_or_else(|| short(&sheet.letter.subject));
+                let item = ids.first().cloned().unwrap_or_else(|| short(&sheet.letter.subject));
                 self.tell(Told {
                     outcomes: vec![Outcome::failed(item, op, &error)],
                     notes,
@@ -197,8 +177,7 @@ impl Pipeline {
         let original = &original.map(|original| Original {
             own: original.own
                 || original.from.iter().any(|one| {
-                    own.iter()
-                        .any(|address| address.eq_ignore_ascii_case(&one.address))
+                    own.iter().any(|address| address.eq_ignore_ascii_case(&one.address))
                 }),
             ..original.clone()
         });
@@ -296,9 +275,7 @@ impl Pipeline {
             letter.importance = importance;
         }
         enclosures::without(&mut letter.files, &asked.detach)?;
-        letter
-            .files
-            .append(&mut self.enclosures(&asked.attach, desk).await?);
+        letter.files.append(&mut self.enclosures(&asked.attach, desk).await?);
         self.check_sizes(&letter.files)?;
         if let Some(mut body) = body(asked)? {
             enclosures::inline(&mut body, &mut letter.files, &letter.message_id)?;
@@ -319,12 +296,7 @@ impl Pipeline {
                 true => stood.clone().or(own),
                 false => own,
             };
-            notes.extend(dropped(
-                &held.letter,
-                stood.as_ref(),
-                signature.as_ref(),
-                from,
-            ));
+            notes.extend(dropped(&held.letter, stood.as_ref(), signature.as_ref(), from));
             let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
             notes.extend(self.without_remote_pictures(&mut whole.html)?);
             (letter.text, letter.html) = (whole.text, whole.html);
@@ -350,10 +322,7 @@ impl Pipeline {
             return Ok(None);
         }
         *html = clean;
-        Ok(Some(note!(
-            "remote pictures left out: {} (setting `remote_pictures`)",
-            count
-        )))
+        Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
     }
 
     /// What stands below letters that are written as `alias`.
@@ -404,9 +373,7 @@ impl Pipeline {
                 Kind::Conflict,
                 format!("{handle} is being sent, or waits to be"),
             )
-            .next(format!(
-                "call mail_send id={handle} to see what became of it"
-            )));
+            .next(format!("call mail_send id={handle} to see what became of it")));
         }
         Ok((desk, handle, held))
     }
@@ -415,9 +382,7 @@ impl Pipeline {
     async fn draft_handle(&self, account: &Account, id: &str) -> Result<String> {
         let kind = HandleKind::Draft;
         let numbers = self.store.handles(&account.id, kind, &[id]).await?;
-        Ok(numbers
-            .first()
-            .map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
+        Ok(numbers.first().map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
     }
 }
 
@@ -454,20 +419,15 @@ fn body(asked: &DraftOf) -> Result<Option<Both>> {
 /// What is to be said when a draft has another signature than it had, or none.
 fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str) -> Option<Note> {
     match (stood, now) {
-        (Some(_), None) => Some(note!(
-            "the signature was left out, because {} has none: {}",
-            ours(from),
-            SIGN
-        )),
+        (Some(_), None) => {
+            Some(note!("the signature was left out, because {} has none: {}", ours(from), SIGN))
+        }
         (Some(before), Some(now)) if before.text != now.text => {
             Some(note!("the signature is that of {} now", ours(from)))
         }
         // In what others wrote, one may stand that is not marked.
         (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => {
-            Some(note!(
-                "all text above the quote was replaced, a signature in it too: {}",
-                SIGN
-            ))
+            Some(note!("all text above the quote was replaced, a signature in it too: {}", SIGN))
         }
         _ => None,
     }
@@ -476,9 +436,8 @@ fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str
 /// A subject as it was said, if it is one line.
 fn line(said: &str) -> Result<String> {
     let odd = |c: char| c.is_control() || crate::text::is_invisible(c);
-    if let Some(c) = said
-        .chars()
-        .find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
+    if let Some(c) =
+        said.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
     {
         return Err(Error::argument(format!(
             "`subject` holds the invisible character U+{:04X}",

@@ -41,11 +41,8 @@ impl Pipeline {
 
     pub(super) async fn cursor(&self, said: &str) -> Result<Cursor> {
         let unknown = || {
-            Error::new(
-                Kind::NotFound,
-                format!("there is no cursor `{}`", crate::text::brief(said)),
-            )
-            .next("use the `next` of the last page, or start again without cursor")
+            Error::new(Kind::NotFound, format!("there is no cursor `{}`", crate::text::brief(said)))
+                .next("use the `next` of the last page, or start again without cursor")
         };
         let Some((HandleKind::Page, number)) = HandleKind::parse(said) else {
             return Err(unknown());

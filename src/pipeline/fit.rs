@@ -154,19 +154,12 @@ impl Pipeline {
     /// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
     /// the smallest form of the answer fits.
     pub async fn run_for(&self, request: Request, caller: &dyn Caller) -> Result<Answer> {
-        let Request {
-            action,
-            format,
-            view,
-            call,
-        } = request;
+        let Request { action, format, view, call } = request;
         let mut budget = self.room(view.budget, view.reserve)?;
         let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
         let accounts = self.accounts.list().await?;
-        let since: Vec<String> = accounts
-            .iter()
-            .map(|account| format!("{} {}", account.id, account.added))
-            .collect();
+        let since: Vec<String> =
+            accounts.iter().map(|account| format!("{} {}", account.id, account.added)).collect();
         // Had before anything is done: what was done is told.
         let secret = self.store.fence_secret().await?;
         let kept = match chunk {
@@ -260,12 +253,7 @@ impl Pipeline {
                 tokens: fitted.tokens,
                 tokenizer: self.config.tokenizer.name(),
                 bytes: fitted.blocks.iter().map(String::len).sum(),
-                source_bytes: draft
-                    .document
-                    .tables
-                    .iter()
-                    .map(RowTable::source_bytes)
-                    .sum(),
+                source_bytes: draft.document.tables.iter().map(RowTable::source_bytes).sum(),
                 shortened: fitted.shortened,
                 cut: fitted.cut,
                 planned: fitted.planned,
@@ -375,10 +363,8 @@ impl Pipeline {
 
     /// The answer to who knows it already.
     fn unchanged(&self, hash: String, format: Format) -> Answer {
-        let document = Document {
-            scalars: vec![("unchanged", Cell::Text(hash.clone()))],
-            tables: Vec::new(),
-        };
+        let document =
+            Document { scalars: vec![("unchanged", Cell::Text(hash.clone()))], tables: Vec::new() };
         let text = document.encode(format);
         Answer {
             stats: Stats {

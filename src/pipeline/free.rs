@@ -48,11 +48,7 @@ type Told = Result<(Schedule, Api)>;
 impl Pipeline {
     pub(super) async fn free(&self, asked: Free) -> Result<Draft> {
         let zone = self.zone(asked.tz.as_deref())?;
-        let here = Here {
-            now: self.clock().now,
-            zone: zone.clone(),
-            named: false,
-        };
+        let here = Here { now: self.clock().now, zone: zone.clone(), named: false };
         let daily = asked.hours.as_deref().map(Daily::read).transpose()?;
         let length = asked.duration.as_deref().map(length).transpose()?;
         let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
@@ -98,15 +94,9 @@ impl Pipeline {
                 (document(rows), count)
             }
         };
-        document
-            .scalars
-            .insert(0, ("zone", Cell::Text(zone_name(&zone))));
+        document.scalars.insert(0, ("zone", Cell::Text(zone_name(&zone))));
         notes.insert(0, note!("{}", ours(count)));
-        Ok(Draft {
-            document,
-            notes,
-            ..Draft::default()
-        })
+        Ok(Draft { document, notes, ..Draft::default() })
     }
 
     /// What is known of some addresses, in their order, and of whom nothing is:
@@ -190,10 +180,9 @@ impl Pipeline {
             }
             people.push(found.unwrap_or_else(|| Person::unknown(address)));
         }
-        if let (Some(error), true) = (
-            first,
-            people.iter().take(asked).all(|one| one.busy.is_none()),
-        ) {
+        if let (Some(error), true) =
+            (first, people.iter().take(asked).all(|one| one.busy.is_none()))
+        {
             return Err(error.context("nobody's time is known"));
         }
         let notes = unknown
@@ -238,10 +227,9 @@ impl Pipeline {
                         });
                         who.into_iter().zip(answers).collect()
                     }
-                    Err(error) => who
-                        .into_iter()
-                        .map(|address| (address, Err(failed(&error))))
-                        .collect(),
+                    Err(error) => {
+                        who.into_iter().map(|address| (address, Err(failed(&error)))).collect()
+                    }
                 }
             }
         }))
@@ -321,10 +309,9 @@ fn tell_hours(people: &[Person], daily: Option<Daily>) -> String {
         Some(daily) if known > 0 => format!("within {} and known working hours", daily.tell()),
         Some(daily) => format!("within {} of working days", daily.tell()),
         None if known == people.len() => "within everybody's working hours".to_owned(),
-        None if known > 0 => format!(
-            "within known working hours, else {} of working days",
-            Daily::USUAL.tell()
-        ),
+        None if known > 0 => {
+            format!("within known working hours, else {} of working days", Daily::USUAL.tell())
+        }
         None => format!("within {} of working days", Daily::USUAL.tell()),
     }
 }
@@ -357,10 +344,8 @@ fn length(said: &str) -> Result<SignedDuration> {
 fn short(range: Range) -> Result<Range> {
     let length = range.to().duration_since(range.from());
     match length > SignedDuration::from_hours(24 * LONGEST) {
-        true => Err(
-            Error::argument(format!("the range is longer than {LONGEST} days"))
-                .next("ask for it in parts"),
-        ),
+        true => Err(Error::argument(format!("the range is longer than {LONGEST} days"))
+            .next("ask for it in parts")),
         false => Ok(range),
     }
 }
@@ -426,20 +411,12 @@ fn rows(
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> RowTable {
-    let flattening = Flattening {
-        api: Api::Local,
-        zone,
-        account: "",
-        address: "",
-        room: Room::List,
-    };
+    let flattening =
+        Flattening { api: Api::Local, zone, account: "", address: "", room: Room::List };
     let columns = table.up_to(Level::Core);
     flattening.rows(table, &columns, objects, &HashMap::new(), notes)
 }
 
 fn document(rows: RowTable) -> Document {
-    Document {
-        scalars: Vec::new(),
-        tables: vec![rows],
-    }
+    Document { scalars: Vec::new(), tables: vec![rows] }
 }

@@ -132,11 +132,7 @@ impl Gathered {
     }
 
     fn add(&mut self, page: Page, start: Option<String>, seen: &HashSet<Mark>, asking: Asking<'_>) {
-        let date = asking
-            .table
-            .fields
-            .iter()
-            .find(|field| field.kind == Kind::Time);
+        let date = asking.table.fields.iter().find(|field| field.kind == Kind::Time);
         let mut failed = page.failed.into_iter().peekable();
         let mut items = page.items.into_iter();
         let number = self.pages.len();
@@ -160,12 +156,7 @@ impl Gathered {
             if id.as_ref().is_some_and(|id| shown(id) || here(id)) {
                 continue;
             }
-            rows.push(Row {
-                found,
-                id,
-                date,
-                page: number,
-            });
+            rows.push(Row { found, id, date, page: number });
         }
         self.rows.extend(rows);
         // A page that says it follows itself would be asked for without end.

@@ -70,18 +70,12 @@ impl Audience {
 
     /// A whole domain, of which the allow-list has to have all.
     pub(super) fn domain(domain: &str) -> Self {
-        Self {
-            domain: Some(format!("@{}", domain.to_lowercase())),
-            ..Self::default()
-        }
+        Self { domain: Some(format!("@{}", domain.to_lowercase())), ..Self::default() }
     }
 
     /// People whom nobody can list: no allow-list has them.
     pub(super) fn unlisted(who: impl Into<String>) -> Self {
-        Self {
-            unlisted: vec![who.into()],
-            ..Self::default()
-        }
+        Self { unlisted: vec![who.into()], ..Self::default() }
     }
 
     /// Adds those of another.
@@ -175,13 +169,8 @@ impl Strangers {
 /// What needs a higher level than there is.
 pub fn above(what: &str, needed: Access, is: Access) -> Error {
     let needed = needed.word();
-    Error::argument(format!(
-        "{what} needs access `{needed}`, and it is `{}` here",
-        is.word()
-    ))
-    .next(format!(
-        "ask the user to start the server with --access {needed}"
-    ))
+    Error::argument(format!("{what} needs access `{needed}`, and it is `{}` here", is.word()))
+        .next(format!("ask the user to start the server with --access {needed}"))
 }
 
 /// People on one line. An address may be a stranger's words, too.
@@ -373,10 +362,8 @@ impl Pipeline {
     /// or of any.
     async fn new_among(&self, from: Option<&Account>, people: &[String]) -> Result<Vec<String>> {
         let all = self.accounts.list().await?;
-        let own = |address: &str| {
-            all.iter()
-                .any(|account| account.email.eq_ignore_ascii_case(address))
-        };
+        let own =
+            |address: &str| all.iter().any(|account| account.email.eq_ignore_ascii_case(address));
         let senders: Vec<&Account> = match from {
             Some(account) => vec![account],
             None => all.iter().collect(),
@@ -432,10 +419,7 @@ impl Pipeline {
                 cursor: None,
             })
             .await?;
-        let flattening = Flattening {
-            api: mailbox.api(),
-            ..self.local()
-        };
+        let flattening = Flattening { api: mailbox.api(), ..self.local() };
         let names = HashMap::new();
         let rows = flattening.rows(&MESSAGE, &id, &page.items, &names, &mut Vec::new());
         let ids = rows.ids(HandleKind::Message.letter());

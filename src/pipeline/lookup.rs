@@ -83,12 +83,7 @@ impl Pipeline {
                 address: part.account.as_ref().map_or("", |account| &account.email),
                 room: Room::List,
             };
-            let Page {
-                items,
-                names,
-                failed,
-                ..
-            } = &part.page;
+            let Page { items, names, failed, .. } = &part.page;
             let mut own = flattening.rows(table, &columns, items, names, &mut notes);
             for one in failed {
                 own.insert_unread(usize::MAX, &one.id);
@@ -116,22 +111,15 @@ impl Pipeline {
             rows.append(own);
             if end < count {
                 let shown = end.max(first);
-                plan.places.push(Place {
-                    shown,
-                    ..part.place
-                });
+                plan.places.push(Place { shown, ..part.place });
             } else {
                 plan.done += count;
             }
         }
-        plan.places
-            .extend(missing.iter().filter_map(|(_, place)| place.clone()));
+        plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
         let shown = rows.len();
-        let mut document = Document {
-            scalars: Vec::new(),
-            tables: vec![rows],
-        };
+        let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
         // People are asked for as far as they are shown, and one more.
         let total = match plan.kind {
             Listing::Contacts if !plan.places.is_empty() => String::new(),
@@ -150,11 +138,7 @@ impl Pipeline {
         notes.extend(missing.into_iter().map(missing_line));
         notes.extend(document.tables.first().and_then(|rows| plan.unknown(rows)));
         zone_line(&mut document, &self.config.zone);
-        Ok(Draft {
-            document,
-            notes,
-            ..Draft::default()
-        })
+        Ok(Draft { document, notes, ..Draft::default() })
     }
 
     /// The lists that are meant, and why some are missing.
@@ -169,13 +153,9 @@ impl Pipeline {
                     false => asked.await,
                 };
                 match answer {
-                    Ok((account, api, page)) => Ok(Part {
-                        place: place.clone(),
-                        account,
-                        label,
-                        api,
-                        page,
-                    }),
+                    Ok((account, api, page)) => {
+                        Ok(Part { place: place.clone(), account, label, api, page })
+                    }
                     Err(error) if plan.merged => {
                         let again = error.is_passing().then(|| place.clone());
                         Err((error.context(&label), again))
@@ -203,19 +183,14 @@ impl Pipeline {
         let Some(account) = &place.account else {
             let tables = schemas::TABLES.iter();
             let page = Page {
-                items: tables
-                    .map(|table| crate::describe::summary(table))
-                    .collect(),
+                items: tables.map(|table| crate::describe::summary(table)).collect(),
                 ..Page::default()
             };
             return Ok((None, Api::Local, page));
         };
         let account = self.accounts.by_id(account).await?;
         if let Some(items) = self.arranged(plan.kind, &account).await? {
-            let page = Page {
-                items,
-                ..Page::default()
-            };
+            let page = Page { items, ..Page::default() };
             return Ok((Some(account), Api::Local, page));
         }
         let Some(what) = plan.what(place) else {
@@ -224,10 +199,7 @@ impl Pipeline {
                 Listing::Rooms => port.rooms().await?,
                 _ => self.calendar_list(&account, &*port, true).await?.to_vec(),
             };
-            let page = Page {
-                items,
-                ..Page::default()
-            };
+            let page = Page { items, ..Page::default() };
             return Ok((Some(account), port.api(), page));
         };
         let mailbox = self.connect.mailbox(&account)?;
@@ -259,10 +231,7 @@ impl Pipeline {
                 Listing::Schemas => vec![place(None)],
                 _ => {
                     let accounts = self.named_or_all(lookup.account.as_deref()).await?;
-                    accounts
-                        .into_iter()
-                        .map(|one| place(Some(one.id)))
-                        .collect()
+                    accounts.into_iter().map(|one| place(Some(one.id))).collect()
                 }
             };
             return Ok(Plan {
@@ -371,12 +340,8 @@ impl Plan {
             let mut all = rows.rows().zip(rows.extras());
             all.any(|(row, extra)| says(row, extra, &["name", "emails"], email))
         };
-        let unknown: Vec<&str> = self
-            .emails
-            .iter()
-            .map(String::as_str)
-            .filter(|email| !known(email))
-            .collect();
+        let unknown: Vec<&str> =
+            self.emails.iter().map(String::as_str).filter(|email| !known(email)).collect();
         (!unknown.is_empty()).then(|| note!("nobody is known as {}", ours(unknown.join(", "))))
     }
 
@@ -394,8 +359,6 @@ fn says(cells: &[Cell], extra: &Extra, columns: &[&str], q: &str) -> bool {
     let wanted = q.to_lowercase();
     let has = |text: &str| text.to_lowercase().contains(&wanted);
     let mut cuts = extra.cuts.iter();
-    cells
-        .iter()
-        .any(|cell| matches!(cell, Cell::Text(text) if has(text)))
+    cells.iter().any(|cell| matches!(cell, Cell::Text(text) if has(text)))
         || cuts.any(|cut| columns.contains(&cut.column) && has(&cut.whole))
 }

@@ -90,16 +90,12 @@ impl Pipeline {
         }
         let choice = match &asked.q {
             Some(q) => self.chosen_query(q, asked.account.as_deref()).await?,
-            None => {
-                self.chosen_ids(&asked.ids, asked.account.as_deref())
-                    .await?
-            }
+            None => self.chosen_ids(&asked.ids, asked.account.as_deref()).await?,
         };
         if verb == "unsubscribe" {
             return self.unsubscribe(choice, asked.dry_run, caller).await;
         }
-        self.change(choice, verb, &[(verb, with)], asked.dry_run, Some(caller))
-            .await
+        self.change(choice, verb, &[(verb, with)], asked.dry_run, Some(caller)).await
     }
 
     /// Does something with the messages chosen, and tells what became of it.
@@ -176,10 +172,8 @@ impl Pipeline {
             1 => "1 message".to_owned(),
             count => format!("{count} messages"),
         };
-        let mut lines = vec![format!(
-            "Delete {what} of {} for good? There is no undo.",
-            owners.join(", ")
-        )];
+        let mut lines =
+            vec![format!("Delete {what} of {} for good? There is no undo.", owners.join(", "))];
         let shown = self.first_lines(works).await?;
         let more = count - shown.len().min(count);
         lines.extend(shown);
@@ -252,9 +246,7 @@ impl Pipeline {
             .map(|work| work.kept(|_| true))
             .filter(|kept| !kept.mail.is_empty())
             .collect();
-        self.store
-            .keep_undo(&accounts.join(" "), op, &undo::write(&kept)?)
-            .await
+        self.store.keep_undo(&accounts.join(" "), op, &undo::write(&kept)?).await
     }
 
     /// Keeps of them only those that did, or may have, changed; false if none.
@@ -324,11 +316,7 @@ impl Work {
     }
 
     fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
-        self.misses.push(Miss {
-            id: id.to_owned(),
-            result,
-            why: why.into(),
-        });
+        self.misses.push(Miss { id: id.to_owned(), result, why: why.into() });
     }
 }
 
@@ -370,25 +358,16 @@ async fn look_again(
     let (places, found) = (&places, &Mutex::new(HashMap::new()));
     look_for(look, || async move {
         let known: Vec<usize> = lock(found).keys().copied().collect();
-        let missing: Vec<usize> = places
-            .iter()
-            .copied()
-            .filter(|at| !known.contains(at))
-            .collect();
-        let now: Vec<String> = missing
-            .iter()
-            .filter_map(|at| Some(states.get(*at)?.id.clone()))
-            .collect();
+        let missing: Vec<usize> = places.iter().copied().filter(|at| !known.contains(at)).collect();
+        let now: Vec<String> =
+            missing.iter().filter_map(|at| Some(states.get(*at)?.id.clone())).collect();
         for (at, state) in missing.iter().zip(mailbox.states(&now).await) {
             let state = match state {
                 Ok(state) => Some(state),
                 Err(gone) if gone.kind() == Kind::NotFound => None,
                 Err(_) => continue,
             };
-            if ids
-                .get(*at)
-                .is_some_and(|id| deed.is_done(id, state.as_ref()))
-            {
+            if ids.get(*at).is_some_and(|id| deed.is_done(id, state.as_ref())) {
                 lock(found).insert(*at, state);
             }
         }
@@ -501,11 +480,8 @@ fn gone_meanwhile() -> Error {
 }
 
 fn not_so() -> Error {
-    Error::new(
-        Kind::Conflict,
-        "the provider took the change, and it is not so",
-    )
-    .next("look at it with mail_read")
+    Error::new(Kind::Conflict, "the provider took the change, and it is not so")
+        .next("look at it with mail_read")
 }
 
 fn untold() -> Error {

@@ -28,12 +28,7 @@ impl Outcome {
         result: &'static str,
         detail: impl Into<String>,
     ) -> Self {
-        Self {
-            item: item.into(),
-            op,
-            result,
-            detail: detail.into(),
-        }
+        Self { item: item.into(), op, result, detail: detail.into() }
     }
 
     /// What did not succeed. When the line broke, nobody knows what became of it.
@@ -65,8 +60,7 @@ impl Pipeline {
     /// The answer of a call that writes.
     pub(super) async fn tell(&self, told: Told) -> Result<Draft> {
         let mut draft = Draft::default();
-        self.held_rows(&told.events, &mut draft.document, &mut draft.notes)
-            .await;
+        self.held_rows(&told.events, &mut draft.document, &mut draft.notes).await;
         let rows = self.outcomes(&told.outcomes);
         if !rows.is_empty() {
             draft.document.tables.push(rows);
@@ -87,7 +81,6 @@ impl Pipeline {
             .collect();
         let columns = OUTCOME.up_to(Level::Core);
         let names = HashMap::new();
-        self.local()
-            .rows(&OUTCOME, &columns, &objects, &names, &mut Vec::new())
+        self.local().rows(&OUTCOME, &columns, &objects, &names, &mut Vec::new())
     }
 }

@@ -48,10 +48,8 @@ impl Pipeline {
         accounts: Vec<String>,
     ) -> Result<String> {
         let reads = tools::find(call.tool).is_some_and(|tool| tool.effect == Effect::Read);
-        let recipe = Recipe {
-            tool: call.tool.to_owned(),
-            arguments: reads.then(|| call.arguments.clone()),
-        };
+        let recipe =
+            Recipe { tool: call.tool.to_owned(), arguments: reads.then(|| call.arguments.clone()) };
         let recipe = serde_json::to_string(&recipe)
             .map_err(|_| Error::new(Kind::Internal, "a recipe could not be written"))?;
         Ok(self.outputs.keep(&recipe, text, &accounts).await)
@@ -79,10 +77,7 @@ impl Pipeline {
             )
             .next("search for what it changed; it is not done again to be read"));
         };
-        let call = Call {
-            tool: tool.name,
-            arguments,
-        };
+        let call = Call { tool: tool.name, arguments };
         let text = self.ask_again(&call).await?;
         if outputs::hash(&text) != hash {
             return Err(Error::new(
@@ -106,16 +101,13 @@ impl Pipeline {
         Box::pin(async {
             let tool = tools::find(call.tool).ok_or_else(|| unknown(call.tool))?;
             let arguments = Some(call.arguments.clone());
-            self.whole_text(request::read(tool, arguments, Format::default())?)
-                .await
+            self.whole_text(request::read(tool, arguments, Format::default())?).await
         })
     }
 
     pub(super) async fn output(&self, asked: OutputRead, fields: bool) -> Result<Draft> {
         let text = self.output_text(&asked.id).await?;
-        let budget = asked
-            .budget
-            .map_or(self.config.budget, |most| most as usize);
+        let budget = asked.budget.map_or(self.config.budget, |most| most as usize);
         let ask = Ask {
             offset: asked.offset.unwrap_or(1) as usize,
             limit: asked.limit.unwrap_or(LIMIT) as usize,
@@ -133,10 +125,7 @@ impl Pipeline {
             .await
             .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
 
-        let mut draft = Draft {
-            notes: page.notes,
-            ..Draft::default()
-        };
+        let mut draft = Draft { notes: page.notes, ..Draft::default() };
         let hash = outputs::meant(&asked.id).unwrap_or_default().to_owned();
         let scalars = &mut draft.document.scalars;
         scalars.push(("output", Cell::Text(hash)));
@@ -163,9 +152,6 @@ fn count(lines: usize) -> Cell {
 }
 
 fn unknown(id: &str) -> Error {
-    Error::new(
-        Kind::NotFound,
-        format!("there is no output `{}`, or no longer", brief(id)),
-    )
-    .next("use the id that the notes of a shortened answer give")
+    Error::new(Kind::NotFound, format!("there is no output `{}`, or no longer", brief(id)))
+        .next("use the id that the notes of a shortened answer give")
 }

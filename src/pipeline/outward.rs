@@ -48,10 +48,8 @@ impl Pipeline {
                 match rest {
                     None => (master, Gone::Whole, "the whole series".to_owned()),
                     Some(rest) => {
-                        let change = Change {
-                            repeat: Some(Some(rest.before)),
-                            ..Change::default()
-                        };
+                        let change =
+                            Change { repeat: Some(Some(rest.before)), ..Change::default() };
                         let from = when::start(seen.0, zone);
                         let what = format!("from {from} on");
                         (master, Gone::Rest(Box::new(change)), what)
@@ -71,8 +69,7 @@ impl Pipeline {
             line("Message", message)
         );
         let deed = Deed::Delete(notify != Notify::Nobody);
-        self.agreed_for(&target, &deed, question, Some(caller), &mut told.notes)
-            .await?;
+        self.agreed_for(&target, &deed, question, Some(caller), &mut told.notes).await?;
         let port = &target.owner.port;
         let own = &target.owner.account.email;
         let entry = Entry {
@@ -92,8 +89,7 @@ impl Pipeline {
         let done = self.logged(entry, &mut told.notes, write, |()| None).await;
         match done {
             Ok(()) => {
-                told.outcomes
-                    .push(Outcome::new(name, "delete", "done", what));
+                told.outcomes.push(Outcome::new(name, "delete", "done", what));
                 let carried = port.api() != Api::Gmail && matches!(gone, Gone::Whole);
                 if message.is_some() && !carried {
                     told.notes.push(
@@ -132,10 +128,10 @@ fn notify(target: &Target, asked: &Delete) -> Result<Notify> {
     let asks = !others(&target.facts.guests, &target.owner.account.email).is_empty();
     match (asks && target.facts.own, asked.notify, &asked.message) {
         (true, None, _) => Err(unsaid()),
-        (true, Some(Notify::Nobody), Some(_)) => Err(Error::argument(
-            "`message` is given, and notify=none tells nobody",
-        )
-        .next("give notify=all, or leave `message` out")),
+        (true, Some(Notify::Nobody), Some(_)) => {
+            Err(Error::argument("`message` is given, and notify=none tells nobody")
+                .next("give notify=all, or leave `message` out"))
+        }
         (true, Some(notify), _) => Ok(notify),
         (false, _, Some(_)) => Err(match asks {
             true => Error::argument(format!(

@@ -120,19 +120,9 @@ impl Pipeline {
         let mut count = format!("messages: {}", fetched.len());
         if !later.is_empty() {
             let further = later.len();
-            let cursor = self
-                .save(&Cursor::Read(Rest {
-                    letters: later,
-                    ..rest
-                }))
-                .await?;
-            draft
-                .document
-                .scalars
-                .push(("next", Cell::Handle('p', cursor)));
-            count.push_str(&format!(
-                "; {further} further messages continue with cursor=p{cursor}"
-            ));
+            let cursor = self.save(&Cursor::Read(Rest { letters: later, ..rest })).await?;
+            draft.document.scalars.push(("next", Cell::Handle('p', cursor)));
+            count.push_str(&format!("; {further} further messages continue with cursor=p{cursor}"));
         }
         draft.notes.insert(0, note!("{}", ours(count)));
         draft.notes.extend(failed_line(&failed));
@@ -147,11 +137,7 @@ impl Pipeline {
         rest: &Rest,
     ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
         let mut columns = columns()?;
-        columns.extend(
-            [VERDICT, DOUBTS, THREAD]
-                .iter()
-                .filter_map(|name| MESSAGE.field(name)),
-        );
+        columns.extend([VERDICT, DOUBTS, THREAD].iter().filter_map(|name| MESSAGE.field(name)));
         let groups = by_owner(targets);
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(account, targets)| {
@@ -180,11 +166,7 @@ impl Pipeline {
                 match answer {
                     Ok(letter) => {
                         let (letter, readable) = readable(letter, form, rest).await?;
-                        fetched.push(Fetched {
-                            target,
-                            letter,
-                            readable,
-                        });
+                        fetched.push(Fetched { target, letter, readable });
                     }
                     Err(error) => {
                         let name = self.message_handle(&target).await?;
@@ -230,13 +212,8 @@ impl Pipeline {
     /// The handle by which the reader knows a letter.
     async fn message_handle(&self, target: &Target) -> Result<String> {
         let kind = HandleKind::Message;
-        let numbers = self
-            .store
-            .handles(&target.account, kind, &[&target.id])
-            .await?;
-        Ok(numbers
-            .first()
-            .map_or_else(|| target.id.clone(), |number| kind.handle(*number)))
+        let numbers = self.store.handles(&target.account, kind, &[&target.id]).await?;
+        Ok(numbers.first().map_or_else(|| target.id.clone(), |number| kind.handle(*number)))
     }
 
     /// The tables about the letters and their files.
@@ -263,10 +240,8 @@ impl Pipeline {
             };
             let names = HashMap::new();
             let items: Vec<_> = letters.iter().map(|one| one.letter.item.clone()).collect();
-            let attached: Vec<_> = letters
-                .iter()
-                .flat_map(|one| one.letter.attachments.clone())
-                .collect();
+            let attached: Vec<_> =
+                letters.iter().flat_map(|one| one.letter.attachments.clone()).collect();
             let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut draft.notes);
             self.hand_out(&mut some, &account).await?;
             let context = flattening.context(&names);
@@ -275,22 +250,14 @@ impl Pipeline {
                 if let (false, Some(Cell::Handle(kind, number))) =
                     (doubts.is_empty(), some.cell(at, "id"))
                 {
-                    let line = note!(
-                        "{}: {}",
-                        ours(format!("{kind}{number}")),
-                        ours(doubts.join("; "))
-                    );
+                    let line =
+                        note!("{}: {}", ours(format!("{kind}{number}")), ours(doubts.join("; ")));
                     draft.notes.push(line);
                 }
             }
             messages.append(some);
-            let mut some = flattening.rows(
-                &ATTACHMENT,
-                &file_columns,
-                &attached,
-                &names,
-                &mut draft.notes,
-            );
+            let mut some =
+                flattening.rows(&ATTACHMENT, &file_columns, &attached, &names, &mut draft.notes);
             self.hand_out(&mut some, &account).await?;
             files.append(some);
         }
@@ -319,10 +286,7 @@ impl Pipeline {
             items.any(|item| !flatten::texts(field, item, &context).is_empty())
         };
         // The one finds nothing in the objects of the other.
-        [Api::Gmail, Api::Outlook]
-            .into_iter()
-            .any(any)
-            .then_some(field)
+        [Api::Gmail, Api::Outlook].into_iter().any(any).then_some(field)
     }
 
     /// The table of bodies, behind that of the messages, and the texts.
@@ -361,16 +325,13 @@ impl Pipeline {
         let mut rows = RowTable::new(&BODY, columns.clone());
         let mut objects = objects.as_slice();
         for letters in by_account(fetched) {
-            let (mine, others) = objects
-                .split_at_checked(letters.len())
-                .unwrap_or((objects, &[]));
+            let (mine, others) = objects.split_at_checked(letters.len()).unwrap_or((objects, &[]));
             objects = others;
             let Some(first) = letters.first() else {
                 continue;
             };
             let mut some =
-                self.local()
-                    .rows(&BODY, &columns, mine, &HashMap::new(), &mut draft.notes);
+                self.local().rows(&BODY, &columns, mine, &HashMap::new(), &mut draft.notes);
             let account = self.accounts.by_id(&first.target.account).await?;
             self.hand_out(&mut some, &account).await?;
             rows.append(some);
@@ -430,17 +391,11 @@ fn body_form(form: Body) -> BodyForm {
 
 /// The form's word, as the tool's argument has it.
 fn word(form: Body) -> &'static str {
-    WORDS
-        .iter()
-        .find(|(_, known)| *known == form)
-        .map_or("text", |(word, _)| word)
+    WORDS.iter().find(|(_, known)| *known == form).map_or("text", |(word, _)| word)
 }
 
 fn form(word: &str) -> Body {
-    WORDS
-        .iter()
-        .find(|(known, _)| *known == word)
-        .map_or(Body::Text, |(_, form)| *form)
+    WORDS.iter().find(|(known, _)| *known == word).map_or(Body::Text, |(_, form)| *form)
 }
 
 const WORDS: &[(&str, Body)] = &[
@@ -462,10 +417,7 @@ fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
 pub(super) fn by_owner(targets: Vec<Target>) -> Vec<(String, Vec<Target>)> {
     let mut groups: Vec<(String, Vec<Target>)> = Vec::new();
     for target in targets {
-        match groups
-            .iter_mut()
-            .find(|(account, _)| *account == target.account)
-        {
+        match groups.iter_mut().find(|(account, _)| *account == target.account) {
             Some((_, group)) => group.push(target),
             None => groups.push((target.account.clone(), vec![target])),
         }

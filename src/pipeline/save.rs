@@ -48,10 +48,6 @@ impl Pipeline {
     /// Now, and the zone that times are told in.
     pub(super) fn here(&self) -> Here {
         let clock = self.clock();
-        Here {
-            now: clock.now,
-            zone: clock.zone,
-            named: false,
-        }
+        Here { now: clock.now, zone: clock.zone, named: false }
     }
 }

@@ -100,9 +100,7 @@ impl Pipeline {
         if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
             return Err(match missing.len() {
                 1 => error.clone(),
-                count => error
-                    .clone()
-                    .context(format!("all {count} accounts failed, the first")),
+                count => error.clone().context(format!("all {count} accounts failed, the first")),
             });
         }
 
@@ -123,17 +121,10 @@ impl Pipeline {
         if before == 0 && missing.is_empty() {
             plan.total = total(parts.iter().map(|part| part.gathered.total));
         }
-        plan.places = parts
-            .iter()
-            .filter_map(|part| part.gathered.rest())
-            .collect();
-        plan.places
-            .extend(missing.iter().filter_map(|(_, place)| place.clone()));
+        plan.places = parts.iter().filter_map(|part| part.gathered.rest()).collect();
+        plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
-        let mut document = Document {
-            scalars: Vec::new(),
-            tables: vec![rows],
-        };
+        let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
         zone_line(&mut document, &self.config.zone);
         let mut count = plan.count(table, shown, before, missing.is_empty());
         if !plan.places.is_empty() {
@@ -184,10 +175,7 @@ impl Pipeline {
         let mut now = None;
         if let Some(q) = &plan.q {
             let query = query::parse(q, &clock)?;
-            let tomorrow = Clock {
-                now: clock.now + 24.hours(),
-                ..clock.clone()
-            };
+            let tomorrow = Clock { now: clock.now + 24.hours(), ..clock.clone() };
             if query::parse(q, &tomorrow)? != query {
                 now = Some(clock.now.as_second());
             }
@@ -237,10 +225,7 @@ impl Pipeline {
             };
             // Dates and ids need no names.
             let nameless = HashMap::new();
-            let asking = Asking {
-                table: asked.table,
-                context: &flattening.context(&nameless),
-            };
+            let asking = Asking { table: asked.table, context: &flattening.context(&nameless) };
             let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;
             Ok((account, mailbox.clone(), gathered))
         };
@@ -249,12 +234,7 @@ impl Pipeline {
             false => answer.await,
         };
         match answer {
-            Ok((account, mailbox, gathered)) => Ok(Part {
-                account,
-                label,
-                mailbox,
-                gathered,
-            }),
+            Ok((account, mailbox, gathered)) => Ok(Part { account, label, mailbox, gathered }),
             Err(error) if !merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
@@ -317,11 +297,7 @@ impl Pipeline {
             one_language(search.q.as_deref(), &accounts)?;
             let places: Vec<_> = accounts
                 .into_iter()
-                .map(|account| Place {
-                    account: account.id,
-                    page: None,
-                    seen: Seen::default(),
-                })
+                .map(|account| Place { account: account.id, page: None, seen: Seen::default() })
                 .collect();
             let plan = Plan {
                 q: search.q,
@@ -350,10 +326,7 @@ impl Pipeline {
         };
         let same = same_account
             && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
-            && search
-                .folder
-                .as_ref()
-                .is_none_or(|folder| plan.folder.as_ref() == Some(folder))
+            && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
             && search.by_thread.is_none_or(|by| by == plan.by_thread);
         if !same {
             return Err(another_search(said));
@@ -400,14 +373,12 @@ fn merge(parts: &mut [Part], wanted: usize) -> (Vec<usize>, Vec<Vec<Found>>) {
 
 /// The sum over the accounts; a guess when one of them guesses.
 fn total(parts: impl Iterator<Item = Option<Total>>) -> Option<(u64, bool)> {
-    parts
-        .into_iter()
-        .try_fold((0_u64, false), |(sum, guess), one| {
-            Some(match one? {
-                Total::Exactly(count) => (sum.saturating_add(count), guess),
-                Total::About(count) => (sum.saturating_add(count), true),
-            })
+    parts.into_iter().try_fold((0_u64, false), |(sum, guess), one| {
+        Some(match one? {
+            Total::Exactly(count) => (sum.saturating_add(count), guess),
+            Total::About(count) => (sum.saturating_add(count), true),
         })
+    })
 }
 
 /// Refuses a provider's own syntax where it would go to another provider too.
@@ -428,10 +399,7 @@ fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
 /// The columns, and the date that rows are sorted by.
 fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static Field> {
     let mut columns = columns.to_vec();
-    let dates = table
-        .fields
-        .iter()
-        .filter(|field| field.kind == schemas::Kind::Time);
+    let dates = table.fields.iter().filter(|field| field.kind == schemas::Kind::Time);
     for date in dates.take(1) {
         if !columns.contains(&date) {
             columns.push(date);
@@ -501,9 +469,6 @@ impl Plan {
             0 => String::new(),
             before => format!(", after {before} on earlier pages"),
         };
-        format!(
-            "{}: {shown}{total}{accounts}, newest first{earlier}",
-            table.plural
-        )
+        format!("{}: {shown}{total}{accounts}, newest first{earlier}", table.plural)
     }
 }

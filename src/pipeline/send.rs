@@ -49,10 +49,7 @@ pub(super) struct Doubt {
 impl Doubt {
     /// Letters in doubt are looked for as long as other writes are.
     pub(super) fn new(look: Duration) -> Self {
-        Self {
-            look,
-            open: Duration::from_secs(180),
-        }
+        Self { look, open: Duration::from_secs(180) }
     }
 }
 
@@ -69,38 +66,26 @@ struct Ready<'a> {
 impl Pipeline {
     pub(super) async fn send(&self, asked: mail::Send, caller: &dyn Caller) -> Result<Draft> {
         self.needs(Access::Send, "sending")?;
-        let at = asked
-            .at
-            .as_deref()
-            .map(|said| self.later(said))
-            .transpose()?;
+        let at = asked.at.as_deref().map(|said| self.later(said)).transpose()?;
         let (account, id) = self.draft_named(&asked.id).await?;
         if at.is_some() && account.provider != "microsoft" {
             return Err(Error::argument("Gmail's API sends nothing at a later time")
                 .next("send it now, or schedule the draft in Gmail itself"));
         }
         let mailbox = self.connect.mailbox(&account)?;
-        let mut ready = Ready {
-            account: &account,
-            mailbox: &*mailbox,
-            name: asked.id.clone(),
-            id,
-        };
+        let mut ready = Ready { account: &account, mailbox: &*mailbox, name: asked.id.clone(), id };
         // A draft that was sent is not there any more.
         if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
             return self.sent_before(&ready, &before).await;
         }
-        let draft = mailbox
-            .draft(&ready.id)
-            .await
-            .map_err(|error| match error.kind() {
-                Kind::NotFound => Error::new(
-                    Kind::NotFound,
-                    format!("{} is no draft, or is one no longer", ready.name),
-                )
-                .next("find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere"),
-                _ => error,
-            })?;
+        let draft = mailbox.draft(&ready.id).await.map_err(|error| match error.kind() {
+            Kind::NotFound => Error::new(
+                Kind::NotFound,
+                format!("{} is no draft, or is one no longer", ready.name),
+            )
+            .next("find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere"),
+            _ => error,
+        })?;
         if draft.id != ready.id {
             // It was named by the message that it is.
             ready.id.clone_from(&draft.id);
@@ -116,10 +101,7 @@ impl Pipeline {
         if mailbox.draft(&ready.id).await?.version != draft.version {
             return Err(Error::new(
                 Kind::Conflict,
-                format!(
-                    "{} has been changed meanwhile; nothing was sent",
-                    ready.name
-                ),
+                format!("{} has been changed meanwhile; nothing was sent", ready.name),
             )
             .next("look at it again, and call mail_send again"));
         }
@@ -212,14 +194,9 @@ impl Pipeline {
     /// When to send, as written.
     fn later(&self, said: &str) -> Result<Timestamp> {
         let clock = self.clock();
-        let here = Here {
-            now: clock.now,
-            zone: clock.zone.clone(),
-            named: false,
-        };
-        let at = times::read(said, &here)
-            .map_err(|error| error.context("`at`"))?
-            .first(&clock.zone);
+        let here = Here { now: clock.now, zone: clock.zone.clone(), named: false };
+        let at =
+            times::read(said, &here).map_err(|error| error.context("`at`"))?.first(&clock.zone);
         match at > clock.now {
             true => Ok(at),
             false => Err(Error::argument("`at` is in the past")
@@ -236,12 +213,8 @@ impl Pipeline {
     ) -> Result<Option<Outcome>> {
         let letter = &draft.letter;
         if everybody(letter).next().is_none() {
-            return Err(
-                Error::argument(format!("{} has no recipients", ready.name)).next(format!(
-                    "add them: mail_draft mode=edit id={} to=…",
-                    ready.name
-                )),
-            );
+            return Err(Error::argument(format!("{} has no recipients", ready.name))
+                .next(format!("add them: mail_draft mode=edit id={} to=…", ready.name)));
         }
         let mut audience = Audience::default();
         audience.add(everybody(letter).map(|one| one.address.as_str()));
@@ -276,15 +249,10 @@ impl Pipeline {
         let waits = due.filter(|due| *due > Timestamp::now());
         let outcome = if let (true, Some(due)) = (before.sent, waits) {
             let time = due.to_zoned(self.config.zone.clone());
-            let detail = time
-                .strftime("for %Y-%m-%d %Hh%M; cancel it in Outlook")
-                .to_string();
+            let detail = time.strftime("for %Y-%m-%d %Hh%M; cancel it in Outlook").to_string();
             Outcome::new(&ready.name, OP, "scheduled", detail)
         } else if before.sent {
-            let sent = Sent {
-                id: before.sent_id.clone(),
-                thread: None,
-            };
+            let sent = Sent { id: before.sent_id.clone(), thread: None };
             self.already(ready, &sent).await
         } else {
             let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
@@ -337,29 +305,20 @@ impl Pipeline {
         };
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
-        self.tell(Told {
-            outcomes: vec![outcome],
-            notes,
-            ..Told::default()
-        })
-        .await
+        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
     }
 
     /// Looks for a letter in doubt until it is found, or long enough.
     async fn look(&self, ready: &Ready<'_>, probe: &Probe) -> Option<Whereabouts> {
         look_for(self.doubt.look, || async {
             let whereabouts = ready.mailbox.whereabouts(probe).await;
-            whereabouts
-                .ok()
-                .filter(|found| matches!(found, Whereabouts::Sent(_)))
+            whereabouts.ok().filter(|found| matches!(found, Whereabouts::Sent(_)))
         })
         .await
     }
 
     async fn note_as_sent(&self, ready: &Ready<'_>, sent: &Sent) -> Result<()> {
-        self.store
-            .note_sent(&ready.account.id, &ready.id, sent.id.as_deref())
-            .await
+        self.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
     }
 
     /// Takes a letter that was not sent out of the journal. What to know if that
@@ -427,12 +386,7 @@ impl Pipeline {
         let mut notes = Vec::new();
         let line = ready.line(draft, outcome.result);
         self.audit_after(line, &mut notes).await;
-        self.tell(Told {
-            outcomes: vec![outcome],
-            notes,
-            ..Told::default()
-        })
-        .await
+        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
     }
 }
 
@@ -444,9 +398,7 @@ impl Ready<'_> {
             tool: TOOL,
             op: OP,
             ids: vec![self.name.clone(), draft.letter.message_id.clone()],
-            recipients: everybody(&draft.letter)
-                .map(|person| person.address.as_str())
-                .collect(),
+            recipients: everybody(&draft.letter).map(|person| person.address.as_str()).collect(),
             outcome,
         }
     }

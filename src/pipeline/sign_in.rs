@@ -108,9 +108,7 @@ pub async fn finish(
     add: &Add,
 ) -> Result<Finished> {
     let mailbox = add.mailbox.as_deref();
-    let person = connect
-        .address(tokens.provider, tokens.access.secret(), mailbox)
-        .await?;
+    let person = connect.address(tokens.provider, tokens.access.secret(), mailbox).await?;
     let account = match mailbox {
         Some(mailbox) if !mailbox.trim().eq_ignore_ascii_case(person.trim()) => {
             accounts.add_shared(tokens, mailbox, &person).await?
@@ -118,22 +116,17 @@ pub async fn finish(
         _ => accounts.add(tokens, &person).await?,
     };
     let asked = add.address.as_deref().map(str::trim);
-    let note = asked
-        .filter(|asked| !asked.eq_ignore_ascii_case(person.trim()))
-        .map(|asked| {
-            let person = person.trim();
-            if account.via.is_some() {
-                format!(
-                    "{asked} was to sign in for {}, but {person} did",
-                    account.email
-                )
-            } else {
-                format!(
-                    "{asked} was to sign in, but {person} did: the account is stored as {}",
-                    account.email
-                )
-            }
-        });
+    let note = asked.filter(|asked| !asked.eq_ignore_ascii_case(person.trim())).map(|asked| {
+        let person = person.trim();
+        if account.via.is_some() {
+            format!("{asked} was to sign in for {}, but {person} did", account.email)
+        } else {
+            format!(
+                "{asked} was to sign in, but {person} did: the account is stored as {}",
+                account.email
+            )
+        }
+    });
     Ok(Finished { account, note })
 }
 
@@ -282,19 +275,14 @@ impl Pipeline {
             waiting.retain(Pending::is_open);
         });
         let columns = ACCOUNT.up_to(Level::More);
-        let rows = self
-            .local()
-            .rows(&ACCOUNT, &columns, &objects, &HashMap::new(), &mut notes);
+        let rows = self.local().rows(&ACCOUNT, &columns, &objects, &HashMap::new(), &mut notes);
         notes.push(if objects.is_empty() {
             note!("no account is signed in: {}", HOW_TO_ADD)
         } else {
             note!("accounts: {}", rows.len())
         });
         Ok(Draft {
-            document: Document {
-                scalars: Vec::new(),
-                tables: vec![rows],
-            },
+            document: Document { scalars: Vec::new(), tables: vec![rows] },
             notes,
             ..Draft::default()
         })
@@ -325,12 +313,7 @@ impl Pipeline {
                 }
                 !same
             });
-            waiting.push(Pending {
-                add: add.clone(),
-                state: State::Open,
-                task: None,
-                number,
-            });
+            waiting.push(Pending { add: add.clone(), state: State::Open, task: None, number });
             number
         });
         let (accounts, connect) = (self.accounts.clone(), self.connect.clone());
@@ -367,14 +350,9 @@ impl Pipeline {
         let object = json!({"item": item, "op": op, "result": result, "detail": detail});
         let mut notes = Vec::new();
         let columns = OUTCOME.up_to(Level::Core);
-        let rows = self
-            .local()
-            .rows(&OUTCOME, &columns, &[object], &HashMap::new(), &mut notes);
+        let rows = self.local().rows(&OUTCOME, &columns, &[object], &HashMap::new(), &mut notes);
         Draft {
-            document: Document {
-                scalars: Vec::new(),
-                tables: vec![rows],
-            },
+            document: Document { scalars: Vec::new(), tables: vec![rows] },
             notes,
             ..Draft::default()
         }

@@ -59,10 +59,8 @@ impl Target {
     pub(super) fn not_cancelled(&self) -> Result<()> {
         match self.facts.cancelled {
             false => Ok(()),
-            true => Err(
-                Error::new(Kind::NotFound, format!("{} was cancelled", self.handle))
-                    .next("search again, or create a new event"),
-            ),
+            true => Err(Error::new(Kind::NotFound, format!("{} was cancelled", self.handle))
+                .next("search again, or create a new event")),
         }
     }
 
@@ -120,11 +118,7 @@ impl Pipeline {
     /// The calendars of an account.
     pub(super) async fn owner(&self, account: Account) -> Result<Owner> {
         let label = self.labels().await?.of(&account.id);
-        Ok(Owner {
-            label,
-            port: self.connect.calendars(&account)?,
-            account,
-        })
+        Ok(Owner { label, port: self.connect.calendars(&account)?, account })
     }
 
     /// The event that `said` names, as it is now.
@@ -153,25 +147,13 @@ impl Pipeline {
             Error::new(Kind::Provider(200), format!("{handle} could not be read"))
                 .next("change it where it was made")
         })?;
-        Ok(Target {
-            owner,
-            handle,
-            number,
-            value,
-            facts,
-        })
+        Ok(Target { owner, handle, number, value, facts })
     }
 
     /// An event that is at hand, whole.
     pub(super) async fn held(&self, owner: &Owner, value: Value, facts: Facts) -> Result<Target> {
         let (handle, number) = self.event_handle(owner, &facts.id).await?;
-        Ok(Target {
-            owner: owner.clone(),
-            handle,
-            number,
-            value,
-            facts,
-        })
+        Ok(Target { owner: owner.clone(), handle, number, value, facts })
     }
 
     /// [`Pipeline::held`] for an event that was just written.
@@ -183,9 +165,7 @@ impl Pipeline {
         notes: &mut Vec<Note>,
     ) -> Target {
         let kind = HandleKind::Event;
-        let number = self
-            .number_after(&owner.account, kind, &facts.id, notes)
-            .await;
+        let number = self.number_after(&owner.account, kind, &facts.id, notes).await;
         Target {
             owner: owner.clone(),
             handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
@@ -286,8 +266,7 @@ impl Pipeline {
             };
             let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
             let mut some = flattening.rows(&EVENT, &columns, &values, &names, &mut told);
-            self.hand_out_after(&mut some, &owner.account, &mut told)
-                .await;
+            self.hand_out_after(&mut some, &owner.account, &mut told).await;
             let facts = values.iter().map(|value| owner.port.facts(value));
             if let Err(error) = self.remember(&some, facts).await {
                 // The next change asks to look again, and no more.

@@ -39,10 +39,7 @@ impl Pipeline {
         let Some(what) = what else {
             return call.await;
         };
-        let state = Mutex::new(Call {
-            what,
-            writing: None,
-        });
+        let state = Mutex::new(Call { what, writing: None });
         let whole = async {
             let outcome = call.await;
             if let Some(writing) = with(|call| call.writing.take()).flatten() {
@@ -87,12 +84,7 @@ impl Pipeline {
                 ours(began.strftime("%Y-%m-%d %Hh%M")),
                 ours(&call.what)
             ));
-            let line = Entry {
-                tool,
-                op: "call",
-                outcome: "cut off",
-                ..Entry::default()
-            };
+            let line = Entry { tool, op: "call", outcome: "cut off", ..Entry::default() };
             if let Err(error) = self.audit(line).await {
                 notes.push(Note::from(&error));
             }
@@ -112,10 +104,7 @@ fn with<T>(change: impl FnOnce(&mut Call) -> T) -> Option<T> {
 /// What a call that writes is about, in the words of its arguments; nothing of
 /// what it writes.
 pub(super) fn of(action: &Action) -> Option<String> {
-    let id = |id: &Option<String>| {
-        id.as_ref()
-            .map_or_else(String::new, |id| format!(" id={id}"))
-    };
+    let id = |id: &Option<String>| id.as_ref().map_or_else(String::new, |id| format!(" id={id}"));
     let scope = |scope: Option<Scope>| match scope {
         None => "",
         Some(Scope::This) => " scope=this",

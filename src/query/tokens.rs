@@ -29,18 +29,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
             ')' => tokens.push(Token::Close),
             '{' => tokens.push(Token::OpenAny),
             '}' => tokens.push(Token::CloseAny),
-            '-' if chars
-                .peek()
-                .is_some_and(|(_, next)| !next.is_whitespace() && *next != '-') =>
-            {
+            '-' if chars.peek().is_some_and(|(_, next)| !next.is_whitespace() && *next != '-') => {
                 tokens.push(Token::Not);
             }
             '"' | '\u{201c}' | '\u{201d}' => {
-                let closes: &[char] = if char == '"' {
-                    &['"']
-                } else {
-                    &['\u{201c}', '\u{201d}']
-                };
+                let closes: &[char] = if char == '"' { &['"'] } else { &['\u{201c}', '\u{201d}'] };
                 let mut phrase = String::new();
                 loop {
                     match chars.next() {

@@ -81,11 +81,7 @@ fn years(at: DateTime, years: i64) -> Option<DateTime> {
 }
 
 fn run(parts: &ICalendarRecurrenceRule, start: DateTime, limit: usize) -> Vec<DateTime> {
-    let entry = |name, value| ICalendarEntry {
-        name,
-        params: Vec::new(),
-        values: vec![value],
-    };
+    let entry = |name, value| ICalendarEntry { name, params: Vec::new(), values: vec![value] };
     let event = ICalendarComponent {
         component_type: ICalendarComponentType::VEvent,
         entries: vec![
@@ -100,9 +96,7 @@ fn run(parts: &ICalendarRecurrenceRule, start: DateTime, limit: usize) -> Vec<Da
         ],
         component_ids: Vec::new(),
     };
-    let document = ICalendar {
-        components: vec![event],
-    };
+    let document = ICalendar { components: vec![event] };
     document
         .expand_dates(Tz::Floating, limit)
         .events
@@ -146,10 +140,7 @@ pub fn explicit(parts: &mut ICalendarRecurrenceRule, start: DateTime) {
                 usize::try_from(start.date().weekday().to_monday_zero_offset()).unwrap_or_default();
             parts.byday = DAYS
                 .get(at)
-                .map(|(_, weekday)| ICalendarDay {
-                    ordwk: None,
-                    weekday: *weekday,
-                })
+                .map(|(_, weekday)| ICalendarDay { ordwk: None, weekday: *weekday })
                 .into_iter()
                 .collect();
         }
@@ -186,15 +177,11 @@ fn nearer(
         ICalendarFrequency::Monthly => {
             let months = years * 12 + i64::from(from.month()) - i64::from(start.month());
             let month = start.date().first_of_month();
-            forward(month, steps(months), Span::try_months)?
-                .last_of_month()
-                .min(from.date())
+            forward(month, steps(months), Span::try_months)?.last_of_month().min(from.date())
         }
         ICalendarFrequency::Yearly => {
             let year = start.date().first_of_year();
-            forward(year, steps(years), Span::try_years)?
-                .last_of_year()
-                .min(from.date())
+            forward(year, steps(years), Span::try_years)?.last_of_year().min(from.date())
         }
         _ => return None,
     };
@@ -221,10 +208,7 @@ fn possible(parts: &ICalendarRecurrenceRule) -> bool {
             4 | 6 | 9 | 11 => 30,
             _ => 31,
         };
-        parts
-            .bymonthday
-            .iter()
-            .any(|day| day.unsigned_abs() <= longest)
+        parts.bymonthday.iter().any(|day| day.unsigned_abs() <= longest)
     })
 }
 

@@ -72,16 +72,9 @@ impl Rule {
         }
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_prefix("RRULE:").unwrap_or(&text);
-        let mut rule = Self {
-            parts: ICalendarRecurrenceRule::default(),
-            until: None,
-        };
+        let mut rule = Self { parts: ICalendarRecurrenceRule::default(), until: None };
         let mut seen: Vec<&str> = Vec::new();
-        for part in text
-            .split(';')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-        {
+        for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((name, value)) = part.split_once('=') else {
                 return Err(wrong(format!("has a part without `=`: `{}`", shown(part))));
             };
@@ -130,10 +123,8 @@ impl Rule {
             "BYSETPOS" => parts.bysetpos = numbers(name, value, -366, 366, false)?,
             "BYMONTH" => {
                 let months: Vec<u8> = numbers(name, value, 1, 12, false)?;
-                parts.bymonth = months
-                    .into_iter()
-                    .map(|month| ICalendarMonth::new(month, false))
-                    .collect();
+                parts.bymonth =
+                    months.into_iter().map(|month| ICalendarMonth::new(month, false)).collect();
             }
             "BYDAY" => {
                 parts.byday = value
@@ -146,10 +137,7 @@ impl Rule {
                 parts.wkst = Some(found.ok_or_else(|| odd(name, value))?.1);
             }
             _ if strict => {
-                return Err(wrong(format!(
-                    "has a part that is not known: `{}`",
-                    shown(name)
-                )));
+                return Err(wrong(format!("has a part that is not known: `{}`", shown(name))));
             }
             // Other calendars' months and days would be misread.
             "RSCALE" if value != "GREGORIAN" => return Err(odd(name, value)),
@@ -211,9 +199,7 @@ impl Rule {
         let parts = &mut self.parts;
         parts.interval = parts.interval.filter(|interval| *interval > 1);
         parts.wkst = parts.wkst.filter(|day| *day != ICalendarWeekday::Monday);
-        parts
-            .byday
-            .sort_by_key(|day| (place(day.weekday), day.ordwk));
+        parts.byday.sort_by_key(|day| (place(day.weekday), day.ordwk));
         parts.byday.dedup();
         for list in [&mut parts.bysecond, &mut parts.byminute, &mut parts.byhour] {
             list.sort_unstable();
@@ -299,21 +285,12 @@ pub fn compact_day(day: Date) -> String {
 
 /// `20260203T180500`.
 pub fn compact(at: DateTime) -> String {
-    format!(
-        "{}T{:02}{:02}{:02}",
-        compact_day(at.date()),
-        at.hour(),
-        at.minute(),
-        at.second()
-    )
+    format!("{}T{:02}{:02}{:02}", compact_day(at.date()), at.hour(), at.minute(), at.second())
 }
 
 /// Reads a `DATE` or `DATE-TIME`; dashes and colons in it do no harm.
 pub fn until(text: &str) -> Option<Until> {
-    let text: String = text
-        .chars()
-        .filter(|c| !matches!(c, '-' | ':' | ' '))
-        .collect();
+    let text: String = text.chars().filter(|c| !matches!(c, '-' | ':' | ' ')).collect();
     let (text, utc) = match text.strip_suffix(['Z', 'z']) {
         Some(rest) => (rest, true),
         None => (text.as_str(), false),
@@ -398,15 +375,11 @@ fn day(text: &str) -> Option<ICalendarDay> {
 
 /// A day's place in the week, Monday being 0.
 pub fn place(day: ICalendarWeekday) -> usize {
-    DAYS.iter()
-        .position(|(_, one)| *one == day)
-        .unwrap_or_default()
+    DAYS.iter().position(|(_, one)| *one == day).unwrap_or_default()
 }
 
 fn short(day: ICalendarWeekday) -> &'static str {
-    DAYS.iter()
-        .find(|(_, one)| *one == day)
-        .map_or("MO", |(short, _)| short)
+    DAYS.iter().find(|(_, one)| *one == day).map_or("MO", |(short, _)| short)
 }
 
 fn frequency(freq: ICalendarFrequency) -> &'static str {

@@ -45,17 +45,7 @@ pub(super) fn read(args: &Args) -> Result<Agenda> {
     let cursor = args.text("cursor")?;
     if let Some(cursor) = &cursor {
         // It knows what was asked; other arguments would say something else.
-        for name in [
-            "from",
-            "to",
-            "q",
-            "ids",
-            "account",
-            "calendars",
-            "series",
-            "tz",
-            "as",
-        ] {
+        for name in ["from", "to", "q", "ids", "account", "calendars", "series", "tz", "as"] {
             if said(args, name) {
                 return Err(Error::argument(format!(
                     "`{name}` is given beside the cursor `{}`",
@@ -72,10 +62,8 @@ pub(super) fn read(args: &Args) -> Result<Agenda> {
         }
     }
     if ids.len() > MOST_IDS {
-        return Err(
-            Error::argument(format!("`ids` has {} ids, more than {MOST_IDS}", ids.len()))
-                .next("ask for them in several calls"),
-        );
+        return Err(Error::argument(format!("`ids` has {} ids, more than {MOST_IDS}", ids.len()))
+            .next("ask for them in several calls"));
     }
     if !ids.is_empty() {
         for name in ["from", "to", "q", "calendars", "series"] {

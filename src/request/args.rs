@@ -161,11 +161,7 @@ impl Args {
         };
         value
             .as_str()
-            .and_then(|said| {
-                words
-                    .iter()
-                    .find(|word| word.eq_ignore_ascii_case(said.trim()))
-            })
+            .and_then(|said| words.iter().find(|word| word.eq_ignore_ascii_case(said.trim())))
             .map(|word| Some(*word))
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
     }
@@ -190,13 +186,7 @@ impl Args {
         said.and_then(|number| u32::try_from(number).ok())
             .filter(|number| (least..=most).contains(number))
             .map(Some)
-            .ok_or_else(|| {
-                wrong(
-                    name,
-                    value,
-                    &format!("a whole number from {least} to {most}"),
-                )
-            })
+            .ok_or_else(|| wrong(name, value, &format!("a whole number from {least} to {most}")))
     }
 
     pub(super) fn switch(&self, name: &str) -> Result<bool> {

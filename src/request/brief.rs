@@ -16,9 +16,5 @@ pub struct Brief {
 }
 
 pub(super) fn read(args: &Args) -> Result<Brief> {
-    Ok(Brief {
-        from: args.text("from")?,
-        to: args.text("to")?,
-        account: args.text("account")?,
-    })
+    Ok(Brief { from: args.text("from")?, to: args.text("to")?, account: args.text("account")? })
 }

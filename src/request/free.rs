@@ -32,16 +32,12 @@ pub(super) fn read(args: &Args) -> Result<Free> {
     let who: Vec<String> = args.list("who")?.unwrap_or_default();
     let who: Vec<String> = who.into_iter().filter(|one| !one.is_empty()).collect();
     if let Some(bad) = who.iter().find(|one| !is_address(one)) {
-        return Err(
-            Error::argument(format!("`{}` is not an address", brief(bad)))
-                .next("give whole addresses, or `me`; lookup kind=contacts finds them by name"),
-        );
+        return Err(Error::argument(format!("`{}` is not an address", brief(bad)))
+            .next("give whole addresses, or `me`; lookup kind=contacts finds them by name"));
     }
     if who.len() > MOST_PEOPLE {
-        return Err(
-            Error::argument(format!("{} people are more than {MOST_PEOPLE}", who.len()))
-                .next("ask about fewer"),
-        );
+        return Err(Error::argument(format!("{} people are more than {MOST_PEOPLE}", who.len()))
+            .next("ask about fewer"));
     }
     if args.arg("hours").is_some() && args.arg("duration").is_none() {
         return Err(Error::argument("`hours` are those of slots")

@@ -193,10 +193,7 @@ pub(super) fn draft(args: &Args) -> Result<DraftOf> {
 }
 
 pub(super) fn send(args: &Args) -> Result<Send> {
-    Ok(Send {
-        id: args.text("id")?.unwrap_or_default(),
-        at: args.text("at")?,
-    })
+    Ok(Send { id: args.text("id")?.unwrap_or_default(), at: args.text("at")? })
 }
 
 pub(super) fn modify(args: &Args) -> Result<Modify> {
@@ -207,11 +204,8 @@ pub(super) fn modify(args: &Args) -> Result<Modify> {
         }
     }
     if ids.len() > MOST_MESSAGES {
-        return Err(Error::argument(format!(
-            "`ids` has {}, more than {MOST_MESSAGES}",
-            ids.len()
-        ))
-        .next("change them in several calls"));
+        return Err(Error::argument(format!("`ids` has {}, more than {MOST_MESSAGES}", ids.len()))
+            .next("change them in several calls"));
     }
     let (q, what, undo) = (args.text("q")?, args.choice("do")?, args.text("undo")?);
     match (&undo, what, ids.is_empty(), &q) {

@@ -103,26 +103,20 @@ pub(super) fn read(args: &Args) -> Result<Save> {
                 .next("give events=[{\"title\": …, \"start\": …}]"));
         }
         (_, Some(_), Some(_)) => {
-            return Err(
-                Error::argument("`ics` is for new events, `id` for one that is there")
-                    .next("leave one of them out"),
-            );
+            return Err(Error::argument("`ics` is for new events, `id` for one that is there")
+                .next("leave one of them out"));
         }
         (1.., Some(_), _) => {
             return Err(Error::argument("`ics` and `events` are both given")
                 .next("import in a call of its own"));
         }
         (2.., None, Some(_)) => {
-            return Err(
-                Error::argument("`id` is one event, and `events` has several")
-                    .next("change them in several calls"),
-            );
+            return Err(Error::argument("`id` is one event, and `events` has several")
+                .next("change them in several calls"));
         }
         (many, ..) if many > MOST_EVENTS => {
-            return Err(
-                Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
-                    .next("write them in several calls"),
-            );
+            return Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
+                .next("write them in several calls"));
         }
         _ => {}
     }

@@ -49,9 +49,6 @@ impl Call {
     pub(super) fn of(tool: &'static Tool, args: &Args) -> Self {
         let mut arguments = args.given().clone();
         arguments.retain(|name, _| !ABOUT_THE_ANSWER.contains(&name.as_str()));
-        Self {
-            tool: tool.name,
-            arguments,
-        }
+        Self { tool: tool.name, arguments }
     }
 }

@@ -57,11 +57,8 @@ impl Questions {
                 open.remove(&oldest);
             }
         }
-        let one = Open {
-            call: call.to_owned(),
-            question: question.to_owned(),
-            asked: Instant::now(),
-        };
+        let one =
+            Open { call: call.to_owned(), question: question.to_owned(), asked: Instant::now() };
         open.insert(state.clone(), one);
         Some(state)
     }
@@ -99,13 +96,9 @@ impl Client {
     ) -> Self {
         let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
         let call = format!("{} {arguments}", params.name);
-        let elicitation = context
-            .client_capabilities()
-            .and_then(|capabilities| capabilities.elicitation);
-        let answer = params
-            .input_responses
-            .as_ref()
-            .and_then(|answers| answers.get(CONFIRM));
+        let elicitation =
+            context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+        let answer = params.input_responses.as_ref().and_then(|answers| answers.get(CONFIRM));
         let answered = params
             .request_state
             .as_deref()
@@ -161,11 +154,7 @@ impl Caller for Client {
             return Reply::Nobody;
         }
         if !self.by_answer {
-            return match self
-                .peer
-                .create_elicitation(form(question.to_owned()))
-                .await
-            {
+            return match self.peer.create_elicitation(form(question.to_owned())).await {
                 Ok(result) if result.action == ElicitationAction::Accept => Reply::Yes,
                 Ok(_) => Reply::No,
                 // It said that it can, and cannot.

@@ -73,11 +73,7 @@ impl Open {
 
     /// Takes note of a message of rmcp's.
     fn answered(&self, line: &[u8]) {
-        if let Ok(Answer {
-            id: Some(id),
-            method: None,
-        }) = serde_json::from_slice(line)
-        {
+        if let Ok(Answer { id: Some(id), method: None }) = serde_json::from_slice(line) {
             self.all().remove(&id.to_string());
         }
     }
@@ -123,10 +119,7 @@ async fn read<R: AsyncRead + Unpin>(
             while line.last() != Some(&b'\n')
                 && matches!(next_line(&mut input, &mut line).await, Ok(1..))
             {}
-            answers
-                .send(refusal("the line is longer than 16 MiB"))
-                .await
-                .is_ok()
+            answers.send(refusal("the line is longer than 16 MiB")).await.is_ok()
         } else if line.iter().all(u8::is_ascii_whitespace) {
             true
         } else {
@@ -251,10 +244,7 @@ mod tests {
         let cases: &[(&[u8], Option<&str>)] = &[
             (br#"{"a":1}"#, Some(r#"{"a":1}"#)),
             (br#""\ud83d""#, Some(r#""\ufffd""#)),
-            (
-                br#""x\ud83d\ude00\udc00y""#,
-                Some(r#""x\ud83d\ude00\ufffdy""#),
-            ),
+            (br#""x\ud83d\ude00\udc00y""#, Some(r#""x\ud83d\ude00\ufffdy""#)),
             (br#""\\ud83d\ud83d""#, Some(r#""\\ud83d\ufffd""#)),
             (br#""\ud83d\n""#, Some(r#""\ufffd\n""#)),
             (b"\"a\xffb\"", Some("\"a\u{fffd}b\"")),
@@ -264,12 +254,7 @@ mod tests {
         ];
         for (line, expected) in cases {
             let found = repaired(line).map(|(bytes, _)| String::from_utf8(bytes).unwrap());
-            assert_eq!(
-                found.as_deref(),
-                *expected,
-                "{}",
-                String::from_utf8_lossy(line)
-            );
+            assert_eq!(found.as_deref(), *expected, "{}", String::from_utf8_lossy(line));
         }
         // Nesting that a reader gives up on is not JSON either, and no crash.
         assert_eq!(repaired(&vec![b'['; 100_000]), None);

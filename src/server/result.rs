@@ -34,11 +34,7 @@ pub(super) fn diagnostics(error: &Error) -> String {
 /// An answer as MCP has it: text blocks, a link to the whole when it is a part,
 /// and what it costs for those who count.
 pub(super) fn result(answer: Answer) -> CallToolResult {
-    let Answer {
-        blocks,
-        stats,
-        output,
-    } = answer;
+    let Answer { blocks, stats, output } = answer;
     let mut content: Vec<_> = blocks.into_iter().map(ContentBlock::text).collect();
     if let Some(id) = output {
         let mut link = Resource::new(format!("{}{id}", outputs::URI), "whole answer");
@@ -73,9 +69,6 @@ pub(super) fn result(answer: Answer) -> CallToolResult {
         let levels = json!({"minimal": minimal, "standard": standard, "full": full});
         meta.insert("levels".to_owned(), levels);
     }
-    result.meta = Some(MetaObject(JsonObject::from_iter([(
-        "daysheet".to_owned(),
-        meta,
-    )])));
+    result.meta = Some(MetaObject(JsonObject::from_iter([("daysheet".to_owned(), meta)])));
     result
 }

@@ -308,10 +308,8 @@ impl Store {
         &self,
         statement: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
     ) -> Result<bool> {
-        let done = statement
-            .execute(self.pool().await?)
-            .await
-            .map_err(|error| self.broken(&error))?;
+        let done =
+            statement.execute(self.pool().await?).await.map_err(|error| self.broken(&error))?;
         match done.rows_affected() {
             0 => Ok(false),
             1 => Ok(true),

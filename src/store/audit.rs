@@ -41,12 +41,6 @@ fn ends_within_a_line(file: &mut std::fs::File) -> std::io::Result<bool> {
 }
 
 fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
-    Error::new(
-        Kind::Store,
-        format!(
-            "the audit log {} cannot be written ({error})",
-            path.display()
-        ),
-    )
-    .next(files::advice(error))
+    Error::new(Kind::Store, format!("the audit log {} cannot be written ({error})", path.display()))
+        .next(files::advice(error))
 }

@@ -21,10 +21,7 @@ pub(super) fn private_folder(path: &Path) -> Result<()> {
     builder.create(path).map_err(|error| {
         Error::new(
             Kind::Store,
-            format!(
-                "the state folder {} cannot be used ({error})",
-                path.display()
-            ),
+            format!("the state folder {} cannot be used ({error})", path.display()),
         )
         .next(advice(&error))
     })

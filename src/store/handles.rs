@@ -121,15 +121,11 @@ impl Store {
         let mut known = BTreeMap::new();
         let pool = self.pool().await?;
         let mut reading = pool.acquire().await.map_err(|error| self.broken(&error))?;
-        self.read_handles(&mut reading, account, kind, ids, &mut known)
-            .await?;
+        self.read_handles(&mut reading, account, kind, ids, &mut known).await?;
         drop(reading);
         let mut seen = BTreeSet::new();
-        let unknown: Vec<&str> = ids
-            .iter()
-            .copied()
-            .filter(|id| !known.contains_key(*id) && seen.insert(*id))
-            .collect();
+        let unknown: Vec<&str> =
+            ids.iter().copied().filter(|id| !known.contains_key(*id) && seen.insert(*id)).collect();
         if !unknown.is_empty() {
             self.number(account, kind, &unknown, &mut known).await?;
         }
@@ -176,11 +172,9 @@ impl Store {
         let first = self.next_number(&mut tx, kind).await?;
         // Only under the counter's lock is it sure which ids are new: another
         // process may have been shown the same list a moment ago.
-        self.read_handles(&mut tx, account, kind, ids, known)
-            .await?;
-        let new: Vec<(i64, &str)> = (first..)
-            .zip(ids.iter().copied().filter(|id| !known.contains_key(*id)))
-            .collect();
+        self.read_handles(&mut tx, account, kind, ids, known).await?;
+        let new: Vec<(i64, &str)> =
+            (first..).zip(ids.iter().copied().filter(|id| !known.contains_key(*id))).collect();
         for batch in new.chunks(BATCH) {
             let mut insert = QueryBuilder::<Sqlite>::new(
                 "INSERT INTO handles (owner, kind, number, account, provider_id) ",
@@ -236,10 +230,7 @@ impl Store {
                 .fetch_all(&mut *connection)
                 .await
                 .map_err(|error| self.broken(&error))?;
-            known.extend(
-                rows.into_iter()
-                    .map(|(id, number)| (id, number.unsigned_abs())),
-            );
+            known.extend(rows.into_iter().map(|(id, number)| (id, number.unsigned_abs())));
         }
         Ok(())
     }

@@ -36,9 +36,7 @@ mod native {
                 return Ok(());
             }
             let _ = entry.delete_credential();
-            Err(Error::NotSupportedByStore(
-                "what was written is not what was read".to_owned(),
-            ))
+            Err(Error::NotSupportedByStore("what was written is not what was read".to_owned()))
         })
         .await
     }

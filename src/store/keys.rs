@@ -226,17 +226,11 @@ async fn read_key_file(path: &PathBuf) -> Result<Key> {
         }
         tokio::time::sleep(LOOK).await;
     }
-    Err(Error::new(
-        Kind::Store,
-        format!("the key file {} does not hold a key", path.display()),
-    )
-    .next("restore it from a backup, or move it away and sign in again"))
+    Err(Error::new(Kind::Store, format!("the key file {} does not hold a key", path.display()))
+        .next("restore it from a backup, or move it away and sign in again"))
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Error {
-    Error::new(
-        Kind::Store,
-        format!("the key file {} cannot be used ({error})", path.display()),
-    )
-    .next(advice(error))
+    Error::new(Kind::Store, format!("the key file {} cannot be used ({error})", path.display()))
+        .next(advice(error))
 }

@@ -144,11 +144,7 @@ impl Store {
                 }
             },
         };
-        Ok(Some(Output {
-            recipe,
-            accounts: split(&accounts),
-            text,
-        }))
+        Ok(Some(Output { recipe, accounts: split(&accounts), text }))
     }
 
     /// Deletes the outputs that tell of the account with this id.

@@ -125,9 +125,7 @@ const MIGRATIONS: &[&[&str]] = &[
 pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
     // The common case, a database that is up to date, is one read. Anything
     // else, a missing table included, is looked at again under the write lock.
-    let seen = sqlx::query_scalar("SELECT version FROM schema_version")
-        .fetch_optional(pool)
-        .await;
+    let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
     if let Ok(Some(version)) = seen
         && pending(store, version)?.is_empty()
     {
@@ -145,10 +143,7 @@ pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
         .map_err(broken)?;
     for statements in pending(store, version.unwrap_or(0))? {
         for &statement in *statements {
-            sqlx::query(statement)
-                .execute(&mut *tx)
-                .await
-                .map_err(broken)?;
+            sqlx::query(statement).execute(&mut *tx).await.map_err(broken)?;
         }
     }
     let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
@@ -156,28 +151,21 @@ pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
         Some(_) => "UPDATE schema_version SET version = $1",
         None => "INSERT INTO schema_version (version) VALUES ($1)",
     };
-    sqlx::query(keep)
-        .bind(newest)
-        .execute(&mut *tx)
-        .await
-        .map_err(broken)?;
+    sqlx::query(keep).bind(newest).execute(&mut *tx).await.map_err(broken)?;
     tx.commit().await.map_err(broken)
 }
 
 /// The migrations a database of `version` has not seen.
 fn pending(store: &Store, version: i64) -> Result<&'static [&'static [&'static str]]> {
-    usize::try_from(version)
-        .ok()
-        .and_then(|version| MIGRATIONS.get(version..))
-        .ok_or_else(|| {
-            Error::new(
-                Kind::Store,
-                format!(
-                    "{} has schema version {version}, and this Daysheet knows versions up to {}",
-                    store.path().display(),
-                    MIGRATIONS.len()
-                ),
-            )
-            .next("update Daysheet, or set DAYSHEET_HOME to another folder")
-        })
+    usize::try_from(version).ok().and_then(|version| MIGRATIONS.get(version..)).ok_or_else(|| {
+        Error::new(
+            Kind::Store,
+            format!(
+                "{} has schema version {version}, and this Daysheet knows versions up to {}",
+                store.path().display(),
+                MIGRATIONS.len()
+            ),
+        )
+        .next("update Daysheet, or set DAYSHEET_HOME to another folder")
+    })
 }

@@ -40,13 +40,7 @@ impl Store {
         let nonce: [u8; NONCE_BYTES] = random()?;
         let bound = bound(identity);
         let cipher = XChaCha20Poly1305::new(&key.into())
-            .encrypt(
-                &XNonce::from(nonce),
-                Payload {
-                    msg: secret,
-                    aad: bound.as_bytes(),
-                },
-            )
+            .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
             .map_err(|_opaque| Error::new(Kind::Internal, "a secret could not be sealed"))?;
         let mut bytes = nonce.to_vec();
         bytes.extend(cipher);
@@ -62,18 +56,11 @@ impl Store {
         let (place, text) = Place::of(sealed).ok_or_else(|| wrong_key(identity))?;
         let key = self.opening_key(place).await?;
         let bytes = STANDARD.decode(text).map_err(|_bad| wrong_key(identity))?;
-        let (nonce, cipher) = bytes
-            .split_first_chunk::<NONCE_BYTES>()
-            .ok_or_else(|| wrong_key(identity))?;
+        let (nonce, cipher) =
+            bytes.split_first_chunk::<NONCE_BYTES>().ok_or_else(|| wrong_key(identity))?;
         let bound = bound(identity);
         XChaCha20Poly1305::new(&key.into())
-            .decrypt(
-                &XNonce::from(*nonce),
-                Payload {
-                    msg: cipher,
-                    aad: bound.as_bytes(),
-                },
-            )
+            .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
             .map_err(|_opaque| wrong_key(identity))
     }
 
@@ -86,10 +73,7 @@ impl Store {
     pub async fn derive(&self, purpose: &str) -> Result<[u8; 32]> {
         let root = match self.setting(ROOT).await? {
             Some(root) => root,
-            None => {
-                self.decide(ROOT, &STANDARD.encode(random::<KEY_BYTES>()?))
-                    .await?
-            }
+            None => self.decide(ROOT, &STANDARD.encode(random::<KEY_BYTES>()?)).await?,
         };
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(root.as_bytes())
             .map_err(|_never| Error::new(Kind::Internal, "HMAC took no key"))?;
@@ -123,10 +107,7 @@ fn wrong_key(identity: &str) -> Error {
 pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(
-            Kind::Internal,
-            format!("the system has no random numbers ({error})"),
-        )
+        Error::new(Kind::Internal, format!("the system has no random numbers ({error})"))
     })?;
     Ok(bytes)
 }

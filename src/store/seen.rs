@@ -111,10 +111,7 @@ impl Store {
                 "INSERT INTO seen_events (owner, number, digest, saved) ",
             );
             insert.push_values(batch, |mut row, (number, digest)| {
-                row.push_bind(OWNER)
-                    .push_bind(*number)
-                    .push_bind(digest.as_str())
-                    .push_bind(now);
+                row.push_bind(OWNER).push_bind(*number).push_bind(digest.as_str()).push_bind(now);
             });
             insert.push(
                 " ON CONFLICT (owner, number) DO UPDATE \

@@ -104,9 +104,7 @@ impl Store {
         .await
         .map_err(broken)?;
         let more = |so_far: i64, add: usize| {
-            usize::try_from(so_far)
-                .unwrap_or(usize::MAX)
-                .saturating_add(add)
+            usize::try_from(so_far).unwrap_or(usize::MAX).saturating_add(add)
         };
         if more(letters, 1) > caps.letters {
             return Err(capped("letters", caps.letters, "sends_per_hour"));

@@ -68,26 +68,16 @@ impl Store {
     /// [`Kind::Store`]: then nothing may be written.
     pub fn begin_writing(&self, what: &str) -> Result<Writing> {
         let mut own = self.own();
-        let call = CutOff {
-            what: what.to_owned(),
-            began: now(),
-        };
+        let call = CutOff { what: what.to_owned(), began: now() };
         own.last += 1;
         let number = own.last;
-        own.append(self.home(), number, Some(&call))
-            .map_err(|error| {
-                let folder = self.home().join(FOLDER);
-                Error::new(
-                    Kind::Store,
-                    format!("{} cannot be written ({error})", folder.display()),
-                )
+        own.append(self.home(), number, Some(&call)).map_err(|error| {
+            let folder = self.home().join(FOLDER);
+            Error::new(Kind::Store, format!("{} cannot be written ({error})", folder.display()))
                 .next("make room, or check the permissions of the state folder")
-            })?;
+        })?;
         own.open.insert(number, call);
-        Ok(Writing {
-            store: self.clone(),
-            number,
-        })
+        Ok(Writing { store: self.clone(), number })
     }
 
     /// What was cut off and not reported yet, the oldest first. It is forgotten by
@@ -141,10 +131,7 @@ impl Own {
         if self.file.is_none() {
             self.file = Some(create(home)?);
         }
-        let line = Line {
-            number,
-            call: call.cloned(),
-        };
+        let line = Line { number, call: call.cloned() };
         let line = serde_json::to_string(&line).map_err(std::io::Error::other)?;
         match &mut self.file {
             Some((_, file)) => file.write_all(format!("{line}\n").as_bytes()),
@@ -163,10 +150,7 @@ fn create(home: &Path) -> std::io::Result<(PathBuf, File)> {
         .map_err(|_opaque| std::io::Error::other("there are no random numbers"))?;
     let name = format!("{:016x}", u64::from_le_bytes(bytes));
     let path = folder.join(&name);
-    let file = files::private_options()
-        .append(true)
-        .create_new(true)
-        .open(&path)?;
+    let file = files::private_options().append(true).create_new(true).open(&path)?;
     file.lock()?;
     let whole = path.with_extension(ENDING);
     fs::rename(&path, &whole)?;
@@ -203,10 +187,7 @@ fn left(path: &Path) -> Vec<CutOff> {
     for line in text.lines() {
         // The last line may be cut off, too.
         match serde_json::from_str::<Line>(line) {
-            Ok(Line {
-                number,
-                call: Some(call),
-            }) => drop(open.insert(number, call)),
+            Ok(Line { number, call: Some(call) }) => drop(open.insert(number, call)),
             Ok(Line { number, call: None }) => drop(open.remove(&number)),
             Err(_) => {}
         }

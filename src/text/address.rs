@@ -23,10 +23,7 @@ impl Address {
     /// angle brackets that could pass for an address, and no name at all if
     /// it only repeats the address.
     pub fn new(name: Option<&str>, email: &str) -> Self {
-        let email: String = cell(email)
-            .chars()
-            .filter(|c| !matches!(c, '<' | '>' | ' '))
-            .collect();
+        let email: String = cell(email).chars().filter(|c| !matches!(c, '<' | '>' | ' ')).collect();
         let name = name
             .map(clean_name)
             .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(&email));
@@ -47,15 +44,10 @@ impl fmt::Display for Address {
 /// The name as it may stand before `<address>`.
 fn clean_name(raw: &str) -> String {
     let decoded = header(raw);
-    let bare: String = decoded
-        .chars()
-        .filter(|c| !matches!(c, '<' | '>'))
-        .collect();
+    let bare: String = decoded.chars().filter(|c| !matches!(c, '<' | '>')).collect();
     let mut name = cell(&bare);
     for quote in ['"', '\''] {
-        let inner = name
-            .strip_prefix(quote)
-            .and_then(|rest| rest.strip_suffix(quote));
+        let inner = name.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
         if let Some(inner) = inner {
             name = inner.trim().to_owned();
         }
@@ -165,11 +157,7 @@ impl Reader {
             Some(email) => (phrase, email),
             None => bare(&phrase),
         };
-        let name = if name.trim().is_empty() {
-            comment
-        } else {
-            name
-        };
+        let name = if name.trim().is_empty() { comment } else { name };
         let next = Address::new(Some(&name), &email);
         if next.email.is_empty() && next.name.is_none() {
             return;
@@ -249,10 +237,7 @@ fn bare(phrase: &str) -> (String, String) {
     let is_address = |word: &&str| word.contains('@');
     match phrase.split_whitespace().find(is_address) {
         Some(email) => {
-            let name: Vec<&str> = phrase
-                .split_whitespace()
-                .filter(|word| *word != email)
-                .collect();
+            let name: Vec<&str> = phrase.split_whitespace().filter(|word| *word != email).collect();
             (name.join(" "), email.to_owned())
         }
         None => (phrase.to_owned(), String::new()),

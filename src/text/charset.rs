@@ -181,9 +181,7 @@ fn numbered(label: &str) -> Option<&'static Encoding> {
         return Encoding::for_label_no_replacement(format!("iso-8859-{part}").as_bytes());
     }
     let label = label.strip_prefix("x-").unwrap_or(label);
-    let page = ["cp", "win", "ms", "ibm", "codepage"]
-        .iter()
-        .any(|start| label.starts_with(start));
+    let page = ["cp", "win", "ms", "ibm", "codepage"].iter().any(|start| label.starts_with(start));
     if !page {
         return None;
     }

@@ -29,9 +29,7 @@ pub struct Fence {
 impl Fence {
     /// The fence of `text`, of which a part may be shown.
     pub fn new(text: &str, secret: &[u8; 32]) -> Self {
-        Self {
-            word: word(text, secret),
-        }
+        Self { word: word(text, secret) }
     }
 
     /// The fence of this word.
@@ -72,12 +70,7 @@ fn word(text: &str, secret: &[u8; 32]) -> String {
         .into_bytes()
         .iter()
         .take(8)
-        .filter_map(|byte| {
-            ALPHABET
-                .get(usize::from(byte & 31))
-                .copied()
-                .map(char::from)
-        })
+        .filter_map(|byte| ALPHABET.get(usize::from(byte & 31)).copied().map(char::from))
         .collect()
 }
 

@@ -74,19 +74,8 @@ pub fn html(input: &str, style: Style, links: bool) -> Html {
 
 /// The same with [`OURS`](super::fence::OURS) before what is said of the mail.
 pub fn marked(input: &str, style: Style, links: bool) -> Html {
-    let parse::Parsed {
-        mut tree,
-        cut,
-        deep,
-    } = parse::parse(input);
+    let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
     let (hidden, unsure) = prune::prune(&mut tree);
     let (text, links) = render::render(&tree, style, links);
-    Html {
-        text: super::lines(&text),
-        links,
-        hidden,
-        unsure,
-        deep,
-        cut,
-    }
+    Html { text: super::lines(&text), links, hidden, unsure, deep, cut }
 }

@@ -36,10 +36,7 @@ impl Note {
     /// What [`note!`] makes a note by; nothing else calls it.
     #[doc(hidden)]
     pub fn made(kind: &'static str, text: fmt::Arguments<'_>) -> Self {
-        Self {
-            text: clip(cell(&text.to_string()), LONGEST).0,
-            kind,
-        }
+        Self { text: clip(cell(&text.to_string()), LONGEST).0, kind }
     }
 
     /// The note of the thing, account or block that `of` names: `of: note`.
@@ -90,10 +87,7 @@ impl Tally {
     pub fn notes(self) -> Vec<Note> {
         let told = |(note, more): (Note, usize)| match more {
             0 => note,
-            more => Note::made(
-                note.kind,
-                format_args!("{note} (and {more} more like this)"),
-            ),
+            more => Note::made(note.kind, format_args!("{note} (and {more} more like this)")),
         };
         self.kept.into_iter().map(told).collect()
     }

@@ -31,10 +31,7 @@ pub struct Parts {
 pub fn split_quoted(text: &str) -> Parts {
     let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
     if lines.iter().any(|line| forwards(line)) && !quote_before_forward(&lines) {
-        return Parts {
-            fresh: join(&lines),
-            ..Parts::default()
-        };
+        return Parts { fresh: join(&lines), ..Parts::default() };
     }
     let cut = plain_cut(&lines).or_else(|| trailing(&lines));
     if let Some((fresh, quoted)) = cut.and_then(|at| lines.split_at_checked(at)) {
@@ -59,10 +56,7 @@ fn quote_before_forward(lines: &[&str]) -> bool {
 fn parts(fresh: &[&str], quoted: &[&str]) -> Parts {
     if is_blank(fresh) {
         let all: Vec<&str> = fresh.iter().chain(quoted).copied().collect();
-        return Parts {
-            fresh: join(&all),
-            ..Parts::default()
-        };
+        return Parts { fresh: join(&all), ..Parts::default() };
     }
     let (fresh, signature) = signature(fresh);
     Parts {
@@ -119,9 +113,7 @@ fn trailing(lines: &[&str]) -> Option<usize> {
     if !lines.get(last).is_some_and(|line| is_quoted(line)) {
         return None;
     }
-    let above = lines
-        .iter()
-        .rposition(|line| !line.is_empty() && !is_quoted(line))?;
+    let above = lines.iter().rposition(|line| !line.is_empty() && !is_quoted(line))?;
     let block = lines.get(above + 1..)?;
     let introduced = introduction(lines, above);
     let first = block.iter().find(|line| !line.is_empty())?;
@@ -147,9 +139,7 @@ fn leading(lines: &[&str]) -> Option<usize> {
     let introduced = attribution(lines.get(first..)?).map_or(0, |found| found.lines);
     let start = first + introduced;
     let quote = lines.get(start..)?;
-    let end = quote
-        .iter()
-        .position(|line| !line.is_empty() && !is_quoted(line))?;
+    let end = quote.iter().position(|line| !line.is_empty() && !is_quoted(line))?;
     let (block, after) = quote.split_at_checked(end)?;
     let long = block.iter().filter(|line| is_quoted(line)).count() >= MIN_LEADING;
     let only = !after.iter().any(|line| is_quoted(line));

@@ -74,10 +74,8 @@ fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
     } else {
         return None;
     };
-    let elsewhere = results
-        .came_from
-        .as_deref()
-        .filter(|other| !domain.is_empty() && !related(other, domain));
+    let elsewhere =
+        results.came_from.as_deref().filter(|other| !domain.is_empty() && !related(other, domain));
     let told = match elsewhere {
         Some(other) => note!(
             "From says {} but it came from {}; {} failed",
@@ -111,10 +109,7 @@ fn replies(reply_to: Option<&str>, domain: &str) -> Option<Doubt> {
         let own = self::domain(&one.email);
         !own.is_empty() && !domain.is_empty() && !related(own, domain)
     })?;
-    Some(Doubt {
-        word: "reply_to",
-        told: note!("answers go to {}", quoted_end(&other.email)),
-    })
+    Some(Doubt { word: "reply_to", told: note!("answers go to {}", quoted_end(&other.email)) })
 }
 
 /// Letters that only look like others.
@@ -129,10 +124,7 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     };
     let mixed = |text: &str| text.split(['.', '-', ' ']).any(script::is_mixed);
     if mixed(&plain) {
-        found.push(Doubt {
-            word: "script",
-            told: note!("the domain {} mixes scripts", both),
-        });
+        found.push(Doubt { word: "script", told: note!("the domain {} mixes scripts", both) });
     } else if let Some(name) = sender.name.as_deref().filter(|name| mixed(name)) {
         found.push(Doubt {
             word: "script",
@@ -144,11 +136,7 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     if twin(&own) {
         found.push(Doubt {
             word: "lookalike",
-            told: note!(
-                "the domain {} looks like your own, {}",
-                both,
-                quoted_end(&own)
-            ),
+            told: note!("the domain {} looks like your own, {}", both, quoted_end(&own)),
         });
     } else if let Some(latin) = script::latin(&plain) {
         found.push(Doubt {
@@ -156,10 +144,7 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
             told: note!("the domain {} looks like {}", both, quoted_end(&latin)),
         });
     } else if !plain.is_ascii() && !found.iter().any(|one| one.word == "script") {
-        found.push(Doubt {
-            word: "punycode",
-            told: note!("the domain is {}", both),
-        });
+        found.push(Doubt { word: "punycode", told: note!("the domain is {}", both) });
     }
     found
 }

@@ -54,8 +54,5 @@ fn is_mark(char: char) -> bool {
 
 /// Characters that are not there for a reader, so no end of a word either.
 fn is_invisible(char: char) -> bool {
-    matches!(
-        char,
-        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}'
-    )
+    matches!(char, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }

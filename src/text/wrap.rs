@@ -36,11 +36,7 @@ fn cut(line: &str, most: usize) -> Option<(&str, &str)> {
     }
     let (full, _) = inner.char_indices().nth(most)?;
     let fitting = inner.get(..full)?;
-    let blank = fitting
-        .char_indices()
-        .rev()
-        .take(most / 2)
-        .find(|(_, char)| char.is_whitespace());
+    let blank = fitting.char_indices().rev().take(most / 2).find(|(_, char)| char.is_whitespace());
     let end = blank.map_or(full, |(at, char)| at + char.len_utf8());
     line.split_at_checked(end)
 }

@@ -64,10 +64,7 @@ impl Clock {
             Some(Half::Pm) => hour % 12 + 12,
         };
         if (hour, minute, second) == (24, 0, 0) {
-            let over = Self {
-                time: Time::midnight(),
-                over: true,
-            };
+            let over = Self { time: Time::midnight(), over: true };
             return Ok(Some((over, used)));
         }
         match Time::new(hour, minute, second, 0) {
@@ -77,10 +74,7 @@ impl Clock {
     }
 
     const fn new(hour: i8, minute: i8, second: i8) -> Self {
-        Self {
-            time: time(hour, minute, second, 0),
-            over: false,
-        }
+        Self { time: time(hour, minute, second, 0), over: false }
     }
 }
 
@@ -93,12 +87,9 @@ enum Half {
 /// Takes `am` or `pm` off the end.
 fn half(word: &str) -> Option<(&str, Half)> {
     let word = word.trim_end_matches(',');
-    for (ending, half) in [
-        ("a.m.", Half::Am),
-        ("am", Half::Am),
-        ("p.m.", Half::Pm),
-        ("pm", Half::Pm),
-    ] {
+    for (ending, half) in
+        [("a.m.", Half::Am), ("am", Half::Am), ("p.m.", Half::Pm), ("pm", Half::Pm)]
+    {
         if let Some(rest) = word.strip_suffix(ending) {
             return Some((rest, half));
         }
@@ -146,10 +137,7 @@ pub fn minutes(text: &str) -> Result<u32> {
     let whole = match line.bytes().all(|byte| byte.is_ascii_digit()) {
         true => line.parse().map_err(|_| wrong("longer than a year"))?,
         false => span(&line)
-            .and_then(|span| {
-                span.total((Unit::Minute, SpanRelativeTo::days_are_24_hours()))
-                    .ok()
-            })
+            .and_then(|span| span.total((Unit::Minute, SpanRelativeTo::days_are_24_hours())).ok())
             .ok_or_else(unclear)?,
     };
     if whole < 0.0 {

@@ -52,10 +52,9 @@ impl Words {
             ["day", "after", "tomorrow"] => ask("2 days", today).map_or(Ok(None), day),
             ["day", "before", "yesterday"] => ask("2 days ago", today).map_or(Ok(None), day),
             [word @ ("today" | "tomorrow" | "yesterday")] => ask(word, today).map_or(Ok(None), day),
-            [
-                which @ ("this" | "next" | "last"),
-                unit @ ("week" | "month" | "year"),
-            ] => Ok(whole(which, unit, today)),
+            [which @ ("this" | "next" | "last"), unit @ ("week" | "month" | "year")] => {
+                Ok(whole(which, unit, today))
+            }
             [name] if weekday(name).is_some() => {
                 coming(name, today, clock, here).map_or(Ok(None), day)
             }
@@ -74,11 +73,10 @@ impl Words {
                 match dated(rest, today)? {
                     Some((day, last)) if day == last => match day.weekday() == said {
                         true => Ok(Some(Self::Days(day, day))),
-                        false => Err(Error::argument(format!(
-                            "that day is {}",
-                            when::weekday(day)
-                        ))
-                        .next("correct the weekday or the date")),
+                        false => {
+                            Err(Error::argument(format!("that day is {}", when::weekday(day)))
+                                .next("correct the weekday or the date"))
+                        }
                     },
                     _ => Ok(None),
                 }
@@ -99,9 +97,7 @@ fn ask(words: &str, base: Date) -> Option<Date> {
 
 fn ask_at(words: &str, base: DateTime) -> Option<Date> {
     let base: Zoned = base.to_zoned(TimeZone::UTC).ok()?;
-    parse_date_string(words, base, Dialect::Us)
-        .ok()
-        .map(|found| found.date())
+    parse_date_string(words, base, Dialect::Us).ok().map(|found| found.date())
 }
 
 /// The first such weekday after `day`.
@@ -144,17 +140,9 @@ fn whole(which: &str, unit: &str, today: Date) -> Option<Words> {
     };
     let (first, last) = match unit {
         "week" => week(today.checked_add(Span::new().weeks(count)).ok()?)?,
-        "month" => month_of(
-            today
-                .first_of_month()
-                .checked_add(Span::new().months(count))
-                .ok()?,
-        ),
+        "month" => month_of(today.first_of_month().checked_add(Span::new().months(count)).ok()?),
         _ => {
-            let first = today
-                .first_of_year()
-                .checked_add(Span::new().years(count))
-                .ok()?;
+            let first = today.first_of_year().checked_add(Span::new().years(count)).ok()?;
             (first, first.last_of_year())
         }
     };
@@ -216,10 +204,8 @@ pub(super) fn is_date(text: &str) -> bool {
 /// `2026-02-03`, `2026-02`, `2026`.
 pub(super) fn numbers(written: &str) -> Result<Option<(Date, Date)>> {
     if written.contains('/') && written.bytes().all(|b| b.is_ascii_digit() || b == b'/') {
-        return Err(
-            Error::argument("such dates are read differently from country to country")
-                .next("write the date as `2026-04-03`"),
-        );
+        return Err(Error::argument("such dates are read differently from country to country")
+            .next("write the date as `2026-04-03`"));
     }
     let parts: Vec<&str> = written.split('-').collect();
     let number = |text: &str| -> Option<i8> {
@@ -227,15 +213,12 @@ pub(super) fn numbers(written: &str) -> Result<Option<(Date, Date)>> {
         fits.then(|| text.parse().ok()).flatten()
     };
     match parts.as_slice() {
-        [year] if is_year(year) => Ok(year
-            .parse()
-            .ok()
-            .map(|year| (date(year, 1, 1), date(year, 12, 31)))),
+        [year] if is_year(year) => {
+            Ok(year.parse().ok().map(|year| (date(year, 1, 1), date(year, 12, 31))))
+        }
         [year, month] if is_year(year) => {
             let found = year.parse().ok().zip(number(month));
-            Ok(found
-                .and_then(|(year, month)| Date::new(year, month, 1).ok())
-                .map(month_of))
+            Ok(found.and_then(|(year, month)| Date::new(year, month, 1).ok()).map(month_of))
         }
         [year, month, day] if is_year(year) => match (year.parse(), number(month), number(day)) {
             (Ok(year), Some(month), Some(day)) => {
@@ -266,11 +249,7 @@ fn no_day(what: &str, last: Option<Date>) -> Error {
 fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<Date> {
     let next = || ask(&format!("next {day} {month}"), today);
     let last = || ask(&format!("last {day} {month}"), today);
-    let away = |day: Date| {
-        today
-            .until(day)
-            .map_or(i32::MAX, |span| span.get_days().abs())
-    };
+    let away = |day: Date| today.until(day).map_or(i32::MAX, |span| span.get_days().abs());
     match which {
         Some("next") => next(),
         Some("last") => last(),
@@ -320,9 +299,7 @@ fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<W
         && !span.is_zero();
     if days {
         let from = start.map_or(here.local().date(), Said::day);
-        let day = from
-            .checked_add(span)
-            .map_err(|_| Error::argument("that is out of reach"))?;
+        let day = from.checked_add(span).map_err(|_| Error::argument("that is out of reach"))?;
         return Ok(Some(Words::Days(day, day)));
     }
     let from = match start {
@@ -334,18 +311,9 @@ fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<W
 
 /// The weekday of a name, or of its first letters, three at least.
 fn weekday(word: &str) -> Option<Weekday> {
-    const NAMES: [&str; 7] = [
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ];
-    let at = NAMES
-        .iter()
-        .position(|name| word.len() >= 3 && name.starts_with(word))?;
+    const NAMES: [&str; 7] =
+        ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let at = NAMES.iter().position(|name| word.len() >= 3 && name.starts_with(word))?;
     Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
 }
 
@@ -365,9 +333,7 @@ fn month(word: &str) -> Option<i8> {
         "november",
         "december",
     ];
-    let at = NAMES
-        .iter()
-        .position(|name| word.len() >= 3 && name.starts_with(word))?;
+    let at = NAMES.iter().position(|name| word.len() >= 3 && name.starts_with(word))?;
     i8::try_from(at + 1).ok()
 }
 

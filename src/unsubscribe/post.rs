@@ -64,9 +64,7 @@ impl Poster {
         // The address that was checked is called, not the name again, which
         // might by now mean another one; TLS is still held with the name.
         let mut target = url.clone();
-        target
-            .set_ip_host(address.ip())
-            .map_err(|()| refused(host))?;
+        target.set_ip_host(address.ip()).map_err(|()| refused(host))?;
         target.set_fragment(None);
         let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
             .map_err(|_| refused(host))?;
@@ -102,10 +100,8 @@ impl Poster {
                 format!("{host} wants to lead elsewhere, which is not followed"),
             )
             .next("let the user open the link in the letter")),
-            code => Err(
-                Error::new(Kind::Provider(code), format!("{host} refused ({code})"))
-                    .next("let the user open the link in the letter"),
-            ),
+            code => Err(Error::new(Kind::Provider(code), format!("{host} refused ({code})"))
+                .next("let the user open the link in the letter")),
         }
     }
 
@@ -134,10 +130,8 @@ impl Poster {
 }
 
 fn refused(host: &str) -> Error {
-    Error::argument(format!(
-        "{host} is not called: it is no https address of the public Internet"
-    ))
-    .next("let the user open the link in the letter")
+    Error::argument(format!("{host} is not called: it is no https address of the public Internet"))
+        .next("let the user open the link in the letter")
 }
 
 /// True for addresses of the public Internet: neither this machine nor a

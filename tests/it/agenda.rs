@@ -27,10 +27,7 @@ fn week() -> (Desk, Desk) {
         .calendar("Ana", "owner")
         .calendar("Team", "reader")
         .calendar("Boss", "busy");
-    ana.put(
-        "Ana",
-        Entry::at("2026-02-03T08:30", 30, "Stand-up").series("s1"),
-    );
+    ana.put("Ana", Entry::at("2026-02-03T08:30", 30, "Stand-up").series("s1"));
     ana.put(
         "Ana",
         Entry::at("2026-02-04T13:00", 60, "Budget review")
@@ -90,22 +87,10 @@ async fn ranges_are_told_as_they_were_understood() {
     let bench = bench(vec![Desk::new("ana").calendar("Ana", "owner")]).await;
     for (from, to, told) in [
         ("2026-02-03", "", "Tue 2026-02-03 to Mon 2026-02-09"),
-        (
-            "2026-02-03 10h12",
-            "",
-            "Tue 2026-02-03 10h12 to Tue 2026-02-10",
-        ),
+        ("2026-02-03 10h12", "", "Tue 2026-02-03 10h12 to Tue 2026-02-10"),
         ("2026-02-03", "2026-02-03", "Tue 2026-02-03"),
-        (
-            "2026-02-03",
-            "2026-02-05",
-            "Tue 2026-02-03 to Thu 2026-02-05",
-        ),
-        (
-            "2026-02-03 09h00",
-            "2026-02-03 18h00",
-            "Tue 2026-02-03 09h00 to Tue 2026-02-03 18h00",
-        ),
+        ("2026-02-03", "2026-02-05", "Tue 2026-02-03 to Thu 2026-02-05"),
+        ("2026-02-03 09h00", "2026-02-03 18h00", "Tue 2026-02-03 09h00 to Tue 2026-02-03 18h00"),
         // Days of 23 and 25 hours.
         ("2026-03-29", "2026-03-29", "Sun 2026-03-29"),
         ("2026-10-25", "2026-10-25", "Sun 2026-10-25"),
@@ -115,22 +100,13 @@ async fn ranges_are_told_as_they_were_understood() {
             "Sun 2026-10-25 02h30 to Sun 2026-10-25 02h30",
         ),
     ] {
-        let notes = bench
-            .notes("calendar_search", json!({"from": from, "to": to}))
-            .await;
-        assert_eq!(
-            notes,
-            format!("events: 0 of 0, {told}\nnothing takes place in that time")
-        );
+        let notes = bench.notes("calendar_search", json!({"from": from, "to": to})).await;
+        assert_eq!(notes, format!("events: 0 of 0, {told}\nnothing takes place in that time"));
     }
     // From now: the end is the end of a day.
     let notes = bench.notes("calendar_search", json!({})).await;
     let range = notes.lines().next().unwrap().to_owned();
-    let (now, end) = range
-        .strip_prefix("events: 0 of 0, ")
-        .unwrap()
-        .split_once(" to ")
-        .unwrap();
+    let (now, end) = range.strip_prefix("events: 0 of 0, ").unwrap().split_once(" to ").unwrap();
     assert_eq!((now.len(), end.len()), (20, 14), "{range}");
     // Words are looked for further away.
     let notes = bench.notes("calendar_search", json!({"q": "budget"})).await;
@@ -156,16 +132,10 @@ async fn what_cannot_be_meant_is_refused() {
             "`to` (Wed 2026-02-04 00h00) is not after `from` (Thu 2026-02-05 00h00): give `from`, \
              which is now if left out, and a later `to`",
         ),
-        (
-            json!({"to": "2020-01-01"}),
-            "which is now if left out, and a later `to`",
-        ),
+        (json!({"to": "2020-01-01"}), "which is now if left out, and a later `to`"),
         (json!({"from": "soon-ish"}), "`from`: "),
         (json!({"from": from, "to": "whenever"}), "`to`: "),
-        (
-            json!({"tz": "Mars/Olympus"}),
-            "`tz`: there is no time zone `Mars/Olympus`",
-        ),
+        (json!({"tz": "Mars/Olympus"}), "`tz`: there is no time zone `Mars/Olympus`"),
         (
             json!({"from": from, "to": to, "calendars": ["Teem"]}),
             "no calendar is called `Teem`: use one of: Ana, Team, Boss, Bo",
@@ -185,47 +155,20 @@ async fn what_cannot_be_meant_is_refused() {
              it) to: (who is asked) subject: (the title) body: (the description) category: OR -not \
              ( )",
         ),
-        (
-            json!({"q": "in:inbox"}),
-            "`in:` is for mail, and events have none",
-        ),
-        (
-            json!({"q": "raw:x"}),
-            "`raw:` is for mail, and events have none",
-        ),
-        (
-            json!({"q": "a filename:b"}),
-            "`filename:` is for mail, and events have none",
-        ),
-        (
-            json!({"q": "x OR before:7d"}),
-            "give `from` and `to` beside `q`",
-        ),
+        (json!({"q": "in:inbox"}), "`in:` is for mail, and events have none"),
+        (json!({"q": "raw:x"}), "`raw:` is for mail, and events have none"),
+        (json!({"q": "a filename:b"}), "`filename:` is for mail, and events have none"),
+        (json!({"q": "x OR before:7d"}), "give `from` and `to` beside `q`"),
         (
             json!({"q": "where:x"}),
             "the query has the unknown operator `where:`: use words, \"phrases\", from:",
         ),
-        (
-            json!({"ids": ["e1"], "q": "x"}),
-            "`q` is given beside `ids`",
-        ),
-        (
-            json!({"ids": ["m1"]}),
-            "m1: `m1` is a handle of kind message: give event ids",
-        ),
-        (
-            json!({"ids": ["e99"]}),
-            "e99: there is no `e99`: use an id from a search or lookup",
-        ),
-        (
-            json!({"cursor": "p1", "from": from}),
-            "`from` is given beside the cursor `p1`",
-        ),
+        (json!({"ids": ["e1"], "q": "x"}), "`q` is given beside `ids`"),
+        (json!({"ids": ["m1"]}), "m1: `m1` is a handle of kind message: give event ids"),
+        (json!({"ids": ["e99"]}), "e99: there is no `e99`: use an id from a search or lookup"),
+        (json!({"cursor": "p1", "from": from}), "`from` is given beside the cursor `p1`"),
         (json!({"cursor": "p1"}), "there is no cursor `p1`"),
-        (
-            json!({"fields": ["subject"]}),
-            "the table of events has no column `subject`",
-        ),
+        (json!({"fields": ["subject"]}), "the table of events has no column `subject`"),
     ] {
         let said = bench.refused("calendar_search", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
@@ -239,23 +182,11 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
     let list = bench.json("lookup", json!({"kind": "calendars"})).await;
     assert_eq!(column(&list, "calendars", "id"), ["c1", "c2", "c3", "c4"]);
     for (calendars, account, titles) in [
-        (
-            json!([]),
-            "",
-            ["Stand-up", "Offsite", "Budget review", "Train to Hamburg"].as_slice(),
-        ),
+        (json!([]), "", ["Stand-up", "Offsite", "Budget review", "Train to Hamburg"].as_slice()),
         (json!(["team"]), "", &["Offsite"]),
         (json!(["c2"]), "", &["Offsite"]),
-        (
-            json!(["ana/Team", "bo"]),
-            "",
-            &["Offsite", "Budget review", "Train to Hamburg"],
-        ),
-        (
-            json!(["c2", "Team", "c4"]),
-            "",
-            &["Offsite", "Budget review", "Train to Hamburg"],
-        ),
+        (json!(["ana/Team", "bo"]), "", &["Offsite", "Budget review", "Train to Hamburg"]),
+        (json!(["c2", "Team", "c4"]), "", &["Offsite", "Budget review", "Train to Hamburg"]),
         (json!(["primary"]), "ana", &["Stand-up", "Budget review"]),
         (json!("Team"), "ana", &["Offsite"]),
         // One that shows only when it is busy is asked when it is named.
@@ -276,18 +207,10 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
 
 #[tokio::test]
 async fn words_are_looked_for_in_what_an_event_says() {
-    let desk = Desk::new("ana")
-        .calendar("Ana", "owner")
-        .calendar("Other", "reader");
+    let desk = Desk::new("ana").calendar("Ana", "owner").calendar("Other", "reader");
     for (title, entry) in [
-        (
-            "Budget review",
-            Entry::at("2026-02-03T08:00", 60, "Budget review").place("Room 4"),
-        ),
-        (
-            "Übung Straße",
-            Entry::at("2026-02-03T09:00", 60, "Übung Straße").notes("bring a towel"),
-        ),
+        ("Budget review", Entry::at("2026-02-03T08:00", 60, "Budget review").place("Room 4")),
+        ("Übung Straße", Entry::at("2026-02-03T09:00", 60, "Übung Straße").notes("bring a towel")),
         (
             "Planning",
             Entry::at("2026-02-03T10:00", 60, "Planning")
@@ -295,10 +218,7 @@ async fn words_are_looked_for_in_what_an_event_says() {
                 .ask("cy.long@example.com", "accepted")
                 .ask("ana@example.com", "none"),
         ),
-        (
-            "会議室の予約",
-            Entry::at("2026-02-03T11:00", 60, "会議室の予約").category("Red"),
-        ),
+        ("会議室の予約", Entry::at("2026-02-03T11:00", 60, "会議室の予約").category("Red")),
     ] {
         let id = desk.put("Ana", entry);
         assert!(!id.is_empty(), "{title}");
@@ -321,10 +241,7 @@ async fn words_are_looked_for_in_what_an_event_says() {
         ("body:towel", &["Übung Straße"]),
         ("subject:towel", &[]),
         ("from:bo@example.com", &["Planning"]),
-        (
-            "from:me (review OR two)",
-            &["Budget review", "Budget for two"],
-        ),
+        ("from:me (review OR two)", &["Budget review", "Budget for two"]),
         ("to:cy.long@example.com", &["Planning"]),
         ("to:cy", &["Planning"]),
         ("to:me", &["Planning"]),
@@ -389,11 +306,7 @@ async fn all_people_are_told_where_all_is_asked_for() {
     let bench = bench(vec![ana, bo]).await;
     let day = json!({"from": "2026-02-03", "to": "2026-02-03"});
     let blocks = bench.blocks("calendar_search", day.clone()).await.unwrap();
-    assert!(
-        blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ +3\t"),
-        "{}",
-        blocks[0]
-    );
+    assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ +3\t"), "{}", blocks[0]);
     assert!(blocks[0].contains("\taccount}:"), "{}", blocks[0]);
     assert!(blocks[0].ends_with("\tbo@example.com"), "{}", blocks[0]);
     let noted = "\nshortened to … or +N: people in 1; whole: output_read id=";
@@ -402,11 +315,7 @@ async fn all_people_are_told_where_all_is_asked_for() {
     full["detail"] = "full".into();
     let blocks = bench.blocks("calendar_search", full).await.unwrap();
     assert!(blocks[0].contains(" p7+ p8+\t"), "{}", blocks[0]);
-    assert!(
-        blocks[0].contains(", p8@example.com yes\t"),
-        "{}",
-        blocks[0]
-    );
+    assert!(blocks[0].contains(", p8@example.com yes\t"), "{}", blocks[0]);
     assert!(!blocks[1].contains("shortened"), "{}", blocks[1]);
     let found = bench.json("calendar_search", day).await;
     let people = found["events"][0]["people"].as_str().unwrap();
@@ -420,10 +329,7 @@ async fn what_was_shown_of_an_event_is_remembered() {
     let bench = bench(vec![ana]).await;
     let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "calendars": ["Ana"]});
     assert_eq!(bench.store.seen_event(1).await.unwrap(), None);
-    bench
-        .blocks("calendar_search", asked.clone())
-        .await
-        .unwrap();
+    bench.blocks("calendar_search", asked.clone()).await.unwrap();
     let first = bench.store.seen_event(1).await.unwrap();
     assert!(first.is_some());
     let id = "ana-event-0001";
@@ -448,14 +354,8 @@ async fn what_was_shown_of_an_event_is_remembered() {
 #[tokio::test]
 async fn series_are_shown_once() {
     let desk = Desk::new("ana").calendar("Ana", "owner");
-    desk.put(
-        "Ana",
-        Entry::at("2025-01-06T08:00", 30, "Weekly").repeats("FREQ=WEEKLY"),
-    );
-    desk.put(
-        "Ana",
-        Entry::at("2026-02-02T08:00", 30, "Weekly").series("w"),
-    );
+    desk.put("Ana", Entry::at("2025-01-06T08:00", 30, "Weekly").repeats("FREQ=WEEKLY"));
+    desk.put("Ana", Entry::at("2026-02-02T08:00", 30, "Weekly").series("w"));
     desk.put("Ana", Entry::at("2026-02-03T08:00", 30, "Once"));
     desk.put("Ana", Entry::at("2026-03-03T08:00", 30, "Later"));
     let bench = bench(vec![desk]).await;
@@ -475,21 +375,10 @@ async fn series_are_shown_once() {
 #[tokio::test]
 async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
     let desks = ["ana", "bo", "cy", "di"].map(|name| {
-        let desk = Desk::new(name)
-            .calendar(name, "owner")
-            .calendar("Team", "owner");
-        desk.put(
-            name,
-            Entry::at("2026-02-03T08:00", 30, &format!("{name} early")),
-        );
-        desk.put(
-            "Team",
-            Entry::at("2026-02-03T09:00", 30, &format!("{name} team")),
-        );
-        desk.put(
-            name,
-            Entry::at("2026-02-03T10:00", 30, &format!("{name} late")),
-        );
+        let desk = Desk::new(name).calendar(name, "owner").calendar("Team", "owner");
+        desk.put(name, Entry::at("2026-02-03T08:00", 30, &format!("{name} early")));
+        desk.put("Team", Entry::at("2026-02-03T09:00", 30, &format!("{name} team")));
+        desk.put(name, Entry::at("2026-02-03T10:00", 30, &format!("{name} late")));
         desk
     });
     let bench = bench(desks.into()).await;
@@ -501,10 +390,7 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
     bench.desks[0].trouble.lock().unwrap().calendars =
         vec![("ana/Team".to_owned(), team), ("ana/ana".to_owned(), gone)];
     bench.desks[0].add_calendar("Third", "owner");
-    failing(
-        1,
-        Some(Error::new(Kind::Auth, "the grant has ended").next("sign in again")),
-    );
+    failing(1, Some(Error::new(Kind::Auth, "the grant has ended").next("sign in again")));
     bench.desks[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
     let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
     let first = bench.blocks("calendar_search", asked).await.unwrap();
@@ -528,27 +414,18 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
     let second = bench.json("calendar_search", next).await;
     assert_eq!(
         column(&second, "events", "title"),
-        [
-            "cy early", "ana team", "cy team", "ana late", "cy late", "di late"
-        ]
+        ["cy early", "ana team", "cy team", "ana late", "cy late", "di late"]
     );
     // All of them failing is an error.
     for at in 0..4 {
         failing(at, Some(Error::new(Kind::Network, "no route")));
     }
     assert_eq!(
-        bench
-            .refused("calendar_search", json!({"from": "2026-02-03"}))
-            .await,
+        bench.refused("calendar_search", json!({"from": "2026-02-03"})).await,
         "all 4 accounts failed, the first: ana@example.com: no route"
     );
     assert_eq!(
-        bench
-            .refused(
-                "calendar_search",
-                json!({"from": "2026-02-03", "account": "di"})
-            )
-            .await,
+        bench.refused("calendar_search", json!({"from": "2026-02-03", "account": "di"})).await,
         "no route"
     );
 }
@@ -586,10 +463,7 @@ async fn calendars_and_rooms_are_looked_up() {
     let (ana, bo) = week();
     let bench = bench(vec![ana, bo]).await;
     assert_eq!(
-        bench
-            .blocks("lookup", json!({"kind": "calendars"}))
-            .await
-            .unwrap(),
+        bench.blocks("lookup", json!({"kind": "calendars"})).await.unwrap(),
         [
             "calendars[4\t]{id\tname\taccess\tmain\tzone\taccount}:\n  \
              c1\tAna\towner\ttrue\tEurope/Berlin\tana@example.com\n  \
@@ -623,9 +497,7 @@ async fn events_are_written_as_icalendar() {
     let desk = Desk::new("ana").calendar("Ana", "owner");
     desk.put(
         "Ana",
-        Entry::at("2026-02-02T08:00", 30, "Weekly")
-            .uid("weekly-1")
-            .repeats("FREQ=WEEKLY"),
+        Entry::at("2026-02-02T08:00", 30, "Weekly").uid("weekly-1").repeats("FREQ=WEEKLY"),
     );
     desk.put(
         "Ana",
@@ -634,10 +506,7 @@ async fn events_are_written_as_icalendar() {
             .series("ana-event-0000")
             .instead_of("2026-02-09T08:00"),
     );
-    desk.put(
-        "Ana",
-        Entry::day("2026-02-04", 2, "Offsite").uid("offsite-1"),
-    );
+    desk.put("Ana", Entry::day("2026-02-04", 2, "Offsite").uid("offsite-1"));
     desk.put(
         "Ana",
         Entry::at("2026-02-03T13:00", 60, "Budget; review")
@@ -650,10 +519,7 @@ async fn events_are_written_as_icalendar() {
     let bench = bench(vec![desk]).await;
     // What differs from a series goes with it, whenever it is.
     let asked = json!({"from": "2026-02-02", "to": "2026-02-10", "as": "ics", "series": true});
-    let blocks = bench
-        .blocks("calendar_search", asked.clone())
-        .await
-        .unwrap();
+    let blocks = bench.blocks("calendar_search", asked.clone()).await.unwrap();
     // What strangers wrote stands between fences, as every long text of theirs.
     let (first, rest) = blocks[0].split_once('\n').unwrap();
     let word = first.strip_prefix("<<<ics ").unwrap();
@@ -668,11 +534,7 @@ async fn events_are_written_as_icalendar() {
             let at = when::start(entry.start.when(), &TimeZone::UTC);
             let stands_for = entry.recurrence_id;
             let stands_for = stands_for.map(|when| when::start(when, &TimeZone::UTC));
-            format!(
-                "{} {at} {rule} {}",
-                entry.uid,
-                stands_for.unwrap_or_default()
-            )
+            format!("{} {at} {rule} {}", entry.uid, stands_for.unwrap_or_default())
         })
         .collect();
     assert_eq!(
@@ -686,26 +548,13 @@ async fn events_are_written_as_icalendar() {
     );
     let budget = &document.entries[2];
     assert_eq!(
-        (
-            budget.title.as_str(),
-            budget.place.as_str(),
-            budget.notes.as_str()
-        ),
+        (budget.title.as_str(), budget.place.as_str(), budget.notes.as_str()),
         ("Budget; review", "Room 4", "First line\nBEGIN:VEVENT")
     );
     assert_eq!(budget.organizer.as_ref().unwrap().address, "bo@example.com");
     assert_eq!(budget.guests[0].address, "cy@example.com");
-    assert_eq!(
-        blocks[1],
-        "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10"
-    );
-    assert_eq!(
-        bench
-            .blocks("calendar_search", asked.clone())
-            .await
-            .unwrap(),
-        blocks
-    );
+    assert_eq!(blocks[1], "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10");
+    assert_eq!(bench.blocks("calendar_search", asked.clone()).await.unwrap(), blocks);
     // It is cut like one, too, and the whole can be read on.
     let mut small = asked.clone();
     small["budget"] = 300.into();
@@ -724,17 +573,10 @@ async fn events_are_written_as_icalendar() {
         "events: 1 of 2, as iCalendar, Mon 2026-02-02 to Thu 2026-02-05; cursor=p1 has more"
     );
     assert!(first[0].contains("UID:budget-1"), "{}", first[0]);
-    let next = bench
-        .blocks("calendar_search", json!({"cursor": "p1"}))
-        .await
-        .unwrap();
+    let next = bench.blocks("calendar_search", json!({"cursor": "p1"})).await.unwrap();
     assert!(next[0].contains("UID:offsite-1"), "{}", next[0]);
     let ids = json!({"ids": "ana-event-0002", "as": "ics"});
     let by_id = bench.blocks("calendar_search", ids).await.unwrap();
     assert_eq!(by_id[1], "events: 1, as iCalendar");
-    assert!(
-        by_id[0].contains("DTSTART;VALUE=DATE:20260204"),
-        "{}",
-        by_id[0]
-    );
+    assert!(by_id[0].contains("DTSTART;VALUE=DATE:20260204"), "{}", by_id[0]);
 }

@@ -18,93 +18,33 @@ use crate::support::Session;
 /// Tool, arguments, and what is remembered of the answer for later arguments:
 /// a name, and a place in the document, or what follows a word in the notes.
 /// `$all` stands for every column of the table named behind it.
-type Step = (
-    &'static str,
-    &'static str,
-    &'static [(&'static str, &'static str)],
-);
+type Step = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// The calls, in order.
 const STEPS: &[Step] = &[
     ("accounts", r#"{"op": "list"}"#, &[]),
     ("lookup", r#"{"kind": "folders"}"#, &[]),
-    (
-        "lookup",
-        r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#,
-        &[("more", "/next")],
-    ),
+    ("lookup", r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#, &[("more", "/next")]),
     ("lookup", r#"{"kind": "folders", "cursor": "$more"}"#, &[]),
     ("lookup", r#"{"kind": "labels", "fields": ["color"]}"#, &[]),
-    (
-        "lookup",
-        r#"{"kind": "categories", "fields": "$all category"}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "calendars", "fields": ["owner"], "q": "mira"}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "calendars", "fields": "$all calendar"}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "contacts", "q": "an", "fields": "$all contact"}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "contacts", "emails": ["priya@example.com"]}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "aliases", "fields": "$all alias"}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "settings", "fields": "$all setting"}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "auto_reply", "fields": "$all auto_reply"}"#,
-        &[],
-    ),
-    (
-        "lookup",
-        r#"{"kind": "schemas", "fields": "$all schema"}"#,
-        &[],
-    ),
+    ("lookup", r#"{"kind": "categories", "fields": "$all category"}"#, &[]),
+    ("lookup", r#"{"kind": "calendars", "fields": ["owner"], "q": "mira"}"#, &[]),
+    ("lookup", r#"{"kind": "calendars", "fields": "$all calendar"}"#, &[]),
+    ("lookup", r#"{"kind": "contacts", "q": "an", "fields": "$all contact"}"#, &[]),
+    ("lookup", r#"{"kind": "contacts", "emails": ["priya@example.com"]}"#, &[]),
+    ("lookup", r#"{"kind": "aliases", "fields": "$all alias"}"#, &[]),
+    ("lookup", r#"{"kind": "settings", "fields": "$all setting"}"#, &[]),
+    ("lookup", r#"{"kind": "auto_reply", "fields": "$all auto_reply"}"#, &[]),
+    ("lookup", r#"{"kind": "schemas", "fields": "$all schema"}"#, &[]),
     (
         "mail_search",
         r#"{"limit": 5}"#,
         &[("first", "/messages/0/id"), ("second", "/messages/1/id")],
     ),
-    (
-        "mail_search",
-        r#"{"limit": 100, "fields": "$all message", "budget": 100000}"#,
-        &[],
-    ),
-    (
-        "mail_search",
-        r#"{"limit": 100, "detail": "full", "budget": 4000}"#,
-        &[],
-    ),
-    (
-        "mail_search",
-        r#"{"limit": 100, "detail": "full", "budget": 1200}"#,
-        &[],
-    ),
-    (
-        "mail_search",
-        r#"{"limit": 100, "detail": "full", "budget": 1200, "chunk": 2}"#,
-        &[],
-    ),
+    ("mail_search", r#"{"limit": 100, "fields": "$all message", "budget": 100000}"#, &[]),
+    ("mail_search", r#"{"limit": 100, "detail": "full", "budget": 4000}"#, &[]),
+    ("mail_search", r#"{"limit": 100, "detail": "full", "budget": 1200}"#, &[]),
+    ("mail_search", r#"{"limit": 100, "detail": "full", "budget": 1200, "chunk": 2}"#, &[]),
     ("mail_search", r#"{"detail": "minimal", "limit": 3}"#, &[]),
     (
         "mail_search",
@@ -112,21 +52,9 @@ const STEPS: &[Step] = &[
         &[("thread", "/threads/0/id")],
     ),
     ("mail_search", r#"{"q": "nothingcanmatchthis"}"#, &[]),
-    (
-        "mail_search",
-        r#"{"folder": "sent", "limit": 2, "known": "?"}"#,
-        &[("hash", "hash: ")],
-    ),
-    (
-        "mail_search",
-        r#"{"folder": "sent", "limit": 2, "known": "$hash"}"#,
-        &[],
-    ),
-    (
-        "mail_search",
-        r#"{"q": "has:attachment", "limit": 3}"#,
-        &[("files", "/messages/0/id")],
-    ),
+    ("mail_search", r#"{"folder": "sent", "limit": 2, "known": "?"}"#, &[("hash", "hash: ")]),
+    ("mail_search", r#"{"folder": "sent", "limit": 2, "known": "$hash"}"#, &[]),
+    ("mail_search", r#"{"q": "has:attachment", "limit": 3}"#, &[("files", "/messages/0/id")]),
     (
         "mail_search",
         r#"{"q": "\"Box check\" Invitation", "limit": 1}"#,
@@ -142,30 +70,14 @@ const STEPS: &[Step] = &[
         r#"{"ids": ["$first", "$second", "$files", "$invitation"], "budget": 100000}"#,
         &[],
     ),
-    (
-        "mail_read",
-        r#"{"ids": ["$thread"], "budget": 700}"#,
-        &[("output", "output_read id=")],
-    ),
+    ("mail_read", r#"{"ids": ["$thread"], "budget": 700}"#, &[("output", "output_read id=")]),
     ("mail_read", r#"{"ids": ["$failing"], "body": "html"}"#, &[]),
-    (
-        "mail_read",
-        r#"{"ids": ["$first"], "body": "raw", "budget": 900}"#,
-        &[],
-    ),
-    (
-        "mail_read",
-        r#"{"ids": ["$first"], "body": "headers"}"#,
-        &[],
-    ),
+    ("mail_read", r#"{"ids": ["$first"], "body": "raw", "budget": 900}"#, &[]),
+    ("mail_read", r#"{"ids": ["$first"], "body": "headers"}"#, &[]),
     ("mail_read", r#"{"ids": ["$first"], "body": "none"}"#, &[]),
     ("output_read", r#"{"id": "$output", "limit": 3}"#, &[]),
     ("output_read", r#"{"id": "$output", "grep": "a"}"#, &[]),
-    (
-        "mail_attachment",
-        r#"{"id": "$files", "as": "list"}"#,
-        &[("file", "/attachments/0/id")],
-    ),
+    ("mail_attachment", r#"{"id": "$files", "as": "list"}"#, &[("file", "/attachments/0/id")]),
     ("mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[]),
     ("mail_attachment", r#"{"id": "$file", "as": "link"}"#, &[]),
     (
@@ -178,16 +90,8 @@ const STEPS: &[Step] = &[
         r#"{"from": "2026-11-01", "to": "2026-12-31", "detail": "full", "budget": 1500}"#,
         &[],
     ),
-    (
-        "calendar_search",
-        r#"{"from": "2026-11-01", "to": "2026-12-31", "series": true}"#,
-        &[],
-    ),
-    (
-        "calendar_search",
-        r#"{"ids": ["$event"], "detail": "full"}"#,
-        &[],
-    ),
+    ("calendar_search", r#"{"from": "2026-11-01", "to": "2026-12-31", "series": true}"#, &[]),
+    ("calendar_search", r#"{"ids": ["$event"], "detail": "full"}"#, &[]),
     (
         "calendar_free",
         r#"{"who": ["mira@example.com", "mira@lindqvist-lamps.example", "nobody@elsewhere.example"], "from": "2026-11-16", "to": "2026-11-18"}"#,
@@ -200,11 +104,7 @@ const STEPS: &[Step] = &[
     ),
     ("brief", r#"{"from": "2026-11-16"}"#, &[]),
     ("brief", r#"{"from": "2026-11-16", "budget": 1500}"#, &[]),
-    (
-        "brief",
-        r#"{"from": "2026-11-01", "to": "2026-11-30", "budget": 2500}"#,
-        &[],
-    ),
+    ("brief", r#"{"from": "2026-11-01", "to": "2026-11-30", "budget": 2500}"#, &[]),
     ("changes", r#"{}"#, &[("seen", "/next")]),
     (
         "mail_draft",
@@ -224,11 +124,7 @@ const STEPS: &[Step] = &[
         &[("draft", "/draft")],
     ),
     ("mail_draft", r#"{"mode": "discard", "id": "$draft"}"#, &[]),
-    (
-        "mail_modify",
-        r#"{"q": "is:unread", "do": "star", "dry_run": true}"#,
-        &[],
-    ),
+    ("mail_modify", r#"{"q": "is:unread", "do": "star", "dry_run": true}"#, &[]),
     (
         "mail_modify",
         r#"{"ids": ["$first", "$second", "m9999"], "do": "trash"}"#,
@@ -245,17 +141,9 @@ const STEPS: &[Step] = &[
         r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "2026-11-16 13h15", "duration": "1h"}]}"#,
         &[("kiln", "/events/0/id")],
     ),
-    (
-        "calendar_save",
-        r#"{"id": "$kiln", "events": [{"where": "Studio"}]}"#,
-        &[],
-    ),
+    ("calendar_save", r#"{"id": "$kiln", "events": [{"where": "Studio"}]}"#, &[]),
     ("calendar_delete", r#"{"id": "$kiln"}"#, &[]),
-    (
-        "calendar_respond",
-        r#"{"id": "$invitation", "response": "accept", "notify": "none"}"#,
-        &[],
-    ),
+    ("calendar_respond", r#"{"id": "$invitation", "response": "accept", "notify": "none"}"#, &[]),
     (
         "manage",
         r#"{"kind": "folder", "op": "create", "name": "Kilns", "account": "mira@lindqvist-lamps.example"}"#,
@@ -379,12 +267,7 @@ async fn every_answer_passes_the_check_and_every_column_is_reached() {
                 let Some(table) = find_in_document(name) else {
                     continue;
                 };
-                for column in rows
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_object)
-                {
+                for column in rows.as_array().into_iter().flatten().filter_map(Value::as_object) {
                     missing.retain(|(of, field)| *of != table.name || !column.contains_key(*field));
                 }
             }
@@ -393,10 +276,6 @@ async fn every_answer_passes_the_check_and_every_column_is_reached() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(missing.is_empty(), "no call shows {missing:?}");
     for tool in TOOLS {
-        assert!(
-            STEPS.iter().any(|(called, ..)| *called == tool.name),
-            "{}",
-            tool.name
-        );
+        assert!(STEPS.iter().any(|(called, ..)| *called == tool.name), "{}", tool.name);
     }
 }

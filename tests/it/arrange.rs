@@ -16,10 +16,7 @@ use serde_json::{Value, json};
 use crate::rack::{Room, Says};
 
 fn rule(id: &str, name: Option<&str>, when: &str, then: Vec<RuleStep>) -> Rule {
-    let clock = Clock {
-        now: Timestamp::UNIX_EPOCH,
-        zone: TimeZone::UTC,
-    };
+    let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
     Rule {
         id: id.to_owned(),
         name: name.map(str::to_owned),
@@ -35,20 +32,10 @@ fn rules(room: &Room) {
     let forward = vec![RuleStep::Forward("x@other.example".to_owned())];
     let odd = Rule {
         other: vec!["sensitivity is private".to_owned()],
-        ..rule(
-            "r-odd",
-            Some("Private"),
-            "from:a@b.example",
-            vec![RuleStep::Read],
-        )
+        ..rule("r-odd", Some("Private"), "from:a@b.example", vec![RuleStep::Read])
     };
     *room.ana().rules.lock().unwrap() = vec![
-        rule(
-            "r-news",
-            Some("News"),
-            "from:(a@b.example OR \"Print shop\") -is:read",
-            news,
-        ),
+        rule("r-news", Some("News"), "from:(a@b.example OR \"Print shop\") -is:read", news),
         rule("r-out", None, "has:attachment larger:5", forward),
         odd,
     ];
@@ -160,11 +147,7 @@ async fn rules_that_send_mail_on_are_not_made() {
         ),
     ];
     for (arguments, said) in cases {
-        assert_eq!(
-            room.error("manage", arguments.clone()).await,
-            said,
-            "{arguments}"
-        );
+        assert_eq!(room.error("manage", arguments.clone()).await, said, "{arguments}");
     }
     assert_eq!(room.ana().written(), Vec::<String>::new());
 }
@@ -173,11 +156,7 @@ async fn rules_that_send_mail_on_are_not_made() {
 async fn a_rule_runs_over_what_is_there() {
     let room = Room::one(Api::Gmail, "organize").await;
     room.ana().fill(1300);
-    let steps = vec![
-        RuleStep::Archive,
-        RuleStep::Label("Bills".to_owned()),
-        RuleStep::NeverSpam,
-    ];
+    let steps = vec![RuleStep::Archive, RuleStep::Label("Bills".to_owned()), RuleStep::NeverSpam];
     *room.ana().rules.lock().unwrap() = vec![rule("r", Some("Old"), "larger:1200", steps)];
     let run = json!({"kind": "rule", "op": "run", "id": "Old"});
     let done = room.ok("manage", run).await;
@@ -187,14 +166,8 @@ async fn a_rule_runs_over_what_is_there() {
          passed over: never_spam"
     );
     assert!(tokens(&done) <= 60);
-    assert_eq!(
-        room.ana().written(),
-        ["Label([\"Label_1\"]) 1000", "Archive 1000"]
-    );
-    assert_eq!(
-        room.ok("mail_modify", json!({"undo": "u1"})).await,
-        "done: 1000\nundo: u2"
-    );
+    assert_eq!(room.ana().written(), ["Label([\"Label_1\"]) 1000", "Archive 1000"]);
+    assert_eq!(room.ok("mail_modify", json!({"undo": "u1"})).await, "done: 1000\nundo: u2");
     let state = room.ana().state("ana-1200");
     assert_eq!((&*state.folder, state.labels.len()), ("INBOX", 0));
 }
@@ -204,10 +177,7 @@ async fn folders_and_labels() {
     let room = Room::one(Api::Gmail, "organize").await;
     let create = json!({"kind": "folder", "op": "create", "name": "Receipts"});
     let made = room.ok("manage", create.clone()).await;
-    assert_eq!(
-        made,
-        "folders[1|]{id|name|kind|unread|total}:\n  f1|Receipts|user|0|0"
-    );
+    assert_eq!(made, "folders[1|]{id|name|kind|unread|total}:\n  f1|Receipts|user|0|0");
     assert!(tokens(&made) <= 60);
     assert_eq!(
         room.error("manage", create).await,
@@ -292,10 +262,7 @@ async fn an_automatic_answer_is_switched_on_and_off() {
     let now = room.ana().reply.lock().unwrap().clone();
     assert_eq!((now.on, now.audience), (false, Some(Audience::Contacts)));
     let cases = [
-        (
-            json!({"status": "loud"}),
-            "`status` is none: use on, off or scheduled",
-        ),
+        (json!({"status": "loud"}), "`status` is none: use on, off or scheduled"),
         (
             json!({"status": "off", "to": "2026-02-08"}),
             "status is off, and `from` or `to` is given: say status=scheduled",
@@ -338,10 +305,7 @@ async fn two_texts_of_an_automatic_answer_are_two() {
         (
             two(away, off),
             json!({"status": "off"}),
-            AutoReply {
-                on: false,
-                ..two(away, off)
-            },
+            AutoReply { on: false, ..two(away, off) },
             "off|null|null|null|null|Away|Off|organization",
         ),
         (
@@ -378,10 +342,7 @@ async fn two_texts_of_an_automatic_answer_are_two() {
         let room = Room::one(Api::Outlook, "send").await;
         *room.ana().reply.lock().unwrap() = before.clone();
         let held = room.ok("manage", update(set.clone())).await;
-        assert!(
-            held.ends_with(&format!("ana@example.com|{shown}")),
-            "{set}: {held}"
-        );
+        assert!(held.ends_with(&format!("ana@example.com|{shown}")), "{set}: {held}");
         assert_eq!(*room.ana().reply.lock().unwrap(), after, "{set}");
         // Nothing is written but what was named.
         let written = room.ana().written().join("\n");
@@ -400,8 +361,7 @@ async fn two_texts_of_an_automatic_answer_are_two() {
     let room = Room::one(Api::Gmail, "send").await;
     for key in ["text_internal", "text_external"] {
         assert_eq!(
-            room.error("manage", update(json!({"text": "A", key: "B"})))
-                .await,
+            room.error("manage", update(json!({"text": "A", key: "B"}))).await,
             format!("this mailbox has one text for all, no `{key}`: give `text`")
         );
     }
@@ -417,11 +377,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
          letters it writes: Outlook's own is not told to others\""
     );
     assert_eq!(
-        room.store
-            .signature("microsoft:ana@example.com")
-            .await
-            .unwrap()
-            .as_deref(),
+        room.store.signature("microsoft:ana@example.com").await.unwrap().as_deref(),
         Some("Ana\nLamps")
     );
     assert_eq!(room.ana().written(), Vec::<String>::new());
@@ -439,10 +395,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
         answer.ends_with("remote pictures left out: 1 (setting `remote_pictures`)"),
         "{answer}"
     );
-    assert_eq!(
-        room.ana().written(),
-        ["Signature { address: None, html: \"<p>Ana Logo</p>\" }"]
-    );
+    assert_eq!(room.ana().written(), ["Signature { address: None, html: \"<p>Ana Logo</p>\" }"]);
     let create = json!({"kind": "signature", "op": "create", "set": {"text": "x"}});
     assert_eq!(
         room.error("manage", create).await,
@@ -501,8 +454,7 @@ async fn a_dry_run_is_refused_as_the_call_is() {
         json!({"kind": "settings", "op": "update", "set": {"language": "xx"}}),
     ] {
         let room = Room::one(Api::Gmail, "send").await;
-        room.ana()
-            .fail("set_up", Error::argument("the provider does not take it"));
+        room.ana().fail("set_up", Error::argument("the provider does not take it"));
         for dry_run in [false, true] {
             let mut arguments = arguments.clone();
             arguments["dry_run"] = dry_run.into();
@@ -534,10 +486,7 @@ async fn contacts_are_found_by_address_or_name() {
                "set": {"name": "Lena O.", "emails": "lena@new.example", "phone": "+49 1", "role": "Art"}})
     };
     let held = room.ok("manage", update("Lena@studio.example")).await;
-    assert_eq!(
-        held,
-        "contacts[1|]{name|emails|company}:\n  Lena O.|lena@new.example|null"
-    );
+    assert_eq!(held, "contacts[1|]{name|emails|company}:\n  Lena O.|lena@new.example|null");
     assert_eq!(
         room.ana().written(),
         [
@@ -579,10 +528,6 @@ async fn contacts_are_found_by_address_or_name() {
         ),
     ];
     for (arguments, said) in cases {
-        assert_eq!(
-            room.error("manage", arguments.clone()).await,
-            said,
-            "{arguments}"
-        );
+        assert_eq!(room.error("manage", arguments.clone()).await, said, "{arguments}");
     }
 }

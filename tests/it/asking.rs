@@ -25,10 +25,7 @@ impl Wire {
         let format = pipeline.config().format;
         tokio::spawn(Server::new(pipeline, format).serve(input, output));
         let (output, input) = tokio::io::split(ours);
-        Self {
-            input,
-            output: BufReader::new(output).lines(),
-        }
+        Self { input, output: BufReader::new(output).lines() }
     }
 
     async fn write(&mut self, message: Value) {
@@ -48,17 +45,14 @@ impl Wire {
     }
 
     async fn initialize(&mut self, capabilities: Value) {
-        self.write(
-            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-                "protocolVersion": "2025-11-25",
-                "capabilities": capabilities,
-                "clientInfo": {"name": "test", "version": "1"},
-            }}),
-        )
+        self.write(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "clientInfo": {"name": "test", "version": "1"},
+        }}))
         .await;
         self.read().await;
-        self.write(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-            .await;
+        self.write(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     }
 
     /// Calls `mail_send` in the era without a handshake.
@@ -90,11 +84,9 @@ fn outcome(result: &Value) -> &str {
 
 #[tokio::test]
 async fn older_clients_are_asked_by_a_request() {
-    for (action, outcome_word, sent) in [
-        ("accept", "sent", 1),
-        ("decline", "refused", 0),
-        ("cancel", "refused", 0),
-    ] {
+    for (action, outcome_word, sent) in
+        [("accept", "sent", 1), ("decline", "refused", 0), ("cancel", "refused", 0)]
+    {
         let office = Office::new().await;
         let d = office.handle("draft1").await;
         let mut wire = Wire::to(&office);
@@ -107,8 +99,7 @@ async fn older_clients_are_asked_by_a_request() {
         assert_eq!(asked["params"]["message"], QUESTION);
         assert!(office.post.sent().is_empty());
         let answer = json!({"action": action, "content": {}});
-        wire.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}))
-            .await;
+        wire.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer})).await;
         let done = wire.read().await;
         assert_eq!(outcome(&done["result"]), outcome_word, "{done}");
         assert_eq!(office.post.sent().len(), sent, "{action}");
@@ -203,10 +194,8 @@ async fn tools_above_the_level_are_not_there() {
         ("full", &[]),
     ];
     for (level, absent) in all {
-        let config = crate::support::config(
-            std::path::Path::new("/nowhere"),
-            &[("DAYSHEET_ACCESS", level)],
-        );
+        let config =
+            crate::support::config(std::path::Path::new("/nowhere"), &[("DAYSHEET_ACCESS", level)]);
         let offered: Vec<&str> = daysheet::tools::TOOLS
             .iter()
             .filter(|tool| tool.is_offered(config.access, &config.tools))
@@ -215,11 +204,7 @@ async fn tools_above_the_level_are_not_there() {
         for name in absent {
             assert!(!offered.contains(name), "{level}: {offered:?}");
         }
-        assert_eq!(
-            offered.len() + absent.len(),
-            daysheet::tools::TOOLS.len(),
-            "{level}"
-        );
+        assert_eq!(offered.len() + absent.len(), daysheet::tools::TOOLS.len(), "{level}");
     }
     let config = crate::support::config(
         std::path::Path::new("/nowhere"),

@@ -109,16 +109,8 @@ async fn what_an_account_lacks_matches_nothing_in_an_or() {
         ("category:Nowhere OR is:starred", "is:starred", "category"),
         // Words and labels, which Outlook cannot search for at once.
         ("label:Nowhere OR from:henrike", "from:henrike", "label"),
-        (
-            "(label:Nowhere OR from:henrike) -is:starred",
-            "from:henrike -is:starred",
-            "label",
-        ),
-        (
-            "from:henrike -(in:Nowhere OR is:starred)",
-            "from:henrike -is:starred",
-            "in",
-        ),
+        ("(label:Nowhere OR from:henrike) -is:starred", "from:henrike -is:starred", "label"),
+        ("from:henrike -(in:Nowhere OR is:starred)", "from:henrike -is:starred", "in"),
     ] {
         for account in [GOOGLE, MICROSOFT] {
             let asked = |q: &str| json!({"q": q, "fields": ["message_id"], "account": account});
@@ -126,21 +118,14 @@ async fn what_an_account_lacks_matches_nothing_in_an_or() {
             let wanted = session.json("mail_search", asked(same)).await;
             let ids = |document: &Value| column(document, "messages", "message_id");
             assert_eq!(ids(&found), ids(&wanted), "{account} {q}");
-            assert!(
-                same != "is:starred" || ids(&found).len() == 6,
-                "{account} {q}"
-            );
+            assert!(same != "is:starred" || ids(&found).len() == 6, "{account} {q}");
             let notes = session.ok("mail_search", asked(q)).await.pop().unwrap();
             let note = format!("{} is called `Nowhere", called(account, kind));
             assert!(notes.contains(&note), "{account} {q}: {notes}");
             assert!(notes.contains("that part of the OR finds nothing here"));
         }
     }
-    for q in [
-        "in:Nowhere",
-        "in:Nowhere is:starred",
-        "in:Nowhere OR in:Nothing",
-    ] {
+    for q in ["in:Nowhere", "in:Nowhere is:starred", "in:Nowhere OR in:Nothing"] {
         for account in [GOOGLE, MICROSOFT] {
             let asked = json!({"q": q, "account": account});
             let error = session.error("mail_search", asked).await;
@@ -158,9 +143,8 @@ async fn the_same_letters_read_the_same() {
         let rows = all(&mut session, arguments, "messages").await.unwrap();
         let mut read = BTreeMap::new();
         for row in rows {
-            let document = session
-                .json("mail_read", json!({"ids": [row["id"]], "body": "text"}))
-                .await;
+            let document =
+                session.json("mail_read", json!({"ids": [row["id"]], "body": "text"})).await;
             let mut files: Vec<_> = document["attachments"]
                 .as_array()
                 .into_iter()
@@ -246,19 +230,11 @@ fn mailbox(folder: &Path) {
              Date: {day} {} 2026 {:02}:05:00 +0000\nDelivered-To: mira@example.com\n\
              X-Gmail-Labels: {}\nMIME-Version: 1.0",
             pick(&people, 1),
-            pick(
-                &[
-                    "team@example.com",
-                    "Mira <mira@example.com>",
-                    "bo@example.com"
-                ],
-                2
-            ),
+            pick(&["team@example.com", "Mira <mira@example.com>", "bo@example.com"], 2),
             pick(&["print@example.com", "Lena <lena@studio.example>"], 3),
             pick(&subjects, 5),
-            [
-                "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov"
-            ][month - 1],
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov"]
+                [month - 1],
             number % 24,
             pick(&labels, 7),
         );
@@ -276,12 +252,7 @@ fn mailbox(folder: &Path) {
             ),
         };
         let name = format!("{number}.eml");
-        letter(
-            folder,
-            &name,
-            &format!("{headers}\nContent-Type: {kind}"),
-            &body,
-        );
+        letter(folder, &name, &format!("{headers}\nContent-Type: {kind}"), &body);
     }
 }
 
@@ -308,10 +279,8 @@ async fn the_same_query_finds_the_same_letters() {
             let arguments = json!({"q": query, "fields": ["message_id"], "account": account});
             let rows = all(&mut session, arguments, "messages").await;
             found.push(rows.map(|rows| {
-                let mut names: Vec<_> = rows
-                    .iter()
-                    .map(|row| row["message_id"].as_str().unwrap().to_owned())
-                    .collect();
+                let mut names: Vec<_> =
+                    rows.iter().map(|row| row["message_id"].as_str().unwrap().to_owned()).collect();
                 names.sort();
                 names
             }));
@@ -324,9 +293,7 @@ async fn the_same_query_finds_the_same_letters() {
                 if (gmail == graph) == told {
                     let missing: Vec<_> = gmail.iter().filter(|id| !graph.contains(id)).collect();
                     let more: Vec<_> = graph.iter().filter(|id| !gmail.contains(id)).collect();
-                    wrong.push(format!(
-                        "{query}: graph lacks {missing:?} and adds {more:?}"
-                    ));
+                    wrong.push(format!("{query}: graph lacks {missing:?} and adds {more:?}"));
                 }
             }
             // A label is a folder at Gmail and none at Outlook: said, not guessed.
@@ -357,9 +324,7 @@ async fn what_only_one_provider_understands_is_refused() {
     let id = unread["messages"][0]["provider_id"].clone();
     let read = session.json("mail_read", json!({"ids": [id]})).await;
     assert_eq!(read["messages"][0]["provider_id"], id);
-    let wrong = session
-        .error("mail_read", json!({"ids": [id], "account": GOOGLE}))
-        .await;
+    let wrong = session.error("mail_read", json!({"ids": [id], "account": GOOGLE})).await;
     assert!(wrong.contains("the id is not one of Gmail's"), "{wrong}");
     let wrong = json!({"ids": ["18c2f0a1b2c3d4e5"], "account": MICROSOFT});
     let wrong = session.error("mail_read", wrong).await;
@@ -372,9 +337,8 @@ async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<Str
     let document = session.json("changes", asked).await;
     let rows = document["changes"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
-    let mut told: Vec<String> = rows
-        .map(|row| format!("{} {}", text(&row["change"]), text(&row["title"])))
-        .collect();
+    let mut told: Vec<String> =
+        rows.map(|row| format!("{} {}", text(&row["change"]), text(&row["title"]))).collect();
     told.sort();
     (told, text(&document["next"]))
 }
@@ -385,9 +349,7 @@ async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<Str
 async fn what_became_of_drafts_and_what_is_gone_is_told() {
     for account in [GOOGLE, MICROSOFT] {
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
-        let begun = session
-            .json("changes", json!({"account": account, "kinds": ["mail"]}))
-            .await;
+        let begun = session.json("changes", json!({"account": account, "kinds": ["mail"]})).await;
         let mut ids = Vec::new();
         for subject in ["Edited", "Sent", "Deleted", "Kept"] {
             let draft = json!({"mode": "new", "account": account, "subject": subject,
@@ -432,10 +394,7 @@ async fn folders_are_made_beside_nested_ones_and_deleted_with_care() {
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
         let manage = |op: &str, more: Value| {
             let mut asked = json!({"kind": "folder", "op": op, "account": account});
-            asked
-                .as_object_mut()
-                .unwrap()
-                .extend(more.as_object().unwrap().clone());
+            asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             asked
         };
         for name in ["Shelf/Box", "Box", "Box/Lid"] {
@@ -468,10 +427,7 @@ async fn folders_are_made_beside_nested_ones_and_deleted_with_care() {
         let planned = manage("delete", json!({"id": "Shelf", "dry_run": true}));
         let planned = session.ok("manage", planned).await;
         assert!(planned[0].contains("1 message; with what"), "{planned:?}");
-        let told = manage(
-            "delete",
-            json!({"id": "Shelf", "set": {"messages": "trash"}}),
-        );
+        let told = manage("delete", json!({"id": "Shelf", "set": {"messages": "trash"}}));
         session.ok("manage", told).await;
         let error = session.error("manage", delete("Shelf/Box")).await;
         assert!(error.contains("Shelf/Box"), "{error}");

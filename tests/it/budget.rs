@@ -16,11 +16,7 @@ fn hundredths(values: impl IntoIterator<Item = f64>) -> Vec<i64> {
 
 fn along(strategy: Strategy, of: usize) -> Vec<i64> {
     hundredths((0..of).map(|position| {
-        let hint = Hint {
-            position,
-            of,
-            ..Hint::default()
-        };
+        let hint = Hint { position, of, ..Hint::default() };
         value(strategy, &hint)
     }))
 }
@@ -29,16 +25,9 @@ fn along(strategy: Strategy, of: usize) -> Vec<i64> {
 fn element_count_falls_in_a_line() {
     assert_eq!(along(Strategy::ElementCount, 1), [100]);
     assert_eq!(along(Strategy::ElementCount, 2), [100, 30]);
-    assert_eq!(
-        along(Strategy::ElementCount, 8),
-        [100, 90, 80, 70, 60, 50, 40, 30]
-    );
+    assert_eq!(along(Strategy::ElementCount, 8), [100, 90, 80, 70, 60, 50, 40, 30]);
     // A place behind the last one is the last.
-    let hint = Hint {
-        position: 9,
-        of: 3,
-        ..Hint::default()
-    };
+    let hint = Hint { position: 9, of: 3, ..Hint::default() };
     assert_eq!(hundredths([value(Strategy::ElementCount, &hint)]), [30]);
 }
 
@@ -51,11 +40,7 @@ fn thread_level_asks_who_waits() {
         (Some(false), false, 30),
         (Some(false), true, 30),
     ] {
-        let hint = Hint {
-            open,
-            end,
-            ..Hint::default()
-        };
+        let hint = Hint { open, end, ..Hint::default() };
         assert_eq!(hundredths([value(strategy, &hint)]), [worth]);
         // The ends of a conversation are there, and nothing else is pinned.
         for strategy in Strategy::ALL {
@@ -64,10 +49,7 @@ fn thread_level_asks_who_waits() {
         }
     }
     let tools = ["mail_read", "daysheet.brief", "mail_search", "lookup"];
-    assert_eq!(
-        tools.map(|tool| fits(tool, strategy)),
-        [true, true, false, false]
-    );
+    assert_eq!(tools.map(|tool| fits(tool, strategy)), [true, true, false, false]);
 }
 
 #[test]
@@ -78,12 +60,7 @@ fn uniform_is_one() {
 #[test]
 fn query_match_counts_words_and_keeps_the_order() {
     let at = |mentions, position| {
-        let hint = Hint {
-            position,
-            of: 11,
-            mentions,
-            ..Hint::default()
-        };
+        let hint = Hint { position, of: 11, mentions, ..Hint::default() };
         value(Strategy::QueryMatch, &hint)
     };
     let found = [0.0, 0.25, 0.5, 1.0, 7.0, -1.0, f64::NAN].map(|share| at(share, 0));
@@ -141,38 +118,16 @@ fn tools_have_strategies() {
         ("mcp__daysheet__mail_search", search, QueryMatch),
         ("mail_read", search, ThreadLevel),
         // An override may be written as a client shows the name.
-        (
-            "mail_search",
-            &[("mcp__daysheet__mail_search", Uniform)],
-            Uniform,
-        ),
+        ("mail_search", &[("mcp__daysheet__mail_search", Uniform)], Uniform),
         // The exact name is before the bare one, wherever it stands.
-        (
-            "daysheet.changes",
-            &[("changes", Uniform), ("daysheet.changes", QueryMatch)],
-            QueryMatch,
-        ),
-        (
-            "daysheet_changes",
-            &[("changes", Uniform), ("daysheet.changes", QueryMatch)],
-            Uniform,
-        ),
-        (
-            "changes",
-            &[("changes", Uniform), ("changes", QueryMatch)],
-            Uniform,
-        ),
+        ("daysheet.changes", &[("changes", Uniform), ("daysheet.changes", QueryMatch)], QueryMatch),
+        ("daysheet_changes", &[("changes", Uniform), ("daysheet.changes", QueryMatch)], Uniform),
+        ("changes", &[("changes", Uniform), ("changes", QueryMatch)], Uniform),
         ("search", &[("mail_search", QueryMatch)], Uniform),
     ] {
-        let overrides: Vec<(String, Strategy)> = overrides
-            .iter()
-            .map(|(name, strategy)| ((*name).to_owned(), *strategy))
-            .collect();
-        assert_eq!(
-            resolve(tool, &overrides, false),
-            strategy,
-            "{tool:?} {overrides:?}"
-        );
+        let overrides: Vec<(String, Strategy)> =
+            overrides.iter().map(|(name, strategy)| ((*name).to_owned(), *strategy)).collect();
+        assert_eq!(resolve(tool, &overrides, false), strategy, "{tool:?} {overrides:?}");
     }
 }
 

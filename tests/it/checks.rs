@@ -22,10 +22,7 @@ fn fill(office: &Office) {
     ana.put("main/y", "Lunch", "2036-02-12T14:00[Europe/Berlin]", 60);
     let mut theirs = ana.put("main/i", "Invited", "2036-02-06T09:00[Europe/Berlin]", 60);
     theirs.own = false;
-    theirs.guests = vec![Guest {
-        me: true,
-        ..guest("ana@example.com", '?')
-    }];
+    theirs.guests = vec![Guest { me: true, ..guest("ana@example.com", '?') }];
     ana.set(theirs);
     ana.put("main/w", "Weekly", "2036-02-05T10:00[Europe/Berlin]", 60);
     ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
@@ -75,21 +72,13 @@ fn refused() -> Vec<Refused> {
         (
             nothing,
             save,
-            change(
-                "main/p",
-                json!({"repeats": "FREQ=WEEKLY;BYDAY=FR"}),
-                json!({}),
-            ),
+            change("main/p", json!({"repeats": "FREQ=WEEKLY;BYDAY=FR"}), json!({})),
             "has no occurrence at the start",
         ),
         (
             nothing,
             save,
-            change(
-                "main/p",
-                json!({"start": "14:00"}),
-                json!({"if_conflict": "refuse"}),
-            ),
+            change("main/p", json!({"start": "14:00"}), json!({"if_conflict": "refuse"})),
             "|change|refused|",
         ),
         (
@@ -111,51 +100,17 @@ fn refused() -> Vec<Refused> {
         (
             two_bos,
             save,
-            change(
-                "main/p",
-                json!({"remove": ["bo"]}),
-                json!({"notify": "none"}),
-            ),
+            change("main/p", json!({"remove": ["bo"]}), json!({"notify": "none"})),
             "`bo` is not asked, or not the only one so called",
         ),
-        (
-            renamed,
-            save,
-            change(SECOND, reminder(), scope("series")),
-            since,
-        ),
-        (
-            renamed,
-            save,
-            change(SECOND, reminder(), scope("following")),
-            since,
-        ),
+        (renamed, save, change(SECOND, reminder(), scope("series")), since),
+        (renamed, save, change(SECOND, reminder(), scope("following")), since),
         (renamed, "calendar_delete", delete(SECOND), since),
         (renamed, "calendar_respond", respond(json!({})), since),
-        (
-            called_off,
-            save,
-            change(THIRD, reminder(), scope("series")),
-            "was cancelled",
-        ),
-        (
-            called_off,
-            "calendar_delete",
-            delete(THIRD),
-            "was cancelled",
-        ),
-        (
-            called_off,
-            "calendar_delete",
-            delete("main/w"),
-            "was cancelled",
-        ),
-        (
-            invitation_called_off,
-            "calendar_respond",
-            respond(json!({})),
-            "was cancelled",
-        ),
+        (called_off, save, change(THIRD, reminder(), scope("series")), "was cancelled"),
+        (called_off, "calendar_delete", delete(THIRD), "was cancelled"),
+        (called_off, "calendar_delete", delete("main/w"), "was cancelled"),
+        (invitation_called_off, "calendar_respond", respond(json!({})), "was cancelled"),
         (
             nothing,
             "calendar_respond",
@@ -175,12 +130,7 @@ fn refused() -> Vec<Refused> {
             "|import|skipped|it is cancelled there",
         ),
         // Its organizer changes it.
-        (
-            nothing,
-            save,
-            json!({"ics": document("main-i@test.example", "")}),
-            "|import|unchanged|",
-        ),
+        (nothing, save, json!({"ics": document("main-i@test.example", "")}), "|import|unchanged|"),
         (
             nothing,
             save,
@@ -217,9 +167,8 @@ async fn nothing_is_written_that_a_check_refuses() {
     );
     // More people than a service takes are not imported either.
     let office = Office::one().await;
-    let people: String = (0..201)
-        .map(|n| format!("ATTENDEE:mailto:p{n}@example.org\r\n"))
-        .collect();
+    let people: String =
+        (0..201).map(|n| format!("ATTENDEE:mailto:p{n}@example.org\r\n")).collect();
     let call = json!({"ics": document("n@x.example", &people)});
     let answer = office.ok("calendar_save", call).await;
     assert!(answer.contains("201 people are too many"), "{answer}");
@@ -256,10 +205,7 @@ async fn what_is_written_is_what_was_meant() {
     office.ok("calendar_save", json!({"ics": one})).await;
     let written = office.written();
     assert_eq!(written.len(), 1, "{written:?}");
-    assert!(
-        written[0].starts_with(&format!("update {THIRD} Nobody:")),
-        "{written:?}"
-    );
+    assert!(written[0].starts_with(&format!("update {THIRD} Nobody:")), "{written:?}");
     // What was cancelled is not brought up to date, but made again.
     let office = Office::one().await;
     fill(&office);
@@ -313,10 +259,7 @@ async fn what_breaks_off_goes_no_further() {
     office.ana().fail([Some((broken(), false))]);
     let two = document("a@x.example", "").replace(
         "END:VCALENDAR\r\n",
-        document("b@x.example", "")
-            .split_once("//EN\r\n")
-            .unwrap()
-            .1,
+        document("b@x.example", "").split_once("//EN\r\n").unwrap().1,
     );
     let answer = office.ok("calendar_save", json!({"ics": two})).await;
     assert!(answer.contains("|import|unknown|"), "{answer}");
@@ -328,17 +271,10 @@ async fn what_breaks_off_goes_no_further() {
     let series = document("s@x.example", "RRULE:FREQ=WEEKLY;COUNT=4\r\n");
     let mut text = series.replace("END:VCALENDAR\r\n", "");
     for day in ["13", "20"] {
-        let one = document(
-            "s@x.example",
-            &format!("RECURRENCE-ID:203602{day}T080000Z\r\n"),
-        )
-        .replace("SECRET", "Later");
+        let one = document("s@x.example", &format!("RECURRENCE-ID:203602{day}T080000Z\r\n"))
+            .replace("SECRET", "Later");
         text.push_str(
-            one.split_once("//EN\r\n")
-                .unwrap()
-                .1
-                .strip_suffix("END:VCALENDAR\r\n")
-                .unwrap(),
+            one.split_once("//EN\r\n").unwrap().1.strip_suffix("END:VCALENDAR\r\n").unwrap(),
         );
     }
     text.push_str("END:VCALENDAR\r\n");
@@ -375,11 +311,7 @@ async fn what_breaks_off_goes_no_further() {
     copy.series = Some("work/w".to_owned());
     copy.original = Some(When::At("2036-03-04T09:00:00Z".parse().unwrap()));
     ana.set(copy);
-    let call = change(
-        "main/w",
-        json!({"start": "11:00"}),
-        json!({"scope": "series"}),
-    );
+    let call = change("main/w", json!({"start": "11:00"}), json!({"scope": "series"}));
     let answer = office.ok("calendar_save", call).await;
     assert!(
         answer.contains("an occurrence that had been changed singly follows the rule again"),

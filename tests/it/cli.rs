@@ -25,12 +25,7 @@ fn run(
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     (
         output.status.code().unwrap(),
@@ -66,13 +61,7 @@ fn a_call_prints_what_a_model_gets() {
     let home = TempDir::new().unwrap();
     let (code, out, err) = run(
         &home,
-        &[
-            "call",
-            "mail_search",
-            "q=filename:csv",
-            "fields=id,subject",
-            "--sandbox",
-        ],
+        &["call", "mail_search", "q=filename:csv", "fields=id,subject", "--sandbox"],
         &[],
         "",
     );
@@ -93,22 +82,12 @@ fn a_call_prints_what_a_model_gets() {
     // The handle works in the next call.
     let (code, out, _) = run(
         &home,
-        &[
-            "call",
-            "mail_read",
-            "{\"ids\": [\"m1\"]}",
-            "--sandbox",
-            "--format",
-            "json",
-        ],
+        &["call", "mail_read", "{\"ids\": [\"m1\"]}", "--sandbox", "--format", "json"],
         &[],
         "",
     );
     assert_eq!(code, 0);
-    assert!(
-        out.starts_with("{\"zone\":\"Europe/Berlin\",\"messages\":[{\"id\":\"m1\""),
-        "{out}"
-    );
+    assert!(out.starts_with("{\"zone\":\"Europe/Berlin\",\"messages\":[{\"id\":\"m1\""), "{out}");
     // What was printed passes the check, by all delimiters.
     for delimiter in ["tab", "comma", "pipe"] {
         let (_, out, _) = run(
@@ -141,31 +120,11 @@ fn errors_are_one_line_with_the_next_step() {
             &[],
             "`limit` is not key=value: write arguments such as q=invoice limit=5",
         ),
-        (
-            &["call", "mail_search", "{\"q\""],
-            &[],
-            "the arguments are not a JSON object: ",
-        ),
-        (
-            &["call", "mail_find", "--sandbox"],
-            &[],
-            "there is no tool `mail_find`: use one of: ",
-        ),
-        (
-            &["schema", "letters"],
-            &[],
-            "there is no table `letters`: use one of: message, thread, ",
-        ),
-        (
-            &["check", "/no/such/file"],
-            &[],
-            "/no/such/file could not be read: ",
-        ),
-        (
-            &["account", "add", "google"],
-            &[],
-            "DAYSHEET_GOOGLE_CLIENT_ID",
-        ),
+        (&["call", "mail_search", "{\"q\""], &[], "the arguments are not a JSON object: "),
+        (&["call", "mail_find", "--sandbox"], &[], "there is no tool `mail_find`: use one of: "),
+        (&["schema", "letters"], &[], "there is no table `letters`: use one of: message, thread, "),
+        (&["check", "/no/such/file"], &[], "/no/such/file could not be read: "),
+        (&["account", "add", "google"], &[], "DAYSHEET_GOOGLE_CLIENT_ID"),
         (
             &["account", "add", "google", "--device"],
             &[],
@@ -191,45 +150,23 @@ fn errors_are_one_line_with_the_next_step() {
             &[],
             "the provider `imap` is not part of this build: use one of: google",
         ),
-        (
-            &["account", "remove", "x@example.com"],
-            &[],
-            "daysheet account add google",
-        ),
+        (&["account", "remove", "x@example.com"], &[], "daysheet account add google"),
         (
             &["account", "list"],
             &[("DAYSHEET_GMAIL_URL", "http://mail.example.com/")],
             "DAYSHEET_GMAIL_URL",
         ),
-        (
-            &["account", "list"],
-            &[("DAYSHEET_FORMAT", "xml")],
-            "DAYSHEET_FORMAT",
-        ),
-        (
-            &["serve"],
-            &[("DAYSHEET_LOG", "a=b=c")],
-            "DAYSHEET_LOG is not a log filter: ",
-        ),
+        (&["account", "list"], &[("DAYSHEET_FORMAT", "xml")], "DAYSHEET_FORMAT"),
+        (&["serve"], &[("DAYSHEET_LOG", "a=b=c")], "DAYSHEET_LOG is not a log filter: "),
         (&["sandbox", "--fault", "429=lots"], &[], "429"),
-        (
-            &["demo", "--mail", "/no/such/folder"],
-            &[],
-            "/no/such/folder",
-        ),
+        (&["demo", "--mail", "/no/such/folder"], &[], "/no/such/folder"),
         (
             &["demo", "--calendar", "/no/such/calendars"],
             &[],
             "cannot read calendars from /no/such/calendars",
         ),
         (
-            &[
-                "call",
-                "accounts",
-                "--sandbox",
-                "--calendar",
-                "/no/such/file.ics",
-            ],
+            &["call", "accounts", "--sandbox", "--calendar", "/no/such/file.ics"],
             &[],
             "cannot read calendars from /no/such/file.ics",
         ),
@@ -241,10 +178,7 @@ fn errors_are_one_line_with_the_next_step() {
     ] {
         let (code, out, err) = run(&home, arguments, variables, "");
         assert_eq!((code, out.as_str()), (1, ""), "{arguments:?} {err}");
-        assert!(
-            err.starts_with("daysheet: ") && err.contains(expected),
-            "{arguments:?}: {err}"
-        );
+        assert!(err.starts_with("daysheet: ") && err.contains(expected), "{arguments:?}: {err}");
         assert_eq!(err.lines().count(), 1, "{err}");
     }
 }
@@ -260,10 +194,7 @@ fn schemas_print() {
     assert_eq!(schema["$id"], "daysheet://schema/message");
     let (_, out, _) = run(&home, &["schema", "--json"], &[], "");
     let all: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(
-        all.as_array().unwrap().len(),
-        daysheet::schemas::TABLES.len()
-    );
+    assert_eq!(all.as_array().unwrap().len(), daysheet::schemas::TABLES.len());
 }
 
 #[test]
@@ -271,11 +202,7 @@ fn a_check_says_where() {
     let home = TempDir::new().unwrap();
     for (flags, text, expected) in [
         // TOON.
-        (
-            &[][..],
-            "messages[1\t]{id\tsubject}:\n  m1\thello\n",
-            Ok("1 messages"),
-        ),
+        (&[][..], "messages[1\t]{id\tsubject}:\n  m1\thello\n", Ok("1 messages")),
         (&[], "zone: UTC\nmessages: []\n", Ok("0 messages")),
         (
             &[],
@@ -297,26 +224,14 @@ fn a_check_says_where() {
             "messages[1\t]{id\tsize}:\n  m1\t\"12\"",
             Err("2:6: `size` is of type string, not count"),
         ),
-        (
-            &[],
-            "messages[1\t]{id}:\n  t1",
-            Err("2:3: `id` is not a handle such as m12"),
-        ),
+        (&[], "messages[1\t]{id}:\n  t1", Err("2:3: `id` is not a handle such as m12")),
         (
             &[],
             "today_key[1\t]{id}:\n  e1",
             Err("1:1: no table of the registry is called `today_key`"),
         ),
-        (
-            &[],
-            "letters[1\t]{id}:\n  m1",
-            Err("1:1: no table of the registry is called `letters`"),
-        ),
-        (
-            &[],
-            "zone: UTC\ncolour: red",
-            Err("2:1: `colour` is not a scalar of a document"),
-        ),
+        (&[], "letters[1\t]{id}:\n  m1", Err("1:1: no table of the registry is called `letters`")),
+        (&[], "zone: UTC\ncolour: red", Err("2:1: `colour` is not a scalar of a document")),
         // JSON and STC, which begin with a brace.
         (
             &[],
@@ -344,11 +259,7 @@ fn a_check_says_where() {
                  -:1:37: a row of `messages` is not an object\n\
                  -:1:45: `id` is not a handle such as m12"),
         ),
-        (
-            &[],
-            "{messages[3]{id}: \"m1\" / \"m2\"}",
-            Err("1:30: 2 of 3 rows"),
-        ),
+        (&[], "{messages[3]{id}: \"m1\" / \"m2\"}", Err("1:30: 2 of 3 rows")),
         (&[], "{zone: UTC}", Err("1:8: such text stands in quotes")),
         // Version 2 has no brace to tell it by.
         (
@@ -356,11 +267,7 @@ fn a_check_says_where() {
             "zone: UTC, messages[2]{id,subject}: m1,hello / m2,\"a / b\"",
             Ok("2 messages"),
         ),
-        (
-            &["--stc"],
-            "messages[3]{id}: m1 / m2",
-            Err("1:25: 2 of 3 rows"),
-        ),
+        (&["--stc"], "messages[3]{id}: m1 / m2", Err("1:25: 2 of 3 rows")),
     ] {
         let arguments: Vec<_> = ["check", "-"].iter().chain(flags).copied().collect();
         let said = match expected {
@@ -371,11 +278,9 @@ fn a_check_says_where() {
         assert_eq!((code, out), said, "{text}");
         assert_eq!(err, "", "{text}");
     }
-    for text in [
-        "messages[2\t]{id}:\n  m1",
-        "messages[1\t]{id\tsubject}:\n  m1",
-        "messages[1\t]{id}:\n m1",
-    ] {
+    for text in
+        ["messages[2\t]{id}:\n  m1", "messages[1\t]{id\tsubject}:\n  m1", "messages[1\t]{id}:\n m1"]
+    {
         let (code, out, _) = run(&home, &["check", "-"], &[], text);
         assert_eq!(code, 1, "{text}");
         assert!(out.starts_with("-:"), "{out}");
@@ -420,74 +325,36 @@ fn a_file_is_converted_and_nothing_is_lost() {
         (
             &["--to", "toon"],
             "{\"a\": 12345678901234567890123}",
-            Err(
-                "1:7: TOON has no number such as 12345678901234567890123: its numbers are \
-                 doubles; put it in quotes",
-            ),
+            Err("1:7: TOON has no number such as 12345678901234567890123: its numbers are \
+                 doubles; put it in quotes"),
         ),
         (
             &["--to", "toon"],
             "{a: 1, b: {c: 1,\nc: 2}}",
             Err("2:1: TOON has one member of a name: there are two `c`"),
         ),
-        (
-            &["--to", "toon"],
-            "[1.0,-0,1e2,0.10]",
-            Ok("[4\t]: 1\t0\t100\t0.1"),
-        ),
+        (&["--to", "toon"], "[1.0,-0,1e2,0.10]", Ok("[4\t]: 1\t0\t100\t0.1")),
         (
             &["--to", "json"],
             "n: 1e400\nm: \"1e400\"",
             Err("1:4: 1e400 stands here with and without quotes"),
         ),
-        (
-            &["--to", "json"],
-            "n: 1e400\nm: x",
-            Ok(r#"{"n":1e400,"m":"x"}"#),
-        ),
+        (&["--to", "json"], "n: 1e400\nm: x", Ok(r#"{"n":1e400,"m":"x"}"#)),
         // What a text is in.
         (&["--to", "json"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#)),
-        (
-            &["--to", "json"],
-            "a: \"x, b: y\"",
-            Ok(r#"{"a":"x, b: y"}"#),
-        ),
-        (
-            &["--to", "json"],
-            "a: x, y\nb: z",
-            Ok(r#"{"a":"x, y","b":"z"}"#),
-        ),
+        (&["--to", "json"], "a: \"x, b: y\"", Ok(r#"{"a":"x, b: y"}"#)),
+        (&["--to", "json"], "a: x, y\nb: z", Ok(r#"{"a":"x, y","b":"z"}"#)),
         (
             &["--to", "json"],
             "a:x, b: y",
             Err("1:1: this is TOON and STC, and says something else in each: give --from"),
         ),
-        (
-            &["--to", "json", "--from", "stc"],
-            "a: x, b: y",
-            Ok(r#"{"a":"x","b":"y"}"#),
-        ),
-        (
-            &["--to", "json", "--from", "toon"],
-            "a: x, b: y",
-            Ok(r#"{"a":"x, b: y"}"#),
-        ),
-        (
-            &["--to", "json", "--from", "json"],
-            "{a: 1}",
-            Err("1:2: expected a key"),
-        ),
-        (
-            &["--to", "json"],
-            "{\"a\": 1,\n \"b\" 2}",
-            Err("2:6: expected `:` behind the key"),
-        ),
+        (&["--to", "json", "--from", "stc"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#)),
+        (&["--to", "json", "--from", "toon"], "a: x, b: y", Ok(r#"{"a":"x, b: y"}"#)),
+        (&["--to", "json", "--from", "json"], "{a: 1}", Err("1:2: expected a key")),
+        (&["--to", "json"], "{\"a\": 1,\n \"b\" 2}", Err("2:6: expected `:` behind the key")),
         (&["--to", "json"], "[1, 2", Err("1:6: expected `,` or `]`")),
-        (
-            &["--to", "stc"],
-            "\"x",
-            Err("1:1: the string has no closing quote"),
-        ),
+        (&["--to", "stc"], "\"x", Err("1:1: the string has no closing quote")),
         (&["--to", "stc"], " 7 ", Ok("7")),
         (&["--to", "json"], "a: 1\nb[2]: 1", Err("2:1: ")),
     ] {
@@ -531,10 +398,7 @@ fn help_and_completions_are_complete() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let (code, out, err) = run(&home, &["completions", shell], &[], "");
         assert_eq!((code, err.as_str()), (0, ""));
-        assert!(
-            out.contains("mail_search") || out.contains("sandbox"),
-            "{shell}"
-        );
+        assert!(out.contains("mail_search") || out.contains("sandbox"), "{shell}");
     }
 }
 
@@ -552,10 +416,7 @@ fn a_folder_of_calendars_is_loaded_and_bad_files_are_told() {
     let (code, out, err) = run(&home, &call, &[], "");
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("mira@example.com"), "{out}");
-    assert_eq!(
-        err,
-        "daysheet: skipped bad.ics: this is no calendar: it has no BEGIN:VCALENDAR\n"
-    );
+    assert_eq!(err, "daysheet: skipped bad.ics: this is no calendar: it has no BEGIN:VCALENDAR\n");
     let (code, _, err) = run(&home, &["serve", "--calendar", folder], &[], "");
     assert_eq!(code, 2);
     assert!(err.contains("--sandbox"), "{err}");
@@ -572,23 +433,13 @@ fn a_folder_of_mail_is_loaded_and_bad_files_are_told() {
         "hello",
     );
     std::fs::write(mail.path().join("empty.eml"), "").unwrap();
-    std::fs::write(
-        mail.path().join("rubbish.eml"),
-        [0_u8, 159, 146, 150, 255, 0, 1],
-    )
-    .unwrap();
+    std::fs::write(mail.path().join("rubbish.eml"), [0_u8, 159, 146, 150, 255, 0, 1]).unwrap();
     std::fs::write(mail.path().join("notes.txt"), "not mail at all").unwrap();
     let folder = mail.path().to_str().unwrap();
     let (code, out, err) = run(&home, &["demo", "--mail", folder], &[], "");
     assert_eq!(code, 0, "{err}");
-    assert!(
-        out.contains("Sandbox: 1 messages and 0 calendar entries "),
-        "{out}"
-    );
-    assert!(
-        err.contains("empty.eml") && err.contains("rubbish.eml"),
-        "{err}"
-    );
+    assert!(out.contains("Sandbox: 1 messages and 0 calendar entries "), "{out}");
+    assert!(err.contains("empty.eml") && err.contains("rubbish.eml"), "{err}");
 }
 
 #[test]
@@ -600,9 +451,7 @@ fn help_lists_every_variable_that_is_read() {
         .filter(|word| word.starts_with("DAYSHEET_"))
         .collect();
     let settings = daysheet::config::SETTINGS.iter().map(|(_, name)| *name);
-    let read: BTreeSet<&str> = settings
-        .chain(["DAYSHEET_HOME", "DAYSHEET_CONFIG"])
-        .collect();
+    let read: BTreeSet<&str> = settings.chain(["DAYSHEET_HOME", "DAYSHEET_CONFIG"]).collect();
     assert_eq!(listed, read);
 }
 

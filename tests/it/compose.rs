@@ -7,10 +7,7 @@ mod texts;
 use daysheet::provider::mail::{Importance, Outgoing, Person};
 
 pub fn person(name: &str, address: &str) -> Person {
-    Person {
-        name: (!name.is_empty()).then(|| name.to_owned()),
-        address: address.to_owned(),
-    }
+    Person { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
 }
 
 /// A letter with no more in it than has to be.

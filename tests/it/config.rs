@@ -16,8 +16,7 @@ fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
     let var = |name: &str| {
         let home = [("DAYSHEET_HOME", "/tmp/daysheet-test")];
         let mut all = vars.iter().chain(&home);
-        all.find(|(key, _)| *key == name)
-            .map(|(_, value)| (*value).to_owned())
+        all.find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
     };
     let file = file.map(|text| (Path::new("/etc/daysheet/config.toml"), text));
     Config::from(var, file, None)
@@ -27,22 +26,13 @@ fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
 fn nothing_needs_to_be_set() {
     let config = settings(&[], None).unwrap();
     assert_eq!(config.home, Path::new("/tmp/daysheet-test"));
-    assert_eq!(
-        config.endpoints.gmail.as_str(),
-        "https://gmail.googleapis.com/"
-    );
+    assert_eq!(config.endpoints.gmail.as_str(), "https://gmail.googleapis.com/");
     assert_eq!(
         config.endpoints.google_calendar.as_str(),
         "https://www.googleapis.com/calendar/v3/"
     );
-    assert_eq!(
-        config.endpoints.google_token.as_str(),
-        "https://oauth2.googleapis.com/token"
-    );
-    assert_eq!(
-        config.endpoints.graph.as_str(),
-        "https://graph.microsoft.com/v1.0/"
-    );
+    assert_eq!(config.endpoints.google_token.as_str(), "https://oauth2.googleapis.com/token");
+    assert_eq!(config.endpoints.graph.as_str(), "https://graph.microsoft.com/v1.0/");
     assert_eq!(config.key_store, KeyStore::Keychain);
     assert_eq!(config.format, Format::Toon(Delimiter::Tab));
     assert_eq!(config.zone, TimeZone::UTC);
@@ -90,11 +80,8 @@ fn the_environment_wins_over_the_file() {
 #[test]
 fn every_mistake_is_named_and_no_value_is_shown() {
     // Variables, file, what the error must say.
-    type Case = (
-        &'static [(&'static str, &'static str)],
-        Option<&'static str>,
-        &'static [&'static str],
-    );
+    type Case =
+        (&'static [(&'static str, &'static str)], Option<&'static str>, &'static [&'static str]);
     let cases: &[Case] = &[
         (
             &[("DAYSHEET_GMAIL_URL", "http://gmail.example/")],
@@ -102,10 +89,7 @@ fn every_mistake_is_named_and_no_value_is_shown() {
             &["DAYSHEET_GMAIL_URL", "plain http", "use https"],
         ),
         (
-            &[(
-                "DAYSHEET_GOOGLE_TOKEN_URL",
-                "http://127.0.0.1.example/token",
-            )],
+            &[("DAYSHEET_GOOGLE_TOKEN_URL", "http://127.0.0.1.example/token")],
             None,
             &["DAYSHEET_GOOGLE_TOKEN_URL", "plain http"],
         ),
@@ -137,30 +121,15 @@ fn every_mistake_is_named_and_no_value_is_shown() {
         (
             &[],
             Some("[endpoints]\ngmail = \"http://gmail.example/\""),
-            &[
-                "`endpoints.gmail` in /etc/daysheet/config.toml",
-                "plain http",
-            ],
+            &["`endpoints.gmail` in /etc/daysheet/config.toml", "plain http"],
         ),
         (
             &[],
             Some("[google]\nclientid = \"hunter2\""),
-            &[
-                "`google.clientid`",
-                "not a known setting",
-                "google.client_id",
-            ],
+            &["`google.clientid`", "not a known setting", "google.client_id"],
         ),
-        (
-            &[],
-            Some("[gogle]\nx = 1"),
-            &["`gogle`", "not a known setting"],
-        ),
-        (
-            &[],
-            Some("homme = \"/x\""),
-            &["`homme`", "not a known setting"],
-        ),
+        (&[], Some("[gogle]\nx = 1"), &["`gogle`", "not a known setting"]),
+        (&[], Some("homme = \"/x\""), &["`homme`", "not a known setting"]),
         (
             &[],
             Some("[google]\nclient_secret = 123"),
@@ -171,11 +140,7 @@ fn every_mistake_is_named_and_no_value_is_shown() {
             Some("format = \"json\"\n\n[google]\nclient_secret = hunter2\n"),
             &["line 4 of /etc/daysheet/config.toml", "not TOML"],
         ),
-        (
-            &[("DAYSHEET_FORMAT", "xml")],
-            None,
-            &["DAYSHEET_FORMAT `xml`", "toon, json"],
-        ),
+        (&[("DAYSHEET_FORMAT", "xml")], None, &["DAYSHEET_FORMAT `xml`", "toon, json"]),
         (
             &[("DAYSHEET_KEY_STORE", "vault")],
             None,
@@ -194,11 +159,7 @@ fn every_mistake_is_named_and_no_value_is_shown() {
         (
             &[],
             Some("[google]\ncredentials = \"nowhere.json\""),
-            &[
-                "`google.credentials`",
-                "/etc/daysheet/nowhere.json",
-                "cannot be read",
-            ],
+            &["`google.credentials`", "/etc/daysheet/nowhere.json", "cannot be read"],
         ),
     ];
     for (vars, file, expected) in cases {
@@ -234,9 +195,7 @@ fn credentials_are_read_as_they_were_downloaded() {
     let read = |json: &str, vars: &[(&str, &str)]| {
         std::fs::write(folder.path().join("client.json"), json).unwrap();
         let var = |name: &str| {
-            vars.iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| (*value).to_owned())
+            vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
         Config::from(var, Some((&path, text)), None)
     };
@@ -254,10 +213,7 @@ fn credentials_are_read_as_they_were_downloaded() {
     assert!(google.secret.is_none());
 
     let error = read(r#"{"type":"service_account","private_key":"shh"}"#, &[]).unwrap_err();
-    assert!(
-        error.to_string().contains("holds no OAuth client"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("holds no OAuth client"), "{error}");
     assert!(!error.to_string().contains("shh"));
 }
 

@@ -73,10 +73,7 @@ const TEXTS: &[(&str, [usize; 2])] = &[
     ("\u{301}", [1, 1]),
     ("\u{301}\u{302}\u{303} e\u{301}\u{302}A\u{303}B", [9, 13]),
     ("Ｆｕｌｌｗｉｄｔｈ", [16, 18]),
-    (
-        "👨\u{200d}👩\u{200d}👧\u{200d}👦 👍🏽 🇩🇪🇫🇷 ❤\u{fe0f} 1\u{fe0f}\u{20e3}",
-        [26, 43],
-    ),
+    ("👨\u{200d}👩\u{200d}👧\u{200d}👦 👍🏽 🇩🇪🇫🇷 ❤\u{fe0f} 1\u{fe0f}\u{20e3}", [26, 43]),
     ("日本語のテキスト、中文文本。한국어 텍스트", [15, 21]),
     ("中A文B字's漢", [7, 8]),
     ("ǅungla ǈ ʰa İstanbul ııK Å ʕA", [21, 22]),
@@ -88,26 +85,17 @@ const TEXTS: &[(&str, [usize; 2])] = &[
     ("STRASSE Straße straße's", [6, 9]),
     ("McDonald'S O'Neill rock'n'roll", [10, 9]),
     ("SGVsbG8sIFdvcmxkISBUaGlzIGlzIGJhc2U2NA==", [26, 26]),
-    (
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-        [8, 8],
-    ),
+    ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", [8, 8]),
     ("zqxjkvbpzqxjkvbp", [10, 10]),
     ("\0\0\u{1}\u{7f}\u{80}\u{9f}", [6, 6]),
     ("\u{feff}\u{200b}\u{ad}\u{e000}\u{10ffff}\u{378}", [11, 12]),
     ("<|endoftext|><|fim_prefix|>", [12, 13]),
-    (
-        "id\tstart\tsubject\ng1\t2026-03-02 09:30\t\"Lamps, 12 of them\"\ng2\t\t\n",
-        [30, 30],
-    ),
+    ("id\tstart\tsubject\ng1\t2026-03-02 09:30\t\"Lamps, 12 of them\"\ng2\t\t\n", [30, 30]),
     (
         "messages[2]{id,date,from,subject}:\n  g1,2026-03-02 09:30,Mira Lindqvist <mira@example.com>,\"Re: lamps, again\"\n  g2,2026-03-01 18:05,null,Rechnung Nr. 4711\n",
         [68, 69],
     ),
-    (
-        "<td style=\"padding:0 12px;color:#1a1a1a\">&nbsp;</td>\n",
-        [22, 22],
-    ),
+    ("<td style=\"padding:0 12px;color:#1a1a1a\">&nbsp;</td>\n", [22, 22]),
     ("{\"a\":[1,2.5,null,true],\"b\":{\"c\":\"d\\n\"}}", [18, 18]),
 ];
 
@@ -272,9 +260,7 @@ const NEWER: &[(u32, u32)] = &[
 ];
 
 fn is_newer(c: char) -> bool {
-    NEWER
-        .iter()
-        .any(|(first, last)| (*first..=*last).contains(&u32::from(c)))
+    NEWER.iter().any(|(first, last)| (*first..=*last).contains(&u32::from(c)))
 }
 
 /// Texts that tell what a character is taken for: a letter keeps `'s` with it,
@@ -292,9 +278,7 @@ fn probes(c: char) -> [String; 4] {
 fn newer_characters_are_where_counts_differ() {
     for (first, last) in NEWER {
         for c in [*first, *last].map(|c| char::from_u32(c).unwrap()) {
-            let differs = probes(c)
-                .iter()
-                .any(|text| counted(text)[0] != expected(text)[0]);
+            let differs = probes(c).iter().any(|text| counted(text)[0] != expected(text)[0]);
             assert!(differs, "U+{:04X} is no longer newer", u32::from(c));
         }
     }
@@ -398,11 +382,7 @@ fn work_grows_with_the_length() {
             let text = unit.repeat(length / unit.len());
             for tokenizer in Tokenizer::ALL {
                 let work = tokenizer.work(&text);
-                assert!(
-                    work.steps <= 10 * text.len(),
-                    "{unit:?} {length}: {} steps",
-                    work.steps
-                );
+                assert!(work.steps <= 10 * text.len(), "{unit:?} {length}: {} steps", work.steps);
                 assert!(work.tokens <= text.len());
             }
         }
@@ -441,10 +421,7 @@ fn a_file_is_made_as_its_layout_says() {
     let file = small();
     assert_eq!(file[..8], *vocabulary::MAGIC);
     assert_eq!(file[8..20], [6, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0]);
-    assert_eq!(
-        file[20 + 9 * 4..],
-        *b"\x01\0\0\x02\0\0\x03\0\0\x05\0\0\x07\0\0\x0a\0\0abcbcababc"
-    );
+    assert_eq!(file[20 + 9 * 4..], *b"\x01\0\0\x02\0\0\x03\0\0\x05\0\0\x07\0\0\x0a\0\0abcbcababc");
     let vocabulary = Vocabulary::of(&file);
     let mut merger = Merger::new(&vocabulary);
     // `bc` has the lower rank, so `ab` never comes to be.

@@ -166,9 +166,7 @@ impl Desk {
         let (master, at) = id.split_once('@').ok_or_else(gone)?;
         let master = self.get(master).ok_or_else(gone)?;
         let found = self.occurrences(&master, Timestamp::MIN, Timestamp::MAX);
-        let one = found
-            .into_iter()
-            .find(|one| one.id.ends_with(&format!("@{at}")));
+        let one = found.into_iter().find(|one| one.id.ends_with(&format!("@{at}")));
         one.ok_or_else(gone)
     }
 
@@ -314,10 +312,7 @@ pub fn guest(address: &str, answer: char) -> Guest {
 }
 
 pub fn repeat(rule: &str) -> Repeat {
-    Repeat {
-        rule: rule.to_owned(),
-        ..Repeat::default()
-    }
+    Repeat { rule: rule.to_owned(), ..Repeat::default() }
 }
 
 fn instant(when: When) -> Timestamp {
@@ -392,17 +387,9 @@ fn said(change: &Change) -> String {
             };
             let (optional, room) = (guest.optional, guest.room);
             let marks = [(optional, "?"), (room, "#"), (guest.me, "!")];
-            let marks: String = marks
-                .iter()
-                .filter(|(on, _)| *on)
-                .map(|(_, c)| *c)
-                .collect();
+            let marks: String = marks.iter().filter(|(on, _)| *on).map(|(_, c)| *c).collect();
             let name = guest.name.as_ref().map(|name| format!("{name} "));
-            format!(
-                "{}{}{answer}{marks}",
-                name.unwrap_or_default(),
-                guest.address
-            )
+            format!("{}{}{answer}{marks}", name.unwrap_or_default(), guest.address)
         };
         let list: Vec<String> = list.iter().map(one).collect();
         parts.push(format!("guests=[{}]", list.join(" ")));
@@ -424,12 +411,7 @@ fn said(change: &Change) -> String {
     parts.extend(change.show.map(|show| format!("show={show:?}")));
     parts.extend(change.visibility.map(|who| format!("visibility={who:?}")));
     parts.extend(change.reminder.map(|at| format!("reminder={at:?}")));
-    parts.extend(
-        change
-            .organizer
-            .as_ref()
-            .map(|who| format!("organizer={}", who.address)),
-    );
+    parts.extend(change.organizer.as_ref().map(|who| format!("organizer={}", who.address)));
     parts.join(" ")
 }
 
@@ -525,11 +507,7 @@ impl Calendars for Desk {
     fn facts(&self, event: &Value) -> Option<Facts> {
         let id = match self.api {
             Api::Outlook => event["id"].as_str()?.to_owned(),
-            _ => format!(
-                "{}/{}",
-                event["calendarId"].as_str()?,
-                event["id"].as_str()?
-            ),
+            _ => format!("{}/{}", event["calendarId"].as_str()?, event["id"].as_str()?),
         };
         let version = event.get("etag").or(event.get("@odata.etag"))?.as_str()?;
         let key = format!("{id}#{version}");
@@ -572,9 +550,7 @@ impl Calendars for Desk {
     async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
         let (before, after) = self.fate();
         let held = self.facts(current).unwrap();
-        let message = message
-            .map(|text| format!(" \"{text}\""))
-            .unwrap_or_default();
+        let message = message.map(|text| format!(" \"{text}\"")).unwrap_or_default();
         self.note(format!("delete {} {notify:?}{message}", held.id));
         before?;
         if self.find(&held.id)?.version != held.version {
@@ -582,10 +558,7 @@ impl Calendars for Desk {
         }
         match held.series {
             Some(_) => {
-                self.set(Facts {
-                    cancelled: true,
-                    ..held
-                });
+                self.set(Facts { cancelled: true, ..held });
             }
             None => {
                 let mut events = self.events.lock().unwrap();
@@ -625,9 +598,7 @@ impl Calendars for Desk {
     async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
         let (before, after) = self.fate();
         let held = self.facts(current).unwrap();
-        let comment = comment
-            .map(|text| format!(" \"{text}\""))
-            .unwrap_or_default();
+        let comment = comment.map(|text| format!(" \"{text}\"")).unwrap_or_default();
         self.note(format!("forward {} {}{comment}", held.id, to.join(",")));
         before?;
         after
@@ -665,14 +636,8 @@ impl Calendars for Desk {
 #[async_trait]
 impl Compose for Desk {
     async fn original(&self, id: &str) -> Result<Original> {
-        let to = Person {
-            name: None,
-            address: id.to_owned(),
-        };
-        Ok(Original {
-            to: vec![to],
-            ..Original::default()
-        })
+        let to = Person { name: None, address: id.to_owned() };
+        Ok(Original { to: vec![to], ..Original::default() })
     }
 }
 
@@ -698,10 +663,7 @@ impl Mailbox for Desk {
         let letters = self.letters.lock().unwrap();
         let object =
             |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
-        Ok(Page {
-            items: letters.keys().map(object).collect(),
-            ..Page::default()
-        })
+        Ok(Page { items: letters.keys().map(object).collect(), ..Page::default() })
     }
 
     async fn threads(&self, ask: &Ask) -> Result<Page> {
@@ -785,11 +747,7 @@ impl Office {
 
     /// And a second one, `bo@example.com`.
     pub async fn two() -> Self {
-        Self::of(vec![
-            Desk::new("ana", Api::Gmail),
-            Desk::new("bo", Api::Gmail),
-        ])
-        .await
+        Self::of(vec![Desk::new("ana", Api::Gmail), Desk::new("bo", Api::Gmail)]).await
     }
 
     /// One account at Microsoft, `ana@example.com`.

@@ -47,9 +47,7 @@ async fn a_simple_answer_is_short_to_tell() {
     let post = Post::new(&[]).await;
     post.put(jonas());
     let handle = post.message("m1").await;
-    let blocks = post
-        .ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."}))
-        .await;
+    let blocks = post.ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."})).await;
     assert_eq!(
         blocks,
         [
@@ -64,10 +62,8 @@ async fn a_simple_answer_is_short_to_tell() {
     );
     // Newsletters aside, there is no such note.
     let note = "remote pictures left out: 1 (setting `remote_pictures`)\n";
-    let tokens: usize = blocks
-        .iter()
-        .map(|block| daysheet::budget::count::tokens(&block.replace(note, "")))
-        .sum();
+    let tokens: usize =
+        blocks.iter().map(|block| daysheet::budget::count::tokens(&block.replace(note, ""))).sum();
     assert!(tokens <= 60, "{tokens}");
     let held = post.held("draft1");
     assert_eq!(
@@ -93,9 +89,8 @@ async fn everybody_is_answered_but_oneself() {
     let post = Post::new(&[]).await;
     post.put(jonas());
     let handle = post.message("m1").await;
-    let blocks = post
-        .ok(json!({"mode": "reply_all", "id": handle, "body": "ok", "quote": "none"}))
-        .await;
+    let blocks =
+        post.ok(json!({"mode": "reply_all", "id": handle, "body": "ok", "quote": "none"})).await;
     assert_eq!(
         blocks[0],
         "draft: d1\n\
@@ -131,9 +126,7 @@ async fn what_is_sent_on_takes_its_files_along() {
          Do you have lamps?\n\n> Somebody asked\nJonas"
     );
     assert_eq!(post.bytes("draft1", "offer.pdf"), b"%PDF!");
-    let blocks = post
-        .ok(json!({"mode": "forward", "id": handle, "quote": "none"}))
-        .await;
+    let blocks = post.ok(json!({"mode": "forward", "id": handle, "quote": "none"})).await;
     assert_eq!(
         blocks,
         [
@@ -171,15 +164,12 @@ async fn only_what_is_given_changes() {
         (&before.text, &before.html, &before.to, &before.message_id)
     );
 
-    post.ok(json!({"mode": "edit", "id": "d1", "body": "No", "detach": "a.txt"}))
-        .await;
+    post.ok(json!({"mode": "edit", "id": "d1", "body": "No", "detach": "a.txt"})).await;
     let after = post.held("draft1");
     assert_eq!(after.text, before.text.replacen("Yes", "No", 1));
     assert_eq!(after.html, before.html.replacen("Yes", "No", 1));
     assert_eq!(after.files, []);
-    let error = post
-        .error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"}))
-        .await;
+    let error = post.error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"})).await;
     assert_eq!(
         error,
         "nothing is to be changed: give what changes: to, cc, bcc, subject, body, attach, detach or from"
@@ -265,22 +255,8 @@ async fn a_signature_stays() {
             no_note(),
         ),
         // None that is marked: that of the address, or a note.
-        (
-            "mira@example.com",
-            "Old",
-            "<p>Old</p>",
-            json!({}),
-            OWN,
-            no_note(),
-        ),
-        (
-            LAMPS,
-            "Old\nMira",
-            "<p>Old<br>Mira</p>",
-            json!({}),
-            "",
-            REPLACED.to_owned(),
-        ),
+        ("mira@example.com", "Old", "<p>Old</p>", json!({}), OWN, no_note()),
+        (LAMPS, "Old\nMira", "<p>Old<br>Mira</p>", json!({}), "", REPLACED.to_owned()),
         (LAMPS, "", "", json!({}), "", no_note()),
         // A stranger's.
         (
@@ -311,9 +287,7 @@ async fn a_signature_stays() {
         ),
     ] {
         let post = Post::new(&[]).await;
-        let handle = post
-            .made_elsewhere(post::person("", address), text, html)
-            .await;
+        let handle = post.made_elsewhere(post::person("", address), text, html).await;
         let mut arguments = json!({"mode": "edit", "id": handle, "body": "New"});
         let members = arguments.as_object_mut().unwrap();
         members.extend(more.as_object().unwrap().clone());
@@ -321,10 +295,8 @@ async fn a_signature_stays() {
         let after = post.held("draft1");
         let expected = format!("New\n\n{expected}");
         assert_eq!(after.text, expected.trim_end(), "{html}");
-        let notes: Vec<&str> = blocks[1]
-            .lines()
-            .filter(|line| !line.starts_with("nothing was sent"))
-            .collect();
+        let notes: Vec<&str> =
+            blocks[1].lines().filter(|line| !line.starts_with("nothing was sent")).collect();
         assert_eq!(notes.join("\n"), note, "{html}");
         assert!(!after.html.contains("Eve"), "{html}");
         // Once more, it is ours, and stays.
@@ -355,24 +327,14 @@ async fn a_draft_is_discarded() {
         .iter()
         .map(|line| format!("{} {} {}", line["op"], line["ids"], line["outcome"]).replace('"', ""))
         .collect();
-    assert_eq!(
-        lines,
-        [
-            "new [] begun",
-            "new [] done",
-            "discard [d1] begun",
-            "discard [d1] done"
-        ]
-    );
+    assert_eq!(lines, ["new [] begun", "new [] done", "discard [d1] begun", "discard [d1] done"]);
 }
 
 #[tokio::test]
 async fn what_the_service_holds_is_told() {
     let post = Post::new(&[]).await;
     post.set(|mailbox| mailbox.bends = true);
-    let blocks = post
-        .ok(json!({"to": "priya@example.com", "subject": "x"}))
-        .await;
+    let blocks = post.ok(json!({"to": "priya@example.com", "subject": "x"})).await;
     assert_eq!(
         blocks,
         [
@@ -388,9 +350,7 @@ async fn a_line_that_breaks_leaves_it_open() {
     use daysheet::error::{Error, Kind};
     let post = Post::new(&[]).await;
     post.set(|mailbox| mailbox.fails = Some(Error::new(Kind::Network, "the line broke")));
-    let blocks = post
-        .ok(json!({"to": "priya@example.com", "subject": "Lamps"}))
-        .await;
+    let blocks = post.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
     assert_eq!(
         blocks,
         [
@@ -398,15 +358,8 @@ async fn a_line_that_breaks_leaves_it_open() {
         ]
     );
     post.set(|mailbox| mailbox.fails = Some(Error::new(Kind::Provider(500), "it is broken")));
-    assert_eq!(
-        post.error(json!({"subject": "Lamps"})).await,
-        "it is broken"
-    );
-    let outcomes: Vec<_> = post
-        .audit()
-        .iter()
-        .map(|line| line["outcome"].clone())
-        .collect();
+    assert_eq!(post.error(json!({"subject": "Lamps"})).await, "it is broken");
+    let outcomes: Vec<_> = post.audit().iter().map(|line| line["outcome"].clone()).collect();
     assert_eq!(outcomes, ["begun", "unknown", "begun", "failed"]);
 }
 
@@ -418,9 +371,7 @@ async fn the_address_that_was_written_to_answers() {
     letter.cc.clear();
     post.put(letter);
     let handle = post.message("m1").await;
-    let blocks = post
-        .ok(json!({"mode": "reply", "id": handle, "body": "x"}))
-        .await;
+    let blocks = post.ok(json!({"mode": "reply", "id": handle, "body": "x"})).await;
     assert!(
         blocks[0].contains("from: Mira at Lamps <mira@lindqvist-lamps.example>"),
         "{}",
@@ -428,18 +379,9 @@ async fn the_address_that_was_written_to_answers() {
     );
     let held = post.held("draft1");
     assert!(held.message_id.ends_with("@lindqvist-lamps.example"));
-    assert_eq!(
-        held.reply_to,
-        [post::person("", "office@lindqvist-lamps.example")]
-    );
-    let blocks = post
-        .ok(json!({"mode": "reply", "id": handle, "from": "mira@example.com"}))
-        .await;
-    assert!(
-        blocks[0].contains("from: Mira Lindqvist <mira@example.com>"),
-        "{}",
-        blocks[0]
-    );
+    assert_eq!(held.reply_to, [post::person("", "office@lindqvist-lamps.example")]);
+    let blocks = post.ok(json!({"mode": "reply", "id": handle, "from": "mira@example.com"})).await;
+    assert!(blocks[0].contains("from: Mira Lindqvist <mira@example.com>"), "{}", blocks[0]);
 }
 
 #[tokio::test]
@@ -465,18 +407,11 @@ async fn files_of_every_kind_go_along() {
     let kinds: Vec<&str> = held.files.iter().map(|file| file.media.as_str()).collect();
     assert_eq!(
         kinds,
-        [
-            "application/pdf",
-            "image/png",
-            "application/pdf",
-            "message/rfc822",
-            "text/calendar"
-        ]
+        ["application/pdf", "image/png", "application/pdf", "message/rfc822", "text/calendar"]
     );
     let cid = held.files[1].cid.clone().unwrap();
     assert!(
-        held.html
-            .starts_with(&format!("<p><img src=\"cid:{cid}\" alt=\"logo\"></p>")),
+        held.html.starts_with(&format!("<p><img src=\"cid:{cid}\" alt=\"logo\"></p>")),
         "{}",
         held.html
     );
@@ -505,11 +440,7 @@ async fn what_is_written_loads_nothing_from_elsewhere() {
         let new = json!({"to": "bo@example.com", "body": body, "body_format": format});
         let blocks = post.ok(new.clone()).await;
         assert!(blocks.last().unwrap().contains(&note), "{blocks:?}");
-        assert!(
-            post.held("draft1").html.starts_with(written),
-            "{}",
-            post.held("draft1").html
-        );
+        assert!(post.held("draft1").html.starts_with(written), "{}", post.held("draft1").html);
         // So it is when a draft is changed, and not where the settings allow it.
         let edit = json!({"mode": "edit", "id": "d1", "body": format!("{body} again"),
                           "body_format": format});
@@ -519,10 +450,6 @@ async fn what_is_written_loads_nothing_from_elsewhere() {
         let post = Post::new(&[("DAYSHEET_REMOTE_PICTURES", "allow")]).await;
         let blocks = post.ok(new).await;
         assert!(!blocks.last().unwrap().contains("pictures"), "{blocks:?}");
-        assert!(
-            post.held("draft1")
-                .html
-                .contains("https://evil.example/?q=SECRET")
-        );
+        assert!(post.held("draft1").html.contains("https://evil.example/?q=SECRET"));
     }
 }

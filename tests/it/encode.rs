@@ -136,11 +136,8 @@ fn document() -> impl Strategy<Value = Document> {
 
 #[test]
 fn every_document_decodes_strictly_to_the_values_of_its_json() {
-    let mut runner = TestRunner::new(Config {
-        cases: CASES,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner =
+        TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
     let delimiters =
         proptest::sample::select(vec![Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe]);
     runner
@@ -175,17 +172,10 @@ fn a_document_looks_like_this() {
             Cell::Count(1024),
             Cell::Flag(false),
         ],
-        Extra {
-            provider_id: Some("18c2".to_owned()),
-            ..Extra::default()
-        },
+        Extra { provider_id: Some("18c2".to_owned()), ..Extra::default() },
     );
     rows.push(
-        vec![
-            Cell::Handle('m', 2),
-            Cell::Null,
-            Cell::Text("plain".to_owned()),
-        ],
+        vec![Cell::Handle('m', 2), Cell::Null, Cell::Text("plain".to_owned())],
         Extra::default(),
     );
     let document = Document {

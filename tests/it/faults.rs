@@ -38,22 +38,10 @@ struct Break {
 }
 
 const BREAKS: [Break; 5] = [
-    Break {
-        faults: "reset=1,writes=1",
-        seen: false,
-        settled: Duration::ZERO,
-    },
-    Break {
-        faults: "504=1,writes=1",
-        seen: false,
-        settled: Duration::ZERO,
-    },
+    Break { faults: "reset=1,writes=1", seen: false, settled: Duration::ZERO },
+    Break { faults: "504=1,writes=1", seen: false, settled: Duration::ZERO },
     // As late as 400 ms and 3 s are to eight seconds of looking.
-    Break {
-        faults: "late=1,writes=1,after=12ms",
-        seen: true,
-        settled: Duration::from_millis(20),
-    },
+    Break { faults: "late=1,writes=1,after=12ms", seen: true, settled: Duration::from_millis(20) },
     Break {
         faults: "overdue=1,writes=1,after=90ms",
         seen: true,
@@ -78,11 +66,8 @@ async fn every_write_at_microsoft_is_reported_as_it_is() {
 }
 
 async fn check(provider: &'static str) {
-    let names: Vec<&'static str> = WRITES
-        .iter()
-        .filter(|(_, at)| at.contains(&provider))
-        .map(|(name, _)| *name)
-        .collect();
+    let names: Vec<&'static str> =
+        WRITES.iter().filter(|(_, at)| at.contains(&provider)).map(|(name, _)| *name).collect();
     let lanes = (0..LANES).map(|lane| {
         let names: Vec<&str> = names.iter().copied().skip(lane).step_by(LANES).collect();
         broken(provider, names)
@@ -94,10 +79,7 @@ async fn check(provider: &'static str) {
     let count = |of: fn(&Lane) -> usize| lanes.iter().map(of).sum::<usize>();
     let (there, missed) = (count(|lane| lane.there), count(|lane| lane.missed.len()));
     let names: Vec<&String> = lanes.iter().flat_map(|lane| &lane.missed).collect();
-    assert!(
-        missed * 5 <= there,
-        "{missed} of {there} were not seen: {names:#?}"
-    );
+    assert!(missed * 5 <= there, "{missed} of {there} were not seen: {names:#?}");
 }
 
 /// What some writes have shown.
@@ -117,9 +99,7 @@ async fn open(provider: &str, home: &Path) -> (App, Sandbox) {
         "google" => Who::These(&[("google", ME), ("google", WORK)]),
         _ => Who::These(&[("microsoft", ME), ("microsoft", WORK)]),
     };
-    App::sandboxed(config, None, None, Faults::default(), who)
-        .await
-        .unwrap()
+    App::sandboxed(config, None, None, Faults::default(), who).await.unwrap()
 }
 
 async fn room<'a>(
@@ -167,9 +147,7 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
         }
         // Each of its requests in turn, and all of them.
         let turns = (1..=writes.min(3)).chain((writes > 1).then_some(0));
-        for (broken, nth) in BREAKS
-            .iter()
-            .flat_map(|one| turns.clone().map(move |nth| (one, nth)))
+        for (broken, nth) in BREAKS.iter().flat_map(|one| turns.clone().map(move |nth| (one, nth)))
         {
             number += 1;
             let case = room.prepare(name, number).await;
@@ -192,10 +170,7 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
             };
             let after = again(&mut room, &case, said, done).await;
             lane.wrong.extend(complaint.or(after).map(|why| {
-                format!(
-                    "{provider} {name} {} #{nth}: {why}: {:?}",
-                    broken.faults, answer.blocks
-                )
+                format!("{provider} {name} {} #{nth}: {why}: {:?}", broken.faults, answer.blocks)
             }));
         }
     }
@@ -340,18 +315,10 @@ fn a_process_that_has_ended_is_known_by_its_lock() {
     assert_eq!(whats(&one), ["dropped"]);
     // It ends as a killed one does: nothing is noted any more.
     std::mem::forget(under_way);
-    let files = || {
-        std::fs::read_dir(home.path().join("writing"))
-            .unwrap()
-            .count()
-    };
+    let files = || std::fs::read_dir(home.path().join("writing")).unwrap().count();
     assert_eq!(files(), 1);
-    let left = std::fs::read_dir(home.path().join("writing"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let left =
+        std::fs::read_dir(home.path().join("writing")).unwrap().next().unwrap().unwrap().path();
     // The lock goes with the process; here a copy stands for its file.
     std::fs::copy(&left, left.with_file_name("killed.jsonl")).unwrap();
     assert_eq!(whats(&other), ["under way"]);

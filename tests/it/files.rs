@@ -12,14 +12,8 @@ fn place() -> (TempDir, Folders) {
     for folder in ["home", "one/sub", "two", "secret"] {
         std::fs::create_dir_all(place.path().join(folder)).unwrap();
     }
-    for file in [
-        "home/key",
-        "one/a.txt",
-        "one/sub/b.txt",
-        "one/.hidden",
-        "two/c.txt",
-        "secret/id",
-    ] {
+    for file in ["home/key", "one/a.txt", "one/sub/b.txt", "one/.hidden", "two/c.txt", "secret/id"]
+    {
         std::fs::write(place.path().join(file), file).unwrap();
     }
     let allowed = [place.path().join("one"), place.path().join("two")];
@@ -58,11 +52,7 @@ fn nothing_else_is() {
     let secret = root.join("secret/id");
     for (said, kind, why) in [
         ("../secret/id", Kind::Argument, "in no allowed folder"),
-        (
-            secret.to_str().unwrap(),
-            Kind::Argument,
-            "in no allowed folder",
-        ),
+        (secret.to_str().unwrap(), Kind::Argument, "in no allowed folder"),
         ("link/id", Kind::Argument, "in no allowed folder"),
         ("id", Kind::Argument, "in no allowed folder"),
         ("../home/key", Kind::Argument, "in no allowed folder"),
@@ -80,11 +70,7 @@ fn nothing_else_is() {
         ("gone", Kind::Argument, "in no allowed folder"),
         ("gone/none", Kind::Argument, "in no allowed folder"),
         ("../home/none", Kind::Argument, "in no allowed folder"),
-        (
-            "sub/none/../../../secret/id",
-            Kind::NotFound,
-            "is not there",
-        ),
+        ("sub/none/../../../secret/id", Kind::NotFound, "is not there"),
     ] {
         let error = folders.read(said, 100).unwrap_err();
         assert_eq!(error.kind(), kind, "{said}: {error}");
@@ -92,27 +78,16 @@ fn nothing_else_is() {
     }
     assert_eq!(folders.read("inside", 100).unwrap().bytes, b"one/sub/b.txt");
     let error = folders.read("a.txt", 8).unwrap_err();
-    assert!(
-        error.message().ends_with("is larger than 8 bytes"),
-        "{error}"
-    );
+    assert!(error.message().ends_with("is larger than 8 bytes"), "{error}");
     // A folder that holds the state folder does not open it.
     let wide = Folders::new(&[root.to_path_buf()], &root.join("home"));
     assert_eq!(wide.read("secret/id", 100).unwrap().bytes, b"secret/id");
-    assert!(
-        wide.read("home/key", 100)
-            .unwrap_err()
-            .message()
-            .contains("in no allowed folder")
-    );
+    assert!(wide.read("home/key", 100).unwrap_err().message().contains("in no allowed folder"));
 }
 
 #[cfg(unix)]
 fn rustix_fifo(path: &std::path::Path) {
-    let made = std::process::Command::new("mkfifo")
-        .arg(path)
-        .status()
-        .unwrap();
+    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
     assert!(made.success());
 }
 
@@ -125,10 +100,7 @@ fn files_are_saved_whole_for_their_owner_and_never_over_others() {
     let folder = folders.folder(None).unwrap();
     let path = folder.save("new.pdf", b"1", false).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"1");
-    assert_eq!(
-        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-        0o600
-    );
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let error = folder.save("new.pdf", b"2", false).unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict);
     assert!(
@@ -143,41 +115,22 @@ fn files_are_saved_whole_for_their_owner_and_never_over_others() {
     // A link in the place of the file is neither followed nor replaced.
     symlink(root.join("secret/id"), root.join("one/trap")).unwrap();
     for overwrite in [false, true] {
-        assert_eq!(
-            folder.save("trap", b"3", overwrite).unwrap_err().kind(),
-            Kind::Conflict
-        );
+        assert_eq!(folder.save("trap", b"3", overwrite).unwrap_err().kind(), Kind::Conflict);
     }
     assert_eq!(std::fs::read(root.join("secret/id")).unwrap(), b"secret/id");
-    assert_eq!(
-        folder.save("sub", b"3", true).unwrap_err().kind(),
-        Kind::Conflict
-    );
+    assert_eq!(folder.save("sub", b"3", true).unwrap_err().kind(), Kind::Conflict);
     let names: Vec<String> = std::fs::read_dir(root.join("one"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    assert!(
-        !names.iter().any(|name| name.ends_with(".part")),
-        "{names:?}"
-    );
+    assert!(!names.iter().any(|name| name.ends_with(".part")), "{names:?}");
 
     assert!(
-        folders
-            .folder(Some("sub"))
-            .unwrap()
-            .save("x", b"4", false)
-            .unwrap()
-            .ends_with("one/sub/x")
+        folders.folder(Some("sub")).unwrap().save("x", b"4", false).unwrap().ends_with("one/sub/x")
     );
     let two = root.join("two");
     assert!(
-        folders
-            .folder(two.to_str())
-            .unwrap()
-            .save("x", b"4", false)
-            .unwrap()
-            .ends_with("two/x")
+        folders.folder(two.to_str()).unwrap().save("x", b"4", false).unwrap().ends_with("two/x")
     );
     symlink(root.join("secret"), root.join("one/out")).unwrap();
     for said in ["..", "../secret", "out", "/tmp", "missing"] {

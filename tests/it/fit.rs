@@ -115,10 +115,7 @@ fn columns_go_before_rows_do() {
     let less = fitted(&draft, &asked(whole - 20, 1)).unwrap();
     let shortened = less.shortened.unwrap();
     assert_eq!((shortened.shown, shortened.of), (12, 12));
-    assert!(
-        shortened.lowered > 0 && shortened.lowered < 12,
-        "{shortened:?}"
-    );
+    assert!(shortened.lowered > 0 && shortened.lowered < 12, "{shortened:?}");
     // The fullest rows are the first ones, and their table keeps the name.
     let names: Vec<&str> = less.blocks[0]
         .lines()
@@ -133,10 +130,7 @@ fn columns_go_before_rows_do() {
 
 #[test]
 fn an_impossible_budget_is_an_error_that_says_what_would_do() {
-    for (draft, budget) in [
-        (messages(3, Level::Core), 100),
-        (messages(60, Level::More), 110),
-    ] {
+    for (draft, budget) in [(messages(3, Level::Core), 100), (messages(60, Level::More), 110)] {
         let error = fitted(&draft, &asked(budget, 1)).unwrap_err();
         assert_eq!(error.kind(), Kind::BudgetTooSmall);
         let text = error.to_string();
@@ -154,10 +148,7 @@ fn an_impossible_budget_is_an_error_that_says_what_would_do() {
 #[test]
 fn without_chunks_the_whole_has_the_rest() {
     let draft = messages(60, Level::Core);
-    let asked = Asked {
-        chunks: false,
-        ..asked(400, 1)
-    };
+    let asked = Asked { chunks: false, ..asked(400, 1) };
     let fitted = fitted(&draft, &asked).unwrap();
     let shown = fitted.shortened.unwrap().shown;
     assert_eq!(fitted.chunk, (1, 1));
@@ -183,9 +174,8 @@ fn a_chunk_that_there_is_not() {
 /// A message with a body of so many lines.
 fn letter(lines: usize, tail: bool) -> Draft {
     let mut draft = messages(1, Level::Core);
-    let text: String = (1..=lines)
-        .map(|line| format!("This is line {line} of the letter.\n"))
-        .collect();
+    let text: String =
+        (1..=lines).map(|line| format!("This is line {line} of the letter.\n")).collect();
     let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
     bodies.push(
         vec![
@@ -205,11 +195,7 @@ fn letter(lines: usize, tail: bool) -> Draft {
         tail,
         ..LongText::default()
     });
-    draft.items = Some(vec![Item {
-        rows: vec![(0, 0), (1, 0)],
-        text: Some(0),
-        ..Item::default()
-    }]);
+    draft.items = Some(vec![Item { rows: vec![(0, 0), (1, 0)], text: Some(0), ..Item::default() }]);
     draft
 }
 
@@ -247,10 +233,7 @@ fn a_window_says_what_is_missing_and_where_it_is() {
         let (head, end) = (block[1], block[block.len() - 2]);
         assert_eq!(
             (head, end),
-            (
-                "This is line 1 of the letter.",
-                "This is line 9000 of the letter."
-            )
+            ("This is line 1 of the letter.", "This is line 9000 of the letter.")
         );
     }
 }
@@ -339,12 +322,7 @@ fn made() -> impl Strategy<Value = Made> {
             for (at, (word, tier, pinned, text)) in items.into_iter().enumerate() {
                 let number = at as u64 + 1;
                 message(&mut draft.document.tables[0], number, &word);
-                let mut item = Item {
-                    rows: vec![(0, at)],
-                    tier,
-                    pinned,
-                    ..Item::default()
-                };
+                let mut item = Item { rows: vec![(0, at)], tier, pinned, ..Item::default() };
                 item.hint.position = at;
                 if pinned || tier == Tier::Critical {
                     pins.insert(format!("m{number}"));
@@ -381,9 +359,7 @@ fn made() -> impl Strategy<Value = Made> {
                 rows.push(cells, Extra::default());
             }
             draft.document.tables.push(rows);
-            draft
-                .notes
-                .extend((0..notes).map(|at| said(format!("note {at}"))));
+            draft.notes.extend((0..notes).map(|at| said(format!("note {at}"))));
             if grouped {
                 draft.items = Some(told);
             } else {
@@ -394,12 +370,7 @@ fn made() -> impl Strategy<Value = Made> {
 }
 
 fn budget() -> impl Strategy<Value = usize> {
-    prop_oneof![
-        0..300usize,
-        100..3_000usize,
-        Just(100_000),
-        Just(usize::MAX)
-    ]
+    prop_oneof![0..300usize, 100..3_000usize, Just(100_000), Just(usize::MAX)]
 }
 
 proptest! {

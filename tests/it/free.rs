@@ -14,22 +14,14 @@ use crate::agenda::{Bench, Desk, Entry, Known, bench};
 use crate::support::column;
 
 fn hours(zone: &str, days: &[i8], from: u16, to: u16) -> Option<Hours> {
-    Some(Hours {
-        zone: zone.to_owned(),
-        days: days.to_vec(),
-        from,
-        to,
-    })
+    Some(Hours { zone: zone.to_owned(), days: days.to_vec(), from, to })
 }
 
 fn known(busy: &[(&str, &str, &str)], hours: Option<Hours>) -> Known {
     let owned = |(from, to, show): &(&str, &str, &str)| {
         ((*from).to_owned(), (*to).to_owned(), (*show).to_owned())
     };
-    Known {
-        busy: busy.iter().map(owned).collect(),
-        hours,
-    }
+    Known { busy: busy.iter().map(owned).collect(), hours }
 }
 
 impl Desk {
@@ -60,19 +52,12 @@ async fn office() -> Bench {
     let bo = Desk::new("bo")
         .knows(
             "bo@example.com",
-            known(
-                &[("2031-03-31T10:00:00", "2031-04-01T10:00:00", "oof")],
-                None,
-            ),
+            known(&[("2031-03-31T10:00:00", "2031-04-01T10:00:00", "oof")], None),
         )
         .knows(
             "di@partner.example",
             known(
-                &[(
-                    "2031-03-31T13:00:00",
-                    "2031-03-31T14:00:00",
-                    "workingElsewhere",
-                )],
+                &[("2031-03-31T13:00:00", "2031-03-31T14:00:00", "workingElsewhere")],
                 hours("America/New_York", &[0, 1, 2, 3, 4], 8 * 60, 16 * 60),
             ),
         );
@@ -103,10 +88,7 @@ async fn busy_times_are_told_by_person() {
     // Whoever asks is meant when nobody is named.
     let asked = json!({"from": "2031-03-31 14h30", "to": "2031-03-31 18h00"});
     let found = bench.json("calendar_free", asked.clone()).await;
-    assert_eq!(
-        column(&found, "busy", "who"),
-        ["ana@example.com", "bo@example.com"]
-    );
+    assert_eq!(column(&found, "busy", "who"), ["ana@example.com", "bo@example.com"]);
     let mut one = asked;
     one["account"] = "bo".into();
     let found = bench.json("calendar_free", one).await;
@@ -125,10 +107,7 @@ async fn slots_are_told_best_first() {
         asked
     };
     assert_eq!(
-        bench
-            .blocks("calendar_free", asked(json!({})))
-            .await
-            .unwrap(),
+        bench.blocks("calendar_free", asked(json!({}))).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              slots[5\t]{start\tend\tfree\tmissing}:\n  \
@@ -192,12 +171,7 @@ async fn slots_are_told_best_first() {
         (
             json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
                    "to": "2031-03-30 05h00", "hours": "0-24"}),
-            json!([
-                ["00h00", 2, null],
-                ["01h00", 2, null],
-                ["03h00", 2, null],
-                ["04h00", 2, null]
-            ]),
+            json!([["00h00", 2, null], ["01h00", 2, null], ["03h00", 2, null], ["04h00", 2, null]]),
             "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00",
         ),
     ] {
@@ -236,10 +210,7 @@ async fn whoever_knows_is_asked() {
          free throughout: cy@partner.example\n\
          not known: bo@example.com: bo@example.com: no answer within 0 seconds"
     );
-    let other = known(
-        &[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")],
-        None,
-    );
+    let other = known(&[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")], None);
     {
         let mut people = bench.desks[0].people.lock().unwrap();
         people.push(("bo@example.com".to_owned(), Ok(other)));
@@ -255,41 +226,26 @@ async fn whoever_knows_is_asked() {
         let error = Error::new(Kind::Network, "no route");
         desk.trouble.lock().unwrap().failure = Some(error);
     }
-    assert_eq!(
-        bench.refused("calendar_free", asked).await,
-        "nobody's time is known: no route"
-    );
+    assert_eq!(bench.refused("calendar_free", asked).await, "nobody's time is known: no route");
 }
 
 #[tokio::test]
 async fn what_cannot_be_meant_is_refused() {
     let bench = office().await;
     for (arguments, says) in [
-        (
-            json!({"who": ["Ana"]}),
-            "`Ana` is not an address: give whole addresses, or `me`",
-        ),
+        (json!({"who": ["Ana"]}), "`Ana` is not an address: give whole addresses, or `me`"),
         (json!({"who": ["a@b c"]}), "`a@b c` is not an address"),
         (json!({"who": ["@b"]}), "`@b` is not an address"),
-        (
-            json!({"hours": "9-17"}),
-            "`hours` are those of slots: add a `duration`",
-        ),
+        (json!({"hours": "9-17"}), "`hours` are those of slots: add a `duration`"),
         (
             json!({"duration": "1h", "hours": "17-9"}),
             "`hours` is `17-9`, which are no hours of a day: write them as 9-17",
         ),
         (json!({"duration": "1h", "hours": "9"}), "`hours` is `9`"),
-        (
-            json!({"duration": "1h", "hours": "9-25"}),
-            "`hours` is `9-25`",
-        ),
+        (json!({"duration": "1h", "hours": "9-25"}), "`hours` is `9-25`"),
         (json!({"duration": "0"}), "`duration` is nothing"),
         (json!({"duration": "soon"}), "`duration`: `soon`"),
-        (
-            json!({"tz": "Nowhere"}),
-            "`tz`: there is no time zone `Nowhere`",
-        ),
+        (json!({"tz": "Nowhere"}), "`tz`: there is no time zone `Nowhere`"),
         (
             json!({"from": "2031-03-31", "to": "2031-03-30"}),
             "`to` (Mon 2031-03-31 00h00) is not after `from` (Mon 2031-03-31 00h00)",
@@ -332,11 +288,7 @@ fn someone() -> impl Strategy<Value = (bool, Vec<Busy>, Option<Work>)> {
     let days = prop::sample::subsequence(vec![0_i8, 1, 2, 3, 4, 5, 6], 3..7);
     let work = (days, 0_u16..30, 8_u16..18, any::<bool>());
     let work = work.prop_map(|(days, from, long, zone)| (days, from, from + long, zone));
-    (
-        prop::bool::weighted(0.9),
-        prop::collection::vec(busy, 0..14),
-        prop::option::of(work),
-    )
+    (prop::bool::weighted(0.9), prop::collection::vec(busy, 0..14), prop::option::of(work))
 }
 
 fn at(tick: i64) -> Timestamp {
@@ -362,20 +314,18 @@ fn expected(
     let works = |tick: i64| {
         let (_, minute) = local(tick, zone);
         let asked = daily.is_none_or(|(from, to)| (from * 30..to * 30).contains(&minute));
-        let all = people
-            .iter()
-            .all(|(known, _, work)| match work.as_ref().filter(|_| *known) {
-                Some((days, from, to, other)) => {
-                    let zone = TimeZone::get(ZONES[usize::from(*other)]).unwrap();
-                    let (day, minute) = local(tick, &zone);
-                    days.contains(&day) && (from * 30..to * 30).contains(&minute)
-                }
-                None => {
-                    let (day, minute) = local(tick, zone);
-                    let (from, to) = daily.unwrap_or((18, 34));
-                    day < 5 && (from * 30..to * 30).contains(&minute)
-                }
-            });
+        let all = people.iter().all(|(known, _, work)| match work.as_ref().filter(|_| *known) {
+            Some((days, from, to, other)) => {
+                let zone = TimeZone::get(ZONES[usize::from(*other)]).unwrap();
+                let (day, minute) = local(tick, &zone);
+                days.contains(&day) && (from * 30..to * 30).contains(&minute)
+            }
+            None => {
+                let (day, minute) = local(tick, zone);
+                let (from, to) = daily.unwrap_or((18, 34));
+                day < 5 && (from * 30..to * 30).contains(&minute)
+            }
+        });
         any || asked && all
     };
     let open: Vec<bool> = (0..DAYS * 288).map(works).collect();
@@ -409,9 +359,7 @@ fn expected(
         }
         let count = |words: &[&str]| {
             let mut all = missing.iter();
-            all.by_ref()
-                .filter(|one| words.iter().any(|word| one.ends_with(word)))
-                .count()
+            all.by_ref().filter(|one| words.iter().any(|word| one.ends_with(word))).count()
         };
         if count(&["busy", "oof", "unknown"]) < asked {
             found.push((count(&["busy", "oof"]), count(&["perhaps"]), start, missing));
@@ -424,9 +372,7 @@ fn expected(
             best.iter().all(|(_, _, other, _)| apart(other))
         });
         let next = free.min_by_key(|(busy, perhaps, start, _)| {
-            let hours = best
-                .iter()
-                .map(|(_, _, other, _)| (other - start).abs() / 12);
+            let hours = best.iter().map(|(_, _, other, _)| (other - start).abs() / 12);
             let minute = zone.to_datetime(at(*start)).minute();
             let odd = match minute {
                 0 => 0,
@@ -528,10 +474,7 @@ fn the_days_above_are_what_they_are_said_to_be() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let change = at(2 * 288 + 12).checked_add(SignedDuration::from_secs(1));
     assert_eq!(at(0).to_string(), "2031-03-28T00:00:00Z");
-    assert_eq!(
-        when::start(When::At(change.unwrap()), &berlin),
-        "Sun 2031-03-30 03h00"
-    );
+    assert_eq!(when::start(When::At(change.unwrap()), &berlin), "Sun 2031-03-30 03h00");
 }
 
 /// An account whose owner has several calendars, and somebody else: who looks
@@ -543,10 +486,7 @@ async fn several() -> Bench {
         .calendar("Team", "writer")
         .knows("ana@example.com", known(&[], None))
         .knows("cy@partner.example", known(&[], None));
-    ana.put(
-        "Ana",
-        Entry::at("2031-03-31T07:00", 60, "Told by the service"),
-    );
+    ana.put("Ana", Entry::at("2031-03-31T07:00", 60, "Told by the service"));
     ana.put("Family", Entry::at("2031-03-31T08:00", 120, "Dentist"));
     ana.put("Family", Entry::day("2031-04-02", 1, "Trip"));
     ana.put("Team", Entry::at("2031-03-31T12:00", 60, "Of others"));
@@ -581,8 +521,7 @@ async fn all_calendars_of_ones_own_count() {
     let free = |free: i64| -> Vec<String> {
         let all = found["slots"].as_array().unwrap().iter();
         let all = all.filter(|slot| slot["free"] == free);
-        all.map(|slot| slot["start"].as_str().unwrap().to_owned())
-            .collect()
+        all.map(|slot| slot["start"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(
         free(2),
@@ -595,9 +534,7 @@ async fn all_calendars_of_ones_own_count() {
         ]
     );
     assert!(
-        free(1)
-            .iter()
-            .all(|start| start.starts_with("Mon 2031-03-31") || start.starts_with("Wed")),
+        free(1).iter().all(|start| start.starts_with("Mon 2031-03-31") || start.starts_with("Wed")),
         "{found}"
     );
     assert_eq!(
@@ -605,10 +542,8 @@ async fn all_calendars_of_ones_own_count() {
         Some("counted besides: ana@example.com")
     );
     // A calendar that cannot be read is said.
-    bench.desks[0].trouble.lock().unwrap().calendars = vec![(
-        "ana/Family".to_owned(),
-        Error::new(Kind::Provider(403), "the service says no"),
-    )];
+    bench.desks[0].trouble.lock().unwrap().calendars =
+        vec![("ana/Family".to_owned(), Error::new(Kind::Provider(403), "the service says no"))];
     let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
         bench.notes("calendar_free", asked).await,
@@ -621,10 +556,7 @@ async fn all_calendars_of_ones_own_count() {
 
 #[tokio::test]
 async fn slots_are_spread_over_the_range() {
-    let bench = bench(vec![
-        Desk::new("ana").knows("ana@example.com", known(&[], None)),
-    ])
-    .await;
+    let bench = bench(vec![Desk::new("ana").knows("ana@example.com", known(&[], None))]).await;
     for (from, to, limit, expected) in [
         (
             "2031-03-31",
@@ -642,21 +574,13 @@ async fn slots_are_spread_over_the_range() {
             "2031-03-31",
             "2031-04-30",
             3,
-            vec![
-                "Mon 2031-03-31 09h00",
-                "Tue 2031-04-15 12h00",
-                "Wed 2031-04-30 16h00",
-            ],
+            vec!["Mon 2031-03-31 09h00", "Tue 2031-04-15 12h00", "Wed 2031-04-30 16h00"],
         ),
         (
             "2031-03-31",
             "2031-03-31",
             3,
-            vec![
-                "Mon 2031-03-31 09h00",
-                "Mon 2031-03-31 12h00",
-                "Mon 2031-03-31 16h00",
-            ],
+            vec!["Mon 2031-03-31 09h00", "Mon 2031-03-31 12h00", "Mon 2031-03-31 16h00"],
         ),
         ("2031-03-31", "2031-03-31", 1, vec!["Mon 2031-03-31 09h00"]),
     ] {
@@ -672,10 +596,7 @@ async fn slots_are_spread_over_the_range() {
 async fn no_busy_time_is_left_out() {
     let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
     let busy = (0..1_100).map(|number| (utc(12 * number), utc(12 * number + 6), "busy".to_owned()));
-    let known = Known {
-        busy: busy.collect(),
-        hours: None,
-    };
+    let known = Known { busy: busy.collect(), hours: None };
     let bench = bench(vec![Desk::new("ana").knows("ana@example.com", known)]).await;
     let asked = json!({"from": "2031-03-28T00:00Z", "to": "2031-05-20T00:00Z", "tz": "UTC"});
     let notes = bench.notes("calendar_free", asked).await;

@@ -20,9 +20,7 @@ fn stale(name: &str, expected: impl AsRef<[u8]>) -> Option<String> {
     }
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, expected).unwrap();
-    Some(format!(
-        "{name} was stale and has been rewritten: look at the change and commit it"
-    ))
+    Some(format!("{name} was stale and has been rewritten: look at the change and commit it"))
 }
 
 /// What would break a reader of the committed schema, if the version is the same.
@@ -69,10 +67,7 @@ fn a_column_that_goes_is_noticed() {
     new["properties"]["size"]["type"] = "string".into();
     assert_eq!(
         incompatible(&old, &new),
-        [
-            "\"message\".subject is gone",
-            "\"message\".size has another type"
-        ]
+        ["\"message\".subject is gone", "\"message\".size has another type"]
     );
     new["version"] = 2.into();
     assert!(incompatible(&old, &new).is_empty());
@@ -99,9 +94,8 @@ fn vocabularies_are_current() {
         .into_iter()
         .filter_map(|tokenizer| {
             let reference = crate::count::reference(tokenizer);
-            let tokens: Vec<_> = (0..)
-                .map_while(|rank| reference.decode_bytes(&[rank]).ok())
-                .collect();
+            let tokens: Vec<_> =
+                (0..).map_while(|rank| reference.decode_bytes(&[rank]).ok()).collect();
             let file = vocabulary::file(&tokens).unwrap();
             stale(&format!("assets/{}.vocab", tokenizer.name()), file)
         })

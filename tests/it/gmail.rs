@@ -51,10 +51,7 @@ async fn searches_find_what_they_mean() {
         (json!({"q": "filename:csv"}), 1),
         (json!({"q": "after:2026-11-13 before:2026-11-14"}), 6),
         (json!({"q": "category:forums"}), 4),
-        (
-            json!({"q": "subject:(lantern walk) from:(dele OR katrin)"}),
-            2,
-        ),
+        (json!({"q": "subject:(lantern walk) from:(dele OR katrin)"}), 2),
         (json!({"q": "\"second reminder\""}), 1),
     ] {
         let mut asked = query.clone();
@@ -71,12 +68,8 @@ async fn pages_are_an_exact_partition() {
     let mut session = Session::sample().await;
     for by in ["message", "thread"] {
         let table = format!("{by}s");
-        let whole = session
-            .json(
-                "mail_search",
-                json!({"by": by, "limit": 100, "q": "in:anywhere"}),
-            )
-            .await;
+        let whole =
+            session.json("mail_search", json!({"by": by, "limit": 100, "q": "in:anywhere"})).await;
         let whole = column(&whole, &table, "id");
         let mut seen = Vec::new();
         let mut arguments = json!({"by": by, "limit": 7, "q": "in:anywhere"});
@@ -97,13 +90,9 @@ async fn pages_are_an_exact_partition() {
 #[tokio::test]
 async fn a_cursor_belongs_to_its_search() {
     let mut session = Session::sample().await;
-    let page = session
-        .json("mail_search", json!({"q": "in:inbox", "limit": 2}))
-        .await;
+    let page = session.json("mail_search", json!({"q": "in:inbox", "limit": 2})).await;
     let next = page["next"].as_str().unwrap().to_owned();
-    let other = session
-        .error("mail_search", json!({"q": "in:sent", "cursor": next}))
-        .await;
+    let other = session.error("mail_search", json!({"q": "in:sent", "cursor": next})).await;
     assert_eq!(
         other,
         format!(
@@ -117,17 +106,13 @@ async fn a_cursor_belongs_to_its_search() {
             "the cursor {next} belongs to another tool: give it to the tool that answered with it"
         )
     );
-    let none = session
-        .error("mail_search", json!({"cursor": "p999"}))
-        .await;
+    let none = session.error("mail_search", json!({"cursor": "p999"})).await;
     assert_eq!(
         none,
         "there is no cursor `p999`: use the `next` of the last page, or start again without cursor"
     );
     // The same question twice gives the same bytes, cursor included.
-    let again = session
-        .json("mail_search", json!({"q": "in:inbox", "limit": 2}))
-        .await;
+    let again = session.json("mail_search", json!({"q": "in:inbox", "limit": 2})).await;
     assert_eq!(again, page);
 }
 
@@ -144,9 +129,7 @@ async fn only_what_columns_need_is_asked_for() {
         (json!(["labels"]), 1 + 30),
     ] {
         let before = session.sandbox.requests();
-        session
-            .ok("mail_search", json!({"fields": fields, "limit": 30}))
-            .await;
+        session.ok("mail_search", json!({"fields": fields, "limit": 30})).await;
         assert_eq!(session.sandbox.requests() - before, requests, "{fields}");
     }
 }
@@ -160,9 +143,7 @@ async fn a_page_costs_a_call_per_row_and_one() {
     session.ok("mail_search", json!({"limit": 50})).await;
     assert_eq!(session.sandbox.requests() - before, 51);
     let before = session.sandbox.requests();
-    session
-        .ok("mail_search", json!({"limit": 10, "by": "thread"}))
-        .await;
+    session.ok("mail_search", json!({"limit": 10, "by": "thread"})).await;
     assert_eq!(session.sandbox.requests() - before, 11);
 }
 
@@ -187,57 +168,30 @@ async fn an_account_is_added_and_removed_from_a_chat() {
     let mail = two_mailboxes();
     let mut session = Session::over(Some(mail.path())).await;
     let both = session.json("accounts", json!({})).await;
-    assert_eq!(
-        column(&both, "accounts", "email"),
-        ["ana@example.com", "bo@example.com"]
-    );
+    assert_eq!(column(&both, "accounts", "email"), ["ana@example.com", "bo@example.com"]);
     let merged = session.json("mail_search", json!({})).await;
-    assert_eq!(
-        column(&merged, "messages", "account"),
-        ["ana@example.com", "bo@example.com"]
-    );
+    assert_eq!(column(&merged, "messages", "account"), ["ana@example.com", "bo@example.com"]);
 
-    let removed = session
-        .json(
-            "accounts",
-            json!({"op": "remove", "account": "bo@example.com"}),
-        )
-        .await;
+    let removed =
+        session.json("accounts", json!({"op": "remove", "account": "bo@example.com"})).await;
     assert_eq!(column(&removed, "outcomes", "result"), ["done"]);
     let found = session.json("mail_search", json!({})).await;
-    assert_eq!(
-        column(&found, "messages", "subject"),
-        ["for ana@example.com"]
-    );
+    assert_eq!(column(&found, "messages", "subject"), ["for ana@example.com"]);
 
     let started = session
-        .json(
-            "accounts",
-            json!({"op": "add", "provider": "google", "account": "bo@example.com"}),
-        )
+        .json("accounts", json!({"op": "add", "provider": "google", "account": "bo@example.com"}))
         .await;
     assert_eq!(column(&started, "outcomes", "result"), ["waiting"]);
     let detail = column(&started, "outcomes", "detail")[0].clone();
     let waiting = session.json("accounts", json!({})).await;
-    assert_eq!(
-        column(&waiting, "accounts", "status"),
-        ["ok", "waiting for the sign-in page"]
-    );
-    let page = detail
-        .split_whitespace()
-        .find(|word| word.starts_with("http"))
-        .unwrap();
+    assert_eq!(column(&waiting, "accounts", "status"), ["ok", "waiting for the sign-in page"]);
+    let page = detail.split_whitespace().find(|word| word.starts_with("http")).unwrap();
     agree(page).await;
     for _ in 0..100 {
         let now = session.json("accounts", json!({})).await;
         if column(&now, "accounts", "status") == ["ok", "ok"] {
-            let found = session
-                .json("mail_search", json!({"account": "bo@example.com"}))
-                .await;
-            assert_eq!(
-                column(&found, "messages", "subject"),
-                ["for bo@example.com"]
-            );
+            let found = session.json("mail_search", json!({"account": "bo@example.com"})).await;
+            assert_eq!(column(&found, "messages", "subject"), ["for bo@example.com"]);
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -248,19 +202,12 @@ async fn an_account_is_added_and_removed_from_a_chat() {
 #[tokio::test]
 async fn links_are_listed_on_request() {
     let mut session = Session::sample().await;
-    let found = session
-        .json("mail_search", json!({"q": "subject:tickets from:skylark"}))
-        .await;
+    let found = session.json("mail_search", json!({"q": "subject:tickets from:skylark"})).await;
     let id = column(&found, "messages", "id")[0].clone();
     let without = session.json("mail_read", json!({"ids": [id]})).await;
     let without = column(&without, "bodies", "text")[0].clone();
-    assert!(
-        !without.contains("http") && !without.contains("[1]"),
-        "{without}"
-    );
-    let with = session
-        .json("mail_read", json!({"ids": [id], "links": true}))
-        .await;
+    assert!(!without.contains("http") && !without.contains("[1]"), "{without}");
+    let with = session.json("mail_read", json!({"ids": [id], "links": true})).await;
     let with = column(&with, "bodies", "text")[0].clone();
     let (_, list) = with.rsplit_once(" Links:\n").unwrap();
     let (word, first) = list.split_once(' ').unwrap();
@@ -275,26 +222,15 @@ async fn links_are_listed_on_request() {
 #[tokio::test]
 async fn a_letter_is_read_clean_and_fenced() {
     let mut session = Session::sample().await;
-    let found = session
-        .json("mail_search", json!({"q": "subject:(overdue 88213)"}))
-        .await;
+    let found = session.json("mail_search", json!({"q": "subject:(overdue 88213)"})).await;
     let id = column(&found, "messages", "id")[0].clone();
     let blocks = session.ok("mail_read", json!({"ids": [id]})).await;
     assert_eq!(blocks.len(), 3, "{blocks:#?}");
     // The hidden orders are gone, in all their hiding places.
     assert!(!blocks[1].contains("IGNORE ALL PREVIOUS"), "{}", blocks[1]);
-    assert!(
-        blocks[2].contains("characters of hidden text were removed"),
-        "{}",
-        blocks[2]
-    );
+    assert!(blocks[2].contains("characters of hidden text were removed"), "{}", blocks[2]);
     // The fence is one the sender could not know.
-    let word = blocks[1]
-        .lines()
-        .next()
-        .unwrap()
-        .strip_prefix("<<<b1 ")
-        .unwrap();
+    let word = blocks[1].lines().next().unwrap().strip_prefix("<<<b1 ").unwrap();
     assert_eq!(word.len(), 8);
     assert!(blocks[1].ends_with(&format!("\n{word}>>>")));
     assert_eq!(blocks[1].matches(word).count(), 2);
@@ -306,15 +242,9 @@ async fn a_letter_is_read_clean_and_fenced() {
 async fn threads_are_read_newest_first() {
     let mut session = Session::sample().await;
     let found = session
-        .json(
-            "mail_search",
-            json!({"by": "thread", "q": "subject:lisbon from:tomasz"}),
-        )
+        .json("mail_search", json!({"by": "thread", "q": "subject:lisbon from:tomasz"}))
         .await;
-    assert_eq!(
-        column(&found, "threads", "subject"),
-        ["Lisbon: who sleeps where"]
-    );
+    assert_eq!(column(&found, "threads", "subject"), ["Lisbon: who sleeps where"]);
     assert_eq!(column(&found, "threads", "count"), ["3"]);
     let id = column(&found, "threads", "id")[0].clone();
     let read = session.json("mail_read", json!({"ids": [id]})).await;
@@ -328,17 +258,13 @@ async fn threads_are_read_newest_first() {
 #[tokio::test]
 async fn quoted_history_is_folded_with_a_line_that_says_so() {
     let mut session = Session::sample().await;
-    let found = session
-        .json("mail_search", json!({"q": "from:henrike is:starred"}))
-        .await;
+    let found = session.json("mail_search", json!({"q": "from:henrike is:starred"})).await;
     let id = column(&found, "messages", "id")[0].clone();
     let folded = session.json("mail_read", json!({"ids": [id]})).await;
     let text = column(&folded, "bodies", "text")[0].clone();
     assert!(text.contains("[quoted history: "), "{text}");
     assert!(text.contains("quoted=true shows it]"), "{text}");
-    let whole = session
-        .json("mail_read", json!({"ids": [id], "quoted": true}))
-        .await;
+    let whole = session.json("mail_read", json!({"ids": [id], "quoted": true})).await;
     let whole = column(&whole, "bodies", "text")[0].clone();
     assert!(whole.contains("[quoted history]\n"), "{whole}");
     assert!(whole.len() > text.len() + 500);
@@ -347,9 +273,7 @@ async fn quoted_history_is_folded_with_a_line_that_says_so() {
 #[tokio::test]
 async fn the_forms_of_a_body() {
     let mut session = Session::sample().await;
-    let found = session
-        .json("mail_search", json!({"q": "filename:csv"}))
-        .await;
+    let found = session.json("mail_search", json!({"q": "filename:csv"})).await;
     let id = column(&found, "messages", "id")[0].clone();
     for (body, kind) in [
         ("text", "plain"),
@@ -358,20 +282,12 @@ async fn the_forms_of_a_body() {
         ("raw", "raw"),
         ("headers", "headers"),
     ] {
-        let read = session
-            .json("mail_read", json!({"ids": [id], "body": body}))
-            .await;
+        let read = session.json("mail_read", json!({"ids": [id], "body": body})).await;
         assert_eq!(column(&read, "bodies", "type"), [kind], "{body}");
         let text = &column(&read, "bodies", "text")[0];
-        assert_eq!(
-            text.contains("Message-ID: "),
-            matches!(body, "raw" | "headers"),
-            "{body}"
-        );
+        assert_eq!(text.contains("Message-ID: "), matches!(body, "raw" | "headers"), "{body}");
     }
-    let none = session
-        .json("mail_read", json!({"ids": [id], "body": "none"}))
-        .await;
+    let none = session.json("mail_read", json!({"ids": [id], "body": "none"})).await;
     assert!(none.get("bodies").is_none());
     let read = session.json("mail_read", json!({"ids": [id]})).await;
     assert_eq!(column(&read, "attachments", "name"), ["guests-vesper.csv"]);
@@ -383,31 +299,21 @@ async fn the_forms_of_a_body() {
 #[tokio::test]
 async fn every_letter_of_the_sample_reads() {
     let mut session = Session::sample().await;
-    let found = session
-        .json("mail_search", json!({"q": "in:anywhere", "limit": 100}))
-        .await;
+    let found = session.json("mail_search", json!({"q": "in:anywhere", "limit": 100})).await;
     let ids = column(&found, "messages", "id");
     assert_eq!(ids.len(), 60);
     for ids in ids.chunks(10) {
-        let read = session
-            .json("mail_read", json!({"ids": ids, "quoted": true}))
-            .await;
+        let read = session.json("mail_read", json!({"ids": ids, "quoted": true})).await;
         for (id, text) in ids.iter().zip(column(&read, "bodies", "text")) {
             assert!(text.trim().len() > 20, "{id}: {text}");
             assert!(!text.contains('\u{fffd}'), "{id}: {text}");
             assert!(!text.contains("IGNORE ALL PREVIOUS"), "{id}: {text}");
-            let odd: Vec<_> = text
-                .chars()
-                .filter(|c| daysheet::text::is_invisible(*c))
-                .collect();
+            let odd: Vec<_> = text.chars().filter(|c| daysheet::text::is_invisible(*c)).collect();
             assert!(odd.len() < 4, "{id}: {odd:?}");
         }
     }
     for subject in column(&found, "messages", "subject") {
-        assert!(
-            !subject.contains("=?") && !subject.contains('\u{fffd}'),
-            "{subject}"
-        );
+        assert!(!subject.contains("=?") && !subject.contains('\u{fffd}'), "{subject}");
     }
 }
 
@@ -432,19 +338,14 @@ async fn a_long_body_comes_as_a_window_that_loses_nothing() {
     let mut session = Session::over(Some(mail.path())).await;
     let found = session.json("mail_search", json!({})).await;
     let ids = column(&found, "messages", "id");
-    let blocks = session
-        .ok("mail_read", json!({"ids": ids, "budget": 2000}))
-        .await;
+    let blocks = session.ok("mail_read", json!({"ids": ids, "budget": 2000})).await;
     let tokens: usize = blocks.iter().map(|block| count::tokens(block)).sum();
     assert!((1_800..=2_000).contains(&tokens), "{tokens}");
     assert!(blocks.iter().any(|block| block.contains("\nJust this.\n")));
     let notes = blocks.last().unwrap();
     let (_, id) = notes.split_once("whole: output_read id=").unwrap();
 
-    let block = blocks
-        .iter()
-        .find(|block| block.contains("line number 0 of"))
-        .unwrap();
+    let block = blocks.iter().find(|block| block.contains("line number 0 of")).unwrap();
     let lines: Vec<&str> = block.lines().collect();
     let word = lines[0].split(' ').nth(1).unwrap();
     let mut text = Vec::new();
@@ -505,10 +406,7 @@ async fn what_a_row_does_not_show_can_be_had() {
     }
     // A letter that is read has four times the room.
     let read = session.json("mail_read", json!({"ids": ["m1"]})).await;
-    assert_eq!(
-        read["messages"][0]["from"],
-        format!("{name} <nina@example.com>")
-    );
+    assert_eq!(read["messages"][0]["from"], format!("{name} <nina@example.com>"));
 }
 
 /// What a window leaves out can be had by a process that has never seen it: it
@@ -520,9 +418,7 @@ async fn another_process_reads_on() {
     let blocks = session.ok("mail_search", arguments.clone()).await;
     let (_, id) = blocks[1].split_once("whole: output_read id=").unwrap();
     let id = id.lines().next().unwrap().to_owned();
-    let here = session
-        .ok("output_read", json!({"id": id, "limit": 9}))
-        .await;
+    let here = session.ok("output_read", json!({"id": id, "limit": 9})).await;
     let mut other = Session::in_home(session.home, None).await;
     let there = other.ok("output_read", json!({"id": id, "limit": 9})).await;
     assert_eq!(here, there);
@@ -539,14 +435,10 @@ async fn another_process_reads_on() {
         }
         let tokens: usize = answer.blocks.iter().map(|block| count::tokens(block)).sum();
         assert!(tokens <= 1_500, "{tokens}");
-        let rows = answer.blocks[0]
-            .lines()
-            .filter_map(|line| line.strip_prefix("  "));
+        let rows = answer.blocks[0].lines().filter_map(|line| line.strip_prefix("  "));
         seen.extend(rows.map(|row| row.split('\t').next().unwrap().to_owned()));
     }
-    let all = other
-        .json("mail_search", json!({"fields": ["id"], "limit": 60}))
-        .await;
+    let all = other.json("mail_search", json!({"fields": ["id"], "limit": 60})).await;
     // The table of each level has its own rows: the fullest come first.
     let sorted = |mut ids: Vec<String>| {
         ids.sort();
@@ -586,56 +478,31 @@ async fn chunks_are_of_one_snapshot() {
 #[tokio::test]
 async fn who_knows_the_answer_is_told_so() {
     let mut session = Session::sample().await;
-    let first = session
-        .ok("mail_search", json!({"limit": 3, "known": "?"}))
-        .await;
+    let first = session.ok("mail_search", json!({"limit": 3, "known": "?"})).await;
     let (_, hash) = first[1].split_once("\nhash: ").unwrap();
-    let again = session
-        .ok("mail_search", json!({"limit": 3, "known": hash}))
-        .await;
+    let again = session.ok("mail_search", json!({"limit": 3, "known": hash})).await;
     assert_eq!(again, [format!("unchanged: {hash}")]);
     assert!(count::tokens(&again[0]) < 20);
-    let other = session
-        .ok("mail_search", json!({"limit": 2, "known": hash}))
-        .await;
-    assert!(
-        other[1].contains("\nhash: ") && !other[1].contains(hash),
-        "{other:?}"
-    );
+    let other = session.ok("mail_search", json!({"limit": 2, "known": hash})).await;
+    assert!(other[1].contains("\nhash: ") && !other[1].contains(hash), "{other:?}");
 }
 
 #[tokio::test]
 async fn reads_survive_faults_and_say_what_failed() {
     let mut session = Session::sample().await;
     let whole = session.json("mail_search", json!({"limit": 20})).await;
-    for spec in [
-        "429=0.2",
-        "403=0.2",
-        "500=0.3",
-        "reset=0.2",
-        "half=0.2",
-        "html=0.2",
-    ] {
+    for spec in ["429=0.2", "403=0.2", "500=0.3", "reset=0.2", "half=0.2", "html=0.2"] {
         session.sandbox.set_faults(Faults::from_str(spec).unwrap());
         let page = session.json("mail_search", json!({"limit": 20})).await;
-        assert_eq!(
-            column(&page, "messages", "id"),
-            column(&whole, "messages", "id"),
-            "{spec}"
-        );
+        assert_eq!(column(&page, "messages", "id"), column(&whole, "messages", "id"), "{spec}");
     }
     // When nothing helps, the error says so, and the server lives on.
-    session
-        .sandbox
-        .set_faults(Faults::from_str("500=1").unwrap());
+    session.sandbox.set_faults(Faults::from_str("500=1").unwrap());
     let said = session.error("mail_search", json!({"limit": 2})).await;
     assert!(said.contains("Google answered with status 500"), "{said}");
     assert!(said.ends_with("try again in a minute"), "{said}");
     session.sandbox.set_faults(Faults::default());
-    assert_eq!(
-        session.json("mail_search", json!({"limit": 20})).await,
-        whole
-    );
+    assert_eq!(session.json("mail_search", json!({"limit": 20})).await, whole);
 }
 
 #[tokio::test]
@@ -647,10 +514,7 @@ async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_told() {
     let said = session.error("mail_search", json!({"limit": 5})).await;
     assert!(said.contains(ME), "{said}");
     assert!(said.contains("7 days"), "{said}");
-    assert!(
-        said.ends_with("run `daysheet account add google`"),
-        "{said}"
-    );
+    assert!(said.ends_with("run `daysheet account add google`"), "{said}");
     let accounts = session.json("accounts", json!({})).await;
     assert_ne!(column(&accounts, "accounts", "status"), ["ok"]);
 }
@@ -660,32 +524,21 @@ async fn folders_are_listed_with_counts_and_found_by_name() {
     let mut session = Session::sample().await;
     let all = session.json("lookup", json!({"kind": "folders"})).await;
     assert_eq!(column(&all, "folders", "name")[0], "INBOX");
-    let some = session
-        .json("lookup", json!({"kind": "folders", "q": "nordl"}))
-        .await;
+    let some = session.json("lookup", json!({"kind": "folders", "q": "nordl"})).await;
     assert_eq!(column(&some, "folders", "name"), ["Clients/Nordlicht"]);
     assert_eq!(column(&some, "folders", "total"), ["9"]);
     let handle = column(&some, "folders", "id")[0].clone();
     let by_handle = session.json("mail_search", json!({"folder": handle})).await;
-    let by_name = session
-        .json("mail_search", json!({"folder": "clients/nordlicht"}))
-        .await;
+    let by_name = session.json("mail_search", json!({"folder": "clients/nordlicht"})).await;
     assert_eq!(by_handle["messages"], by_name["messages"]);
-    let unknown = session
-        .error("mail_search", json!({"folder": "Klienten"}))
-        .await;
+    let unknown = session.error("mail_search", json!({"folder": "Klienten"})).await;
     assert_eq!(
         unknown,
         "no label or folder is called `Klienten`: call lookup with kind=folders to see their names"
     );
-    let page = session
-        .json("lookup", json!({"kind": "folders", "limit": 5}))
-        .await;
+    let page = session.json("lookup", json!({"kind": "folders", "limit": 5})).await;
     let rest = session
-        .json(
-            "lookup",
-            json!({"kind": "folders", "limit": 100, "cursor": page["next"]}),
-        )
+        .json("lookup", json!({"kind": "folders", "limit": 100, "cursor": page["next"]}))
         .await;
     let mut both = column(&page, "folders", "id");
     both.extend(column(&rest, "folders", "id"));
@@ -696,38 +549,23 @@ async fn folders_are_listed_with_counts_and_found_by_name() {
 async fn handles_last_and_are_shared() {
     let mut session = Session::sample().await;
     let first = session.json("mail_search", json!({"limit": 5})).await;
-    let second = session
-        .json("mail_search", json!({"limit": 5, "q": "in:sent"}))
-        .await;
+    let second = session.json("mail_search", json!({"limit": 5, "q": "in:sent"})).await;
     // A second process on the same folder, and a later one, know the same handles.
     let home = session.home;
     let mut later = Session::in_home(home, None).await;
     assert_eq!(
-        later
-            .json("mail_search", json!({"limit": 5, "q": "in:sent"}))
-            .await["messages"],
+        later.json("mail_search", json!({"limit": 5, "q": "in:sent"})).await["messages"],
         second["messages"]
     );
-    assert_eq!(
-        later.json("mail_search", json!({"limit": 5})).await["messages"],
-        first["messages"]
-    );
+    assert_eq!(later.json("mail_search", json!({"limit": 5})).await["messages"], first["messages"]);
     // The provider's own id is as good.
     let id = &first["messages"][0];
     let by_handle = later.json("mail_read", json!({"ids": [id["id"]]})).await;
-    let by_id = later
-        .json("mail_read", json!({"ids": [id["provider_id"]]}))
-        .await;
+    let by_id = later.json("mail_read", json!({"ids": [id["provider_id"]]})).await;
     assert_eq!(by_handle, by_id);
     for (said, told) in [
-        (
-            "m999",
-            "m999: there is no `m999`: use an id from a search or lookup",
-        ),
-        (
-            "M1",
-            "M1: there is no such handle: use an id from a search or lookup",
-        ),
+        ("m999", "m999: there is no `m999`: use an id from a search or lookup"),
+        ("M1", "M1: there is no such handle: use an id from a search or lookup"),
         (
             "f1",
             "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4",
@@ -744,14 +582,9 @@ async fn handles_last_and_are_shared() {
         assert_eq!(later.error("mail_read", json!({"ids": [said]})).await, told);
     }
     // Among good ids, a bad one is a note.
-    let blocks = later
-        .ok("mail_read", json!({"ids": [id["id"], "m999"]}))
-        .await;
+    let blocks = later.ok("mail_read", json!({"ids": [id["id"], "m999"]})).await;
     assert!(
-        blocks
-            .last()
-            .unwrap()
-            .contains("1 could not be fetched (m999): there is no `m999`"),
+        blocks.last().unwrap().contains("1 could not be fetched (m999): there is no `m999`"),
         "{blocks:?}"
     );
 }
@@ -764,18 +597,10 @@ async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
         Session::over(Some(mail.path())).await
     };
     let blocks = session.ok("mail_search", json!({})).await;
-    assert_eq!(
-        blocks,
-        [
-            "messages: []",
-            "messages: 0 of 0, newest first\nthe mailbox is empty"
-        ]
-    );
+    assert_eq!(blocks, ["messages: []", "messages: 0 of 0, newest first\nthe mailbox is empty"]);
 
     let mail = TempDir::new().unwrap();
-    let many: Vec<_> = (0..5000)
-        .map(|n| format!("Person {n} <p{n}@example.com>"))
-        .collect();
+    let many: Vec<_> = (0..5000).map(|n| format!("Person {n} <p{n}@example.com>")).collect();
     letter(
         mail.path(),
         "many.eml",
@@ -835,36 +660,20 @@ async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
         "Person 0 <p0@example.com>, Person 1 <p1@example.com>, Person 2 <p2@example.com>, Person 3 <p3@example.com>, Person 4 <p4@example.com> +4995"
     );
     assert_eq!(row("a b c:")["flags"], "unread");
-    let read = session
-        .json("mail_read", json!({"ids": [row("big")["id"]]}))
-        .await;
+    let read = session.json("mail_read", json!({"ids": [row("big")["id"]]})).await;
     assert_eq!(column(&read, "bodies", "text"), ["small text"]);
     assert_eq!(column(&read, "attachments", "name"), ["big.zip"]);
-    assert_eq!(
-        column(&read, "attachments", "size"),
-        [(30 << 20).to_string()]
-    );
-    let raw = session
-        .error(
-            "mail_read",
-            json!({"ids": [row("big")["id"]], "body": "raw"}),
-        )
-        .await;
+    assert_eq!(column(&read, "attachments", "size"), [(30 << 20).to_string()]);
+    let raw = session.error("mail_read", json!({"ids": [row("big")["id"]], "body": "raw"})).await;
     assert!(
         raw.contains("more than the 5242880 that are shown raw: read it with body=text"),
         "{raw}"
     );
     for subject in ["charset", "rubbish"] {
-        session
-            .ok("mail_read", json!({"ids": [row(subject)["id"]]}))
-            .await;
+        session.ok("mail_read", json!({"ids": [row(subject)["id"]]})).await;
     }
-    let bare = found["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["from"].is_null())
-        .unwrap();
+    let bare =
+        found["messages"].as_array().unwrap().iter().find(|row| row["from"].is_null()).unwrap();
     assert_eq!(bare["subject"], serde_json::Value::Null);
 }
 
@@ -906,14 +715,9 @@ async fn raw_text_shows_what_is_invisible() {
     );
     let mut session = Session::over(Some(mail.path())).await;
     session.ok("mail_search", json!({})).await;
-    let read = session
-        .json("mail_read", json!({"ids": ["m1"], "body": "raw"}))
-        .await;
+    let read = session.json("mail_read", json!({"ids": ["m1"], "body": "raw"})).await;
     let text = column(&read, "bodies", "text")[0].clone();
-    assert!(
-        text.ends_with(r"a\u{1b}[31mred\u{202e}b\u{200b}c"),
-        "{text}"
-    );
+    assert!(text.ends_with(r"a\u{1b}[31mred\u{202e}b\u{200b}c"), "{text}");
 }
 
 #[tokio::test]
@@ -925,17 +729,10 @@ async fn what_belongs_to_a_signed_out_account_is_a_note() {
     }
     // Only a whole address signs an account out.
     for part in ["", "b", "google", "bo@example"] {
-        let said = session
-            .error("accounts", json!({"op": "remove", "account": part}))
-            .await;
+        let said = session.error("accounts", json!({"op": "remove", "account": part})).await;
         assert!(said.contains("account"), "{said}");
     }
-    session
-        .ok(
-            "accounts",
-            json!({"op": "remove", "account": "bo@example.com"}),
-        )
-        .await;
+    session.ok("accounts", json!({"op": "remove", "account": "bo@example.com"})).await;
     let blocks = session.ok("mail_read", json!({"ids": ["m1", "m2"]})).await;
     assert!(
         blocks.last().unwrap().contains(
@@ -949,14 +746,10 @@ async fn what_belongs_to_a_signed_out_account_is_a_note() {
 #[tokio::test]
 async fn a_folder_is_found_by_handle_name_and_id() {
     let mut session = Session::sample().await;
-    let all = session
-        .json("lookup", json!({"kind": "folders", "q": "nordlicht"}))
-        .await;
+    let all = session.json("lookup", json!({"kind": "folders", "q": "nordlicht"})).await;
     let row = all["folders"][0].clone();
     for said in [&row["id"], &row["name"], &row["provider_id"]] {
-        let found = session
-            .json("mail_search", json!({"folder": said, "limit": 50}))
-            .await;
+        let found = session.json("mail_search", json!({"folder": said, "limit": 50})).await;
         assert_eq!(column(&found, "messages", "id").len(), 9, "{said}");
     }
 }
@@ -978,16 +771,9 @@ async fn long_letters_are_left_to_the_cursor() {
     let found = session.json("mail_search", json!({})).await;
     let ids = column(&found, "messages", "id");
     assert_eq!(ids.len(), 10);
-    let blocks = session
-        .ok("mail_read", json!({"ids": ids, "budget": 4000}))
-        .await;
+    let blocks = session.ok("mail_read", json!({"ids": ids, "budget": 4000})).await;
     let notes = blocks.last().unwrap();
-    assert!(
-        notes.contains("messages: 8; 2 further messages continue with cursor=p1"),
-        "{notes}"
-    );
-    let blocks = session
-        .ok("mail_read", json!({"cursor": "p1", "budget": 4000}))
-        .await;
+    assert!(notes.contains("messages: 8; 2 further messages continue with cursor=p1"), "{notes}");
+    let blocks = session.ok("mail_read", json!({"cursor": "p1", "budget": 4000})).await;
     assert!(blocks.last().unwrap().contains("messages: 2"), "{blocks:?}");
 }

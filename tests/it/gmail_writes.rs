@@ -17,10 +17,7 @@ use serde_json::{Value, json};
 const ME: &str = "mira@example.com";
 
 fn person(name: Option<&str>, address: &str) -> Person {
-    Person {
-        name: name.map(str::to_owned),
-        address: address.to_owned(),
-    }
+    Person { name: name.map(str::to_owned), address: address.to_owned() }
 }
 
 /// A small letter of Mira's.
@@ -80,9 +77,5 @@ fn told(message: &str) -> Value {
 }
 
 fn at(id: &str, folder: &str) -> MailState {
-    MailState {
-        id: id.to_owned(),
-        folder: folder.to_owned(),
-        ..MailState::default()
-    }
+    MailState { id: id.to_owned(), folder: folder.to_owned(), ..MailState::default() }
 }

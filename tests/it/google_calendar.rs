@@ -32,10 +32,7 @@ fn fixtures(table: &str) -> Vec<Value> {
 }
 
 fn guest(address: &str) -> Guest {
-    Guest {
-        address: address.to_owned(),
-        ..Guest::default()
-    }
+    Guest { address: address.to_owned(), ..Guest::default() }
 }
 
 fn at(text: &str) -> Moment {
@@ -87,10 +84,7 @@ fn an_event_tells_these_facts() {
                     answer: Some(Answer::Tentative),
                     ..guest("proofs@print.example")
                 },
-                Guest {
-                    optional: true,
-                    ..guest("bo@example.com")
-                },
+                Guest { optional: true, ..guest("bo@example.com") },
                 Guest {
                     name: Some("Room 2".to_owned()),
                     answer: Some(Answer::Accepted),
@@ -111,19 +105,11 @@ fn an_event_tells_these_facts() {
     large["guestsCanModify"] = true.into();
     large["organizer"]["self"] = true.into();
     let large = read::facts(&large, ME).unwrap();
-    assert_eq!(
-        (large.omitted, large.joint, large.own, large.organizer),
-        (true, true, true, None)
-    );
+    assert_eq!((large.omitted, large.joint, large.own, large.organizer), (true, true, true, None));
     let series = read::facts(&events[1], ME).unwrap();
     assert_eq!(
         (series.start, series.end, series.busy, series.own),
-        (
-            When::Day(date(2026, 3, 5)),
-            When::Day(date(2026, 3, 6)),
-            false,
-            true
-        )
+        (When::Day(date(2026, 3, 5)), When::Day(date(2026, 3, 6)), false, true)
     );
     assert_eq!(
         series.repeat,
@@ -160,10 +146,7 @@ fn what_is_odd_reads_as_absent() {
         (json!({"id": "a"}), None),
         (json!({"id": "", "start": {"date": "2026-02-03"}}), None),
         (json!({"id": "a", "start": {"date": "soon"}}), None),
-        (
-            json!({"id": "a", "start": {"dateTime": "2026-02-03T18:05:00"}}),
-            None,
-        ),
+        (json!({"id": "a", "start": {"dateTime": "2026-02-03T18:05:00"}}), None),
         (
             json!({"id": "a", "summary": 7, "attendees": [null, {"email": 1}], "recurrence": [1],
                    "start": {"date": "2026-02-03"}, "end": "x"}),
@@ -203,22 +186,13 @@ fn who_one_is_is_put_right_in_the_calendars_of_others() {
     for (calendar, creator, organizer, expected) in [
         (ME, ME, ME, (true, false, true)),
         (ME, "bo@example.com", "bo@example.com", (false, false, true)),
-        (
-            "bo@example.com",
-            "bo@example.com",
-            "bo@example.com",
-            (false, false, true),
-        ),
+        ("bo@example.com", "bo@example.com", "bo@example.com", (false, false, true)),
         ("bo@example.com", ME, ME, (true, false, true)),
         (group, ME, group, (true, false, true)),
         (group, "bo@example.com", group, (false, false, true)),
         (holidays, holidays, holidays, (false, false, true)),
     ] {
-        assert_eq!(
-            event(calendar, creator, organizer),
-            expected,
-            "{calendar} {creator}"
-        );
+        assert_eq!(event(calendar, creator, organizer), expected, "{calendar} {creator}");
     }
     let mut nothing = json!("nothing");
     read::place(&mut nothing, ME, ME);
@@ -236,12 +210,7 @@ fn a_mask_asks_for_facts_and_for_what_is_shown() {
                  attendees/optional,attendees/responseStatus";
     assert_eq!(read::mask(&[]), facts);
     assert_eq!(
-        read::mask(&paths(&[
-            "calendarId",
-            "id",
-            "description",
-            "conferenceData/entryPoints/uri"
-        ])),
+        read::mask(&paths(&["calendarId", "id", "description", "conferenceData/entryPoints/uri"])),
         facts.replacen("id,", "id,description,conferenceData/entryPoints/uri,", 1)
     );
     // What holds another is asked for alone.
@@ -256,10 +225,7 @@ fn a_mask_asks_for_facts_and_for_what_is_shown() {
 #[test]
 fn a_new_event_is_written_so() {
     let time = Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00")));
-    let days = Some((
-        Moment::Day(date(2026, 2, 9)),
-        Moment::Day(date(2026, 2, 11)),
-    ));
+    let days = Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 11))));
     let start = json!({"dateTime": "2026-02-03T18:05:00+01:00", "timeZone": "Europe/Berlin"});
     let end = json!({"dateTime": "2026-02-03T18:50:00+01:00", "timeZone": "Europe/Berlin"});
     let first = json!({"dateTime": "2026-02-09T00:00:00Z", "timeZone": "Europe/Lisbon"});
@@ -275,15 +241,8 @@ fn a_new_event_is_written_so() {
                 notes: text("Bring paper.\nAnd ink."),
                 guests: Some(vec![
                     guest("lena@studio.example"),
-                    Guest {
-                        name: text("Bo"),
-                        optional: true,
-                        ..guest("bo@example.com")
-                    },
-                    Guest {
-                        room: true,
-                        ..guest("room2@resource.calendar.google.com")
-                    },
+                    Guest { name: text("Bo"), optional: true, ..guest("bo@example.com") },
+                    Guest { room: true, ..guest("room2@resource.calendar.google.com") },
                 ]),
                 repeat: Some(Some(weekly())),
                 online: Some(true),
@@ -343,11 +302,7 @@ fn a_new_event_is_written_so() {
             }),
         ),
         (
-            Change {
-                time: days.clone(),
-                show: Some(Show::Oof),
-                ..Change::default()
-            },
+            Change { time: days.clone(), show: Some(Show::Oof), ..Change::default() },
             json!({
                 "start": first,
                 "end": last,
@@ -356,11 +311,7 @@ fn a_new_event_is_written_so() {
             }),
         ),
         (
-            Change {
-                time: time.clone(),
-                show: Some(Show::Focus),
-                ..Change::default()
-            },
+            Change { time: time.clone(), show: Some(Show::Focus), ..Change::default() },
             json!({
                 "start": start,
                 "end": end,
@@ -372,11 +323,7 @@ fn a_new_event_is_written_so() {
             }),
         ),
         (
-            Change {
-                time: days.clone(),
-                show: Some(Show::Elsewhere),
-                ..Change::default()
-            },
+            Change { time: days.clone(), show: Some(Show::Elsewhere), ..Change::default() },
             json!({
                 "start": {"date": "2026-02-09"},
                 "end": {"date": "2026-02-11"},
@@ -387,11 +334,7 @@ fn a_new_event_is_written_so() {
             }),
         ),
         (
-            Change {
-                place: text("Library"),
-                show: Some(Show::Elsewhere),
-                ..Change::default()
-            },
+            Change { place: text("Library"), show: Some(Show::Elsewhere), ..Change::default() },
             json!({
                 "location": "Library",
                 "eventType": "workingLocation",
@@ -410,10 +353,7 @@ fn a_new_event_is_written_so() {
                     name: text("Lena Okafor"),
                     ..guest("lena@studio.example")
                 }),
-                guests: Some(vec![Guest {
-                    answer: Some(Answer::Declined),
-                    ..guest(ME)
-                }]),
+                guests: Some(vec![Guest { answer: Some(Answer::Declined), ..guest(ME) }]),
                 ..Change::default()
             },
             json!({
@@ -423,11 +363,7 @@ fn a_new_event_is_written_so() {
             }),
         ),
     ] {
-        assert_eq!(
-            body::new(&change, "r1", "Europe/Lisbon"),
-            Ok(expected),
-            "{change:?}"
-        );
+        assert_eq!(body::new(&change, "r1", "Europe/Lisbon"), Ok(expected), "{change:?}");
     }
 }
 
@@ -519,10 +455,7 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
         ),
         // Answers, comments and rooms stay; who is new comes last.
         (
-            Change {
-                guests: Some(fewer),
-                ..Change::default()
-            },
+            Change { guests: Some(fewer), ..Change::default() },
             json!({"attendees": [people[0], people[2], people[3], {"email": "lena@print.example"}]}),
         ),
         // By address alone, they are known all the same.
@@ -533,19 +466,9 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
             },
             json!({"attendees": [people[0], people[1]]}),
         ),
-        (
-            Change {
-                guests: Some(Vec::new()),
-                ..Change::default()
-            },
-            json!({"attendees": []}),
-        ),
+        (Change { guests: Some(Vec::new()), ..Change::default() }, json!({"attendees": []})),
     ] {
-        assert_eq!(
-            body::changed(current, &change, "r1"),
-            Ok(expected),
-            "{change:?}"
-        );
+        assert_eq!(body::changed(current, &change, "r1"), Ok(expected), "{change:?}");
     }
 
     // The organizer stays in the list, and a series that has none gets its days.
@@ -577,31 +500,18 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
     let events = fixtures("event");
     let mut long = events[0].clone();
     long["attendeesOmitted"] = true.into();
-    let show = |show| Change {
-        show: Some(show),
-        ..Change::default()
-    };
+    let show = |show| Change { show: Some(show), ..Change::default() };
     let kinds = "Google cannot make another kind of event of one that is there (oof, focus, \
                  elsewhere): save a new event and delete this one";
     for (error, expected) in [
         (
-            body::new(
-                &Change {
-                    reminder: Some(Some(50_000)),
-                    ..Change::default()
-                },
-                "r",
-                "UTC",
-            ),
+            body::new(&Change { reminder: Some(Some(50_000)), ..Change::default() }, "r", "UTC"),
             "Google reminds at most 40320 minutes (four weeks) before: give fewer minutes as \
              reminder",
         ),
         (
             body::new(
-                &Change {
-                    category: Some("red".to_owned()),
-                    ..Change::default()
-                },
+                &Change { category: Some("red".to_owned()), ..Change::default() },
                 "r",
                 "UTC",
             ),
@@ -610,10 +520,7 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
         ),
         (
             body::new(
-                &Change {
-                    guests: Some(vec![guest("bo@example.com")]),
-                    ..show(Show::Focus)
-                },
+                &Change { guests: Some(vec![guest("bo@example.com")]), ..show(Show::Focus) },
                 "r",
                 "UTC",
             ),
@@ -623,14 +530,7 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
         (body::changed(&events[0], &show(Show::Oof), "r"), kinds),
         (body::changed(&events[4], &show(Show::Busy), "r"), kinds),
         (
-            body::changed(
-                &long,
-                &Change {
-                    guests: Some(Vec::new()),
-                    ..Change::default()
-                },
-                "r",
-            ),
+            body::changed(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
             "Google does not tell everybody who is asked to this event: change its people in \
              Google Calendar itself",
         ),
@@ -642,12 +542,7 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
         (
             body::answered(
                 &events[3],
-                &Response {
-                    answer: Answer::Accepted,
-                    comment: None,
-                    propose: None,
-                    notify: true,
-                },
+                &Response { answer: Answer::Accepted, comment: None, propose: None, notify: true },
                 ME,
                 &TimeZone::UTC,
             ),
@@ -658,10 +553,7 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
         assert_eq!(error.unwrap_err().to_string(), expected);
     }
     for same in [(2, Show::Oof), (3, Show::Focus), (4, Show::Elsewhere)] {
-        assert_eq!(
-            body::changed(&events[same.0], &show(same.1), "r"),
-            Ok(json!({}))
-        );
+        assert_eq!(body::changed(&events[same.0], &show(same.1), "r"), Ok(json!({})));
     }
 }
 
@@ -693,12 +585,7 @@ fn an_answer_changes_the_own_part_alone() {
         body::answered(&event, &response, ME, &zone),
         Ok(json!({"attendeesOmitted": true, "attendees": [me]}))
     );
-    let quiet = Response {
-        answer: Answer::Tentative,
-        comment: None,
-        propose: None,
-        notify: false,
-    };
+    let quiet = Response { answer: Answer::Tentative, comment: None, propose: None, notify: false };
     let mut me = people[0].clone();
     me["responseStatus"] = "tentative".into();
     assert_eq!(
@@ -713,10 +600,8 @@ fn more_people_are_asked_once_each() {
     let to = ["ana@example.com", "bo@example.com", "BO@example.com"].map(str::to_owned);
     assert_eq!(
         body::invited(event, &to),
-        Ok(
-            json!({"attendees": [event["attendees"][0], event["attendees"][1],
-                                {"email": "bo@example.com"}]})
-        )
+        Ok(json!({"attendees": [event["attendees"][0], event["attendees"][1],
+                                {"email": "bo@example.com"}]}))
     );
 }
 
@@ -731,11 +616,7 @@ fn rooms_are_people_that_can_be_booked() {
             "emailAddresses": [{"value": "r2@resource.calendar.google.com"}],
         }))
     );
-    assert!(
-        fixtures("calendar")
-            .iter()
-            .all(|one| read::room(one).is_none())
-    );
+    assert!(fixtures("calendar").iter().all(|one| read::room(one).is_none()));
 }
 
 /// JSON of any form under the keys that are read.

@@ -138,21 +138,11 @@ impl User {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request
-            .body(Full::new(Bytes::from(body.to_owned())))
-            .unwrap();
-        let answer = self
-            .http
-            .request(request)
-            .await
-            .map_err(|e| e.to_string())?;
+        let request = request.body(Full::new(Bytes::from(body.to_owned()))).unwrap();
+        let answer = self.http.request(request).await.map_err(|e| e.to_string())?;
         let (head, body) = answer.into_parts();
         let body = body.collect().await.map_err(|e| e.to_string())?.to_bytes();
-        Ok(Reply {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body,
-        })
+        Ok(Reply { status: head.status.as_u16(), headers: head.headers, body })
     }
 
     pub async fn send(
@@ -192,9 +182,7 @@ impl User {
     /// The subjects of one page of messages.
     pub async fn subjects(&self, path: &str, options: &[(&str, &str)]) -> Vec<String> {
         let query = form(options.iter().copied());
-        let list = self
-            .json(&format!("{path}?%24select=subject&{query}"))
-            .await;
+        let list = self.json(&format!("{path}?%24select=subject&{query}")).await;
         column(&list, "subject")
     }
 
@@ -227,10 +215,8 @@ impl User {
         body: &Value,
     ) -> Result<Reply, String> {
         let bearer = format!("Bearer {}", self.token);
-        let mut headers = vec![
-            ("authorization", bearer.as_str()),
-            ("content-type", "application/json"),
-        ];
+        let mut headers =
+            vec![("authorization", bearer.as_str()), ("content-type", "application/json")];
         headers.extend(more);
         let body = match body {
             Value::Null => String::new(),
@@ -248,12 +234,8 @@ impl User {
 
     pub async fn batch(&self, body: &Value) -> Reply {
         let bearer = format!("Bearer {}", self.token);
-        let headers = [
-            ("authorization", bearer.as_str()),
-            ("content-type", "application/json"),
-        ];
-        self.send(Method::POST, "/v1.0/$batch", &headers, &body.to_string())
-            .await
+        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        self.send(Method::POST, "/v1.0/$batch", &headers, &body.to_string()).await
     }
 }
 
@@ -266,20 +248,14 @@ pub fn encoded(text: &str) -> String {
 }
 
 pub fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = value
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
 }
 
 pub fn column(list: &Value, name: &str) -> Vec<String> {
     let rows = list["value"].as_array().unwrap().iter();
-    rows.map(|row| row[name].as_str().unwrap().to_owned())
-        .collect()
+    rows.map(|row| row[name].as_str().unwrap().to_owned()).collect()
 }
 
 pub fn text(value: &Value) -> &str {

@@ -51,55 +51,22 @@ fn told(document: &Document) -> Vec<String> {
     add("zone", document.zone.clone().unwrap_or_default());
     for entry in &document.entries {
         let times = format!("{} to {}", moment(&entry.start), moment(&entry.end));
-        add(
-            "event",
-            format!("{} #{} {times}", entry.uid, entry.sequence),
-        );
-        add(
-            "at",
-            entry
-                .recurrence_id
-                .map(|at| format!("{at:?}"))
-                .unwrap_or_default(),
-        );
-        let lines = entry
-            .repeat
-            .as_ref()
-            .map(|repeat| repeat.lines(&entry.start));
+        add("event", format!("{} #{} {times}", entry.uid, entry.sequence));
+        add("at", entry.recurrence_id.map(|at| format!("{at:?}")).unwrap_or_default());
+        let lines = entry.repeat.as_ref().map(|repeat| repeat.lines(&entry.start));
         add("repeat", lines.unwrap_or_default().join(" "));
         add("title", entry.title.clone());
         add("place", entry.place.clone());
         add("notes", entry.notes.clone());
-        add(
-            "organizer",
-            entry.organizer.as_ref().map(person).unwrap_or_default(),
-        );
-        add(
-            "guests",
-            entry
-                .guests
-                .iter()
-                .map(person)
-                .collect::<Vec<_>>()
-                .join(", "),
-        );
+        add("organizer", entry.organizer.as_ref().map(person).unwrap_or_default());
+        add("guests", entry.guests.iter().map(person).collect::<Vec<_>>().join(", "));
         if (entry.show, entry.visibility) != (Show::Busy, Visibility::Default) {
             add("shown", format!("{:?} {:?}", entry.show, entry.visibility));
         }
-        add(
-            "reminder",
-            entry.reminder.map(|n| n.to_string()).unwrap_or_default(),
-        );
+        add("reminder", entry.reminder.map(|n| n.to_string()).unwrap_or_default());
         add("categories", entry.categories.join(" + "));
         add("link", entry.link.clone().unwrap_or_default());
-        add(
-            "cancelled",
-            if entry.cancelled {
-                "yes".to_owned()
-            } else {
-                String::new()
-            },
-        );
+        add("cancelled", if entry.cancelled { "yes".to_owned() } else { String::new() });
     }
     for entry in &document.timeless {
         add("without a time", format!("{} {}", entry.uid, entry.title));
@@ -255,25 +222,13 @@ fn times_are_read_in_the_zones_they_name() {
         BEGIN:VTIMEZONE\nTZID:Numbered\nX-MICROSOFT-CDO-TZID:10\nEND:VTIMEZONE\n\
         BEGIN:VTIMEZONE\nTZID:Empty\nEND:VTIMEZONE\n";
     for (start, expected, note) in [
-        (
-            ":20260703T180000",
-            "2026-07-03T18:00:00 Europe/Berlin",
-            None,
-        ),
+        (":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
         (":20260703T180000Z", "2026-07-03T18:00:00 UTC", None),
         (":20260703T180000+0530", "2026-07-03T12:30:00 UTC", None),
         (";VALUE=DATE:20260703", "2026-07-03", None),
         (":20260703", "2026-07-03", None),
-        (
-            ";TZID=asia/tokyo:20260703T180000",
-            "2026-07-03T18:00:00 Asia/Tokyo",
-            None,
-        ),
-        (
-            ";TZID=Tokyo Standard Time:20260703T180000",
-            "2026-07-03T18:00:00 Asia/Tokyo",
-            None,
-        ),
+        (";TZID=asia/tokyo:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None),
+        (";TZID=Tokyo Standard Time:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None),
         (
             ";TZID=\"(UTC+09:00) Osaka, Sapporo, Tokyo\":20260703T180000",
             "2026-07-03T18:00:00 Asia/Tokyo",
@@ -289,11 +244,7 @@ fn times_are_read_in_the_zones_they_name() {
             "2026-07-03T18:00:00 America/Indiana/Knox",
             None,
         ),
-        (
-            ";TZID=Placed:20260703T180000",
-            "2026-07-03T18:00:00 Asia/Tokyo",
-            None,
-        ),
+        (";TZID=Placed:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None),
         (
             ";TZID=Numbered:20260703T180000",
             "2026-07-03T18:00:00 America/New_York",
@@ -325,20 +276,13 @@ fn times_are_read_in_the_zones_they_name() {
         ));
         assert_eq!(moment(&document.entries[0].start), expected, "{start}");
         if let Some(note) = note {
-            assert!(
-                document.notes.contains(&note.into()),
-                "{:?}",
-                document.notes
-            );
+            assert!(document.notes.contains(&note.into()), "{:?}", document.notes);
         }
     }
     let own = read(
         "BEGIN:VCALENDAR\nX-WR-TIMEZONE:Asia/Tokyo\nBEGIN:VEVENT\nDTSTART:20260703T180000\nEND:VEVENT\nEND:VCALENDAR",
     );
-    assert_eq!(
-        moment(&own.entries[0].start),
-        "2026-07-03T18:00:00 Asia/Tokyo"
-    );
+    assert_eq!(moment(&own.entries[0].start), "2026-07-03T18:00:00 Asia/Tokyo");
 }
 
 /// One observance of a `VTIMEZONE`.
@@ -363,13 +307,7 @@ fn changing(id: &str, standard: &str, daylight: &str, spring: &str, autumn: &str
     format!(
         "BEGIN:VTIMEZONE\nTZID:{id}\n{}{}END:VTIMEZONE\n",
         observance("STANDARD", daylight, standard, back, &rule(autumn)),
-        observance(
-            "DAYLIGHT",
-            standard,
-            daylight,
-            "16010101T020000",
-            &rule(spring)
-        ),
+        observance("DAYLIGHT", standard, daylight, "16010101T020000", &rule(spring)),
     )
 }
 
@@ -381,70 +319,22 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
     let america = ("BYMONTH=3;BYDAY=2SU", "BYMONTH=11;BYDAY=1SU");
     let zones = [
         changing("Customized Time Zone", "+0100", "+0200", europe.0, europe.1),
-        changing(
-            "tzone://Microsoft/Custom",
-            "-0500",
-            "-0400",
-            america.0,
-            america.1,
-        ),
+        changing("tzone://Microsoft/Custom", "-0500", "-0400", america.0, america.1),
         // By nobody's rules: from the first Monday of May to the first of August.
-        changing(
-            "ZE1",
-            "+0123",
-            "+0223",
-            "BYMONTH=5;BYDAY=1MO",
-            "BYMONTH=8;BYDAY=1MO",
-        ),
-        changing(
-            "South\\, far",
-            "-0330",
-            "-0230",
-            "BYMONTH=9;BYDAY=1SU",
-            "BYMONTH=4;BYDAY=1SU",
-        ),
+        changing("ZE1", "+0123", "+0223", "BYMONTH=5;BYDAY=1MO", "BYMONTH=8;BYDAY=1MO"),
+        changing("South\\, far", "-0330", "-0230", "BYMONTH=9;BYDAY=1SU", "BYMONTH=4;BYDAY=1SU"),
         // Names that are known, and other rules under them.
         changing("America/New_York", "+0900", "+1000", europe.0, europe.1),
-        changing(
-            "W. Europe Standard Time",
-            "+0100",
-            "+0200",
-            europe.0,
-            europe.1,
-        ),
+        changing("W. Europe Standard Time", "+0100", "+0200", europe.0, europe.1),
         // Today's rules, written back to 1601 as Exchange has them.
-        changing(
-            "Eastern Standard Time",
-            "-0500",
-            "-0400",
-            america.0,
-            america.1,
-        ),
+        changing("Eastern Standard Time", "-0500", "-0400", america.0, america.1),
         // A name that is no more than an offset.
-        changing(
-            "(UTC+01:00) Somewhere",
-            "+0100",
-            "+0200",
-            europe.0,
-            europe.1,
-        ),
+        changing("(UTC+01:00) Somewhere", "+0100", "+0200", europe.0, europe.1),
         // Single changes instead of rules, and the rules of former years.
         format!(
             "BEGIN:VTIMEZONE\nTZID:Listed\n{}{}END:VTIMEZONE\n",
-            observance(
-                "DAYLIGHT",
-                "+0100",
-                "+0200",
-                "20260329T020000",
-                "RDATE:20270328T020000"
-            ),
-            observance(
-                "STANDARD",
-                "+0200",
-                "+0100",
-                "20261025T030000",
-                "RDATE:20271031T030000"
-            ),
+            observance("DAYLIGHT", "+0100", "+0200", "20260329T020000", "RDATE:20270328T020000"),
+            observance("STANDARD", "+0200", "+0100", "20261025T030000", "RDATE:20271031T030000"),
         ),
         format!(
             "BEGIN:VTIMEZONE\nTZID:Former\n{}{}{}END:VTIMEZONE\n",
@@ -486,16 +376,8 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
     ]
     .concat();
     for (start, expected, note) in [
-        (
-            "\"Customized Time Zone\":20260703T180000",
-            "2026-07-03T18:00:00 Europe/Berlin",
-            None,
-        ),
-        (
-            "Customized Time Zone:20260203T180000",
-            "2026-02-03T18:00:00 Europe/Berlin",
-            None,
-        ),
+        ("\"Customized Time Zone\":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
+        ("Customized Time Zone:20260203T180000", "2026-02-03T18:00:00 Europe/Berlin", None),
         (
             "\"tzone://Microsoft/Custom\":20260703T180000",
             "2026-07-03T18:00:00 America/New_York",
@@ -506,88 +388,35 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         // What is skipped is told by the offset before, what comes twice is the first.
         ("ZE1:20260504T023000", "2026-05-04T01:07:00 UTC", None),
         ("ZE1:20260803T023000", "2026-08-03T00:07:00 UTC", None),
-        (
-            "\"South, far\":20260101T120000",
-            "2026-01-01T14:30:00 UTC",
-            None,
-        ),
+        ("\"South, far\":20260101T120000", "2026-01-01T14:30:00 UTC", None),
         (
             "America/New_York:20260703T180000",
             "2026-07-03T08:00:00 UTC",
             Some("other rules here than America/New_York"),
         ),
-        (
-            "W. Europe Standard Time:20260703T180000",
-            "2026-07-03T18:00:00 Europe/Berlin",
-            None,
-        ),
+        ("W. Europe Standard Time:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
         // In 2005 it was winter then, whatever is written here.
-        (
-            "Eastern Standard Time:20050320T120000",
-            "2005-03-20T12:00:00 America/New_York",
-            None,
-        ),
-        (
-            "\"(UTC+01:00) Somewhere\":20260703T180000",
-            "2026-07-03T18:00:00 Europe/Berlin",
-            None,
-        ),
-        (
-            "America/Chicago:20260203T180000",
-            "2026-02-03T18:00:00 America/Chicago",
-            None,
-        ),
-        (
-            "America/Chicago:20290203T180000",
-            "2029-02-03T18:00:00 America/Chicago",
-            None,
-        ),
-        (
-            "America/Denver:20260703T180000",
-            "2026-07-03T18:00:00 America/Denver",
-            None,
-        ),
-        (
-            "Europe/Moscow:20180420T120000",
-            "2018-04-20T12:00:00 Europe/Moscow",
-            None,
-        ),
+        ("Eastern Standard Time:20050320T120000", "2005-03-20T12:00:00 America/New_York", None),
+        ("\"(UTC+01:00) Somewhere\":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
+        ("America/Chicago:20260203T180000", "2026-02-03T18:00:00 America/Chicago", None),
+        ("America/Chicago:20290203T180000", "2029-02-03T18:00:00 America/Chicago", None),
+        ("America/Denver:20260703T180000", "2026-07-03T18:00:00 America/Denver", None),
+        ("Europe/Moscow:20180420T120000", "2018-04-20T12:00:00 Europe/Moscow", None),
         (
             "Asia/Tokyo:20260703T180000",
             "2026-07-03T18:00:00 Etc/GMT+7",
             Some("other rules here than Asia/Tokyo"),
         ),
-        (
-            "Listed:20260703T180000",
-            "2026-07-03T18:00:00 Europe/Berlin",
-            None,
-        ),
-        (
-            "Listed:20270203T180000",
-            "2027-02-03T18:00:00 Europe/Berlin",
-            None,
-        ),
-        (
-            "Former:20050703T180000",
-            "2005-07-03T18:00:00 America/New_York",
-            None,
-        ),
-        (
-            "Former:20260703T180000",
-            "2026-07-03T18:00:00 Etc/GMT+6",
-            None,
-        ),
+        ("Listed:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
+        ("Listed:20270203T180000", "2027-02-03T18:00:00 Europe/Berlin", None),
+        ("Former:20050703T180000", "2005-07-03T18:00:00 America/New_York", None),
+        ("Former:20260703T180000", "2026-07-03T18:00:00 Etc/GMT+6", None),
     ] {
         let document = read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={start}\nEND:VEVENT\nEND:VCALENDAR"
         ));
         let found = document.entries.first().map(|entry| moment(&entry.start));
-        assert_eq!(
-            found.as_deref(),
-            Some(expected),
-            "{start}: {:?}",
-            document.notes
-        );
+        assert_eq!(found.as_deref(), Some(expected), "{start}: {:?}", document.notes);
         let said = document.notes.join("\n");
         match note {
             Some(note) => assert!(said.contains(note), "{start}: {said}"),
@@ -612,11 +441,7 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
     let own = series("ZE1", "UNTIL=20260511T220700Z");
     assert_eq!(
         starts(&own),
-        [
-            "At(2026-04-20T22:07:00Z)",
-            "At(2026-05-04T21:07:00Z)",
-            "At(2026-05-11T21:07:00Z)"
-        ]
+        ["At(2026-04-20T22:07:00Z)", "At(2026-05-04T21:07:00Z)", "At(2026-05-11T21:07:00Z)"]
     );
     let [note] = own.notes.as_slice() else {
         panic!("{:?}", own.notes);
@@ -626,14 +451,8 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         "{note}"
     );
     let europe = series("Customized Time Zone", "COUNT=3");
-    assert_eq!(
-        europe.entries[0].repeat.as_ref().unwrap().rule,
-        "FREQ=WEEKLY;COUNT=3;BYDAY=MO"
-    );
-    assert_eq!(
-        moment(&europe.entries[0].start),
-        "2026-04-20T23:30:00 Europe/Berlin"
-    );
+    assert_eq!(europe.entries[0].repeat.as_ref().unwrap().rule, "FREQ=WEEKLY;COUNT=3;BYDAY=MO");
+    assert_eq!(moment(&europe.entries[0].start), "2026-04-20T23:30:00 Europe/Berlin");
     assert!(europe.notes.is_empty(), "{:?}", europe.notes);
 }
 
@@ -641,43 +460,15 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
 fn an_end_that_is_not_said_is_found() {
     for (lines, expected, note) in [
         ("DTSTART;VALUE=DATE:20260703", "2026-07-04", None),
-        (
-            "DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260706",
-            "2026-07-06",
-            None,
-        ),
-        (
-            "DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260703",
-            "2026-07-04",
-            None,
-        ),
-        (
-            "DTSTART;VALUE=DATE:20260703\nDURATION:P2D",
-            "2026-07-05",
-            None,
-        ),
+        ("DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260706", "2026-07-06", None),
+        ("DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260703", "2026-07-04", None),
+        ("DTSTART;VALUE=DATE:20260703\nDURATION:P2D", "2026-07-05", None),
         ("DTSTART:20260703T180000Z", "2026-07-03T18:00:00 UTC", None),
-        (
-            "DTSTART:20260703T180000Z\nDURATION:PT1H30M",
-            "2026-07-03T19:30:00 UTC",
-            None,
-        ),
+        ("DTSTART:20260703T180000Z\nDURATION:PT1H30M", "2026-07-03T19:30:00 UTC", None),
         // Days are those of the calendar, hours are exact.
-        (
-            "DTSTART:20260328T120000\nDURATION:P1D",
-            "2026-03-29T12:00:00 Europe/Berlin",
-            None,
-        ),
-        (
-            "DTSTART:20260328T120000\nDURATION:PT24H",
-            "2026-03-29T13:00:00 Europe/Berlin",
-            None,
-        ),
-        (
-            "DTSTART:20261025T013000\nDURATION:PT2H",
-            "2026-10-25T01:30:00 UTC",
-            None,
-        ),
+        ("DTSTART:20260328T120000\nDURATION:P1D", "2026-03-29T12:00:00 Europe/Berlin", None),
+        ("DTSTART:20260328T120000\nDURATION:PT24H", "2026-03-29T13:00:00 Europe/Berlin", None),
+        ("DTSTART:20261025T013000\nDURATION:PT2H", "2026-10-25T01:30:00 UTC", None),
         (
             "DTSTART:20260703T180000Z\nDTEND:20260703T170000Z",
             "2026-07-03T18:00:00 UTC",
@@ -769,9 +560,7 @@ fn events_of_one_uid_are_understood_together() {
         ),
         (
             "a rule of an occurrence",
-            vec![format!(
-                "{weekly}\nRDATE:20260709T070000Z\nRECURRENCE-ID:20260706T070000Z"
-            )],
+            vec![format!("{weekly}\nRDATE:20260709T070000Z\nRECURRENCE-ID:20260706T070000Z")],
             &[
                 "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
                 "at: At(2026-07-06T07:00:00Z)",
@@ -1047,14 +836,8 @@ fn what_is_no_calendar_or_too_large_is_refused() {
         "BEGIN:VEVENT\nEND:VEVENT",
     ] {
         let error = ical::read(text, &utc).unwrap_err();
-        assert_eq!(
-            error.message(),
-            "this is no calendar: it has no BEGIN:VCALENDAR"
-        );
-        assert_eq!(
-            error.next_step(),
-            Some("give an iCalendar document (RFC 5545)")
-        );
+        assert_eq!(error.message(), "this is no calendar: it has no BEGIN:VCALENDAR");
+        assert_eq!(error.next_step(), Some("give an iCalendar document (RFC 5545)"));
     }
     let large = format!("BEGIN:VCALENDAR\n{}", "X-A:1\n".repeat(400_000));
     let error = ical::read(&large, &utc).unwrap_err();
@@ -1066,22 +849,13 @@ fn what_is_no_calendar_or_too_large_is_refused() {
     assert_eq!(document.entries.len(), 9_999);
     assert_eq!(
         document.notes,
-        [
-            "line 29999: what follows 10000 components is not read",
-            "line 1: `VCALENDAR` has no END"
-        ]
+        ["line 29999: what follows 10000 components is not read", "line 1: `VCALENDAR` has no END"]
     );
 
-    let deep = format!(
-        "BEGIN:VCALENDAR\n{}",
-        "BEGIN:VEVENT\nDTSTART:20260203\n".repeat(5_000)
-    );
+    let deep = format!("BEGIN:VCALENDAR\n{}", "BEGIN:VEVENT\nDTSTART:20260203\n".repeat(5_000));
     let document = read(&deep);
     assert_eq!(document.entries.len(), 1);
-    assert_eq!(
-        document.notes[0],
-        "line 32: too many components in each other"
-    );
+    assert_eq!(document.notes[0], "line 32: too many components in each other");
     assert!(document.notes.len() < 20);
 
     let odd = "nonsense\n".repeat(5_000);

@@ -45,9 +45,7 @@ async fn a_dry_run_tries_events_out() {
     let office = Office::one().await;
     for dry_run in [true, false] {
         let text = document(&[&odd, TALK].concat());
-        let told = office
-            .ok("calendar_save", json!({"ics": text, "dry_run": dry_run}))
-            .await;
+        let told = office.ok("calendar_save", json!({"ics": text, "dry_run": dry_run})).await;
         assert!(
             told.contains("Odd|import|failed|this service has no words for the rule"),
             "{told}"
@@ -141,14 +139,9 @@ async fn a_document_becomes_events_once() {
     );
     assert_eq!(office.written(), Vec::<String>::new());
     // What has changed there changes here.
-    let newer = document(TALK)
-        .replace("T150000", "T153000")
-        .replace("Hall", "Yard");
+    let newer = document(TALK).replace("T150000", "T153000").replace("Hall", "Yard");
     let answer = office.ok("calendar_save", json!({"ics": newer})).await;
-    assert!(
-        answer.contains("e1|Tue 2036-02-05 14h00|15h30|Talk|Yard|me|null|\"\""),
-        "{answer}"
-    );
+    assert!(answer.contains("e1|Tue 2036-02-05 14h00|15h30|Talk|Yard|me|null|\"\""), "{answer}");
     assert_eq!(
         office.written(),
         ["update main/new1 Nobody: \
@@ -162,18 +155,13 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
     let ana = office.ana();
     ana.put("main/t", "Talk", "2036-02-05T14:00[Europe/Berlin]", 60);
     assert_eq!(
-        office
-            .ok("calendar_save", json!({"ics": document(TALK)}))
-            .await,
+        office.ok("calendar_save", json!({"ics": document(TALK)})).await,
         "outcomes[1|]{item|op|result|detail}:\n  Talk|import|unchanged|it is e1 already"
     );
     assert_eq!(office.written(), Vec::<String>::new());
     // Outlook would ask people to it in one's own name.
     let text = document(&INVITATION[1..]);
-    let answer = office
-        .call("calendar_save", json!({"ics": text}))
-        .await
-        .unwrap();
+    let answer = office.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         answer[1],
         "people were left out: Outlook would ask them to a meeting of yours\n\
@@ -182,10 +170,8 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
     );
     assert_eq!(
         office.written(),
-        [
-            "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
-          uid=plan@elsewhere.example reminder=None"
-        ]
+        ["create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
+          uid=plan@elsewhere.example reminder=None"]
     );
 }
 
@@ -205,16 +191,8 @@ async fn what_an_import_meets_is_told() {
     assert_eq!(office.written(), Vec::<String>::new());
     // One that fails among others.
     let text = document(&[TALK, COURSE].concat());
-    ana.fail([Some((
-        Error::new(Kind::Provider(400), "the service says no"),
-        false,
-    ))]);
-    let answer = office
-        .ok(
-            "calendar_save",
-            json!({"ics": text, "if_conflict": "ignore"}),
-        )
-        .await;
+    ana.fail([Some((Error::new(Kind::Provider(400), "the service says no"), false))]);
+    let answer = office.ok("calendar_save", json!({"ics": text, "if_conflict": "ignore"})).await;
     assert!(
         answer.contains(
             "outcomes[1|]{item|op|result|detail}:\n  1 Talk|import|failed|the service says no"
@@ -224,10 +202,7 @@ async fn what_an_import_meets_is_told() {
     assert_eq!(office.written().len(), 4);
     // An invitation is better answered.
     let text = document(INVITATION);
-    let blocks = office
-        .call("calendar_save", json!({"ics": text}))
-        .await
-        .unwrap();
+    let blocks = office.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         blocks[1],
         "this invites ana@example.com: calendar_respond answers it and tells the organizer"
@@ -288,9 +263,7 @@ async fn what_is_no_document_is_refused() {
         assert_eq!(error, wanted);
     }
     let missing = folder.join("none.ics");
-    let error = office
-        .error("calendar_save", json!({"ics": missing.to_str().unwrap()}))
-        .await;
+    let error = office.error("calendar_save", json!({"ics": missing.to_str().unwrap()})).await;
     assert!(error.contains("is not there"), "{error}");
     // Of what is elsewhere nobody learns whether it is there, by a link neither.
     let outside = office.home.path().join("talk.ics");
@@ -302,32 +275,20 @@ async fn what_is_no_document_is_refused() {
         elsewhere.push(folder.join(name));
     }
     for path in elsewhere {
-        let error = office
-            .error("calendar_save", json!({"ics": path.to_str().unwrap()}))
-            .await;
+        let error = office.error("calendar_save", json!({"ics": path.to_str().unwrap()})).await;
         let wanted = format!("{} is in no allowed folder: use", brief(&path));
         assert!(error.starts_with(&wanted), "{error}");
     }
     assert_eq!(office.written(), Vec::<String>::new());
     // A file, and a broken line in it, which is said with its number.
-    office
-        .ok("calendar_save", json!({"ics": good.to_str().unwrap()}))
-        .await;
+    office.ok("calendar_save", json!({"ics": good.to_str().unwrap()})).await;
     assert_eq!(office.written().len(), 1);
-    let broken = document(
-        &[
-            TALK,
-            &["BEGIN:VEVENT", "UID:y", "DTSTART:whenever", "END:VEVENT"],
-        ]
-        .concat(),
-    )
-    .replace("talk@", "other@")
-    .replace("T14", "T16")
-    .replace("T15", "T17");
-    let blocks = office
-        .call("calendar_save", json!({"ics": broken}))
-        .await
-        .unwrap();
+    let broken =
+        document(&[TALK, &["BEGIN:VEVENT", "UID:y", "DTSTART:whenever", "END:VEVENT"]].concat())
+            .replace("talk@", "other@")
+            .replace("T14", "T16")
+            .replace("T15", "T17");
+    let blocks = office.call("calendar_save", json!({"ics": broken})).await.unwrap();
     assert_eq!(
         blocks[1],
         "line 15: cannot be read: `DTSTART:whenever`\n\
@@ -403,10 +364,7 @@ async fn a_message_about_one_occurrence_is_answered_for_that() {
 async fn what_is_not_in_the_calendar_is_put_there() {
     let office = letter(Office::one().await, &document(INVITATION)).await;
     let call = |response: &str| json!({"id": "m1", "response": response});
-    let blocks = office
-        .call("calendar_respond", call("tentative"))
-        .await
-        .unwrap();
+    let blocks = office.call("calendar_respond", call("tentative")).await.unwrap();
     assert_eq!(blocks[1], "the meeting was not in the calendar: it is now");
     assert_eq!(
         office.written(),
@@ -421,10 +379,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
     let office = letter(Office::one().await, &document(INVITATION)).await;
     let no = Error::new(Kind::Provider(403), "the service says no");
     office.ana().fail([None, Some((no, false))]);
-    let blocks = office
-        .call("calendar_respond", call("accept"))
-        .await
-        .unwrap();
+    let blocks = office.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
         blocks[1],
         "the meeting was not in the calendar: it is now\n\
@@ -432,10 +387,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
     );
     // At Outlook it is an event of one's own, without the others.
     let office = letter(Office::outlook().await, &document(INVITATION)).await;
-    let blocks = office
-        .call("calendar_respond", call("accept"))
-        .await
-        .unwrap();
+    let blocks = office.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
         blocks[1],
         "the meeting was not in the calendar: it is now\n\
@@ -444,10 +396,8 @@ async fn what_is_not_in_the_calendar_is_put_there() {
     );
     assert_eq!(
         office.written(),
-        [
-            "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
-          uid=plan@elsewhere.example"
-        ]
+        ["create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
+          uid=plan@elsewhere.example"]
     );
     let office = letter(Office::outlook().await, &document(INVITATION)).await;
     assert_eq!(
@@ -485,10 +435,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
         ),
     ] {
         let office = letter(Office::one().await, &text).await;
-        assert_eq!(
-            office.error("calendar_respond", call("accept")).await,
-            wanted
-        );
+        assert_eq!(office.error("calendar_respond", call("accept")).await, wanted);
         assert_eq!(office.written(), Vec::<String>::new());
     }
     // A message can be imported, too.
@@ -517,10 +464,7 @@ async fn what_a_service_does_not_take_costs_a_note() {
         "END:VEVENT",
     ]);
     let office = Office::one().await;
-    let blocks = office
-        .call("calendar_save", json!({"ics": odd}))
-        .await
-        .unwrap();
+    let blocks = office.call("calendar_save", json!({"ics": odd})).await.unwrap();
     assert_eq!(
         blocks[1],
         "left out, because it is no address: `urn:uuid:7f3c`\n\
@@ -530,10 +474,8 @@ async fn what_a_service_does_not_take_costs_a_note() {
     );
     assert_eq!(
         office.written(),
-        [
-            "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Odd \
-             uid=odd@elsewhere.example guests=[Cy cy@elsewhere.example] reminder=Some(40320)"
-        ]
+        ["create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Odd \
+             uid=odd@elsewhere.example guests=[Cy cy@elsewhere.example] reminder=Some(40320)"]
     );
 }
 
@@ -552,10 +494,7 @@ async fn versions_of_one_event_are_one() {
             .unwrap(),
     );
     let office = Office::one().await;
-    let answer = office
-        .call("calendar_save", json!({"ics": both}))
-        .await
-        .unwrap();
+    let answer = office.call("calendar_save", json!({"ics": both})).await.unwrap();
     assert!(
         answer[1].starts_with(
             "line 14: has the UID of the event on line 4, and is no newer version of it: left out\n"
@@ -590,16 +529,8 @@ async fn a_long_document_is_imported_in_parts() {
     let call = |ics: &str| json!({"ics": ics, "if_conflict": "ignore"});
     let said = path.to_str().unwrap();
     for (ics, note, many) in [
-        (
-            said,
-            "events 1 to 200 of 450: calendar_save ics=p1 goes on",
-            200,
-        ),
-        (
-            "p1",
-            "events 201 to 400 of 450: calendar_save ics=p2 goes on",
-            200,
-        ),
+        (said, "events 1 to 200 of 450: calendar_save ics=p1 goes on", 200),
+        ("p1", "events 201 to 400 of 450: calendar_save ics=p2 goes on", 200),
         ("p2", "", 50),
     ] {
         let blocks = office.call("calendar_save", call(ics)).await.unwrap();
@@ -615,13 +546,8 @@ async fn a_long_document_is_imported_in_parts() {
     }
     // What was asked first holds; a cursor of something else is none; and a
     // document that has changed is begun anew.
-    let error = office
-        .error("calendar_save", json!({"ics": "p1", "calendar": "Work"}))
-        .await;
-    assert_eq!(
-        error,
-        "where it is imported to was said when the import began: give `ics` alone"
-    );
+    let error = office.error("calendar_save", json!({"ics": "p1", "calendar": "Work"})).await;
+    assert_eq!(error, "where it is imported to was said when the import began: give `ics` alone");
     std::fs::write(&path, document(&lines[1..])).unwrap();
     assert_eq!(
         office.error("calendar_save", call("p1")).await,
@@ -654,10 +580,7 @@ async fn a_cancellation_without_a_time_is_shown() {
     assert!(unknown.contains("|cancel|null|null|Planning|"), "{unknown}");
     planned(&office);
     let known = office.ok("mail_read", read()).await;
-    assert!(
-        known.contains("|cancel|Tue 2036-02-05 14h00|14h30|Planning|"),
-        "{known}"
-    );
+    assert!(known.contains("|cancel|Tue 2036-02-05 14h00|14h30|Planning|"), "{known}");
 }
 
 /// A message about one day of a series of whole days finds it, though it tells
@@ -665,10 +588,7 @@ async fn a_cancellation_without_a_time_is_shown() {
 #[tokio::test]
 async fn an_occurrence_of_whole_days_is_found_by_a_time() {
     let text = document(INVITATION)
-        .replace(
-            "UID:plan",
-            "RECURRENCE-ID;TZID=Europe/Berlin:20360205T000000\r\nUID:plan",
-        )
+        .replace("UID:plan", "RECURRENCE-ID;TZID=Europe/Berlin:20360205T000000\r\nUID:plan")
         .replace("DTSTART:20360205T130000Z", "DTSTART;VALUE=DATE:20360205")
         .replace("DTEND:20360205T133000Z", "DTEND;VALUE=DATE:20360206");
     let office = letter(Office::one().await, &text).await;

@@ -70,13 +70,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
         walk(&root.join(top), &mut files);
         for file in files {
             let inside = file.strip_prefix(root.join(top)).unwrap();
-            let first = inside
-                .components()
-                .next()
-                .unwrap()
-                .as_os_str()
-                .to_str()
-                .unwrap();
+            let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
             let module = match top {
                 "src" => first.trim_end_matches(".rs").to_owned(),
                 other => other.to_owned(),
@@ -91,10 +85,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
 
 /// The code of a file without its comments.
 fn code(text: &str) -> String {
-    text.lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
 /// The top-level modules that a file names by `crate::`.
@@ -103,10 +94,7 @@ fn named(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in code.split("crate::").skip(1) {
         let part = part.trim_start_matches('{');
-        let name: String = part
-            .chars()
-            .take_while(|c| c.is_alphanumeric() || *c == '_')
-            .collect();
+        let name: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         names.push(name);
     }
     names
@@ -196,20 +184,12 @@ fn what_is_named_in_one_place_only() {
 }
 
 fn layer_or_top(module: &str) -> u8 {
-    if matches!(module, "lib" | "main") {
-        9
-    } else {
-        layer(module)
-    }
+    if matches!(module, "lib" | "main") { 9 } else { layer(module) }
 }
 
 #[test]
 fn every_file_says_what_it_is_for() {
     for (_, file, text) in sources() {
-        assert!(
-            text.starts_with("//!"),
-            "{} does not open with its purpose",
-            file.display()
-        );
+        assert!(text.starts_with("//!"), "{} does not open with its purpose", file.display());
     }
 }

@@ -60,12 +60,7 @@ async fn the_docs_name_the_scopes_that_are_asked_for() {
             if cells[3 + at].contains("in place of") {
                 expected.extend(before[at].difference(&now).cloned());
             }
-            assert_eq!(
-                spans(cells[3 + at]),
-                expected,
-                "{provider} {}",
-                level.word()
-            );
+            assert_eq!(spans(cells[3 + at]), expected, "{provider} {}", level.word());
             before[at] = now;
         }
     }
@@ -82,9 +77,8 @@ async fn the_docs_name_the_scopes_that_are_asked_for() {
         .skip_while(|line| !line.starts_with("| permission "))
         .skip(2)
         .take_while(|line| line.starts_with('|'));
-    let mut named: BTreeSet<String> = rows
-        .flat_map(|row| spans(row.split('|').nth(1).unwrap()))
-        .collect();
+    let mut named: BTreeSet<String> =
+        rows.flat_map(|row| spans(row.split('|').nth(1).unwrap())).collect();
     assert!(named.remove("offline_access") && named.remove("Place.Read.All"));
     let mut all = asked("microsoft", false, Access::Send);
     all.extend(asked("microsoft", true, Access::Send));
@@ -177,18 +171,14 @@ async fn signed_in(level: Access) -> (Session, Known) {
     let mail = json!({"q": "has:attachment", "limit": 1});
     let found = session.json("mail_search", mail).await;
     let message = column(&found, "messages", "id").remove(0);
-    let files = session
-        .json("mail_attachment", json!({"id": message}))
-        .await;
+    let files = session.json("mail_attachment", json!({"id": message})).await;
     let range = json!({"from": "2026-09-01", "to": "2027-01-31", "limit": 200,
                        "fields": ["id", "organizer", "people", "flags"]});
     let events = session.json("calendar_search", range).await;
     let event = |fits: &dyn Fn(&str, &str) -> bool| {
         let rows = events["events"].as_array().unwrap();
         let cell = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
-        let single = rows
-            .iter()
-            .filter(|row| !cell(row, "flags").contains("recurring"));
+        let single = rows.iter().filter(|row| !cell(row, "flags").contains("recurring"));
         let mut fitting = single.filter(|row| fits(&cell(row, "organizer"), &cell(row, "people")));
         cell(fitting.next().unwrap(), "id")
     };

@@ -102,10 +102,7 @@ mod store;
 #[cfg(all(feature = "google", feature = "microsoft"))]
 mod strangers;
 #[cfg(any(feature = "google", feature = "microsoft"))]
-#[cfg_attr(
-    not(feature = "google"),
-    allow(dead_code, reason = "sessions are over Gmail's half")
-)]
+#[cfg_attr(not(feature = "google"), allow(dead_code, reason = "sessions are over Gmail's half"))]
 mod support;
 mod text;
 mod times;

@@ -151,9 +151,7 @@ impl Mailbox for Pile {
                         .clone()
                         .map(|(at, _)| json!({"id": format!("{}{at}", self.name)}))
                         .collect(),
-                    names: ids
-                        .map(|(at, name)| (format!("{}{at}", self.name), name))
-                        .collect(),
+                    names: ids.map(|(at, name)| (format!("{}{at}", self.name), name)).collect(),
                     failed: vec![Failed {
                         at: 0,
                         id: format!("{}-lost", self.name),
@@ -197,10 +195,7 @@ struct Piles(Vec<Arc<Pile>>);
 #[async_trait]
 impl Connect for Piles {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
-        let found = self
-            .0
-            .iter()
-            .find(|one| account.email == format!("{}@example.com", one.name));
+        let found = self.0.iter().find(|one| account.email == format!("{}@example.com", one.name));
         Ok(found.unwrap().clone())
     }
 
@@ -286,10 +281,8 @@ async fn rows_are_sorted_and_name_their_account() {
     let ana = Pile::new("ana", &[(5, true), (3, true), (1, true)], 2);
     let bo = Pile::new("bo", &[(4, true), (2, true)], 10);
     let bench = bench(vec![ana, bo]).await;
-    let blocks = bench
-        .blocks("mail_search", json!({"limit": 3, "detail": "minimal"}))
-        .await
-        .unwrap();
+    let blocks =
+        bench.blocks("mail_search", json!({"limit": 3, "detail": "minimal"})).await.unwrap();
     assert_eq!(
         blocks,
         [
@@ -301,10 +294,7 @@ async fn rows_are_sorted_and_name_their_account() {
             "messages: 3 of ~5 in 2 accounts, newest first; cursor=p1 has more",
         ]
     );
-    let blocks = bench
-        .blocks("mail_search", json!({"cursor": "p1"}))
-        .await
-        .unwrap();
+    let blocks = bench.blocks("mail_search", json!({"cursor": "p1"})).await.unwrap();
     assert_eq!(
         blocks,
         [
@@ -317,17 +307,10 @@ async fn rows_are_sorted_and_name_their_account() {
     );
     // Of one account, the account is not said.
     let blocks = bench
-        .blocks(
-            "mail_search",
-            json!({"account": "bo@example.com", "detail": "minimal"}),
-        )
+        .blocks("mail_search", json!({"account": "bo@example.com", "detail": "minimal"}))
         .await
         .unwrap();
-    assert!(
-        blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject}:"),
-        "{}",
-        blocks[0]
-    );
+    assert!(blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject}:"), "{}", blocks[0]);
 }
 
 #[tokio::test]
@@ -341,10 +324,7 @@ async fn one_that_fails_or_is_slow_is_a_note() {
     *bench.boxes[2].failure.lock().unwrap() = Some(busy);
     *bench.boxes[3].delay.lock().unwrap() = Duration::from_secs(60);
     let fields = json!(["subject"]);
-    let first = bench
-        .blocks("mail_search", json!({"limit": 4, "fields": fields}))
-        .await
-        .unwrap();
+    let first = bench.blocks("mail_search", json!({"limit": 4, "fields": fields})).await.unwrap();
     assert_eq!(
         first[1],
         "messages: 4 in 4 accounts, newest first; cursor=p1 has more\n\
@@ -355,10 +335,7 @@ async fn one_that_fails_or_is_slow_is_a_note() {
     // Those that may come back do, and nothing of theirs is lost.
     *bench.boxes[2].failure.lock().unwrap() = None;
     *bench.boxes[3].delay.lock().unwrap() = Duration::ZERO;
-    let second = bench
-        .blocks("mail_search", json!({"cursor": "p1", "limit": 100}))
-        .await
-        .unwrap();
+    let second = bench.blocks("mail_search", json!({"cursor": "p1", "limit": 100})).await.unwrap();
     assert_eq!(
         second[1],
         "messages: 14 of 18 in 4 accounts, newest first, after 4 on earlier pages"
@@ -368,14 +345,9 @@ async fn one_that_fails_or_is_slow_is_a_note() {
         *one.failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
     }
     let error = bench.blocks("mail_search", json!({})).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "all 4 accounts failed, the first: ana@example.com: no route"
-    );
-    let error = bench
-        .blocks("mail_search", json!({"account": "ana@example.com"}))
-        .await
-        .unwrap_err();
+    assert_eq!(error.to_string(), "all 4 accounts failed, the first: ana@example.com: no route");
+    let error =
+        bench.blocks("mail_search", json!({"account": "ana@example.com"})).await.unwrap_err();
     assert_eq!(error.to_string(), "no route");
 }
 
@@ -394,10 +366,7 @@ async fn lookups_ask_all_accounts() {
     let rest = json!({"kind": "categories", "cursor": "p1"});
     assert_eq!(
         bench.blocks("lookup", rest).await.unwrap(),
-        [
-            "categories[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
-            "categories: 1 of 4",
-        ]
+        ["categories[1\t]{name\taccount}:\n  Red of bo\tbo@example.com", "categories: 1 of 4",]
     );
     *bench.boxes[0].failure.lock().unwrap() = Some(Error::new(Kind::Auth, "it has ended"));
     let red = json!({"kind": "categories", "q": "RED"});
@@ -415,15 +384,11 @@ async fn a_lookup_loses_nothing_when_an_account_fails_between_its_pages() {
     let bench = bench(vec![Pile::new("ana", &[], 1), Pile::new("bo", &[], 1)]).await;
     let names = |blocks: &[String]| -> Vec<String> {
         let rows = blocks[0].lines().filter_map(|line| line.strip_prefix("  "));
-        rows.map(|row| row.split('\t').nth(1).unwrap().to_owned())
-            .collect()
+        rows.map(|row| row.split('\t').nth(1).unwrap().to_owned()).collect()
     };
     let folders = json!({"kind": "folders", "limit": 5});
     let first = bench.blocks("lookup", folders).await.unwrap();
-    assert_eq!(
-        names(&first),
-        ["1 of ana", "2 of ana", "3 of ana", "null", "1 of bo"]
-    );
+    assert_eq!(names(&first), ["1 of ana", "2 of ana", "3 of ana", "null", "1 of bo"]);
     assert_eq!(
         first[1],
         "folders: 5 of 8; cursor=p1 has more\n\
@@ -436,16 +401,10 @@ async fn a_lookup_loses_nothing_when_an_account_fails_between_its_pages() {
     *bench.boxes[1].failure.lock().unwrap() = None;
     let last = bench.blocks("lookup", rest).await.unwrap();
     assert_eq!(names(&last), ["2 of bo", "3 of bo", "null"]);
-    assert_eq!(
-        last[1],
-        "folders: 3 of 8\nbo@example.com: 1 could not be fetched (f8): it broke"
-    );
+    assert_eq!(last[1], "folders: 3 of 8\nbo@example.com: 1 could not be fetched (f8): it broke");
     // What could not be fetched may be what is looked for.
     let one = json!({"kind": "folders", "q": "3 of", "account": "ana@example.com"});
-    assert_eq!(
-        names(&bench.blocks("lookup", one).await.unwrap()),
-        ["3 of ana", "null"]
-    );
+    assert_eq!(names(&bench.blocks("lookup", one).await.unwrap()), ["3 of ana", "null"]);
 }
 
 #[tokio::test]
@@ -460,22 +419,14 @@ async fn contacts_say_that_there_are_more() {
     }
     assert_eq!(
         notes,
-        [
-            "contacts: 3; cursor=p1 has more",
-            "contacts: 3; cursor=p2 has more",
-            "contacts: 1 of 7",
-        ]
+        ["contacts: 3; cursor=p1 has more", "contacts: 3; cursor=p2 has more", "contacts: 1 of 7",]
     );
 }
 
 #[tokio::test]
 async fn a_page_late_costs_what_the_first_costs() {
     let many: Vec<Mail> = (0..600).map(|minute| (minute, true)).collect();
-    let bench = bench(vec![
-        Pile::new("ana", &many, 20),
-        Pile::new("bo", &many, 20),
-    ])
-    .await;
+    let bench = bench(vec![Pile::new("ana", &many, 20), Pile::new("bo", &many, 20)]).await;
     let asked = |bench: &Bench| -> usize {
         let counts = bench.boxes.iter().map(|one| *one.asked.lock().unwrap());
         counts.sum()

@@ -15,26 +15,14 @@ use crate::rack::{Room, Says, starred};
 async fn each_verb_is_one_step() {
     let cases = [
         (Api::Gmail, json!({"do": "read"}), "Read(true) 1"),
-        (
-            Api::Gmail,
-            json!({"do": "star"}),
-            "Flag(Set { due: None }) 1",
-        ),
+        (Api::Gmail, json!({"do": "star"}), "Flag(Set { due: None }) 1"),
         (Api::Gmail, json!({"do": "archive"}), "Archive 1"),
         (Api::Gmail, json!({"do": "trash"}), "Trash 1"),
         (Api::Gmail, json!({"do": "spam"}), "Spam 1"),
-        (
-            Api::Gmail,
-            json!({"do": "move", "to": "Bills"}),
-            "Move(\"Label_1\") 1",
-        ),
+        (Api::Gmail, json!({"do": "move", "to": "Bills"}), "Move(\"Label_1\") 1"),
         // Gmail has no such labels to move to.
         (Api::Gmail, json!({"do": "move", "to": "trash"}), "Trash 1"),
-        (
-            Api::Gmail,
-            json!({"do": "copy", "to": "Bills"}),
-            "Copy(\"Label_1\") 1",
-        ),
+        (Api::Gmail, json!({"do": "copy", "to": "Bills"}), "Copy(\"Label_1\") 1"),
         (
             Api::Gmail,
             json!({"do": "label", "to": ["Bills", "Print shop"]}),
@@ -47,16 +35,8 @@ async fn each_verb_is_one_step() {
         ),
         (Api::Outlook, json!({"do": "done"}), "Flag(Done) 1"),
         (Api::Outlook, json!({"do": "archive"}), "Archive 1"),
-        (
-            Api::Outlook,
-            json!({"do": "move", "to": "Bills"}),
-            "Move(\"fo\") 1",
-        ),
-        (
-            Api::Outlook,
-            json!({"do": "categorize", "to": "Bills"}),
-            "Label([\"fo\"]) 1",
-        ),
+        (Api::Outlook, json!({"do": "move", "to": "Bills"}), "Move(\"fo\") 1"),
+        (Api::Outlook, json!({"do": "categorize", "to": "Bills"}), "Label([\"fo\"]) 1"),
         (Api::Outlook, json!({"do": "delete"}), "Delete 1"),
     ];
     for (api, mut arguments, written) in cases {
@@ -74,24 +54,15 @@ async fn what_is_so_already_is_not_sent() {
     let room = Room::one(Api::Gmail, "organize").await;
     room.ana().fill(3);
     for verb in ["unread", "unstar", "restore"] {
-        let answer = room
-            .ok("mail_modify", json!({"ids": ["ana-0001"], "do": verb}))
-            .await;
+        let answer = room.ok("mail_modify", json!({"ids": ["ana-0001"], "do": verb})).await;
         assert_eq!(answer, "done: 0\nunchanged: 1");
     }
     let unlabel = json!({"ids": ["ana-0001"], "do": "unlabel", "to": "Bills"});
-    assert_eq!(
-        room.ok("mail_modify", unlabel).await,
-        "done: 0\nunchanged: 1"
-    );
+    assert_eq!(room.ok("mail_modify", unlabel).await, "done: 0\nunchanged: 1");
     // What lies in the trash is not archived out of it.
-    room.ana()
-        .touch("ana-0002", |mail| mail.folder = "TRASH".to_owned());
+    room.ana().touch("ana-0002", |mail| mail.folder = "TRASH".to_owned());
     let archive = json!({"ids": ["ana-0002"], "do": "archive"});
-    assert_eq!(
-        room.ok("mail_modify", archive).await,
-        "done: 0\nunchanged: 1"
-    );
+    assert_eq!(room.ok("mail_modify", archive).await, "done: 0\nunchanged: 1");
     assert_eq!(room.ana().written(), Vec::<String>::new());
 }
 
@@ -101,9 +72,7 @@ async fn a_thousand_messages_take_few_words() {
     room.ana().fill(1200);
     room.ana().touch("ana-1199", |mail| mail.unread = false);
     room.ana().touch("ana-1200", |mail| mail.unread = false);
-    let answer = room
-        .ok("mail_modify", json!({"q": "is:unread", "do": "read"}))
-        .await;
+    let answer = room.ok("mail_modify", json!({"q": "is:unread", "do": "read"})).await;
     let expected = "done: 998\nunchanged: 2\nundo: u1\n--\n\
                     200 further messages were left: call again for them";
     assert_eq!(answer, expected);
@@ -117,10 +86,7 @@ async fn a_thousand_messages_take_few_words() {
     assert!(room.ana().state("ana-0201").unread);
     assert!(!room.ana().state("ana-1200").unread);
     // And the undoing is undone.
-    assert_eq!(
-        room.ok("mail_modify", json!({"undo": "u2"})).await,
-        "done: 998\nundo: u3"
-    );
+    assert_eq!(room.ok("mail_modify", json!({"undo": "u2"})).await, "done: 998\nundo: u3");
     assert!(!room.ana().state("ana-0201").unread);
     assert_eq!(
         room.audit(),
@@ -143,25 +109,11 @@ async fn what_is_not_done_is_named() {
     let refused = Error::new(Kind::Provider(403), "Gmail refused").next("sign in again");
     for at in 1..=9 {
         let id = format!("ana-{at:04}");
-        room.ana()
-            .failing
-            .lock()
-            .unwrap()
-            .insert(id, refused.clone());
+        room.ana().failing.lock().unwrap().insert(id, refused.clone());
     }
-    room.ana()
-        .failing
-        .lock()
-        .unwrap()
-        .insert("ana-0010".to_owned(), broken);
-    room.ana()
-        .stubborn
-        .lock()
-        .unwrap()
-        .insert("ana-0011".to_owned());
-    let answer = room
-        .ok("mail_modify", json!({"q": "is:unread", "do": "archive"}))
-        .await;
+    room.ana().failing.lock().unwrap().insert("ana-0010".to_owned(), broken);
+    room.ana().stubborn.lock().unwrap().insert("ana-0011".to_owned());
+    let answer = room.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
     assert_eq!(
         answer,
         "done: 9\nundo: u1\noutcomes[3|]{item|op|result|detail}:\n  \
@@ -173,8 +125,7 @@ async fn what_is_not_done_is_named() {
     );
     // Those that may have changed are among those that are put back.
     room.ana().failing.lock().unwrap().clear();
-    room.ana()
-        .touch("ana-0010", |mail| mail.folder = String::new());
+    room.ana().touch("ana-0010", |mail| mail.folder = String::new());
     let undone = room.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(undone, "done: 10\nunchanged: 1\nundo: u2");
     assert_eq!(room.ana().state("ana-0010").folder, "INBOX");
@@ -187,11 +138,9 @@ async fn what_others_did_since_stays() {
     let bills = json!({"q": "is:unread", "do": "move", "to": "Bills"});
     assert_eq!(room.ok("mail_modify", bills).await, "done: 4\nundo: u1");
     // One was moved on, one was read, one was put back by hand.
-    room.ana()
-        .touch("ana-0001", |mail| mail.folder = "tr".to_owned());
+    room.ana().touch("ana-0001", |mail| mail.folder = "tr".to_owned());
     room.ana().touch("ana-0002", |mail| mail.unread = false);
-    room.ana()
-        .touch("ana-0003", |mail| mail.folder = "in".to_owned());
+    room.ana().touch("ana-0003", |mail| mail.folder = "in".to_owned());
     let undone = room.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(
         undone,
@@ -208,12 +157,8 @@ async fn a_query_runs_over_all_accounts() {
     let room = Room::two().await;
     room.ana().fill(3);
     room.bo().fill(2);
-    let planned = room
-        .ok(
-            "mail_modify",
-            json!({"q": "is:unread", "do": "archive", "dry_run": true}),
-        )
-        .await;
+    let planned =
+        room.ok("mail_modify", json!({"q": "is:unread", "do": "archive", "dry_run": true})).await;
     assert_eq!(
         planned,
         "planned: 5\nmessages[5|]{id|from|subject|account}:\n  \
@@ -225,20 +170,12 @@ async fn a_query_runs_over_all_accounts() {
          dry run: nothing was written\nana@example.com: 3 planned\nbo@example.com: 2 planned"
     );
     assert_eq!(room.ana().written(), Vec::<String>::new());
-    let done = room
-        .ok("mail_modify", json!({"q": "is:unread", "do": "archive"}))
-        .await;
-    assert_eq!(
-        done,
-        "done: 5\nundo: u1\n--\nana@example.com: 3 done\nbo@example.com: 2 done"
-    );
+    let done = room.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
+    assert_eq!(done, "done: 5\nundo: u1\n--\nana@example.com: 3 done\nbo@example.com: 2 done");
     assert!(tokens(&done) <= 60);
     assert_eq!(room.bo().state("bo-0001").folder, "ar");
     let undone = room.ok("mail_modify", json!({"undo": "u1"})).await;
-    assert_eq!(
-        undone,
-        "done: 5\nundo: u2\n--\nana@example.com: 3 done\nbo@example.com: 2 done"
-    );
+    assert_eq!(undone, "done: 5\nundo: u2\n--\nana@example.com: 3 done\nbo@example.com: 2 done");
     assert_eq!(room.ana().state("ana-0001").folder, "INBOX");
     assert_eq!(room.bo().state("bo-0001").folder, "in");
 }
@@ -248,9 +185,7 @@ async fn more_than_a_thousand_are_shared_out() {
     let room = Room::two().await;
     room.ana().fill(1500);
     room.bo().fill(200);
-    let done = room
-        .ok("mail_modify", json!({"q": "is:unread", "do": "read"}))
-        .await;
+    let done = room.ok("mail_modify", json!({"q": "is:unread", "do": "read"})).await;
     assert_eq!(
         done,
         "done: 1000\nundo: u1\n--\nana@example.com: 800 done\nbo@example.com: 200 done\n\
@@ -263,9 +198,7 @@ async fn one_account_that_cannot_is_told() {
     let room = Room::two().await;
     room.ana().fill(1);
     room.bo().fill(1);
-    let done = room
-        .ok("mail_modify", json!({"q": "is:unread", "do": "done"}))
-        .await;
+    let done = room.ok("mail_modify", json!({"q": "is:unread", "do": "done"})).await;
     assert_eq!(
         done,
         "done: 1\nundo: u1\noutcomes[1|]{item|op|result|detail}:\n  \
@@ -283,10 +216,7 @@ async fn handles_threads_and_ids_are_spread_out() {
     let account = "google:ana@example.com";
     room.store.handles(account, kind, &["ana"]).await.unwrap();
     let done = room
-        .ok(
-            "mail_modify",
-            json!({"ids": ["t1", "ana-0002", "ana-0003", "m99"], "do": "star"}),
-        )
+        .ok("mail_modify", json!({"ids": ["t1", "ana-0002", "ana-0003", "m99"], "do": "star"}))
         .await;
     assert_eq!(
         done,
@@ -336,11 +266,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
     let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
     let delete = json!({"ids": some, "do": "delete"});
     for (reply, answer, left) in [
-        (
-            Reply::Yes,
-            "done: 7\n--\ngone for good: there is no undo",
-            1,
-        ),
+        (Reply::Yes, "done: 7\n--\ngone for good: there is no undo", 1),
         (
             Reply::No,
             "done: 0\noutcomes[1|]{item|op|result|detail}:\n  \
@@ -348,11 +274,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
             8,
         ),
         // As with a letter that is sent, the level is the user's word then.
-        (
-            Reply::Nobody,
-            "done: 7\n--\ngone for good: there is no undo",
-            1,
-        ),
+        (Reply::Nobody, "done: 7\n--\ngone for good: there is no undo", 1),
         (Reply::Later, "the user is being asked", 8),
     ] {
         let room = Room::one(Api::Gmail, "full").await;
@@ -384,10 +306,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
              there is no undo",
         ),
         // Nothing to delete, nothing to ask; and the trash can be left again.
-        (
-            json!({"ids": "ana-0001", "do": "trash"}),
-            "done: 1\nundo: u1",
-        ),
+        (json!({"ids": "ana-0001", "do": "trash"}), "done: 1\nundo: u1"),
     ] {
         let blocks = room.call_as("mail_modify", arguments, &caller).await;
         assert_eq!(blocks.unwrap().join("\n--\n"), answer);
@@ -400,8 +319,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
 async fn a_dry_run_refuses_a_folder_that_cannot_be() {
     let room = Room::one(Api::Outlook, "organize").await;
     room.ana().fill(1);
-    room.ana()
-        .fail("set_up", Error::argument("that is no name"));
+    room.ana().fail("set_up", Error::argument("that is no name"));
     for dry_run in [true, false] {
         let to = json!({"ids": "ana-0001", "do": "move", "to": "A//B", "create": true, "dry_run": dry_run});
         assert_eq!(room.error("mail_modify", to).await, "that is no name");
@@ -419,10 +337,7 @@ async fn what_does_not_go_together_is_refused() {
             "deleting for good, unlike do=trash, needs access `full`, and it is `organize` here: \
              ask the user to start the server with --access full",
         ),
-        (
-            json!({"do": "move"}),
-            "do=move needs `to`: give the folder or label by its name",
-        ),
+        (json!({"do": "move"}), "do=move needs `to`: give the folder or label by its name"),
         (
             json!({"do": "move", "to": ["Bills", "Print shop"]}),
             "do=move takes one folder in `to`: call once for each folder",
@@ -442,11 +357,7 @@ async fn what_does_not_go_together_is_refused() {
     ];
     for (mut arguments, said) in cases {
         arguments["ids"] = "ana-0001".into();
-        assert_eq!(
-            room.error("mail_modify", arguments.clone()).await,
-            said,
-            "{arguments}"
-        );
+        assert_eq!(room.error("mail_modify", arguments.clone()).await, said, "{arguments}");
     }
     assert_eq!(
         room.error("mail_modify", json!({"undo": "u7"})).await,

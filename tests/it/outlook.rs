@@ -22,19 +22,13 @@ pub mod wire;
 use wire::{Outlook, PREFER, Said, Seen};
 
 fn query(q: &str) -> Option<Query> {
-    let clock = Clock {
-        now: "2026-11-20T12:00:00Z".parse().unwrap(),
-        zone: TimeZone::UTC,
-    };
+    let clock = Clock { now: "2026-11-20T12:00:00Z".parse().unwrap(), zone: TimeZone::UTC };
     // As the pipeline hands it on.
     (!q.is_empty()).then(|| Query::All(vec![parse(q, &clock).unwrap()]))
 }
 
 fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> Ask {
-    let columns: Vec<_> = names
-        .iter()
-        .map(|name| table.field(name).unwrap())
-        .collect();
+    let columns: Vec<_> = names.iter().map(|name| table.field(name).unwrap()).collect();
     Ask {
         query: query(q),
         folder: None,
@@ -45,10 +39,7 @@ fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> Ask {
 }
 
 fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {
-    items
-        .iter()
-        .map(|item| item[key].as_str().unwrap_or(""))
-        .collect()
+    items.iter().map(|item| item[key].as_str().unwrap_or("")).collect()
 }
 
 const LIST: &str = "GET /me/messages?";
@@ -62,11 +53,7 @@ async fn only_what_columns_need_is_asked_for() {
     let names = mailbox.names().await.unwrap();
     let tree = outlook.wire.asked();
     assert_eq!(tree.len(), 2, "{tree:#?}");
-    let nested = names
-        .iter()
-        .find(|(_, name)| *name == "Projects/2026")
-        .unwrap()
-        .0;
+    let nested = names.iter().find(|(_, name)| *name == "Projects/2026").unwrap().0;
     for (q, columns, limit, expected) in [
         (
             "",
@@ -168,12 +155,9 @@ async fn searches_find_what_they_mean() {
 async fn pages_are_an_exact_partition() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
-    for (table, q) in [
-        (&MESSAGE, "in:anywhere"),
-        (&MESSAGE, ""),
-        (&THREAD, "in:anywhere"),
-        (&THREAD, ""),
-    ] {
+    for (table, q) in
+        [(&MESSAGE, "in:anywhere"), (&MESSAGE, ""), (&THREAD, "in:anywhere"), (&THREAD, "")]
+    {
         let mut all = Vec::new();
         for limit in [100, 7] {
             let mut wanted = ask(table, &["id", "date"], q, limit);
@@ -217,10 +201,7 @@ async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
     mailbox.names().await.unwrap();
     outlook.wire.seen();
     let columns = &["id", "date", "people", "count"];
-    let page = mailbox
-        .threads(&ask(&THREAD, columns, "subject:vesper", 30))
-        .await
-        .unwrap();
+    let page = mailbox.threads(&ask(&THREAD, columns, "subject:vesper", 30)).await.unwrap();
     let asked = outlook.wire.asked();
     assert_eq!(asked.len(), 2, "{asked:#?}");
     assert_eq!(asked[1].lines().count(), 1 + page.items.len());
@@ -236,15 +217,10 @@ async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
     assert!(several > 0);
     // Ids alone need no second request.
     outlook.wire.seen();
-    mailbox
-        .threads(&ask(&THREAD, &["id"], "in:anywhere", 5))
-        .await
-        .unwrap();
+    mailbox.threads(&ask(&THREAD, &["id"], "in:anywhere", 5)).await.unwrap();
     assert_eq!(
         outlook.wire.asked(),
-        [format!(
-            "{LIST}{NEWEST}$select=conversationId,receivedDateTime&$top=10"
-        )]
+        [format!("{LIST}{NEWEST}$select=conversationId,receivedDateTime&$top=10")]
     );
 }
 
@@ -254,16 +230,11 @@ async fn letters_come_by_the_batch() {
     let mailbox = outlook.mailbox().await;
     let wanted = ask(&MESSAGE, &["id"], "in:anywhere", 100);
     let page = mailbox.messages(&wanted).await.unwrap();
-    let ids: Vec<String> = texts(&page.items, "id")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
     outlook.wire.seen();
     for form in [BodyForm::None, BodyForm::Headers, BodyForm::Parts] {
         for count in [1, 20, 25, 60] {
-            let letters = mailbox
-                .letters(&ids[..count], &wanted.projection, form)
-                .await;
+            let letters = mailbox.letters(&ids[..count], &wanted.projection, form).await;
             let with_files = letters
                 .iter()
                 .filter(|letter| {
@@ -299,16 +270,11 @@ async fn a_letter_is_read_in_every_form() {
     let address = outlook.sandbox.as_ref().unwrap().addresses()[0].clone();
     let mailbox = outlook.mailbox_of(&address).await;
     let wanted = ask(&MESSAGE, &["id", "subject"], "", 5);
-    let id = mailbox.messages(&wanted).await.unwrap().items[0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = mailbox.messages(&wanted).await.unwrap().items[0]["id"].as_str().unwrap().to_owned();
     let gone = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
     let ids = [id.clone(), gone, "x/../y".to_owned()];
 
-    let letters = mailbox
-        .letters(&ids, &wanted.projection, BodyForm::Parts)
-        .await;
+    let letters = mailbox.letters(&ids, &wanted.projection, BodyForm::Parts).await;
     let first = letters[0].as_ref().unwrap();
     assert_eq!(first.item["subject"], "both");
     assert_eq!(first.item.get("body"), None);
@@ -319,45 +285,26 @@ async fn a_letter_is_read_in_every_form() {
         .map(|file| {
             let (message, attachment) = file["id"].as_str().unwrap().split_once(':').unwrap();
             assert_eq!(message, id);
-            assert!(
-                attachment.len() > 16 && !attachment.contains(':'),
-                "{attachment}"
-            );
+            assert!(attachment.len() > 16 && !attachment.contains(':'), "{attachment}");
             json!([file["name"], file["contentType"], file["message"]])
         })
         .collect();
     assert_eq!(files, [json!(["bill.pdf", "application/pdf", id])]);
     let text = format!("{:?}", first.parts);
-    assert!(
-        text.contains("Html(") && text.contains("Look: <img"),
-        "{text}"
-    );
+    assert!(text.contains("Html(") && text.contains("Look: <img"), "{text}");
     for (at, said) in [
-        (
-            1,
-            "Outlook has no such item: it may have been deleted; search again for its handle",
-        ),
-        (
-            2,
-            "the id is not one of Outlook's: use a handle such as m12 from a search",
-        ),
+        (1, "Outlook has no such item: it may have been deleted; search again for its handle"),
+        (2, "the id is not one of Outlook's: use a handle such as m12 from a search"),
     ] {
         assert_eq!(letters[at].as_ref().unwrap_err().to_string(), said);
     }
 
-    let headers = mailbox
-        .letters(&ids[..1], &wanted.projection, BodyForm::Headers)
-        .await;
+    let headers = mailbox.letters(&ids[..1], &wanted.projection, BodyForm::Headers).await;
     let source = headers[0].as_ref().unwrap().source.clone().unwrap();
     assert!(source.contains("Message-ID: <1@x.example>\n"), "{source}");
-    let raw = mailbox
-        .letters(&ids[..1], &wanted.projection, BodyForm::Raw)
-        .await;
+    let raw = mailbox.letters(&ids[..1], &wanted.projection, BodyForm::Raw).await;
     let source = raw[0].as_ref().unwrap().source.clone().unwrap();
-    assert!(
-        source.contains("Subject: both") && source.contains("%PDF"),
-        "{source}"
-    );
+    assert!(source.contains("Subject: both") && source.contains("%PDF"), "{source}");
 }
 
 #[tokio::test]
@@ -365,19 +312,13 @@ async fn folders_are_found_by_name_path_and_id() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let columns = FOLDER.up_to(Level::Core);
-    let page = mailbox
-        .lookup(&Lookup::Folders, &project(Api::Outlook, &columns))
-        .await
-        .unwrap();
+    let page = mailbox.lookup(&Lookup::Folders, &project(Api::Outlook, &columns)).await.unwrap();
     let shown: Vec<_> = page
         .items
         .iter()
         .map(|item| {
             let name = &page.names[item["id"].as_str().unwrap()];
-            format!(
-                "{name} {}/{}",
-                item["unreadItemCount"], item["totalItemCount"]
-            )
+            format!("{name} {}/{}", item["unreadItemCount"], item["totalItemCount"])
         })
         .collect();
     assert_eq!(
@@ -413,31 +354,19 @@ async fn folders_are_found_by_name_path_and_id() {
         ("Junk", "junkemail".to_owned()),
     ] {
         outlook.wire.seen();
-        mailbox
-            .messages(&ask(&MESSAGE, &["id"], &format!("in:{said}"), 5))
-            .await
-            .unwrap();
+        mailbox.messages(&ask(&MESSAGE, &["id"], &format!("in:{said}"), 5)).await.unwrap();
         let asked = outlook.wire.asked();
         let start = format!("GET /me/mailFolders/{folder}/messages?");
-        assert!(
-            asked.last().unwrap().starts_with(&start),
-            "{said}: {asked:?}"
-        );
+        assert!(asked.last().unwrap().starts_with(&start), "{said}: {asked:?}");
     }
     for (said, told) in [
-        (
-            "in:2026",
-            "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026",
-        ),
+        ("in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026"),
         (
             "in:Klienten",
             "no folder is called `Klienten`: call lookup with kind=folders to see their names",
         ),
     ] {
-        let error = mailbox
-            .messages(&ask(&MESSAGE, &["id"], said, 5))
-            .await
-            .unwrap_err();
+        let error = mailbox.messages(&ask(&MESSAGE, &["id"], said, 5)).await.unwrap_err();
         assert_eq!(error.to_string(), told);
     }
     // Graph's own syntax in a folder that the call names.
@@ -460,10 +389,7 @@ async fn folders_are_found_by_name_path_and_id() {
         let there = seen.asked.contains("/mailFolders/archive/messages");
         there.then(|| refusal(404, "ErrorItemNotFound", "x"))
     });
-    let error = mailbox
-        .messages(&ask(&MESSAGE, &["id"], "in:archive", 5))
-        .await
-        .unwrap_err();
+    let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:archive", 5)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "Outlook has no such folder: call lookup with kind=folders to see what there is"
@@ -530,18 +456,14 @@ async fn what_is_looked_up() {
         (
             people(Some("priya"), &[]),
             &CONTACT,
-            vec![format!(
-                "POST /$batch\n{every}\nGET /me/people?$search=\"priya\"&{person}"
-            )],
+            vec![format!("POST /$batch\n{every}\nGET /me/people?$search=\"priya\"&{person}")],
             "Priya Raman",
         ),
         // A saved contact by a part of the name and of the address.
         (
             people(Some("OLB henrik"), &[]),
             &CONTACT,
-            vec![format!(
-                "POST /$batch\n{every}\nGET /me/people?$search=\"OLB henrik\"&{person}"
-            )],
+            vec![format!("POST /$batch\n{every}\nGET /me/people?$search=\"OLB henrik\"&{person}")],
             "Henrike Olbrich",
         ),
         (
@@ -558,10 +480,7 @@ async fn what_is_looked_up() {
         ),
     ] {
         let columns = table.up_to(Level::More);
-        let page = mailbox
-            .lookup(&what, &project(Api::Outlook, &columns))
-            .await
-            .unwrap();
+        let page = mailbox.lookup(&what, &project(Api::Outlook, &columns)).await.unwrap();
         assert_eq!(outlook.wire.asked(), requests);
         let shown: Vec<_> = page
             .items
@@ -610,12 +529,7 @@ async fn a_shared_mailbox_is_asked_by_its_address() {
         ))
     })
     .await;
-    let error = outlook
-        .shared("team@example.com")
-        .await
-        .messages(&wanted)
-        .await
-        .unwrap_err();
+    let error = outlook.shared("team@example.com").await.messages(&wanted).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the mailbox is not shared with this sign-in any more, or not for this: ask its owner for access"
@@ -641,10 +555,7 @@ async fn an_address_is_found_out_from_a_token() {
         (json!({}), Err("Microsoft did not say whose mailbox it is")),
     ] {
         let outlook = Outlook::scripted(move |_| Some(Said::json(200, &user))).await;
-        let found = outlook
-            .address("token", None)
-            .await
-            .map_err(|error| error.to_string());
+        let found = outlook.address("token", None).await.map_err(|error| error.to_string());
         assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned));
     }
 }
@@ -660,10 +571,7 @@ async fn a_mailbox_that_is_not_shared_is_told_at_sign_in() {
             })
         })
         .await;
-        let error = outlook
-            .address("token", Some("team@example.com"))
-            .await
-            .unwrap_err();
+        let error = outlook.address("token", Some("team@example.com")).await.unwrap_err();
         assert_eq!(
             error.to_string(),
             "the mailbox team@example.com is not shared with mira@example.com, \
@@ -685,16 +593,11 @@ async fn a_token_that_ended_is_renewed_once_for_all_parts() {
     let mailbox = outlook.mailbox().await;
     let wanted = ask(&MESSAGE, &["id"], "in:anywhere", 3);
     let page = mailbox.messages(&wanted).await.unwrap();
-    let ids: Vec<String> = texts(&page.items, "id")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
     for _ in 0..2 {
         outlook.wire.seen();
         outlook.sandbox.as_ref().unwrap().expire_access_tokens();
-        let letters = mailbox
-            .letters(&ids, &wanted.projection, BodyForm::None)
-            .await;
+        let letters = mailbox.letters(&ids, &wanted.projection, BodyForm::None).await;
         assert!(letters.iter().all(Result::is_ok), "{letters:?}");
         let seen = outlook.wire.seen();
         assert_eq!(seen.len(), 2);
@@ -703,12 +606,7 @@ async fn a_token_that_ended_is_renewed_once_for_all_parts() {
     outlook.sandbox.as_ref().unwrap().revoke_all();
     let error = mailbox.messages(&wanted).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
-    assert!(
-        error
-            .to_string()
-            .ends_with("run `daysheet account add microsoft`"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("run `daysheet account add microsoft`"), "{error}");
 }
 
 #[tokio::test]
@@ -717,14 +615,8 @@ async fn ids_are_looked_at_before_they_are_sent() {
     let mailbox = outlook.mailbox().await;
     let foreign = "the id is not one of Outlook's: use a handle such as m12 from a search";
     for (id, expected) in [
-        (
-            "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0AigX3PZ2Zx/vYdfnN27KkMQAAEKE7XgAA",
-            None,
-        ),
-        (
-            "AAMkAGVm-MDEz_MTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAA=",
-            None,
-        ),
+        ("AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0AigX3PZ2Zx/vYdfnN27KkMQAAEKE7XgAA", None),
+        ("AAMkAGVm-MDEz_MTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAA=", None),
         (
             "19c2a4b6d8e0f123",
             Some(
@@ -741,10 +633,7 @@ async fn ids_are_looked_at_before_they_are_sent() {
 }
 
 fn refusal(status: u16, code: &str, message: &str) -> Said {
-    Said::json(
-        status,
-        &json!({"error": {"code": code, "message": message}}),
-    )
+    Said::json(status, &json!({"error": {"code": code, "message": message}}))
 }
 
 /// What a first page of messages is answered with, and what comes of it.
@@ -757,14 +646,8 @@ async fn hostile_answers_are_errors_in_our_words() {
         body: "<html><body>Sign in at the proxy, secret=1".to_owned(),
         cut: false,
     };
-    let cut = Said {
-        cut: true,
-        ..Said::json(200, &json!({"value": []}))
-    };
-    let short = Said {
-        body: "{\"value\": [".to_owned(),
-        ..Said::json(200, &Value::Null)
-    };
+    let cut = Said { cut: true, ..Said::json(200, &json!({"value": []})) };
+    let short = Said { body: "{\"value\": [".to_owned(), ..Said::json(200, &Value::Null) };
     let outside = "Outlook's link to the next page leads out of its API";
     let again = "check the connection and try again";
     let mut cases = Vec::new();
@@ -833,10 +716,7 @@ async fn a_token_goes_to_the_configured_endpoint_only() {
         let first = !seen.asked.contains("skip");
         let link = format!("{there}/v1.0/me/messages?$skip=5");
         Some(match first {
-            true => Said::json(
-                200,
-                &json!({"value": [{"id": "1"}], "@odata.nextLink": link}),
-            ),
+            true => Said::json(200, &json!({"value": [{"id": "1"}], "@odata.nextLink": link})),
             // The next page is moved to the stranger.
             false => refusal(307, "", "").header("location", &link),
         })
@@ -850,10 +730,7 @@ async fn a_token_goes_to_the_configured_endpoint_only() {
     assert_eq!(error.kind(), Kind::Provider(307));
     let seen = outlook.wire.seen();
     assert_eq!(seen.len(), 2);
-    assert!(
-        seen.iter()
-            .all(|seen| seen.authorization == "Bearer the-token")
-    );
+    assert!(seen.iter().all(|seen| seen.authorization == "Bearer the-token"));
     // A cursor that was tampered with leads nowhere either.
     for cursor in ["../../x", "../beta/me/messages"] {
         wanted.cursor = Some(cursor.to_owned());
@@ -879,9 +756,7 @@ async fn a_page_that_aged_says_to_search_again() {
         };
         wanted.cursor = first.unwrap().next;
         assert!(wanted.cursor.is_some());
-        outlook
-            .wire
-            .say(|_| Some(refusal(400, "BadRequest", "The skip token is invalid.")));
+        outlook.wire.say(|_| Some(refusal(400, "BadRequest", "The skip token is invalid.")));
         let second = match by_thread {
             true => mailbox.threads(&wanted).await,
             false => mailbox.messages(&wanted).await,
@@ -971,12 +846,8 @@ async fn parts_of_a_batch_succeed_and_fail_singly() {
     expected[4] = "Outlook answered with status 403";
     assert_eq!(shown, expected);
     // Twenty, one of them once more, and two.
-    let sizes: Vec<_> = outlook
-        .wire
-        .asked()
-        .iter()
-        .map(|asked| asked.lines().count() - 1)
-        .collect();
+    let sizes: Vec<_> =
+        outlook.wire.asked().iter().map(|asked| asked.lines().count() - 1).collect();
     assert_eq!(sizes, [20, 1, 2]);
 }
 
@@ -1015,10 +886,7 @@ async fn words_of_graph_are_read_in_any_case() {
 async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
     let outlook = Outlook::scripted(|seen| {
         Some(match seen.asked.contains("$value") {
-            true => Said {
-                body: "x".repeat((5 << 20) + 1),
-                ..Said::json(200, &Value::Null)
-            },
+            true => Said { body: "x".repeat((5 << 20) + 1), ..Said::json(200, &Value::Null) },
             false => Said::json(200, &json!({"id": "1"})),
         })
     })
@@ -1032,17 +900,10 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
         "the message is larger than the 5242880 bytes that are shown raw: read it with body=text or body=headers"
     );
     let outlook = Outlook::scripted(|_| {
-        Some(Said {
-            body: " ".repeat((32 << 20) + 1),
-            ..Said::json(200, &Value::Null)
-        })
+        Some(Said { body: " ".repeat((32 << 20) + 1), ..Said::json(200, &Value::Null) })
     })
     .await;
-    let error = outlook
-        .mailbox()
-        .await
-        .messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1))
-        .await;
+    let error = outlook.mailbox().await.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await;
     assert_eq!(
         error.unwrap_err().to_string(),
         "Outlook's answer is longer than 33554432 bytes: ask for fewer items, or for body=headers"
@@ -1078,12 +939,8 @@ async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
             };
             let (skip, top) = (number("$skip"), number("$top"));
             let list = mailbox_of.lock().unwrap();
-            let rows: Vec<_> = list
-                .iter()
-                .skip(skip)
-                .take(top)
-                .map(|id| json!({"id": format!("{id}")}))
-                .collect();
+            let rows: Vec<_> =
+                list.iter().skip(skip).take(top).map(|id| json!({"id": format!("{id}")})).collect();
             let mut answer = json!({"value": rows});
             if skip + top < list.len() {
                 let mut next = url.clone();
@@ -1122,9 +979,7 @@ async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
 
 /// A page of a list that never ends, the next one by its number.
 fn endless(asked: &str, path: &str, item: &Value) -> Value {
-    let at: usize = asked
-        .rsplit_once("skip=")
-        .map_or(0, |(_, at)| at.parse().unwrap());
+    let at: usize = asked.rsplit_once("skip=").map_or(0, |(_, at)| at.parse().unwrap());
     json!({
         "value": [item],
         "@odata.nextLink": format!("https://graph.microsoft.com/v1.0/{path}?skip={}", at + 1),
@@ -1145,14 +1000,8 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     .await;
     let mailbox = outlook.mailbox().await;
     let columns = CATEGORY.up_to(Level::Core);
-    let page = mailbox
-        .lookup(&Lookup::Categories, &project(Api::Outlook, &columns))
-        .await
-        .unwrap();
-    assert_eq!(
-        page.notes,
-        ["there are more categories than are read; some are missing"]
-    );
+    let page = mailbox.lookup(&Lookup::Categories, &project(Api::Outlook, &columns)).await.unwrap();
+    assert_eq!(page.notes, ["there are more categories than are read; some are missing"]);
     assert_eq!(page.total, None);
     assert_eq!(outlook.wire.seen().len(), 2);
 
@@ -1164,19 +1013,10 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let everybody = Lookup::Contacts(People {
-        limit: 10,
-        ..People::default()
-    });
+    let everybody = Lookup::Contacts(People { limit: 10, ..People::default() });
     let columns = CONTACT.up_to(Level::Core);
-    let page = mailbox
-        .lookup(&everybody, &project(Api::Outlook, &columns))
-        .await
-        .unwrap();
-    assert_eq!(
-        page.notes,
-        ["one list of people has more pages than are read"]
-    );
+    let page = mailbox.lookup(&everybody, &project(Api::Outlook, &columns)).await.unwrap();
+    assert_eq!(page.notes, ["one list of people has more pages than are read"]);
     assert_eq!(outlook.wire.seen().len(), 100);
 
     // A conversation, and the attachments of a message.
@@ -1196,14 +1036,9 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
          search for its messages by subject and date, and read those"
     );
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
-    let letters = mailbox
-        .letters(&[id.to_owned()], &projection, BodyForm::Parts)
-        .await;
+    let letters = mailbox.letters(&[id.to_owned()], &projection, BodyForm::Parts).await;
     let letter = letters[0].as_ref().unwrap();
-    assert_eq!(
-        letter.notes,
-        ["it has more than 10 attachments; the others are not listed"]
-    );
+    assert_eq!(letter.notes, ["it has more than 10 attachments; the others are not listed"]);
     assert_eq!(letter.attachments.len(), 10);
 }
 
@@ -1253,11 +1088,7 @@ async fn a_search_goes_on_where_graph_ends_it() {
     for (at, time) in day.iter_mut().enumerate() {
         *time = i64::try_from(at / 3).unwrap();
     }
-    for (name, times) in [
-        ("minutes", minutes(2_300)),
-        ("same", same),
-        ("one hour", day),
-    ] {
+    for (name, times) in [("minutes", minutes(2_300)), ("same", same), ("one hour", day)] {
         let count = times.len();
         let outlook = answering(move |asked| searched(&times, asked, true)).await;
         let mailbox = outlook.mailbox().await;
@@ -1335,10 +1166,7 @@ async fn conversations_stand_by_the_date_of_their_rows() {
     let wanted = ask(&THREAD, &["id", "date"], "in:anywhere is:unread", 2);
     let page = mailbox.threads(&wanted).await.unwrap();
     assert_eq!(texts(&page.items, "id"), ["B", "A"]);
-    assert_eq!(
-        page.notes,
-        ["threads are listed by their newest matching message"]
-    );
+    assert_eq!(page.notes, ["threads are listed by their newest matching message"]);
 }
 
 #[tokio::test]
@@ -1354,21 +1182,13 @@ async fn a_long_wait_told_to_a_part_holds_back_all_calls() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let ids: Vec<String> = (0..2)
-        .map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}"))
-        .collect();
+    let ids: Vec<String> =
+        (0..2).map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}")).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
     let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
     let wait = |kind: Kind| matches!(kind, Kind::RateLimited(Some(wait)) if wait.as_secs() > 100);
-    assert!(
-        letters
-            .iter()
-            .all(|letter| wait(letter.as_ref().unwrap_err().kind()))
-    );
-    let error = mailbox
-        .messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1))
-        .await
-        .unwrap_err();
+    assert!(letters.iter().all(|letter| wait(letter.as_ref().unwrap_err().kind())));
+    let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await.unwrap_err();
     assert!(wait(error.kind()), "{error}");
     assert_eq!(outlook.wire.seen().len(), 1);
 }
@@ -1380,10 +1200,7 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
     let mailbox = outlook.shared("team@example.com").await;
     let own =
         "are not available for a shared mailbox: name the account of the person who signed in";
-    let everybody = Lookup::Contacts(People {
-        limit: 10,
-        ..People::default()
-    });
+    let everybody = Lookup::Contacts(People { limit: 10, ..People::default() });
     for (what, table, expected, requests) in [
         (Lookup::Categories, &CATEGORY, format!("categories {own}"), 0),
         (Lookup::Aliases, &ALIAS, format!("aliases {own}"), 0),
@@ -1433,10 +1250,7 @@ async fn people_at_google_come_from_all_pages() {
     let mailbox = outlook.google().await;
     let columns = CONTACT.up_to(Level::Core);
     let projection = project(Api::Gmail, &columns);
-    let search = [
-        "GET /v1/people:searchContacts?query=",
-        "GET /v1/otherContacts:search?query=",
-    ];
+    let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
     let connections = "GET /v1/people/me/connections?personFields=";
     let most = "Google finds 30 people of a list at most; more letters would narrow it";
     for (q, limit, found, requests, notes) in [
@@ -1446,11 +1260,7 @@ async fn people_at_google_come_from_all_pages() {
         (Some("a"), 20, 20, [search, search].concat(), vec![]),
         (Some("a"), 50, 30, search.to_vec(), vec![most]),
     ] {
-        let what = Lookup::Contacts(People {
-            q: q.map(str::to_owned),
-            limit,
-            ..People::default()
-        });
+        let what = Lookup::Contacts(People { q: q.map(str::to_owned), limit, ..People::default() });
         let page = mailbox.lookup(&what, &projection).await.unwrap();
         assert_eq!(
             (page.items.len(), page.notes),

@@ -23,10 +23,7 @@ mod writes;
 
 /// The columns called so.
 fn columns(names: &[&str]) -> Projection {
-    let columns: Vec<_> = names
-        .iter()
-        .map(|name| EVENT.field(name).unwrap())
-        .collect();
+    let columns: Vec<_> = names.iter().map(|name| EVENT.field(name).unwrap()).collect();
     project(Api::Outlook, &columns)
 }
 
@@ -48,26 +45,17 @@ fn hour(title: &str, start: &str) -> Change {
 }
 
 fn guest(address: &str) -> Guest {
-    Guest {
-        address: address.to_owned(),
-        ..Guest::default()
-    }
+    Guest { address: address.to_owned(), ..Guest::default() }
 }
 
 fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {
-    items
-        .iter()
-        .map(|item| item[key].as_str().unwrap_or(""))
-        .collect()
+    items.iter().map(|item| item[key].as_str().unwrap_or("")).collect()
 }
 
 /// Everything in a range of the calendars named.
 fn range(calendars: &[&str], from: &str, to: &str) -> AskEvents {
     AskEvents {
-        calendars: calendars
-            .iter()
-            .map(|id| ((*id).to_owned(), None))
-            .collect(),
+        calendars: calendars.iter().map(|id| ((*id).to_owned(), None)).collect(),
         from: from.parse().unwrap(),
         to: to.parse().unwrap(),
         series: false,

@@ -10,10 +10,7 @@ use serde_json::json;
 mod same;
 
 fn repeat(rule: &str) -> Repeat {
-    Repeat {
-        rule: Repeat::rule(rule).unwrap(),
-        ..Repeat::default()
-    }
+    Repeat { rule: Repeat::rule(rule).unwrap(), ..Repeat::default() }
 }
 
 fn local(text: &str) -> Moment {
@@ -29,12 +26,7 @@ fn rules_are_patterns_and_patterns_are_rules() {
     let monday = "2026-02-02T18:00";
     // The rule, its start, the pattern, and the rule of the pattern.
     for (text, start, expected, back) in [
-        (
-            "FREQ=DAILY",
-            monday,
-            json!({"type": "daily", "interval": 1}),
-            "FREQ=DAILY",
-        ),
+        ("FREQ=DAILY", monday, json!({"type": "daily", "interval": 1}), "FREQ=DAILY"),
         (
             "FREQ=DAILY;INTERVAL=3",
             monday,
@@ -420,12 +412,7 @@ fn what_graph_cannot_say_is_refused_with_the_reason() {
             "has one time of day, that of its start",
             "leave out BYHOUR, BYMINUTE and BYSECOND, and make an event for each time",
         ),
-        (
-            "FREQ=WEEKLY;BYDAY=TU",
-            monday,
-            "starts on a day of its rule",
-            "start it on 2026-02-03",
-        ),
+        ("FREQ=WEEKLY;BYDAY=TU", monday, "starts on a day of its rule", "start it on 2026-02-03"),
         (
             "FREQ=MONTHLY;BYMONTHDAY=1;UNTIL=20260210",
             monday,
@@ -454,34 +441,16 @@ fn what_graph_cannot_say_is_refused_with_the_reason() {
         assert_eq!(error.next_step(), Some(next), "{text}");
     }
     let start = local(monday);
-    let both = Repeat {
-        rule: "FREQ=DAILY;COUNT=3;UNTIL=20270101".to_owned(),
-        ..Repeat::default()
-    };
+    let both = Repeat { rule: "FREQ=DAILY;COUNT=3;UNTIL=20270101".to_owned(), ..Repeat::default() };
     let error = pattern(&both, &start, "UTC").unwrap_err();
     assert_eq!(error.next_step(), Some("keep one of COUNT and UNTIL"));
-    let extra = Repeat {
-        extra: vec![start.when()],
-        ..repeat("FREQ=DAILY")
-    };
+    let extra = Repeat { extra: vec![start.when()], ..repeat("FREQ=DAILY") };
     let error = pattern(&extra, &start, "UTC").unwrap_err();
-    assert_eq!(
-        error.next_step(),
-        Some("make events of their own for these dates")
-    );
+    assert_eq!(error.next_step(), Some("make events of their own for these dates"));
     // What is left out is deleted afterwards.
-    let except = Repeat {
-        except: vec![start.when()],
-        ..repeat("FREQ=DAILY")
-    };
-    assert_eq!(
-        pattern(&except, &start, "UTC"),
-        pattern(&repeat("FREQ=DAILY"), &start, "UTC")
-    );
-    let odd = Repeat {
-        rule: "FREQ=HOURLY".to_owned(),
-        ..Repeat::default()
-    };
+    let except = Repeat { except: vec![start.when()], ..repeat("FREQ=DAILY") };
+    assert_eq!(pattern(&except, &start, "UTC"), pattern(&repeat("FREQ=DAILY"), &start, "UTC"));
+    let odd = Repeat { rule: "FREQ=HOURLY".to_owned(), ..Repeat::default() };
     assert_eq!(
         pattern(&odd, &start, "UTC").unwrap_err().message(),
         "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not carry"
@@ -506,38 +475,20 @@ fn other_patterns_are_read() {
             json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday", "tuesday"], "firstDayOfWeek": "saturday"}),
             Some("FREQ=WEEKLY;BYDAY=MO,TU"),
         ),
-        (
-            json!({"type": "weekly", "interval": 1, "daysOfWeek": []}),
-            None,
-        ),
-        (
-            json!({"type": "weekly", "interval": 1, "daysOfWeek": ["Frunday"]}),
-            None,
-        ),
+        (json!({"type": "weekly", "interval": 1, "daysOfWeek": []}), None),
+        (json!({"type": "weekly", "interval": 1, "daysOfWeek": ["Frunday"]}), None),
         (
             json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 29}),
             Some("FREQ=MONTHLY;BYMONTHDAY=28,29;BYSETPOS=-1"),
         ),
-        (
-            json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 0}),
-            None,
-        ),
-        (
-            json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32}),
-            None,
-        ),
-        (
-            json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": -1}),
-            None,
-        ),
+        (json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 0}), None),
+        (json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32}), None),
+        (json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": -1}), None),
         (
             json!({"type": "absoluteYearly", "interval": 1, "month": 4, "dayOfMonth": 31}),
             Some("FREQ=YEARLY;BYMONTHDAY=30;BYMONTH=4"),
         ),
-        (
-            json!({"type": "absoluteYearly", "interval": 1, "month": 13, "dayOfMonth": 1}),
-            None,
-        ),
+        (json!({"type": "absoluteYearly", "interval": 1, "month": 13, "dayOfMonth": 1}), None),
         (
             json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["monday"]}),
             Some("FREQ=MONTHLY;BYDAY=1MO"),

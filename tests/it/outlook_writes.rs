@@ -40,12 +40,7 @@ fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &Seen) -> Said {
     if !seen.asked.starts_with("POST /$batch") {
         let (status, body) = answer(&seen.asked, &seen.body);
         return match body {
-            Value::Null => Said {
-                status,
-                headers: Vec::new(),
-                body: String::new(),
-                cut: false,
-            },
+            Value::Null => Said { status, headers: Vec::new(), body: String::new(), cut: false },
             body => Said::json(status, &body),
         };
     }
@@ -104,10 +99,7 @@ fn written(outlook: &Outlook) -> Vec<(String, Value)> {
 
 /// Lines as they are expected.
 fn lines<const N: usize>(lines: [(&str, Value); N]) -> Vec<(String, Value)> {
-    lines
-        .into_iter()
-        .map(|(line, body)| (line.to_owned(), body))
-        .collect()
+    lines.into_iter().map(|(line, body)| (line.to_owned(), body)).collect()
 }
 
 fn refused(status: u16, code: &str) -> Answer {
@@ -119,10 +111,7 @@ fn missing() -> Answer {
 }
 
 fn person(name: Option<&str>, address: &str) -> Person {
-    Person {
-        name: name.map(str::to_owned),
-        address: address.to_owned(),
-    }
+    Person { name: name.map(str::to_owned), address: address.to_owned() }
 }
 
 /// A letter to one, without files.

@@ -48,10 +48,7 @@ fn process(home: &Path, outputs: &str) -> Process {
     let config = Arc::new(config(home, outputs));
     let store = Store::new(&config);
     let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
-    Process {
-        outputs: Outputs::new(&config, store, accounts.clone()),
-        accounts,
-    }
+    Process { outputs: Outputs::new(&config, store, accounts.clone()), accounts }
 }
 
 impl Process {
@@ -96,10 +93,7 @@ async fn raw(home: &Path) -> SqliteConnection {
 }
 
 async fn run(home: &Path, sql: impl Into<String>) {
-    sqlx::query(AssertSqlSafe(sql.into()))
-        .execute(&mut raw(home).await)
-        .await
-        .unwrap();
+    sqlx::query(AssertSqlSafe(sql.into())).execute(&mut raw(home).await).await.unwrap();
 }
 
 /// The hashes that have rows.
@@ -120,9 +114,7 @@ fn bytes(home: &Path) -> Vec<u8> {
 
 fn holds(home: &Path, words: &str) -> bool {
     let bytes = bytes(home);
-    bytes
-        .windows(words.len())
-        .any(|window| window == words.as_bytes())
+    bytes.windows(words.len()).any(|window| window == words.as_bytes())
 }
 
 #[test]
@@ -171,12 +163,8 @@ fn lines_are_cut_where_they_end() {
 
 /// Texts of lines short and long, in several scripts.
 fn texts() -> impl Strategy<Value = String> {
-    let line = prop_oneof![
-        "[a-e ]{0,12}",
-        "[a-zé日\t ]{0,1600}",
-        "[a-z]{400,1400}",
-        Just(String::new()),
-    ];
+    let line =
+        prop_oneof!["[a-e ]{0,12}", "[a-zé日\t ]{0,1600}", "[a-z]{400,1400}", Just(String::new()),];
     (proptest::collection::vec(line, 0..12), any::<bool>()).prop_map(|(lines, end)| {
         let end = if end { "\n" } else { "" };
         format!("{}{end}", lines.join("\n"))
@@ -228,15 +216,11 @@ async fn memory_keeps_what_was_used_last() {
     assert_eq!(gone, expected);
     assert_eq!(
         one.outputs.get(&hashes[1]).await.unwrap(),
-        Some(Found::Recipe {
-            recipe: RECIPE.to_owned(),
-            accounts: Vec::new()
-        })
+        Some(Found::Recipe { recipe: RECIPE.to_owned(), accounts: Vec::new() })
     );
     // The same text once more takes no more room.
     for _ in 0..3 {
-        one.keep(&format!("35 {}", "x".repeat(1_000_000)), &[])
-            .await;
+        one.keep(&format!("35 {}", "x".repeat(1_000_000)), &[]).await;
     }
     assert_eq!(one.has(&hashes[4]).await, "text");
 }
@@ -275,10 +259,7 @@ async fn of_a_text_too_long_the_end_is_missing() {
         some.pop();
         let end = some.len() - 1;
         assert_eq!(some[..end], all[..end]);
-        assert_eq!(
-            some[end].trim_end_matches('\n'),
-            all[end].trim_end_matches('\n')
-        );
+        assert_eq!(some[end].trim_end_matches('\n'), all[end].trim_end_matches('\n'));
     }
 }
 
@@ -312,11 +293,8 @@ async fn what_tells_of_an_account_goes_with_it() {
             for hash in all {
                 left.push(process.has(hash).await);
             }
-            let nobodys = if outputs == "disk" || std::ptr::eq(process, &one) {
-                "text"
-            } else {
-                "recipe"
-            };
+            let nobodys =
+                if outputs == "disk" || std::ptr::eq(process, &one) { "text" } else { "recipe" };
             assert_eq!(left, ["nothing", "nothing", "text", nobodys], "{outputs}");
         }
         let mut left = vec![of_other, of_nobody];
@@ -367,11 +345,7 @@ async fn on_disk_is_no_text_or_a_sealed_one() {
     assert_eq!(again.text(&hash).await, text);
     // What opens a row opens no other.
     let moved = hash_of_row(&hash);
-    run(
-        home.path(),
-        format!("UPDATE outputs SET hash = '{moved}' WHERE hash = '{hash}'"),
-    )
-    .await;
+    run(home.path(), format!("UPDATE outputs SET hash = '{moved}' WHERE hash = '{hash}'")).await;
     assert_eq!(process(home.path(), "disk").has(&moved).await, "recipe");
     // Without the key there is no text, and no error either.
     let hash = one.keep("another text", &[]).await;
@@ -426,10 +400,8 @@ async fn outputs_are_kept_for_thirty_days() {
     let (old, older) = (one.keep("old", &[]).await, one.keep("older", &[]).await);
     let day = 86_400_000_000_i64;
     for (hash, days) in [(&old, 29), (&older, 31)] {
-        let sql = format!(
-            "UPDATE outputs SET saved = saved - {} WHERE hash = '{hash}'",
-            days * day
-        );
+        let sql =
+            format!("UPDATE outputs SET saved = saved - {} WHERE hash = '{hash}'", days * day);
         run(home.path(), sql).await;
     }
     let again = process(home.path(), "disk");
@@ -437,11 +409,7 @@ async fn outputs_are_kept_for_thirty_days() {
     assert_eq!(again.has(&old).await, "text");
     assert_eq!(rows(home.path()).await.len(), 2);
     // The next one takes along what is too old. The other has been used.
-    run(
-        home.path(),
-        format!("UPDATE outputs SET saved = saved - {day}"),
-    )
-    .await;
+    run(home.path(), format!("UPDATE outputs SET saved = saved - {day}")).await;
     let new = again.keep("new", &[]).await;
     let mut left = vec![new, old];
     left.sort();

@@ -23,10 +23,7 @@ fn with(office: Office) -> Office {
     let mut meeting = ana.put("main/m", "Meeting", "2036-02-05T09:00[Europe/Berlin]", 60);
     meeting.guests = vec![guest("bo@example.com", '+')];
     ana.set(meeting);
-    let me = Guest {
-        me: true,
-        ..guest("ana@example.com", '?')
-    };
+    let me = Guest { me: true, ..guest("ana@example.com", '?') };
     let mut invited = ana.put("main/i", "Invited", "2036-02-05T10:00[Europe/Berlin]", 60);
     invited.own = false;
     invited.guests = vec![me.clone(), guest("bo@example.com", '+')];
@@ -96,20 +93,14 @@ async fn what_is_deleted_is_told() {
     let call = || json!({"id": "main/m", "notify": "all", "message": "Sorry"});
     let at_google = office().await;
     let blocks = at_google.call("calendar_delete", call()).await.unwrap();
-    assert_eq!(
-        blocks[1],
-        "the message was not sent: the service carries none with this"
-    );
+    assert_eq!(blocks[1], "the message was not sent: the service carries none with this");
     let at_outlook = with(Office::outlook().await);
     let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
     assert_eq!(blocks.len(), 1);
     assert_eq!(at_outlook.written(), ["delete main/m All \"Sorry\""]);
     // What somebody else called is gone here only.
     let office = office().await;
-    let blocks = office
-        .call("calendar_delete", json!({"id": "main/i"}))
-        .await
-        .unwrap();
+    let blocks = office.call("calendar_delete", json!({"id": "main/i"})).await.unwrap();
     assert_eq!(
         blocks[1],
         "it is gone from your calendar only; calendar_respond tells the organizer"
@@ -153,17 +144,10 @@ async fn what_is_not_clear_is_not_deleted() {
             "e6 is in the calendar Team, which can only be read: ask its owner for the change, \
              or create an event of your own",
         ),
-        (
-            json!({"id": "main/gone"}),
-            "e7 is not there any more: it was deleted: search again",
-        ),
+        (json!({"id": "main/gone"}), "e7 is not there any more: it was deleted: search again"),
     ];
     for (call, wanted) in cases {
-        assert_eq!(
-            office.error("calendar_delete", call.clone()).await,
-            wanted,
-            "{call}"
-        );
+        assert_eq!(office.error("calendar_delete", call.clone()).await, wanted, "{call}");
     }
     // It is not the event that was shown any more.
     let ana = office.ana();
@@ -178,10 +162,7 @@ async fn what_is_not_clear_is_not_deleted() {
     );
     assert_eq!(office.written(), Vec::<String>::new());
     // Nobody knows.
-    ana.fail([Some((
-        Error::new(Kind::Network, "the connection broke"),
-        true,
-    ))]);
+    ana.fail([Some((Error::new(Kind::Network, "the connection broke"), true))]);
     assert_eq!(
         office.ok("calendar_delete", json!({"id": "e4"})).await,
         "outcomes[1|]{item|op|result|detail}:\n  \
@@ -201,11 +182,7 @@ async fn an_invitation_is_answered() {
         )
     };
     let cases = [
-        (
-            json!({"id": "main/i", "response": "accept"}),
-            row("+"),
-            "respond main/i Accepted",
-        ),
+        (json!({"id": "main/i", "response": "accept"}), row("+"), "respond main/i Accepted"),
         (
             json!({"id": "main/i", "response": "decline", "comment": "Away"}),
             row("-"),
@@ -237,25 +214,13 @@ async fn an_invitation_is_answered() {
     ];
     for (call, answer, written) in cases {
         let office = office().await;
-        assert_eq!(
-            office.ok("calendar_respond", call.clone()).await,
-            answer,
-            "{call}"
-        );
+        assert_eq!(office.ok("calendar_respond", call.clone()).await, answer, "{call}");
         assert_eq!(office.written(), [written], "{call}");
     }
     // A recurring one, in part or whole.
     for (id, scope, written) in [
-        (
-            "main/y@20360212T1000Z",
-            json!("this"),
-            "respond main/y@20360212T1000Z Accepted",
-        ),
-        (
-            "main/y@20360212T1000Z",
-            json!("series"),
-            "respond main/y Accepted",
-        ),
+        ("main/y@20360212T1000Z", json!("this"), "respond main/y@20360212T1000Z Accepted"),
+        ("main/y@20360212T1000Z", json!("series"), "respond main/y Accepted"),
         ("main/y", Value::Null, "respond main/y Accepted"),
     ] {
         let office = office().await;
@@ -322,11 +287,7 @@ async fn what_cannot_be_answered_is_refused() {
         ),
     ];
     for (call, wanted) in cases {
-        assert_eq!(
-            office.error("calendar_respond", call.clone()).await,
-            wanted,
-            "{call}"
-        );
+        assert_eq!(office.error("calendar_respond", call.clone()).await, wanted, "{call}");
     }
     assert_eq!(office.written(), Vec::<String>::new());
     let broken = Error::new(Kind::Timeout, "no answer");
@@ -374,9 +335,7 @@ async fn calendars_are_made_renamed_and_deleted() {
     let office = Office::one().await;
     let call = |more: Value| {
         let mut call = json!({"kind": "calendar"});
-        call.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         call
     };
     let cases = [
@@ -418,11 +377,7 @@ async fn calendars_are_made_renamed_and_deleted() {
     for (more, wanted, written) in cases {
         let answer = office.ok("manage", call(more.clone())).await;
         assert_eq!(answer, wanted, "{more}");
-        assert_eq!(
-            office.written(),
-            written.into_iter().collect::<Vec<_>>(),
-            "{more}"
-        );
+        assert_eq!(office.written(), written.into_iter().collect::<Vec<_>>(), "{more}");
     }
     let cases = [
         (
@@ -461,21 +416,12 @@ async fn calendars_are_made_renamed_and_deleted() {
         ),
     ];
     for (more, wanted) in cases {
-        assert_eq!(
-            office.error("manage", call(more.clone())).await,
-            wanted,
-            "{more}"
-        );
+        assert_eq!(office.error("manage", call(more.clone())).await, wanted, "{more}");
     }
     assert_eq!(office.written(), Vec::<String>::new());
-    office.ana().fail([Some((
-        Error::new(Kind::Network, "the connection broke"),
-        false,
-    ))]);
+    office.ana().fail([Some((Error::new(Kind::Network, "the connection broke"), false))]);
     assert_eq!(
-        office
-            .ok("manage", call(json!({"op": "create", "name": "New"})))
-            .await,
+        office.ok("manage", call(json!({"op": "create", "name": "New"}))).await,
         "outcomes[1|]{item|op|result|detail}:\n  \
          New|create|unknown|\"the connection broke: it may have been done all the same, so search \
          before trying again\""

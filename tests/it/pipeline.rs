@@ -48,11 +48,7 @@ impl Mailbox for Scripted {
     async fn messages(&self, _: &Ask) -> Result<Page> {
         Ok(Page {
             items: vec![object("aa"), object("cc")],
-            failed: vec![Failed {
-                at: 1,
-                id: "bb".to_owned(),
-                error: gone(),
-            }],
+            failed: vec![Failed { at: 1, id: "bb".to_owned(), error: gone() }],
             total: Some(Total::About(90)),
             next: Some("token".to_owned()),
             notes: vec!["a note of the provider".into()],
@@ -71,10 +67,7 @@ impl Mailbox for Scripted {
     async fn letters(&self, ids: &[String], _: &Projection, _: BodyForm) -> Vec<Result<Letter>> {
         let letter = |id: &String| match id.as_str() {
             "bb" => Err(gone()),
-            id => Ok(Letter {
-                item: object(id),
-                ..Letter::default()
-            }),
+            id => Ok(Letter { item: object(id), ..Letter::default() }),
         };
         ids.iter().map(letter).collect()
     }
@@ -158,27 +151,20 @@ async fn a_message_that_is_gone_is_a_noted_row() {
         ]
     );
     // Read together with others it is a note, alone it is the answer.
-    let blocks = call(&pipeline, "mail_read", json!({"ids": ["m1", "m2"]}))
-        .await
-        .unwrap();
+    let blocks = call(&pipeline, "mail_read", json!({"ids": ["m1", "m2"]})).await.unwrap();
     assert_eq!(
         blocks.last().unwrap(),
         "messages: 1\n1 could not be fetched (m2): Gmail has no such item: search again"
     );
     let alone = call(&pipeline, "mail_read", json!({"ids": ["m2"]})).await;
-    assert_eq!(
-        alone.unwrap_err().to_string(),
-        "m2: Gmail has no such item: search again"
-    );
+    assert_eq!(alone.unwrap_err().to_string(), "m2: Gmail has no such item: search again");
 }
 
 #[tokio::test]
 async fn a_thread_of_sixty_is_read_in_parts() {
     let home = TempDir::new().unwrap();
     let pipeline = pipeline(&home, &["a@example.com"]).await;
-    call(&pipeline, "mail_search", json!({"by": "thread"}))
-        .await
-        .unwrap();
+    call(&pipeline, "mail_search", json!({"by": "thread"})).await.unwrap();
     let mut arguments = json!({"ids": ["t1"], "body": "none", "format": "json"});
     let mut seen = Vec::new();
     for expected in [25, 25, 10] {
@@ -203,18 +189,10 @@ async fn with_several_accounts_handles_know_their_own() {
     let home = TempDir::new().unwrap();
     let pipeline = pipeline(&home, &["a@example.com", "b@example.com"]).await;
     for (account, expected) in [("a@example.com", "m1"), ("b@example.com", "m4")] {
-        let found = call(&pipeline, "mail_search", json!({"account": account}))
-            .await
-            .unwrap();
-        assert!(
-            found[0].contains(&format!("\n  {expected}\t")),
-            "{}",
-            found[0]
-        );
+        let found = call(&pipeline, "mail_search", json!({"account": account})).await.unwrap();
+        assert!(found[0].contains(&format!("\n  {expected}\t")), "{}", found[0]);
     }
-    let blocks = call(&pipeline, "mail_read", json!({"ids": ["m6", "m1"]}))
-        .await
-        .unwrap();
+    let blocks = call(&pipeline, "mail_read", json!({"ids": ["m6", "m1"]})).await.unwrap();
     assert!(
         blocks[0].contains("bodies[2\t]{id\tblock\ttype\tchars\tshown}:\n  m6\t"),
         "{}",
@@ -222,20 +200,14 @@ async fn with_several_accounts_handles_know_their_own() {
     );
     let wrong = json!({"ids": ["m6"], "account": "a@example.com"});
     assert_eq!(
-        call(&pipeline, "mail_read", wrong)
-            .await
-            .unwrap_err()
-            .to_string(),
+        call(&pipeline, "mail_read", wrong).await.unwrap_err().to_string(),
         "m6: it belongs to google:b@example.com, not to that account: leave out `account`: a handle \
          knows its own"
     );
     // A provider's own id could be of either.
     let own = json!({"ids": ["18c2f0a1b2c3d4e5"]});
     assert_eq!(
-        call(&pipeline, "mail_read", own)
-            .await
-            .unwrap_err()
-            .to_string(),
+        call(&pipeline, "mail_read", own).await.unwrap_err().to_string(),
         "18c2f0a1b2c3d4e5: several accounts are signed in: name one of: google:a@example.com, \
          google:b@example.com"
     );

@@ -32,13 +32,8 @@ fn gmail(query: &Query) -> Vec<String> {
 
 /// What Graph is asked: a line for all that is there.
 fn graph(query: &Query) -> Vec<String> {
-    let Compiled {
-        scope,
-        filter,
-        search,
-        rest,
-        notes,
-    } = match outlook_query::compile(Some(query)) {
+    let Compiled { scope, filter, search, rest, notes } = match outlook_query::compile(Some(query))
+    {
         Ok(compiled) => compiled,
         Err(error) => return vec![format!("! {error}")],
     };
@@ -304,18 +299,9 @@ fn found(compiled: &Compiled, mail: &Mail) -> bool {
         Scope::Folder(name) => mail.folder == name,
     };
     in_scope
-        && compiled
-            .filter
-            .iter()
-            .all(|text| graph::filters(text, mail))
-        && compiled
-            .search
-            .iter()
-            .all(|text| graph::searches(text, mail))
-        && compiled
-            .rest
-            .iter()
-            .all(|rest| matches(rest, &mail.json(), &places))
+        && compiled.filter.iter().all(|text| graph::filters(text, mail))
+        && compiled.search.iter().all(|text| graph::searches(text, mail))
+        && compiled.rest.iter().all(|rest| matches(rest, &mail.json(), &places))
 }
 
 proptest! {

@@ -43,14 +43,8 @@ const COMPILED: &[(&str, &str)] = &[
     ("from:lena@studio.example", "from:lena@studio.example"),
     ("from:\"Lena Okafor\"", "from:\"Lena Okafor\""),
     ("to:team cc:print bcc:me", "to:team cc:print bcc:me"),
-    (
-        "subject:(proof catalogue)",
-        "subject:proof subject:catalogue",
-    ),
-    (
-        "from:(lena OR \"mira l\")",
-        "(from:lena OR from:\"mira l\")",
-    ),
+    ("subject:(proof catalogue)", "subject:proof subject:catalogue"),
+    ("from:(lena OR \"mira l\")", "(from:lena OR from:\"mira l\")"),
     ("from:(lena -okafor)", "from:lena -from:okafor"),
     ("body:deadline", "deadline"),
     ("filename:pdf", "filename:pdf"),
@@ -105,10 +99,7 @@ const COMPILED: &[(&str, &str)] = &[
     ("--5", "\"--5\""),
     ("\"OR\"", "\"OR\""),
     ("or", "or"),
-    (
-        "raw:list:x older_than:2d {a b}",
-        "list:x older_than:2d {a b}",
-    ),
+    ("raw:list:x older_than:2d {a b}", "list:x older_than:2d {a b}"),
     (
         "from:lena is:unread -subject:spam (a OR \"b c\") larger:1M",
         "from:lena is:unread -subject:spam (a OR \"b c\") larger:1048576",
@@ -129,22 +120,13 @@ const REFUSED: &[(&str, &str)] = &[
         "a \"\" b",
         "the query has an empty phrase `\"\"`: put words between the quotes, or leave them out",
     ),
-    (
-        "(a b",
-        "the query opens a `(` and does not close it: close it, or put it in quotes",
-    ),
-    (
-        "{a",
-        "the query opens a `{` and does not close it: close it, or put it in quotes",
-    ),
+    ("(a b", "the query opens a `(` and does not close it: close it, or put it in quotes"),
+    ("{a", "the query opens a `{` and does not close it: close it, or put it in quotes"),
     (
         "a) b",
         "the query closes a parenthesis that it did not open: remove the `)`, or put it in quotes",
     ),
-    (
-        "()",
-        "the query has an empty group: put terms between the brackets, or remove them",
-    ),
+    ("()", "the query has an empty group: put terms between the brackets, or remove them"),
     (
         "OR b",
         "the query has `OR` without a term on each side: write `a OR b`, or \"or\" in quotes for the word",
@@ -153,14 +135,8 @@ const REFUSED: &[(&str, &str)] = &[
         "a OR",
         "the query ends where a term is expected: add the missing term, or remove the `OR` or `-` before it",
     ),
-    (
-        "from:",
-        "the query has `from:` without a value: write the value directly behind the colon",
-    ),
-    (
-        "raw:",
-        "the query has `raw:` without a value: write the value directly behind the colon",
-    ),
+    ("from:", "the query has `from:` without a value: write the value directly behind the colon"),
+    ("raw:", "the query has `raw:` without a value: write the value directly behind the colon"),
     (
         "is:big",
         "the query says `is:big`: use is:unread, is:read, is:starred, is:flagged or is:important",
@@ -247,6 +223,5 @@ proptest! {
 
 /// A text of nothing but the silent AND says nothing.
 fn only_and(text: &str) -> bool {
-    text.split_whitespace()
-        .all(|word| matches!(word, "AND" | "&&"))
+    text.split_whitespace().all(|word| matches!(word, "AND" | "&&"))
 }

@@ -65,9 +65,7 @@ impl Rack {
                 ("Bills", "fo"),
             ],
         };
-        let places = places
-            .into_iter()
-            .map(|(name, id)| (name.to_owned(), id.to_owned()));
+        let places = places.into_iter().map(|(name, id)| (name.to_owned(), id.to_owned()));
         Arc::new(Self {
             name,
             api,
@@ -99,27 +97,13 @@ impl Rack {
     }
 
     pub fn folder(&self, word: &str) -> String {
-        let gmail = [
-            ("inbox", "INBOX"),
-            ("spam", "SPAM"),
-            ("trash", "TRASH"),
-            ("archive", ""),
-        ];
-        let outlook = [
-            ("inbox", "in"),
-            ("spam", "sp"),
-            ("trash", "tr"),
-            ("archive", "ar"),
-        ];
+        let gmail = [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
+        let outlook = [("inbox", "in"), ("spam", "sp"), ("trash", "tr"), ("archive", "ar")];
         let all = match self.api {
             Api::Gmail => gmail,
             _ => outlook,
         };
-        all.iter()
-            .find(|(name, _)| *name == word)
-            .unwrap()
-            .1
-            .to_owned()
+        all.iter().find(|(name, _)| *name == word).unwrap().1.to_owned()
     }
 
     /// Changes a message as somebody else would.
@@ -176,11 +160,7 @@ impl Rack {
             Step::Unlabel(ids) => state.labels.retain(|one| !ids.contains(one)),
             Step::Delete => return None,
             Step::PutBack(states) => {
-                state = states
-                    .iter()
-                    .find(|one| one.id == state.id)
-                    .unwrap()
-                    .clone();
+                state = states.iter().find(|one| one.id == state.id).unwrap().clone();
             }
         }
         Some(state)
@@ -215,9 +195,7 @@ impl Organize for Rack {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let mail = self.mail.lock().unwrap();
         let gone = || Error::new(Kind::NotFound, "it is not there");
-        ids.iter()
-            .map(|id| mail.get(id).cloned().ok_or_else(gone))
-            .collect()
+        ids.iter().map(|id| mail.get(id).cloned().ok_or_else(gone)).collect()
     }
 
     async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
@@ -250,15 +228,9 @@ impl Organize for Rack {
 
     async fn place(&self, name: &str, _: PlaceKind, create: bool) -> Result<Place> {
         let mut places = self.places.lock().unwrap();
-        let found = places
-            .iter()
-            .find(|(known, id)| *known == name || *id == name);
+        let found = places.iter().find(|(known, id)| *known == name || *id == name);
         if let Some((name, id)) = found {
-            return Ok(Place {
-                id: id.clone(),
-                name: name.clone(),
-                made: false,
-            });
+            return Ok(Place { id: id.clone(), name: name.clone(), made: false });
         }
         if !create {
             return Err(Error::new(Kind::NotFound, format!("there is no {name}")).next("say Bills"));
@@ -266,11 +238,7 @@ impl Organize for Rack {
         self.set_up_fails()?;
         let id = format!("made-{name}");
         places.insert(name.to_owned(), id.clone());
-        Ok(Place {
-            id,
-            name: name.to_owned(),
-            made: true,
-        })
+        Ok(Place { id, name: name.to_owned(), made: true })
     }
 }
 
@@ -326,10 +294,7 @@ impl Arrange for Rack {
         let mut rules = self.rules.lock().unwrap();
         Ok(match change {
             SetUp::CreateRule(rule) | SetUp::UpdateRule(rule) => {
-                let made = Rule {
-                    id: format!("rule-{}", rules.len() + 1),
-                    ..rule.clone()
-                };
+                let made = Rule { id: format!("rule-{}", rules.len() + 1), ..rule.clone() };
                 rules.retain(|one| one.id != rule.id);
                 rules.push(made.clone());
                 Some(json!({"id": made.id}))
@@ -413,19 +378,12 @@ impl Mailbox for Rack {
             ],
             _ => Vec::new(),
         };
-        Ok(Page {
-            items,
-            ..Page::default()
-        })
+        Ok(Page { items, ..Page::default() })
     }
 
     async fn letters(&self, ids: &[String], _: &Projection, _: BodyForm) -> Vec<Result<Letter>> {
-        let one = |id: &String| {
-            Ok(Letter {
-                item: self.object(&self.state(id)),
-                ..Letter::default()
-            })
-        };
+        let one =
+            |id: &String| Ok(Letter { item: self.object(&self.state(id)), ..Letter::default() });
         ids.iter().map(one).collect()
     }
 
@@ -527,10 +485,7 @@ impl Room {
                 scopes: Vec::new(),
                 tenant: None,
             };
-            accounts
-                .add(tokens, &format!("{}@example.com", one.name))
-                .await
-                .unwrap();
+            accounts.add(tokens, &format!("{}@example.com", one.name)).await.unwrap();
         }
         let connect = Arc::new(Racks(racks.clone()));
         let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();

@@ -20,14 +20,8 @@ const THIRD: &str = "main/w@20360219T0800Z";
 /// Events that Eve is on, whom nobody knows, and some that she is not on.
 fn fill(office: &Office) {
     let ana = office.ana();
-    let me = Guest {
-        me: true,
-        ..guest("ana@example.com", '?')
-    };
-    let room = Guest {
-        room: true,
-        ..guest("room@example.org", '+')
-    };
+    let me = Guest { me: true, ..guest("ana@example.com", '?') };
+    let room = Guest { room: true, ..guest("room@example.org", '+') };
     let (bo, eve) = (guest("bo@example.com", '+'), guest("eve@example.org", '?'));
     let put = |id: &str, title: &str, own: bool, organizer: Option<&str>, list: &[&Guest]| {
         let mut facts = ana.put(id, title, START, 60);
@@ -40,10 +34,7 @@ fn fill(office: &Office) {
     put("main/p", "Private", true, None, &[]);
     put("main/r", "Rooms", true, None, &[&room]);
     // Ana herself, by another address and by her own.
-    let alias = Guest {
-        me: true,
-        ..guest("a.berg@example.com", '+')
-    };
+    let alias = Guest { me: true, ..guest("a.berg@example.com", '+') };
     let ana_alone = [&alias, &guest("ANA@example.com", '+')];
     put("main/s", "Self", true, None, &ana_alone);
     put("main/b", "With Bo", true, None, &[&bo, &room]);
@@ -111,9 +102,10 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
     let dry = || json!({"notify": "all", "dry_run": true});
     let save = "calendar_save";
     let mut two = create(asked("bo@example.com"), none());
-    two["events"].as_array_mut().unwrap().push(event(
-        json!({"title": "U", "people": ["Eve <EVE@example.org>?"]}),
-    ));
+    two["events"]
+        .as_array_mut()
+        .unwrap()
+        .push(event(json!({"title": "U", "people": ["Eve <EVE@example.org>?"]})));
     let delete = |id: &str, more: Value| with(json!({"id": id}), more);
     let respond =
         |id: &str, response: &str, more: Value| with(json!({"id": id, "response": response}), more);
@@ -123,39 +115,19 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
         (save, create(asked(EVE), dry()), EVE),
         (save, two, "EVE@example.org"),
         (save, create(json!({}), json!({"calendar": "work"})), SHARED),
-        (
-            save,
-            create(json!({}), json!({"calendar": "Boss"})),
-            "boss@example.org",
-        ),
+        (save, create(json!({}), json!({"calendar": "Boss"})), "boss@example.org"),
         (save, change("main/m", title(), all()), EVE),
         (save, change("main/m", title(), none()), EVE),
         (save, change("main/m", title(), dry()), EVE),
-        (
-            save,
-            change("main/m", json!({"remove": ["eve"]}), none()),
-            EVE,
-        ),
+        (save, change("main/m", json!({"remove": ["eve"]}), none()), EVE),
         (save, change("main/b", json!({"add": [EVE]}), none()), EVE),
         (save, change("main/p", asked(EVE), none()), EVE),
         (save, change("main/o", title(), all()), UNNAMED),
         (save, change("main/j", title(), none()), EVE),
         (save, change("work/s", title(), json!({})), SHARED),
-        (
-            save,
-            change("boss@example.org/x", title(), json!({})),
-            "boss@example.org",
-        ),
+        (save, change("boss@example.org/x", title(), json!({})), "boss@example.org"),
         (save, change("eve@example.org/z", title(), json!({})), EVE),
-        (
-            save,
-            change(
-                "main/w",
-                title(),
-                json!({"notify": "all", "scope": "series"}),
-            ),
-            EVE,
-        ),
+        (save, change("main/w", title(), json!({"notify": "all", "scope": "series"})), EVE),
         (
             save,
             change(
@@ -165,16 +137,8 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
             ),
             EVE,
         ),
-        (
-            save,
-            change(THIRD, title(), json!({"notify": "none", "scope": "this"})),
-            EVE,
-        ),
-        (
-            save,
-            json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}),
-            EVE,
-        ),
+        (save, change(THIRD, title(), json!({"notify": "none", "scope": "this"})), EVE),
+        (save, json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}), EVE),
         (
             save,
             json!({"ics": document("n@x.example", "ATTENDEE;CUTYPE=ROOM:mailto:eve@example.org\r\n")}),
@@ -186,56 +150,20 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
             EVE,
         ),
         // It is there already, and Eve is on it.
-        (
-            save,
-            json!({"ics": document("main-m@test.example", "")}),
-            EVE,
-        ),
+        (save, json!({"ics": document("main-m@test.example", "")}), EVE),
         ("calendar_delete", delete("main/m", all()), EVE),
         ("calendar_delete", delete("main/m", none()), EVE),
         ("calendar_delete", delete("main/i", all()), EVE),
         ("calendar_delete", delete("work/s", json!({})), SHARED),
-        (
-            "calendar_delete",
-            delete("main/w", json!({"notify": "none", "scope": "series"})),
-            EVE,
-        ),
-        (
-            "calendar_respond",
-            respond("main/i", "decline", comment()),
-            EVE,
-        ),
-        (
-            "calendar_respond",
-            respond("main/i", "accept", json!({})),
-            EVE,
-        ),
+        ("calendar_delete", delete("main/w", json!({"notify": "none", "scope": "series"})), EVE),
+        ("calendar_respond", respond("main/i", "decline", comment()), EVE),
+        ("calendar_respond", respond("main/i", "accept", json!({})), EVE),
         ("calendar_respond", respond("main/i", "accept", none()), EVE),
-        (
-            "calendar_respond",
-            respond("main/k", "accept", comment()),
-            EVE,
-        ),
-        (
-            "calendar_respond",
-            respond("main/k", "tentative", json!({"propose": "10:00"})),
-            EVE,
-        ),
-        (
-            "calendar_respond",
-            respond("main/n", "accept", json!({})),
-            "whoever called the event",
-        ),
-        (
-            "calendar_respond",
-            respond("main/b", "forward", json!({"to": [EVE]})),
-            EVE,
-        ),
-        (
-            "calendar_respond",
-            respond("main/m", "forward", json!({"to": ["bo@example.com"]})),
-            EVE,
-        ),
+        ("calendar_respond", respond("main/k", "accept", comment()), EVE),
+        ("calendar_respond", respond("main/k", "tentative", json!({"propose": "10:00"})), EVE),
+        ("calendar_respond", respond("main/n", "accept", json!({})), "whoever called the event"),
+        ("calendar_respond", respond("main/b", "forward", json!({"to": [EVE]})), EVE),
+        ("calendar_respond", respond("main/m", "forward", json!({"to": ["bo@example.com"]})), EVE),
     ]
 }
 
@@ -266,37 +194,16 @@ async fn the_allow_list_has_whoever_is_reached() {
     // What reaches nobody else is done.
     let none = || json!({"notify": "none"});
     let inside = [
-        (
-            "calendar_save",
-            create(json!({"people": ["BO@example.com"]}), none()),
-        ),
-        (
-            "calendar_save",
-            change("main/p", json!({"title": "A"}), json!({})),
-        ),
-        (
-            "calendar_save",
-            change("main/r", json!({"title": "A"}), none()),
-        ),
-        (
-            "calendar_save",
-            change("main/b", json!({"title": "A"}), none()),
-        ),
+        ("calendar_save", create(json!({"people": ["BO@example.com"]}), none())),
+        ("calendar_save", change("main/p", json!({"title": "A"}), json!({}))),
+        ("calendar_save", change("main/r", json!({"title": "A"}), none())),
+        ("calendar_save", change("main/b", json!({"title": "A"}), none())),
         // A reminder is one's own.
-        (
-            "calendar_save",
-            change("main/m", json!({"reminder": "5"}), none()),
-        ),
-        (
-            "calendar_save",
-            change("main/i", json!({"title": "A"}), json!({})),
-        ),
+        ("calendar_save", change("main/m", json!({"reminder": "5"}), none())),
+        ("calendar_save", change("main/i", json!({"title": "A"}), json!({}))),
         ("calendar_delete", json!({"id": "main/b", "notify": "all"})),
         ("calendar_delete", json!({"id": "main/i"})),
-        (
-            "calendar_respond",
-            json!({"id": "main/k", "response": "accept"}),
-        ),
+        ("calendar_respond", json!({"id": "main/k", "response": "accept"})),
         (
             "calendar_respond",
             json!({"id": "main/b", "response": "forward", "to": ["bo@example.com"]}),
@@ -345,10 +252,7 @@ async fn a_message_with_an_invitation_reaches_its_organizer() {
     for (list, refused) in [("bo@example.com", true), ("@example.org", false)] {
         let office = Office::with(Api::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
         let letters = &office.ana().letters;
-        letters
-            .lock()
-            .unwrap()
-            .insert("l".to_owned(), invitation.clone());
+        letters.lock().unwrap().insert("l".to_owned(), invitation.clone());
         office.ok("mail_search", json!({})).await;
         let call = json!({"id": "m1", "response": "decline", "comment": "SECRET"});
         let answer = office.call("calendar_respond", call).await;
@@ -388,11 +292,7 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
             assert!(notes.contains(line), "{notes}");
         }
         let written = office.written();
-        let me = if by_message {
-            "ana@example.com!"
-        } else {
-            "ana@example.com"
-        };
+        let me = if by_message { "ana@example.com!" } else { "ana@example.com" };
         let guests = format!("guests=[{me} eve@example.org Cy cy@example.com]");
         assert!(written[0].contains(&guests), "{written:?}");
     }
@@ -437,11 +337,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
         ),
         (
             "calendar_save",
-            change(
-                "main/m",
-                json!({"title": "SECRET"}),
-                json!({"notify": "all"}),
-            ),
+            change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
             format!(
                 "Change an event that others are on?\n{when} Meeting\ntitle \"Meeting\" → \"SECRET\""
             ),
@@ -500,10 +396,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
         let error = office.error(tool, call.clone()).await;
         assert_eq!(error, refused("nobody can be asked here"), "{tool} {call}");
         for (reply, wanted) in [
-            (
-                Reply::No,
-                "the user said no: nothing was done: ask the user what to do instead",
-            ),
+            (Reply::No, "the user said no: nothing was done: ask the user what to do instead"),
             (Reply::Later, "the user is being asked"),
         ] {
             let user = Says(reply, Mutex::default());
@@ -511,9 +404,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
             assert_eq!(answer.unwrap_err().to_string(), wanted, "{tool} {call}");
             assert_eq!(
                 *user.1.lock().unwrap(),
-                [format!(
-                    "{question}\nNever written to before: eve@example.org"
-                )],
+                [format!("{question}\nNever written to before: eve@example.org")],
             );
         }
         assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
@@ -530,19 +421,11 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
         assert_eq!(strict.written(), Vec::<String>::new(), "{tool} {call}");
     }
     // A dry run is refused as the real one is, and asks nobody.
-    let call = || {
-        change(
-            "main/m",
-            json!({"title": "B"}),
-            json!({"notify": "all", "dry_run": true}),
-        )
-    };
+    let call =
+        || change("main/m", json!({"title": "B"}), json!({"notify": "all", "dry_run": true}));
     let user = Says(Reply::No, Mutex::default());
     let office = wary("confirm").await;
-    let blocks = office
-        .call_as("calendar_save", call(), &user)
-        .await
-        .unwrap();
+    let blocks = office.call_as("calendar_save", call(), &user).await.unwrap();
     assert_eq!(
         blocks[1],
         "the user is going to be asked: never written to before: eve@example.org\n\
@@ -566,9 +449,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     // So many people that no question can show them are refused.
     let office = wary("confirm").await;
     let many = |letter: char| {
-        let people: Vec<String> = (0..150)
-            .map(|n| format!("{letter}{n}@example.org"))
-            .collect();
+        let people: Vec<String> = (0..150).map(|n| format!("{letter}{n}@example.org")).collect();
         event(json!({"people": people}))
     };
     let call = json!({"events": [many('a'), many('b')], "notify": "none", "if_conflict": "ignore"});
@@ -606,18 +487,12 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
 async fn what_was_agreed_to_is_what_is_written() {
     let mallory = guest("mallory@example.org", '?');
     let on_event = |office: &Office, id: &str| {
-        office
-            .ana()
-            .touch(id, |facts| facts.guests.push(mallory.clone()));
+        office.ana().touch(id, |facts| facts.guests.push(mallory.clone()));
     };
     let cases = [
         (
             "calendar_save",
-            change(
-                "main/m",
-                json!({"title": "SECRET"}),
-                json!({"notify": "all"}),
-            ),
+            change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
             "main/m",
             "was changed since it was shown",
         ),
@@ -662,10 +537,7 @@ async fn below_send_what_others_are_on_is_left_alone() {
     let none = || json!({"notify": "none"});
     let title = || json!({"title": "SECRET"});
     let theirs = [
-        (
-            "calendar_save",
-            create(json!({"people": ["bo@example.com"]}), none()),
-        ),
+        ("calendar_save", create(json!({"people": ["bo@example.com"]}), none())),
         (
             "calendar_save",
             create(
@@ -673,31 +545,13 @@ async fn below_send_what_others_are_on_is_left_alone() {
                 json!({"notify": "none", "dry_run": true}),
             ),
         ),
-        (
-            "calendar_save",
-            create(json!({}), json!({"calendar": "work"})),
-        ),
+        ("calendar_save", create(json!({}), json!({"calendar": "work"}))),
         ("calendar_save", change("main/b", title(), none())),
-        (
-            "calendar_save",
-            change("main/b", json!({"start": "10:00"}), none()),
-        ),
-        (
-            "calendar_save",
-            change("main/b", json!({"reminder": "5"}), none()),
-        ),
-        (
-            "calendar_save",
-            change("main/b", json!({"people": []}), none()),
-        ),
-        (
-            "calendar_save",
-            change("main/p", json!({"add": ["bo@example.com"]}), none()),
-        ),
-        (
-            "calendar_save",
-            change("main/i", json!({"reminder": "5"}), json!({})),
-        ),
+        ("calendar_save", change("main/b", json!({"start": "10:00"}), none())),
+        ("calendar_save", change("main/b", json!({"reminder": "5"}), none())),
+        ("calendar_save", change("main/b", json!({"people": []}), none())),
+        ("calendar_save", change("main/p", json!({"add": ["bo@example.com"]}), none())),
+        ("calendar_save", change("main/i", json!({"reminder": "5"}), json!({}))),
         ("calendar_save", change("main/i", title(), json!({}))),
         ("calendar_save", change("main/n", title(), json!({}))),
         ("calendar_save", change("main/o", title(), none())),
@@ -706,21 +560,12 @@ async fn below_send_what_others_are_on_is_left_alone() {
             "calendar_save",
             json!({"ics": document("n@x.example", "ATTENDEE:mailto:bo@example.com\r\n")}),
         ),
-        (
-            "calendar_save",
-            json!({"ics": document("main-b@test.example", "")}),
-        ),
+        ("calendar_save", json!({"ics": document("main-b@test.example", "")})),
         ("calendar_delete", with(json!({"id": "main/b"}), none())),
         ("calendar_delete", json!({"id": "main/i"})),
         ("calendar_delete", json!({"id": "work/s"})),
-        (
-            "calendar_respond",
-            json!({"id": "main/i", "response": "accept"}),
-        ),
-        (
-            "calendar_respond",
-            with(json!({"id": "main/i", "response": "accept"}), none()),
-        ),
+        ("calendar_respond", json!({"id": "main/i", "response": "accept"})),
+        ("calendar_respond", with(json!({"id": "main/i", "response": "accept"}), none())),
         (
             "calendar_respond",
             json!({"id": "main/p", "response": "forward", "to": ["bo@example.com"]}),
@@ -773,10 +618,7 @@ async fn below_send_what_others_are_on_is_left_alone() {
 async fn what_goes_to_whoever_writes_is_asked_about() {
     let update = |kind: &str, set: Value| json!({"kind": kind, "op": "update", "set": set});
     let reply = |audience: &str| {
-        update(
-            "auto_reply",
-            json!({"status": "on", "text": "SECRET", "audience": audience}),
-        )
+        update("auto_reply", json!({"status": "on", "text": "SECRET", "audience": audience}))
     };
     let everybody = "it reaches people never written to before (whoever writes to \
                      ana@example.com), and ";
@@ -796,58 +638,18 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
     let mut dry = reply("all");
     dry["dry_run"] = true.into();
     let cases = [
-        (
-            list,
-            reply("all"),
-            Some(not_listed("whoever writes to ana@example.com")),
-        ),
-        (
-            own,
-            reply("all"),
-            Some(not_listed("whoever writes to ana@example.com")),
-        ),
-        (
-            own,
-            dry.clone(),
-            Some(not_listed("whoever writes to ana@example.com")),
-        ),
-        (
-            own,
-            reply("contacts"),
-            Some(not_listed("any contact who writes to ana@example.com")),
-        ),
-        (
-            list,
-            reply("organization"),
-            Some(not_listed("@example.com")),
-        ),
+        (list, reply("all"), Some(not_listed("whoever writes to ana@example.com"))),
+        (own, reply("all"), Some(not_listed("whoever writes to ana@example.com"))),
+        (own, dry.clone(), Some(not_listed("whoever writes to ana@example.com"))),
+        (own, reply("contacts"), Some(not_listed("any contact who writes to ana@example.com"))),
+        (list, reply("organization"), Some(not_listed("@example.com"))),
         (own, reply("organization"), None),
-        (
-            confirm,
-            reply("all"),
-            Some(format!("{everybody}nobody can be asked here: {by_hand}")),
-        ),
-        (
-            refuse,
-            reply("all"),
-            Some(format!("{everybody}the settings refuse that: {by_hand}")),
-        ),
-        (
-            refuse,
-            dry,
-            Some(format!("{everybody}the settings refuse that: {by_hand}")),
-        ),
+        (confirm, reply("all"), Some(format!("{everybody}nobody can be asked here: {by_hand}"))),
+        (refuse, reply("all"), Some(format!("{everybody}the settings refuse that: {by_hand}"))),
+        (refuse, dry, Some(format!("{everybody}the settings refuse that: {by_hand}"))),
         (refuse, reply("organization"), None),
-        (
-            confirm,
-            update("auto_reply", json!({"status": "off"})),
-            None,
-        ),
-        (
-            own,
-            signature(),
-            Some(not_listed("whoever ana@example.com writes to")),
-        ),
+        (confirm, update("auto_reply", json!({"status": "off"})), None),
+        (own, signature(), Some(not_listed("whoever ana@example.com writes to"))),
         (confirm, signature(), None),
     ];
     for (setting, call, refused) in cases {
@@ -864,11 +666,7 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         }
     }
     // The user says what becomes of it.
-    for (answer, on) in [
-        (Reply::Yes, true),
-        (Reply::No, false),
-        (Reply::Later, false),
-    ] {
+    for (answer, on) in [(Reply::Yes, true), (Reply::No, false), (Reply::Later, false)] {
         let room = Room::with(Api::Outlook, &[confirm]).await;
         let user = Says(answer, Mutex::default());
         let done = room.call_as("manage", reply("all"), &user).await;
@@ -876,10 +674,8 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         assert_eq!(room.ana().reply.lock().unwrap().on, on);
         assert_eq!(
             *user.1.lock().unwrap(),
-            [
-                "Answer mail to ana@example.com by itself?\nTo: everybody\nText: SECRET\nNever \
-              written to before: whoever writes to ana@example.com"
-            ]
+            ["Answer mail to ana@example.com by itself?\nTo: everybody\nText: SECRET\nNever \
+              written to before: whoever writes to ana@example.com"]
         );
     }
 }
@@ -888,18 +684,10 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
 async fn a_clash_shows_what_strangers_wrote() {
     let office = Office::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
     fill(&office);
-    let asks_eve = || {
-        create(
-            json!({"people": [EVE]}),
-            json!({"notify": "all", "dry_run": true}),
-        )
-    };
+    let asks_eve = || create(json!({"people": [EVE]}), json!({"notify": "all", "dry_run": true}));
     // Nothing was shown yet.
     office.call("calendar_save", asks_eve()).await.unwrap();
-    let clashing = create(
-        json!({"start": "2036-02-05 09h00"}),
-        json!({"dry_run": true}),
-    );
+    let clashing = create(json!({"start": "2036-02-05 09h00"}), json!({"dry_run": true}));
     let blocks = office.call("calendar_save", clashing).await.unwrap();
     assert!(blocks[0].contains("clashes with"), "{blocks:?}");
     let error = office.error("calendar_save", asks_eve()).await;

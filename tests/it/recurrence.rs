@@ -19,10 +19,7 @@ const MOST: usize = 12;
 fn moment(text: &str, zone: &str) -> Moment {
     match zone {
         "-" => Moment::Day(Date::strptime("%Y%m%d", text).unwrap()),
-        zone => Moment::At(
-            DateTime::strptime("%Y%m%dT%H%M%S", text).unwrap(),
-            zone.to_owned(),
-        ),
+        zone => Moment::At(DateTime::strptime("%Y%m%dT%H%M%S", text).unwrap(), zone.to_owned()),
     }
 }
 
@@ -139,10 +136,7 @@ fn lines_are_read_and_written() {
             // The second of two times that come twice is told in UTC.
             &timed,
             vec!["RDATE:20261025T003000Z,20261025T013000Z"],
-            vec![
-                "RDATE;TZID=Europe/Berlin:20261025T023000",
-                "RDATE:20261025T013000Z",
-            ],
+            vec!["RDATE;TZID=Europe/Berlin:20261025T023000", "RDATE:20261025T013000Z"],
         ),
         (
             &moment("20260203T180000", "UTC"),
@@ -151,14 +145,8 @@ fn lines_are_read_and_written() {
         ),
         (
             &moment("20260203", "-"),
-            vec![
-                "RRULE:FREQ=DAILY;UNTIL=2026-02-10",
-                "EXDATE;VALUE=DATE:20260204",
-            ],
-            vec![
-                "RRULE:FREQ=DAILY;UNTIL=20260210",
-                "EXDATE;VALUE=DATE:20260204",
-            ],
+            vec!["RRULE:FREQ=DAILY;UNTIL=2026-02-10", "EXDATE;VALUE=DATE:20260204"],
+            vec!["RRULE:FREQ=DAILY;UNTIL=20260210", "EXDATE;VALUE=DATE:20260204"],
         ),
         (
             // The end is told in the way that goes with the start.
@@ -195,26 +183,11 @@ fn rules_are_written_in_one_way() {
         ("FREQ=DAILY", "FREQ=DAILY"),
         ("RRULE:FREQ=DAILY;INTERVAL=1", "FREQ=DAILY"),
         (" rrule:interval=2; freq=weekly ;", "FREQ=WEEKLY;INTERVAL=2"),
-        (
-            "BYDAY=FR,MO,FR;FREQ=WEEKLY;WKST=SU;COUNT=07",
-            "FREQ=WEEKLY;COUNT=7;BYDAY=MO,FR;WKST=SU",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=+2TU,-1FR",
-            "FREQ=MONTHLY;BYDAY=2TU,-1FR",
-        ),
-        (
-            "FREQ=YEARLY;BYMONTH=7,3,3;BYMONTHDAY=31,-1",
-            "FREQ=YEARLY;BYMONTHDAY=-1,31;BYMONTH=3,7",
-        ),
-        (
-            "FREQ=DAILY;UNTIL=2026-02-03T18:00:00Z",
-            "FREQ=DAILY;UNTIL=20260203T180000Z",
-        ),
-        (
-            "FREQ=DAILY;UNTIL=20260203T1800",
-            "FREQ=DAILY;UNTIL=20260203T180000",
-        ),
+        ("BYDAY=FR,MO,FR;FREQ=WEEKLY;WKST=SU;COUNT=07", "FREQ=WEEKLY;COUNT=7;BYDAY=MO,FR;WKST=SU"),
+        ("FREQ=MONTHLY;BYDAY=+2TU,-1FR", "FREQ=MONTHLY;BYDAY=2TU,-1FR"),
+        ("FREQ=YEARLY;BYMONTH=7,3,3;BYMONTHDAY=31,-1", "FREQ=YEARLY;BYMONTHDAY=-1,31;BYMONTH=3,7"),
+        ("FREQ=DAILY;UNTIL=2026-02-03T18:00:00Z", "FREQ=DAILY;UNTIL=20260203T180000Z"),
+        ("FREQ=DAILY;UNTIL=20260203T1800", "FREQ=DAILY;UNTIL=20260203T180000"),
         ("FREQ=DAILY;UNTIL=2026-02-03", "FREQ=DAILY;UNTIL=20260203"),
         (
             "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
@@ -235,17 +208,9 @@ fn a_wrong_rule_is_refused_with_the_reason() {
     let like = "write it like `FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10` (RFC 5545)";
     for (text, message, next) in [
         ("", "the rule has no FREQ", like),
-        (
-            "every Tuesday",
-            "the rule has a part without `=`: `EVERY TUESDAY`",
-            like,
-        ),
+        ("every Tuesday", "the rule has a part without `=`: `EVERY TUESDAY`", like),
         ("BYDAY=MO", "the rule has no FREQ", like),
-        (
-            "FREQ=FORTNIGHTLY",
-            "the rule has FREQ with `FORTNIGHTLY`",
-            like,
-        ),
+        ("FREQ=FORTNIGHTLY", "the rule has FREQ with `FORTNIGHTLY`", like),
         (
             "FREQ=HOURLY",
             "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not carry",
@@ -257,46 +222,18 @@ fn a_wrong_rule_is_refused_with_the_reason() {
             "use FREQ=DAILY with BYHOUR, or single events",
         ),
         ("FREQ=DAILY;FREQ=DAILY", "the rule has FREQ twice", like),
-        (
-            "FREQ=DAILY;COUNT=0",
-            "the rule has COUNT with `0`",
-            "use 1 to 1000000",
-        ),
-        (
-            "FREQ=DAILY;COUNT=-5",
-            "the rule has COUNT with `-5`",
-            "use 1 to 1000000",
-        ),
+        ("FREQ=DAILY;COUNT=0", "the rule has COUNT with `0`", "use 1 to 1000000"),
+        ("FREQ=DAILY;COUNT=-5", "the rule has COUNT with `-5`", "use 1 to 1000000"),
         (
             "FREQ=DAILY;COUNT=5;UNTIL=20260203",
             "the rule has both COUNT and UNTIL",
             "keep one of them",
         ),
-        (
-            "FREQ=DAILY;INTERVAL=65537",
-            "the rule has INTERVAL with `65537`",
-            "use 1 to 10000",
-        ),
-        (
-            "FREQ=DAILY;UNTIL=20260230",
-            "the rule has UNTIL with `20260230`",
-            like,
-        ),
-        (
-            "FREQ=DAILY;UNTIL=tomorrow",
-            "the rule has UNTIL with `TOMORROW`",
-            like,
-        ),
-        (
-            "FREQ=WEEKLY;BYDAY=TUE",
-            "the rule has BYDAY with `TUE`",
-            like,
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=0MO",
-            "the rule has BYDAY with `0MO`",
-            like,
-        ),
+        ("FREQ=DAILY;INTERVAL=65537", "the rule has INTERVAL with `65537`", "use 1 to 10000"),
+        ("FREQ=DAILY;UNTIL=20260230", "the rule has UNTIL with `20260230`", like),
+        ("FREQ=DAILY;UNTIL=tomorrow", "the rule has UNTIL with `TOMORROW`", like),
+        ("FREQ=WEEKLY;BYDAY=TUE", "the rule has BYDAY with `TUE`", like),
+        ("FREQ=MONTHLY;BYDAY=0MO", "the rule has BYDAY with `0MO`", like),
         (
             "FREQ=WEEKLY;BYDAY=1MO",
             "the rule has BYDAY with the number 1, which does not go with its other parts",
@@ -307,46 +244,18 @@ fn a_wrong_rule_is_refused_with_the_reason() {
             "the rule has BYDAY with the number 6, which does not go with its other parts",
             like,
         ),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=32",
-            "the rule has BYMONTHDAY with `32`",
-            "use -31 to 31",
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=0",
-            "the rule has BYMONTHDAY with `0`",
-            like,
-        ),
+        ("FREQ=MONTHLY;BYMONTHDAY=32", "the rule has BYMONTHDAY with `32`", "use -31 to 31"),
+        ("FREQ=MONTHLY;BYMONTHDAY=0", "the rule has BYMONTHDAY with `0`", like),
         (
             "FREQ=WEEKLY;BYMONTHDAY=3",
             "the rule has BYMONTHDAY with FREQ=WEEKLY",
             "use FREQ=MONTHLY",
         ),
-        (
-            "FREQ=MONTHLY;BYYEARDAY=3",
-            "the rule has BYYEARDAY without FREQ=YEARLY",
-            like,
-        ),
-        (
-            "FREQ=MONTHLY;BYWEEKNO=3",
-            "the rule has BYWEEKNO without FREQ=YEARLY",
-            like,
-        ),
-        (
-            "FREQ=MONTHLY;BYSETPOS=1",
-            "the rule has BYSETPOS without another BY part",
-            "add BYDAY",
-        ),
-        (
-            "FREQ=DAILY;BYEASTER=1",
-            "the rule has a part that is not known: `BYEASTER`",
-            like,
-        ),
-        (
-            "FREQ=DAILY;X=\u{7}\n\u{202e}",
-            "the rule has a part that is not known: `X`",
-            like,
-        ),
+        ("FREQ=MONTHLY;BYYEARDAY=3", "the rule has BYYEARDAY without FREQ=YEARLY", like),
+        ("FREQ=MONTHLY;BYWEEKNO=3", "the rule has BYWEEKNO without FREQ=YEARLY", like),
+        ("FREQ=MONTHLY;BYSETPOS=1", "the rule has BYSETPOS without another BY part", "add BYDAY"),
+        ("FREQ=DAILY;BYEASTER=1", "the rule has a part that is not known: `BYEASTER`", like),
+        ("FREQ=DAILY;X=\u{7}\n\u{202e}", "the rule has a part that is not known: `X`", like),
         (
             "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9;BYMINUTE=0,5,10,15,20,25,30,35,40,45",
             "the rule has more than 96 times in a day",
@@ -354,16 +263,10 @@ fn a_wrong_rule_is_refused_with_the_reason() {
         ),
     ] {
         let error = Repeat::rule(text).unwrap_err();
-        assert_eq!(
-            (error.message(), error.next_step()),
-            (message, Some(next)),
-            "{text}"
-        );
+        assert_eq!((error.message(), error.next_step()), (message, Some(next)), "{text}");
     }
     assert_eq!(
-        Repeat::rule(&"FREQ=DAILY;".repeat(1_000))
-            .unwrap_err()
-            .message(),
+        Repeat::rule(&"FREQ=DAILY;".repeat(1_000)).unwrap_err().message(),
         "the rule is too long"
     );
 }
@@ -371,12 +274,7 @@ fn a_wrong_rule_is_refused_with_the_reason() {
 #[test]
 fn the_end_of_a_series_is_its_last_occurrence() {
     for (start, zone_name, lines, expected) in [
-        (
-            "20260203T180000",
-            "Europe/Berlin",
-            vec!["RRULE:FREQ=DAILY"],
-            None,
-        ),
+        ("20260203T180000", "Europe/Berlin", vec!["RRULE:FREQ=DAILY"], None),
         (
             "20260203T180000",
             "Europe/Berlin",
@@ -407,18 +305,8 @@ fn the_end_of_a_series_is_its_last_occurrence() {
             vec!["RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;UNTIL=20260101"],
             Some("20240229T180000Z"),
         ),
-        (
-            "20260203",
-            "-",
-            vec!["RRULE:FREQ=WEEKLY;UNTIL=20260301"],
-            Some("20260224T000000Z"),
-        ),
-        (
-            "20260203",
-            "-",
-            vec!["RRULE:FREQ=WEEKLY;UNTIL=20260101"],
-            None,
-        ),
+        ("20260203", "-", vec!["RRULE:FREQ=WEEKLY;UNTIL=20260301"], Some("20260224T000000Z")),
+        ("20260203", "-", vec!["RRULE:FREQ=WEEKLY;UNTIL=20260101"], None),
     ] {
         let start = moment(start, zone_name);
         let repeat = Repeat::from_lines(&lines, &zone(&start));
@@ -453,11 +341,7 @@ fn hostile_rules_end() {
         let found = repeat.occurrences(&start, from, to, usize::MAX);
         assert_eq!(found.len(), expected, "{rule}");
         // Far above what it takes, also on a busy machine.
-        assert!(
-            began.elapsed().as_secs() < 20,
-            "{rule}: {:?}",
-            began.elapsed()
-        );
+        assert!(began.elapsed().as_secs() < 20, "{rule}: {:?}", began.elapsed());
     }
 }
 

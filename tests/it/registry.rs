@@ -102,18 +102,12 @@ fn prune(object: &Value, projection: &Projection) -> Value {
         if !into.is_object() {
             *into = Value::Object(Map::new());
         }
-        let slot = into
-            .as_object_mut()
-            .unwrap()
-            .entry((*key).to_owned())
-            .or_insert(Value::Null);
+        let slot = into.as_object_mut().unwrap().entry((*key).to_owned()).or_insert(Value::Null);
         copy(next, rest, headers, slot);
         if *key == "headers" {
             slot.as_array_mut().unwrap().retain(|header| {
                 let name = header["name"].as_str().unwrap();
-                headers
-                    .iter()
-                    .any(|wanted| wanted.eq_ignore_ascii_case(name))
+                headers.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
             });
         }
     }
@@ -131,10 +125,7 @@ fn what_is_asked_for_is_enough() {
         for level in [Level::Key, Level::Core, Level::More] {
             let columns = table.up_to(level);
             let projection = project(api, &columns);
-            let pruned: Vec<_> = objects
-                .iter()
-                .map(|object| prune(object, &projection))
-                .collect();
+            let pruned: Vec<_> = objects.iter().map(|object| prune(object, &projection)).collect();
             let (full, report) = rows(api, table, &columns, &objects);
             assert_eq!(report, Report::default(), "{api:?} {}", table.name);
             assert_eq!(
@@ -152,20 +143,11 @@ fn each_column_alone_is_asked_for_enough() {
     for (api, table, objects) in fixtures() {
         for field in table.fields {
             let projection = project(api, &[field]);
-            let pruned: Vec<_> = objects
-                .iter()
-                .map(|object| prune(object, &projection))
-                .collect();
-            let full: Vec<_> = rows(api, table, &[field], &objects)
-                .0
-                .rows()
-                .map(<[Cell]>::to_vec)
-                .collect();
-            let less: Vec<_> = rows(api, table, &[field], &pruned)
-                .0
-                .rows()
-                .map(<[Cell]>::to_vec)
-                .collect();
+            let pruned: Vec<_> = objects.iter().map(|object| prune(object, &projection)).collect();
+            let full: Vec<_> =
+                rows(api, table, &[field], &objects).0.rows().map(<[Cell]>::to_vec).collect();
+            let less: Vec<_> =
+                rows(api, table, &[field], &pruned).0.rows().map(<[Cell]>::to_vec).collect();
             assert_eq!(full, less, "{api:?} {}.{}", table.name, field.name);
         }
     }
@@ -186,11 +168,7 @@ fn every_source_has_a_witness() {
                 (Cell::Flag(flag), _) => *flag,
                 _ => true,
             });
-            assert!(
-                witnessed,
-                "{api:?} {}.{} is null in every fixture",
-                table.name, field.name
-            );
+            assert!(witnessed, "{api:?} {}.{} is null in every fixture", table.name, field.name);
         }
     }
     // And no table is without objects at every API that has sources for it.
@@ -200,9 +178,8 @@ fn every_source_has_a_witness() {
                 .fields
                 .iter()
                 .any(|field| !matches!(field.source(*api), Source::Absent | Source::Account));
-            let there = fixtures()
-                .iter()
-                .any(|(found, known, _)| found == api && known.name == table.name);
+            let there =
+                fixtures().iter().any(|(found, known, _)| found == api && known.name == table.name);
             assert_eq!(declared, there, "{api:?} {}", table.name);
         }
     }
@@ -237,10 +214,7 @@ fn stretch(value: &mut Value, path: &[&str]) {
 /// What fits of rows, and what is kept of them.
 fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
     let draft = Draft {
-        document: Document {
-            scalars: Vec::new(),
-            tables: vec![rows],
-        },
+        document: Document { scalars: Vec::new(), tables: vec![rows] },
         ..Draft::default()
     };
     let asked = Asked {
@@ -284,10 +258,7 @@ fn what_is_cut_is_counted_and_whole_elsewhere() {
             for path in &project(api, &[field]).paths {
                 let keys: Vec<&str> = path.split('/').collect();
                 let ids = matches!(source, Source::Names(_));
-                objects
-                    .iter_mut()
-                    .filter(|_| !ids)
-                    .for_each(|object| stretch(object, &keys));
+                objects.iter_mut().filter(|_| !ids).for_each(|object| stretch(object, &keys));
             }
             for (room, times) in [(Room::List, 1), (Room::One, 4)] {
                 let what = format!("{api:?} {}.{} {room:?}", table.name, field.name);
@@ -332,12 +303,7 @@ fn a_long_name_leaves_the_address() {
     let recipient = |name: &str, address: &str| json!({"from": {"emailAddress": {"name": name, "address": address}}});
     let bank = format!("Your bank service@bank.example Your… <{eve}>");
     let cases: [(Api, Value, String, &str); 7] = [
-        (
-            Api::Gmail,
-            header(&format!("\"{long}\" <{eve}>")),
-            bank.clone(),
-            "Your bank",
-        ),
+        (Api::Gmail, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank"),
         (Api::Outlook, recipient(&long, eve), bank, "Your bank"),
         (
             Api::Outlook,
@@ -352,19 +318,9 @@ fn a_long_name_leaves_the_address() {
             format!("{}… <{eve}>", "日".repeat(17)),
             "日",
         ),
-        (
-            Api::Outlook,
-            recipient("Eve", eve),
-            format!("Eve <{eve}>"),
-            "Eve",
-        ),
+        (Api::Outlook, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve"),
         // Of an address that is too long the domain stays.
-        (
-            Api::Gmail,
-            header(&domain),
-            format!("{}…@a.example", "x".repeat(69)),
-            "xxx",
-        ),
+        (Api::Gmail, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx"),
         (
             Api::Gmail,
             header(&format!("Eve <{domain}>")),
@@ -375,14 +331,8 @@ fn a_long_name_leaves_the_address() {
     let from = [MESSAGE.field("from").unwrap()];
     for (api, object, list, one) in cases {
         let shown = |room| {
-            let (rows, _) = in_room(
-                room,
-                &names(),
-                api,
-                &MESSAGE,
-                &from,
-                std::slice::from_ref(&object),
-            );
+            let (rows, _) =
+                in_room(room, &names(), api, &MESSAGE, &from, std::slice::from_ref(&object));
             let Some(Cell::Text(text)) = rows.cell(0, "from").cloned() else {
                 panic!("{object}");
             };
@@ -391,14 +341,8 @@ fn a_long_name_leaves_the_address() {
         assert_eq!(shown(Room::List), list);
         assert!(width(&list) <= 80, "{list}");
         let one_row = shown(Room::One);
-        assert!(
-            one_row.starts_with(one) && width(&one_row) <= 320,
-            "{one_row}"
-        );
-        assert!(
-            one_row.ends_with('>') || one_row.ends_with("@a.example"),
-            "{one_row}"
-        );
+        assert!(one_row.starts_with(one) && width(&one_row) <= 320, "{one_row}");
+        assert!(one_row.ends_with('>') || one_row.ends_with("@a.example"), "{one_row}");
     }
 }
 
@@ -455,11 +399,7 @@ fn every_flag_word_has_a_witness() {
                 .map(str::to_owned)
                 .collect();
             for (word, _) in words {
-                assert!(
-                    seen.iter().any(|one| one == word),
-                    "{api:?} {}: {word}",
-                    table.name
-                );
+                assert!(seen.iter().any(|one| one == word), "{api:?} {}: {word}", table.name);
             }
         }
     }
@@ -470,10 +410,8 @@ fn every_flag_word_has_a_witness() {
 fn both_providers_give_the_same_row() {
     let all = fixtures();
     let of = |api: Api, table: &Table| {
-        let (_, _, objects) = all
-            .iter()
-            .find(|(a, t, _)| *a == api && t.name == table.name)
-            .unwrap();
+        let (_, _, objects) =
+            all.iter().find(|(a, t, _)| *a == api && t.name == table.name).unwrap();
         objects[0].clone()
     };
     for table in TABLES {
@@ -491,10 +429,8 @@ fn both_providers_give_the_same_row() {
         }
         let (gmail, _) = rows(Api::Gmail, table, &both, &[of(Api::Gmail, table)]);
         let (outlook, _) = rows(Api::Outlook, table, &both, &[of(Api::Outlook, table)]);
-        for ((field, one), other) in both
-            .iter()
-            .zip(gmail.rows().next().unwrap())
-            .zip(outlook.rows().next().unwrap())
+        for ((field, one), other) in
+            both.iter().zip(gmail.rows().next().unwrap()).zip(outlook.rows().next().unwrap())
         {
             assert_eq!(one, other, "{}.{}", table.name, field.name);
         }
@@ -504,10 +440,8 @@ fn both_providers_give_the_same_row() {
 #[test]
 fn a_message_reads_like_this() {
     let all = fixtures();
-    let (_, _, objects) = all
-        .iter()
-        .find(|(api, table, _)| *api == Api::Gmail && **table == MESSAGE)
-        .unwrap();
+    let (_, _, objects) =
+        all.iter().find(|(api, table, _)| *api == Api::Gmail && **table == MESSAGE).unwrap();
     let (rows, _) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), objects);
     let text = |text: &str| Cell::Text(text.to_owned());
     assert_eq!(
@@ -543,28 +477,16 @@ fn odd_values_are_null_and_told() {
     })];
     let (rows, report) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), &objects);
     let odd: Vec<_> = report.odd.iter().map(|(name, _)| *name).collect();
-    assert_eq!(
-        odd,
-        ["id", "date", "snippet", "flags", "folder", "size", "bulk"]
-    );
-    assert!(
-        rows.rows()
-            .next()
-            .unwrap()
-            .iter()
-            .take(5)
-            .all(|cell| *cell == Cell::Null)
-    );
+    assert_eq!(odd, ["id", "date", "snippet", "flags", "folder", "size", "bulk"]);
+    assert!(rows.rows().next().unwrap().iter().take(5).all(|cell| *cell == Cell::Null));
 }
 
 #[cfg(feature = "google")]
 #[test]
 fn the_sdk_keeps_what_the_registry_reads() {
     let all = fixtures();
-    let (_, _, objects) = all
-        .iter()
-        .find(|(api, table, _)| *api == Api::Gmail && **table == MESSAGE)
-        .unwrap();
+    let (_, _, objects) =
+        all.iter().find(|(api, table, _)| *api == Api::Gmail && **table == MESSAGE).unwrap();
     let through: Vec<Value> = objects
         .iter()
         .map(|object| {

@@ -30,18 +30,12 @@ fn what_is_meant_is_taken() {
         assert_eq!(said("mail_search", &same), plain, "{same}");
     }
     assert_eq!(
-        said(
-            "mail_read",
-            &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})
-        ),
+        said("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
         "Read(Read { ids: [\"m1\", \"t2\"], account: None, body: Markdown, quoted: true, links: false, cursor: None })"
     );
     assert_eq!(said("accounts", &json!({})), "Accounts(List)");
     assert_eq!(
-        said(
-            "accounts",
-            &json!({"op": "reauth", "account": "a@x.example"})
-        ),
+        said("accounts", &json!({"op": "reauth", "account": "a@x.example"})),
         "Accounts(Again { account: \"a@x.example\", device: false })"
     );
     assert_eq!(
@@ -58,16 +52,8 @@ fn what_is_meant_is_taken() {
 #[test]
 fn what_is_not_understood_is_refused() {
     for (tool, arguments, expected) in [
-        (
-            "mail_search",
-            json!({"limit": -1}),
-            "`limit` is -1: give a whole number from 1 to 100",
-        ),
-        (
-            "mail_search",
-            json!({"limit": 0}),
-            "`limit` is 0: give a whole number from 1 to 100",
-        ),
+        ("mail_search", json!({"limit": -1}), "`limit` is -1: give a whole number from 1 to 100"),
+        ("mail_search", json!({"limit": 0}), "`limit` is 0: give a whole number from 1 to 100"),
         (
             "mail_search",
             json!({"limit": 1e300}),
@@ -78,31 +64,11 @@ fn what_is_not_understood_is_refused() {
             json!({"limit": "many"}),
             "`limit` is many: give a whole number from 1 to 100",
         ),
-        (
-            "mail_search",
-            json!({"format": "xml"}),
-            "`format` is xml: give one of: toon, json, stc",
-        ),
-        (
-            "mail_search",
-            json!({"by": "sender"}),
-            "`by` is sender: give one of: message, thread",
-        ),
-        (
-            "mail_search",
-            json!({"q": {"a": 1}}),
-            "`q` is {\"a\":1}: give text",
-        ),
-        (
-            "mail_search",
-            json!({"fields": 7}),
-            "`fields` is 7: give a list of texts",
-        ),
-        (
-            "mail_search",
-            json!({"fields": [7]}),
-            "`fields` is 7: give a list of texts",
-        ),
+        ("mail_search", json!({"format": "xml"}), "`format` is xml: give one of: toon, json, stc"),
+        ("mail_search", json!({"by": "sender"}), "`by` is sender: give one of: message, thread"),
+        ("mail_search", json!({"q": {"a": 1}}), "`q` is {\"a\":1}: give text"),
+        ("mail_search", json!({"fields": 7}), "`fields` is 7: give a list of texts"),
+        ("mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of texts"),
         (
             "mail_search",
             json!({"fields": ["id", "colour"]}),
@@ -151,11 +117,7 @@ fn what_is_not_understood_is_refused() {
             "`op: remove` needs `account`: call accounts with op=list to see the addresses",
         ),
     ] {
-        assert_eq!(
-            said(tool, &arguments),
-            format!("! {expected}"),
-            "{tool} {arguments}"
-        );
+        assert_eq!(said(tool, &arguments), format!("! {expected}"), "{tool} {arguments}");
     }
     let many: Vec<_> = (1..=26).map(|n| format!("m{n}")).collect();
     assert_eq!(

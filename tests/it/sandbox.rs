@@ -95,25 +95,15 @@ impl User {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Result<Reply, String> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base));
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(Bytes::from(body))).unwrap();
-        let answer = self
-            .http
-            .request(request)
-            .await
-            .map_err(|e| e.to_string())?;
+        let answer = self.http.request(request).await.map_err(|e| e.to_string())?;
         let (head, body) = answer.into_parts();
         let body = body.collect().await.map_err(|e| e.to_string())?.to_bytes();
-        Ok(Reply {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body,
-        })
+        Ok(Reply { status: head.status.as_u16(), headers: head.headers, body })
     }
 
     async fn send(
@@ -131,8 +121,7 @@ impl User {
     async fn get(&self, path: &str) -> Reply {
         let bearer = format!("Bearer {}", self.token);
         let path = format!("/gmail/v1/users/me/{path}");
-        self.send(Method::GET, &path, &[("authorization", &bearer)], "")
-            .await
+        self.send(Method::GET, &path, &[("authorization", &bearer)], "").await
     }
 
     async fn json(&self, path: &str) -> Value {
@@ -148,10 +137,7 @@ impl User {
         assert_eq!(body["error"]["code"], reply.status, "{path}");
         assert!(body["error"]["errors"][0]["reason"].is_string(), "{path}");
         assert!(body["error"]["status"].is_string(), "{path}");
-        (
-            reply.status,
-            body["error"]["message"].as_str().unwrap().to_owned(),
-        )
+        (reply.status, body["error"]["message"].as_str().unwrap().to_owned())
     }
 
     async fn authorize(&self, changes: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
@@ -187,9 +173,7 @@ impl User {
     async fn sign_in(&self, address: &str, changes: &[(&str, &str)]) -> Value {
         let mut query = vec![("login_hint", address)];
         query.extend(changes);
-        let back = self
-            .authorize(&query, &[("x-sandbox-consent", "allow")])
-            .await;
+        let back = self.authorize(&query, &[("x-sandbox-consent", "allow")]).await;
         assert_eq!(back.status, 302, "{}", back.text());
         let code = back.location()["code"].clone();
         let reply = self.token(&[("code", &code)]).await;
@@ -207,10 +191,7 @@ fn encoded(text: &str) -> String {
 }
 
 async fn sandbox(dir: &Path) -> Sandbox {
-    let options = Options {
-        mail: Some(dir.to_owned()),
-        ..Options::default()
-    };
+    let options = Options { mail: Some(dir.to_owned()), ..Options::default() };
     Sandbox::start(options).await.unwrap()
 }
 
@@ -249,32 +230,19 @@ async fn sign_in_by_header() {
     let sandbox = sandbox(dir.path()).await;
     assert_eq!(sandbox.addresses(), [ME]);
     let user = User::nobody(&sandbox);
-    let back = user
-        .authorize(&[("login_hint", ME)], &[("x-sandbox-consent", "allow")])
-        .await;
+    let back = user.authorize(&[("login_hint", ME)], &[("x-sandbox-consent", "allow")]).await;
     assert_eq!((back.status, &*back.location()["state"]), (302, "st&te"));
     assert_eq!(back.location()["scope"], READONLY);
     let code = back.location()["code"].clone();
     let reply = user.token(&[("code", &code)]).await;
     let tokens = reply.json();
-    assert_eq!(
-        reply.header("cache-control"),
-        "no-cache, no-store, max-age=0"
-    );
+    assert_eq!(reply.header("cache-control"), "no-cache, no-store, max-age=0");
     assert_eq!(tokens["token_type"], "Bearer");
     assert_eq!(tokens["expires_in"], 3_600);
     assert_eq!(tokens["scope"], READONLY);
-    assert!(
-        tokens["access_token"]
-            .as_str()
-            .unwrap()
-            .starts_with("ya29.")
-    );
+    assert!(tokens["access_token"].as_str().unwrap().starts_with("ya29."));
     let again = user.token(&[("code", &code)]).await;
-    assert_eq!(
-        (again.status, again.json()["error"].clone()),
-        (400, json!("invalid_grant"))
-    );
+    assert_eq!((again.status, again.json()["error"].clone()), (400, json!("invalid_grant")));
 
     let refresh = tokens["refresh_token"].as_str().unwrap();
     let fields = [("grant_type", "refresh_token"), ("refresh_token", refresh)];
@@ -284,9 +252,7 @@ async fn sign_in_by_header() {
 
     let online = user.sign_in(ME, &[("access_type", "online")]).await;
     assert!(online["refresh_token"].is_null());
-    let denied = user
-        .authorize(&[("login_hint", ME)], &[("x-sandbox-consent", "deny")])
-        .await;
+    let denied = user.authorize(&[("login_hint", ME)], &[("x-sandbox-consent", "deny")]).await;
     assert_eq!(denied.location()["error"], "access_denied");
     assert_eq!(denied.location()["state"], "st&te");
 }
@@ -304,39 +270,20 @@ async fn sign_in_by_page() {
     assert_eq!(page.status, 200);
     let text = page.text();
     assert!(text.contains("value=\"zoe@example.com\" checked"), "{text}");
-    assert!(
-        text.contains("&lt;script&gt;") && !text.contains("<script>"),
-        "{text}"
-    );
+    assert!(text.contains("&lt;script&gt;") && !text.contains("<script>"), "{text}");
     let ticket = text.split("name=request value=\"").nth(1).unwrap();
     let ticket = ticket.split('"').next().unwrap();
-    let fields = form([
-        ("request", ticket),
-        ("mailbox", "zoe@example.com"),
-        ("decision", "allow"),
-    ]);
-    let back = user
-        .send(Method::POST, "/o/oauth2/v2/consent", &[], &fields)
-        .await;
+    let fields = form([("request", ticket), ("mailbox", "zoe@example.com"), ("decision", "allow")]);
+    let back = user.send(Method::POST, "/o/oauth2/v2/consent", &[], &fields).await;
     let code = back.location()["code"].clone();
-    let tokens = user
-        .token(&[("code", &code), ("client_id", "<script>")])
-        .await
-        .json();
+    let tokens = user.token(&[("code", &code), ("client_id", "<script>")]).await.json();
     let mut user = user;
     user.token = tokens["access_token"].as_str().unwrap().to_owned();
-    assert_eq!(
-        user.json("profile").await["emailAddress"],
-        "zoe@example.com"
-    );
-    let again = user
-        .send(Method::POST, "/o/oauth2/v2/consent", &[], &fields)
-        .await;
+    assert_eq!(user.json("profile").await["emailAddress"], "zoe@example.com");
+    let again = user.send(Method::POST, "/o/oauth2/v2/consent", &[], &fields).await;
     assert_eq!(again.status, 400);
     // A hint of nobody shows the page even with the header.
-    let page = user
-        .authorize(&[("login_hint", "x@y")], &[("x-sandbox-consent", "allow")])
-        .await;
+    let page = user.authorize(&[("login_hint", "x@y")], &[("x-sandbox-consent", "allow")]).await;
     assert_eq!(page.status, 200);
 }
 
@@ -348,18 +295,9 @@ async fn authorization_requests_refused() {
     for (change, why) in [
         (("client_id", ""), "client_id"),
         (("redirect_uri", ""), "redirect_uri"),
-        (
-            ("redirect_uri", "http://evil.example/"),
-            "redirect_uri_mismatch",
-        ),
-        (
-            ("redirect_uri", "https://127.0.0.1/"),
-            "redirect_uri_mismatch",
-        ),
-        (
-            ("redirect_uri", "http://127.0.0.1.evil.example/"),
-            "redirect_uri_mismatch",
-        ),
+        (("redirect_uri", "http://evil.example/"), "redirect_uri_mismatch"),
+        (("redirect_uri", "https://127.0.0.1/"), "redirect_uri_mismatch"),
+        (("redirect_uri", "http://127.0.0.1.evil.example/"), "redirect_uri_mismatch"),
         (("response_type", "token"), "unsupported_response_type"),
         (("scope", ""), "scope"),
         (("scope", "gmail.readonly"), "invalid_scope"),
@@ -369,9 +307,7 @@ async fn authorization_requests_refused() {
         (("state", ""), "state"),
     ] {
         let hint = ("login_hint", ME);
-        let reply = user
-            .authorize(&[change, hint], &[("x-sandbox-consent", "allow")])
-            .await;
+        let reply = user.authorize(&[change, hint], &[("x-sandbox-consent", "allow")]).await;
         assert_eq!(reply.status, 400, "{change:?}");
         assert!(reply.text().contains(why), "{change:?}: {}", reply.text());
         assert_eq!(reply.header("location"), "");
@@ -387,11 +323,7 @@ async fn token_requests_refused() {
         (("code", "4/0Awrong"), 400, "invalid_grant"),
         (("code", ""), 400, "invalid_request"),
         (("redirect_uri", ""), 400, "invalid_request"),
-        (
-            ("redirect_uri", "http://127.0.0.1:9/other"),
-            400,
-            "redirect_uri_mismatch",
-        ),
+        (("redirect_uri", "http://127.0.0.1:9/other"), 400, "redirect_uri_mismatch"),
         (("client_id", ""), 401, "invalid_client"),
         (("client_id", "other"), 401, "unauthorized_client"),
         (("code_verifier", ""), 400, "invalid_grant"),
@@ -400,30 +332,19 @@ async fn token_requests_refused() {
         (("grant_type", ""), 400, "invalid_request"),
         (("grant_type", "refresh_token"), 400, "invalid_request"),
     ] {
-        let back = user
-            .authorize(&[("login_hint", ME)], &[("x-sandbox-consent", "allow")])
-            .await;
+        let back = user.authorize(&[("login_hint", ME)], &[("x-sandbox-consent", "allow")]).await;
         let code = back.location()["code"].clone();
         let reply = user.token(&[("code", &code), change]).await;
-        assert_eq!(
-            (reply.status, &reply.json()["error"]),
-            (status, &json!(error)),
-            "{change:?}"
-        );
+        assert_eq!((reply.status, &reply.json()["error"]), (status, &json!(error)), "{change:?}");
         assert!(reply.json()["error_description"].is_string());
     }
     let fields = [("grant_type", "refresh_token"), ("refresh_token", "1//0no")];
     let reply = user.token(&fields).await;
     let why = "Token has been expired or revoked.";
-    assert_eq!(
-        reply.json(),
-        json!({"error": "invalid_grant", "error_description": why})
-    );
+    assert_eq!(reply.json(), json!({"error": "invalid_grant", "error_description": why}));
     // The client may also give its id by HTTP Basic.
     let basic = [("authorization", "Basic Y2xpZW50OnNlY3JldA==")];
-    let reply = user
-        .send(Method::POST, "/oauth2/token", &basic, "grant_type=x")
-        .await;
+    let reply = user.send(Method::POST, "/oauth2/token", &basic, "grant_type=x").await;
     assert_eq!(reply.json()["error"], "unsupported_grant_type");
 }
 
@@ -434,10 +355,7 @@ async fn tokens_end() {
     let mut user = User::nobody(&sandbox);
     let tokens = user.sign_in(ME, &[]).await;
     let refresh = tokens["refresh_token"].as_str().unwrap().to_owned();
-    let fields = [
-        ("grant_type", "refresh_token"),
-        ("refresh_token", &*refresh),
-    ];
+    let fields = [("grant_type", "refresh_token"), ("refresh_token", &*refresh)];
     user.token = tokens["access_token"].as_str().unwrap().to_owned();
     assert_eq!(user.get("profile").await.status, 200);
 
@@ -449,10 +367,7 @@ async fn tokens_end() {
     assert_eq!(error["status"], "UNAUTHENTICATED");
     assert_eq!(error["errors"][0]["reason"], "authError");
     assert_eq!(error["errors"][0]["message"], "Invalid Credentials");
-    user.token = user.token(&fields).await.json()["access_token"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    user.token = user.token(&fields).await.json()["access_token"].as_str().unwrap().to_owned();
     assert_eq!(user.get("profile").await.status, 200);
 
     sandbox.revoke_all();
@@ -465,27 +380,14 @@ async fn tokens_end() {
     let revoke = form([("token", refresh)]);
     let reply = user.send(Method::POST, "/revoke", &[], &revoke).await;
     assert_eq!((reply.status, reply.json()), (200, json!({})));
-    assert_eq!(
-        user.get("profile").await.status,
-        401,
-        "the whole grant ends"
-    );
+    assert_eq!(user.get("profile").await.status, 401, "the whole grant ends");
     let reply = user.send(Method::POST, "/revoke", &[], &revoke).await;
-    assert_eq!(
-        (reply.status, &reply.json()["error"]),
-        (400, &json!("invalid_token"))
-    );
+    assert_eq!((reply.status, &reply.json()["error"]), (400, &json!("invalid_token")));
 
-    let options = Options {
-        token_lifetime: Duration::ZERO,
-        ..Options::default()
-    };
+    let options = Options { token_lifetime: Duration::ZERO, ..Options::default() };
     let brief = Sandbox::start(options).await.unwrap();
     let address = brief.addresses().remove(0);
-    assert_eq!(
-        User::of(&brief, &address).await.get("profile").await.status,
-        401
-    );
+    assert_eq!(User::of(&brief, &address).await.get("profile").await.status, 401);
 }
 
 #[tokio::test]
@@ -565,43 +467,25 @@ async fn a_full_message() {
     assert_eq!(message["threadId"], id);
     assert_eq!(message["labelIds"], json!(["UNREAD", "INBOX"]));
     assert_eq!(message["internalDate"], "1772557500000");
-    assert_eq!(
-        message["snippet"],
-        "Grüße, it&#39;s &lt;5&gt; &amp; &quot;ok&quot;"
-    );
+    assert_eq!(message["snippet"], "Grüße, it&#39;s &lt;5&gt; &amp; &quot;ok&quot;");
     assert!(message["historyId"].is_string());
     let payload = &message["payload"];
     assert_eq!(payload["partId"], "");
     assert_eq!(payload["mimeType"], "multipart/mixed");
     assert_eq!(payload["body"], json!({ "size": 0 }));
-    assert_eq!(
-        payload["headers"][0],
-        json!({ "name": "From", "value": "Zoë <zoe@example.org>" })
-    );
+    assert_eq!(payload["headers"][0], json!({ "name": "From", "value": "Zoë <zoe@example.org>" }));
     assert_eq!(payload["headers"][2]["value"], "Grüße & more");
 
     let parts = payload["parts"].as_array().unwrap();
     assert_eq!(parts.len(), 3);
     let plain = &parts[0]["parts"][0];
-    assert_eq!(
-        (&plain["partId"], &plain["filename"]),
-        (&json!("0.0"), &json!(""))
-    );
-    assert_eq!(
-        decoded(&plain["body"]["data"]),
-        "Grüße, it's <5> & \"ok\"".as_bytes()
-    );
+    assert_eq!((&plain["partId"], &plain["filename"]), (&json!("0.0"), &json!("")));
+    assert_eq!(decoded(&plain["body"]["data"]), "Grüße, it's <5> & \"ok\"".as_bytes());
     assert_eq!(plain["body"]["size"], decoded(&plain["body"]["data"]).len());
-    assert_eq!(
-        decoded(&parts[0]["parts"][1]["body"]["data"]),
-        "<p>Grüße</p>".as_bytes()
-    );
+    assert_eq!(decoded(&parts[0]["parts"][1]["body"]["data"]), "<p>Grüße</p>".as_bytes());
 
     let pdf = &parts[1];
-    assert_eq!(
-        (&pdf["partId"], &pdf["filename"]),
-        (&json!("1"), &json!("Pläne.pdf"))
-    );
+    assert_eq!((&pdf["partId"], &pdf["filename"]), (&json!("1"), &json!("Pläne.pdf")));
     assert_eq!(pdf["body"]["size"], 4);
     assert!(pdf["body"]["data"].is_null());
     let attachment = pdf["body"]["attachmentId"].as_str().unwrap();
@@ -611,17 +495,10 @@ async fn a_full_message() {
     assert_eq!(body["size"], 4);
     assert_eq!(decoded(&body["data"]), [0, 1, 2, 255]);
     let again = user.json(&format!("messages/{id}")).await;
-    let other = again["payload"]["parts"][1]["body"]["attachmentId"]
-        .as_str()
-        .unwrap();
+    let other = again["payload"]["parts"][1]["body"]["attachmentId"].as_str().unwrap();
     assert_ne!(other, attachment, "attachment ids do not last");
     assert_eq!(user.json(&format!("{path}{other}")).await, body);
-    for bad in [
-        "nonsense",
-        "ANGjdJabc",
-        &attachment[..300],
-        &format!("{attachment}AAAA"),
-    ] {
+    for bad in ["nonsense", "ANGjdJabc", &attachment[..300], &format!("{attachment}AAAA")] {
         let message = "Invalid attachment token".to_owned();
         assert_eq!(user.error(&format!("{path}{bad}")).await, (400, message));
     }
@@ -644,16 +521,9 @@ async fn formats_of_a_message() {
     assert_eq!(metadata["payload"].as_object().unwrap().len(), 2);
     let some = "?format=metadata&metadataHeaders=subject&metadataHeaders=MESSAGE-id";
     let some = user.json(&format!("{path}{some}")).await;
-    let names: Vec<&Value> = some["payload"]["headers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .collect();
+    let names: Vec<&Value> = some["payload"]["headers"].as_array().unwrap().iter().collect();
     assert_eq!(names.len(), 2);
-    assert_eq!(
-        names[1],
-        &json!({ "name": "Message-ID", "value": "<rich@x>" })
-    );
+    assert_eq!(names[1], &json!({ "name": "Message-ID", "value": "<rich@x>" }));
 
     let minimal = user.json(&format!("{path}?format=minimal")).await;
     assert!(minimal["payload"].is_null() && minimal["raw"].is_null());
@@ -663,16 +533,12 @@ async fn formats_of_a_message() {
     // The wire has its own line ends, whatever the file's.
     assert_eq!(decoded(&raw["raw"]), RICH.replace('\n', "\r\n").as_bytes());
 
-    let compact = user
-        .get(&format!("{path}?prettyPrint=false&alt=json"))
-        .await;
+    let compact = user.get(&format!("{path}?prettyPrint=false&alt=json")).await;
     assert!(!compact.text().contains('\n'));
     // As one may: the user by address.
     let bearer = format!("Bearer {}", user.token);
     let path = format!("/gmail/v1/users/Mira@example.com/{path}");
-    let reply = user
-        .send(Method::GET, &path, &[("authorization", &bearer)], "")
-        .await;
+    let reply = user.send(Method::GET, &path, &[("authorization", &bearer)], "").await;
     assert_eq!(reply.status, 200);
 }
 
@@ -682,27 +548,15 @@ async fn charsets_and_names() {
         ("Content-Type: text/plain; charset=utf-8", "Grüße", "Grüße"),
         ("Content-Type: text/plain", "Grüße", "Grüße"),
         ("Content-Type: text/plain; charset=x-none", "Grüße", "Grüße"),
-        (
-            "Content-Type: text/plain; charset=us-ascii",
-            "Grüße",
-            "Grüße",
-        ),
+        ("Content-Type: text/plain; charset=us-ascii", "Grüße", "Grüße"),
         (
             "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: BASE64",
             "8PLJ18XU",
             "ПРивет",
         ),
-        (
-            "Content-Transfer-Encoding: quoted-printable",
-            "a=3Db =zz =\nc",
-            "a=b =zz c",
-        ),
+        ("Content-Transfer-Encoding: quoted-printable", "a=3Db =zz =\nc", "a=b =zz c"),
         ("Content-Transfer-Encoding: base64", "aGk=!! aG\n", "hih"),
-        (
-            "Content-Type: multipart/mixed; boundary=b",
-            "no delimiter",
-            "no delimiter",
-        ),
+        ("Content-Type: multipart/mixed; boundary=b", "no delimiter", "no delimiter"),
         ("Content-Type: garbage", "kept", "kept"),
     ] {
         let letter = format!("From: a@x\n{headers}\n\n{body}");
@@ -723,10 +577,7 @@ async fn charsets_and_names() {
         ("=?utf-8?B?w4M=?= x =?iso-8859-1?q?=FC?=", "Ã x ü"),
         // One letter, cut in two.
         ("=?utf-8?B?ww==?= =?UTF-8?B?vA==?=", "ü"),
-        (
-            "=?x-none?q?a?= =? ?= =?utf-8?x?a?=",
-            "a =? ?= =?utf-8?x?a?=",
-        ),
+        ("=?x-none?q?a?= =? ?= =?utf-8?x?a?=", "a =? ?= =?utf-8?x?a?="),
         ("folded\n  value", "folded  value"),
         ("=?utf-8*en?q?h=5Fi_?= there", "h_i  there"),
     ] {
@@ -735,14 +586,8 @@ async fn charsets_and_names() {
         assert_eq!(message["payload"]["headers"][1]["value"], shown, "{value}");
     }
     for (headers, name) in [
-        (
-            "Content-Disposition: attachment; filename=\"a b.txt\"",
-            "a b.txt",
-        ),
-        (
-            "Content-Disposition: attachment; filename*=utf-8''Pl%C3%A4ne.txt",
-            "Pläne.txt",
-        ),
+        ("Content-Disposition: attachment; filename=\"a b.txt\"", "a b.txt"),
+        ("Content-Disposition: attachment; filename*=utf-8''Pl%C3%A4ne.txt", "Pläne.txt"),
         (
             "Content-Disposition: attachment;\n filename*0=\"long-\";\n filename*1=\"name.txt\"",
             "long-name.txt",
@@ -776,14 +621,8 @@ async fn labels_and_profile() {
     let list = user.json("labels").await;
     let labels = list["labels"].as_array().unwrap();
     assert!(labels.contains(&json!({ "id": "INBOX", "name": "INBOX", "type": "system" })));
-    let own: Vec<_> = labels
-        .iter()
-        .filter(|label| label["type"] == "user")
-        .collect();
-    let own: Vec<_> = own
-        .iter()
-        .map(|l| (l["id"].as_str().unwrap(), &l["name"]))
-        .collect();
+    let own: Vec<_> = labels.iter().filter(|label| label["type"] == "user").collect();
+    let own: Vec<_> = own.iter().map(|l| (l["id"].as_str().unwrap(), &l["name"])).collect();
     assert_eq!(
         own,
         [
@@ -793,14 +632,8 @@ async fn labels_and_profile() {
         ]
     );
     let counted = user.json("labels/Label_1").await;
-    assert_eq!(
-        (&counted["messagesTotal"], &counted["messagesUnread"]),
-        (&json!(2), &json!(1))
-    );
-    assert_eq!(
-        (&counted["threadsTotal"], &counted["threadsUnread"]),
-        (&json!(2), &json!(1))
-    );
+    assert_eq!((&counted["messagesTotal"], &counted["messagesUnread"]), (&json!(2), &json!(1)));
+    assert_eq!((&counted["threadsTotal"], &counted["threadsUnread"]), (&json!(2), &json!(1)));
     assert_eq!(user.error("labels/Label_9").await.0, 404);
     for (labels, count) in [
         ("labelIds=INBOX", 1),
@@ -816,11 +649,7 @@ async fn labels_and_profile() {
     ] {
         let list = user.json(&format!("messages?{labels}")).await;
         let found = list["messages"].as_array().map_or(0, Vec::len);
-        assert_eq!(
-            (found, &list["resultSizeEstimate"]),
-            (count, &json!(count)),
-            "{labels}"
-        );
+        assert_eq!((found, &list["resultSizeEstimate"]), (count, &json!(count)), "{labels}");
     }
     let profile = user.json("profile").await;
     assert_eq!(profile["messagesTotal"], 7);
@@ -845,10 +674,7 @@ async fn conversations() {
         ("a", letter("a", 1, "Plan", "")),
         ("b", letter("b", 2, "Re: Plan", "In-Reply-To: <a>\n")),
         // The letter it answers is not here, but they share what came before.
-        (
-            "c",
-            letter("c", 5, "AW: re[2]: plan", "References: <a> <gone>\n"),
-        ),
+        ("c", letter("c", 5, "AW: re[2]: plan", "References: <a> <gone>\n")),
         ("d", letter("d", 3, "Re: Plan", "References: <gone>\n")),
         // A new subject, a new conversation.
         ("e", letter("e", 4, "Another plan", "References: <a> <b>\n")),
@@ -873,10 +699,7 @@ async fn conversations() {
         assert!(messages.iter().all(|message| message["threadId"] == id));
         assert_eq!(messages.last().unwrap()["snippet"], thread["snippet"]);
         assert_eq!(whole["historyId"], thread["historyId"]);
-        let line: Vec<_> = messages
-            .iter()
-            .map(|m| &m["snippet"].as_str().unwrap()[5..])
-            .collect();
+        let line: Vec<_> = messages.iter().map(|m| &m["snippet"].as_str().unwrap()[5..]).collect();
         snippets.push(line.join(""));
     }
     assert_eq!(snippets, ["gh", "f", "abdc", "e"]);
@@ -887,10 +710,7 @@ async fn conversations() {
     let path = format!("threads/{id}?format=metadata&metadataHeaders=Subject");
     let headers = user.json(&path).await["messages"][1]["payload"]["headers"].clone();
     assert_eq!(headers, json!([{ "name": "Subject", "value": "Re: Plan" }]));
-    let second = user.json("messages").await["messages"][6]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let second = user.json("messages").await["messages"][6]["id"].as_str().unwrap().to_owned();
     assert_eq!(user.error(&format!("threads/{second}")).await.0, 404);
     assert_eq!(user.error(&format!("threads/{id}?format=raw")).await.0, 400);
 }
@@ -904,29 +724,13 @@ async fn requests_refused() {
         ("messages/xyz", 400, "Invalid id value"),
         ("messages/..%2F..%2Fevil", 400, "Invalid id value"),
         ("messages/11111111111111111", 400, "Invalid id value"),
-        (
-            "messages/1111111111111111",
-            404,
-            "Requested entity was not found.",
-        ),
-        (
-            "threads/1111111111111111",
-            404,
-            "Requested entity was not found.",
-        ),
+        ("messages/1111111111111111", 404, "Requested entity was not found."),
+        ("threads/1111111111111111", 404, "Requested entity was not found."),
         ("messages?pageToken=nonsense", 400, "Invalid pageToken"),
         ("messages?labelIds=NOPE", 400, "Invalid label: NOPE"),
-        (
-            "messages?maxResults=many",
-            400,
-            "Invalid value at 'max_results' (TYPE_UINT32), \"many\"",
-        ),
+        ("messages?maxResults=many", 400, "Invalid value at 'max_results' (TYPE_UINT32), \"many\""),
         ("messages?maxResults=-1", 400, "max_results"),
-        (
-            "messages?includeSpamTrash=perhaps",
-            400,
-            "include_spam_trash",
-        ),
+        ("messages?includeSpamTrash=perhaps", 400, "include_spam_trash"),
         ("messages?query=x", 400, "Unknown name \"query\""),
         ("messages?fields=nope", 400, "Invalid field selection nope"),
         ("messages?alt=media", 400, "alt"),
@@ -959,60 +763,31 @@ async fn requests_refused() {
     let profile = "/gmail/v1/users/me/profile";
     for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
         let reply = user.send(method, profile, &auth, "{}").await;
-        assert_eq!(
-            (reply.status, &reply.json()["error"]["code"]),
-            (404, &json!(404))
-        );
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (404, &json!(404)));
     }
     for bad in ["", "Bearer", "Bearer x", "Basic x"] {
-        let reply = user
-            .send(Method::GET, profile, &[("authorization", bad)], "")
-            .await;
+        let reply = user.send(Method::GET, profile, &[("authorization", bad)], "").await;
         assert_eq!(reply.status, 401, "{bad}");
     }
     let page = user.send(Method::GET, "/nowhere", &[], "").await;
     assert_eq!(page.status, 404);
     assert!(page.header("content-type").starts_with("text/html"));
-    let strange = user
-        .send(
-            Method::GET,
-            profile,
-            &[auth[0], ("host", "evil.example")],
-            "",
-        )
-        .await;
+    let strange = user.send(Method::GET, profile, &[auth[0], ("host", "evil.example")], "").await;
     assert_eq!(strange.status, 403, "no mail for rebound names");
-    let local = user
-        .send(
-            Method::GET,
-            profile,
-            &[auth[0], ("host", "localhost:1")],
-            "",
-        )
-        .await;
+    let local = user.send(Method::GET, profile, &[auth[0], ("host", "localhost:1")], "").await;
     assert_eq!(local.status, 200);
     let large = vec![b'x'; (1 << 20) + 1];
-    let reply = user
-        .try_send(Method::POST, "/token", &[], large)
-        .await
-        .unwrap();
+    let reply = user.try_send(Method::POST, "/token", &[], large).await.unwrap();
     assert_eq!(reply.status, 413);
     drop(sandbox);
-    assert!(
-        user.try_send(Method::GET, profile, &[], Vec::new())
-            .await
-            .is_err()
-    );
+    assert!(user.try_send(Method::GET, profile, &[], Vec::new()).await.is_err());
 }
 
 // Search ------------------------------------------------------------------
 
 /// The mailbox of the search tests: each letter's name is its Message-ID.
 fn search_folder() -> TempDir {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let recent = jiff::Timestamp::from_second(i64::try_from(now).unwrap() - 2 * 86_400).unwrap();
     let recent = recent.strftime("%d %b %Y %H:%M:%S +0000").to_string();
     let mut letters = Vec::new();
@@ -1264,20 +1039,15 @@ async fn search_finds() {
         let id = message["id"].as_str().unwrap();
         let path = format!("messages/{id}?format=metadata&metadataHeaders=Message-ID");
         let name = user.json(&path).await["payload"]["headers"][0]["value"].clone();
-        names.insert(
-            id.to_owned(),
-            name.as_str().unwrap().trim_matches(['<', '>']).to_owned(),
-        );
+        names.insert(id.to_owned(), name.as_str().unwrap().trim_matches(['<', '>']).to_owned());
     }
     assert_eq!(names.len(), 10);
     let mut wrong = String::new();
     for (query, expected) in QUERIES {
         let list = user.json(&format!("messages?q={}", encoded(query))).await;
         let rows = list["messages"].as_array().cloned().unwrap_or_default();
-        let found: BTreeSet<&str> = rows
-            .iter()
-            .map(|row| &*names[row["id"].as_str().unwrap()])
-            .collect();
+        let found: BTreeSet<&str> =
+            rows.iter().map(|row| &*names[row["id"].as_str().unwrap()]).collect();
         let found: String = found.into_iter().collect();
         if found != *expected {
             writeln!(wrong, "{query}: found `{found}`, not `{expected}`").unwrap();
@@ -1310,27 +1080,13 @@ async fn pages_part_a_list_exactly() {
     let dir = folder(&letters);
     let sandbox = sandbox(dir.path()).await;
     let user = User::of(&sandbox, ME).await;
-    for (list, rows) in [
-        ("messages", 10),
-        ("messages", 137),
-        ("threads", 50),
-        ("messages", 1),
-    ] {
+    for (list, rows) in [("messages", 10), ("messages", 137), ("threads", 50), ("messages", 1)] {
         let (mut seen, mut pages, mut next) = (Vec::new(), 0, String::new());
         loop {
             let path = format!("{list}?q=letter&maxResults={rows}{next}");
             let page = user.json(&path).await;
-            assert_eq!(
-                page["resultSizeEstimate"], 130,
-                "an estimate, and a steady one"
-            );
-            seen.extend(
-                page[list]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(|row| row["id"].clone()),
-            );
+            assert_eq!(page["resultSizeEstimate"], 130, "an estimate, and a steady one");
+            seen.extend(page[list].as_array().unwrap().iter().map(|row| row["id"].clone()));
             pages += 1;
             match page["nextPageToken"].as_str() {
                 Some(token) => next = format!("&pageToken={token}"),
@@ -1342,19 +1098,12 @@ async fn pages_part_a_list_exactly() {
         assert_eq!((seen.len(), unique.len()), (137, 137), "{list} by {rows}");
     }
     let first = user.json("messages").await;
-    assert_eq!(
-        first["messages"].as_array().unwrap().len(),
-        100,
-        "the default page"
-    );
+    assert_eq!(first["messages"].as_array().unwrap().len(), 100, "the default page");
     let rows = user.json("messages?maxResults=9999").await;
     assert_eq!(rows["messages"].as_array().unwrap().len(), 137);
     let token = first["nextPageToken"].as_str().unwrap();
     let other = format!("messages?q=other&pageToken={token}");
-    assert_eq!(
-        user.error(&other).await,
-        (400, "Invalid pageToken".to_owned())
-    );
+    assert_eq!(user.error(&other).await, (400, "Invalid pageToken".to_owned()));
     let other = format!("threads?pageToken={token}");
     assert_eq!(user.error(&other).await.0, 400);
 
@@ -1363,10 +1112,7 @@ async fn pages_part_a_list_exactly() {
         .map(|row| format!("messages/{}", row["id"].as_str().unwrap()))
         .collect();
     let replies = join_all(ids.iter().map(|path| user.get(path))).await;
-    assert!(
-        replies.iter().all(|reply| reply.status == 200),
-        "25 and more at a time"
-    );
+    assert!(replies.iter().all(|reply| reply.status == 200), "25 and more at a time");
 }
 
 #[tokio::test]
@@ -1379,14 +1125,8 @@ async fn masks() {
         ("id", json!({ "id": id })),
         ("id,threadId", json!({ "id": id, "threadId": id })),
         ("payload/partId", json!({ "payload": { "partId": "" } })),
-        (
-            "payload(partId,filename)",
-            json!({ "payload": { "partId": "", "filename": "" } }),
-        ),
-        (
-            "payload/partId,payload/filename",
-            json!({ "payload": { "partId": "", "filename": "" } }),
-        ),
+        ("payload(partId,filename)", json!({ "payload": { "partId": "", "filename": "" } })),
+        ("payload/partId,payload/filename", json!({ "payload": { "partId": "", "filename": "" } })),
         (
             "payload/parts(mimeType,filename)",
             json!({ "payload": { "parts": [
@@ -1411,21 +1151,13 @@ async fn masks() {
             ]}})
         }),
         ("raw", json!({})),
-        (
-            "payload(body/size)",
-            json!({ "payload": { "body": { "size": 0 } } }),
-        ),
+        ("payload(body/size)", json!({ "payload": { "body": { "size": 0 } } })),
         ("*/partId", json!({ "payload": { "partId": "" } })),
     ] {
         assert_eq!(user.json(&get(mask)).await, expected, "{mask}");
     }
-    let all = user
-        .json(&format!("messages/{id}?fields=*&format=metadata"))
-        .await;
-    assert_eq!(
-        all,
-        user.json(&format!("messages/{id}?format=metadata")).await
-    );
+    let all = user.json(&format!("messages/{id}?fields=*&format=metadata")).await;
+    assert_eq!(all, user.json(&format!("messages/{id}?format=metadata")).await);
     let list = user.json("messages?fields=messages/id,nextPageToken").await;
     assert_eq!(list, json!({ "messages": [{ "id": id }] }));
     for (mask, selection) in [
@@ -1454,9 +1186,8 @@ async fn hostile_mail_is_survived() {
     let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
     write("01-empty.eml", b"");
     write("02-blank.eml", b"\n\n \n");
-    let rubbish: Vec<u8> = (0..20_000u32)
-        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
-        .collect();
+    let rubbish: Vec<u8> =
+        (0..20_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     write("03-rubbish.eml", &rubbish);
     write("04-prose.eml", b"Dear all,\nthis is: no letter.\n");
     write("05-empty.mbox", b"");
@@ -1470,63 +1201,30 @@ async fn hostile_mail_is_survived() {
         .collect();
     let letters_in_letters = "Content-Type: message/rfc822\n\n".repeat(10_000);
     let good: [(&str, Vec<u8>); 12] = [
-        (
-            "20-truncated",
-            format!("{multipart}\n--b\nContent-Type: text/plain\n\ncut o").into(),
-        ),
+        ("20-truncated", format!("{multipart}\n--b\nContent-Type: text/plain\n\ncut o").into()),
         ("21-deep", format!("From: a@x\n{deep}\n\nbottom").into()),
-        (
-            "22-letters",
-            format!("From: a@x\n{letters_in_letters}\nbottom").into(),
-        ),
-        (
-            "23-base64",
-            b"From: a@x\nContent-Transfer-Encoding: base64\n\n%%%\xff=AB=C".to_vec(),
-        ),
+        ("22-letters", format!("From: a@x\n{letters_in_letters}\nbottom").into()),
+        ("23-base64", b"From: a@x\nContent-Transfer-Encoding: base64\n\n%%%\xff=AB=C".to_vec()),
         (
             "24-charset",
             b"Subject: x\nContent-Type: text/plain; charset=\"no;such\"\n\n\xff\xfe".to_vec(),
         ),
-        (
-            "25-headers",
-            format!("From: a@x\n{}\nx", "X: y\n".repeat(100_000)).into(),
-        ),
-        (
-            "26-words",
-            format!("From: a@x\nSubject: {}\n\nx", "=?utf-8?q?".repeat(20_000)).into(),
-        ),
-        (
-            "27-line",
-            format!("From: a@x\nSubject: {}\n\nx", "a".repeat(1 << 20)).into(),
-        ),
+        ("25-headers", format!("From: a@x\n{}\nx", "X: y\n".repeat(100_000)).into()),
+        ("26-words", format!("From: a@x\nSubject: {}\n\nx", "=?utf-8?q?".repeat(20_000)).into()),
+        ("27-line", format!("From: a@x\nSubject: {}\n\nx", "a".repeat(1 << 20)).into()),
         ("28-no-body", b"From: a@x".to_vec()),
-        (
-            "29-parts",
-            format!("{multipart}{}", "\n--b\n\nx".repeat(20_000)).into(),
-        ),
+        ("29-parts", format!("{multipart}{}", "\n--b\n\nx".repeat(20_000)).into()),
         (
             "30-html",
-            format!(
-                "From: a@x\nContent-Type: text/html\n\n{}",
-                "<div><!--".repeat(50_000)
-            )
-            .into(),
+            format!("From: a@x\nContent-Type: text/html\n\n{}", "<div><!--".repeat(50_000)).into(),
         ),
-        (
-            "31-nul",
-            b"From: a@x\nSubject: a\0b\nDate: 99 Foo 99999 99:99 +9999\n\n\0\0".to_vec(),
-        ),
+        ("31-nul", b"From: a@x\nSubject: a\0b\nDate: 99 Foo 99999 99:99 +9999\n\n\0\0".to_vec()),
     ];
     for (name, bytes) in &good {
         write(&format!("{name}.eml"), bytes);
     }
     let sandbox = sandbox(dir.path()).await;
-    let skipped: Vec<&str> = sandbox
-        .report()
-        .skipped
-        .iter()
-        .map(|(name, _)| &**name)
-        .collect();
+    let skipped: Vec<&str> = sandbox.report().skipped.iter().map(|(name, _)| &**name).collect();
     assert_eq!(
         skipped,
         [
@@ -1538,13 +1236,7 @@ async fn hostile_mail_is_survived() {
             "06-prose.mbox",
         ]
     );
-    assert!(
-        sandbox
-            .report()
-            .skipped
-            .iter()
-            .all(|(_, why)| why.starts_with("it "))
-    );
+    assert!(sandbox.report().skipped.iter().all(|(_, why)| why.starts_with("it ")));
     assert_eq!(sandbox.report().messages, good.len());
     assert_eq!(sandbox.addresses(), ["me@example.com"]);
 
@@ -1556,21 +1248,12 @@ async fn hostile_mail_is_survived() {
         let path = format!("messages/{}", row["id"].as_str().unwrap());
         let message = user.json(&path).await;
         assert!(message["payload"]["mimeType"].is_string());
-        assert!(
-            message["internalDate"]
-                .as_str()
-                .unwrap()
-                .parse::<u64>()
-                .is_ok()
-        );
+        assert!(message["internalDate"].as_str().unwrap().parse::<u64>().is_ok());
     }
     let cut = user.json("messages?q=cut").await;
     let path = format!("messages/{}", cut["messages"][0]["id"].as_str().unwrap());
     let cut = user.json(&path).await;
-    assert_eq!(
-        decoded(&cut["payload"]["parts"][0]["body"]["data"]),
-        b"cut o"
-    );
+    assert_eq!(decoded(&cut["payload"]["parts"][0]["body"]["data"]), b"cut o");
 }
 
 #[tokio::test]
@@ -1580,11 +1263,7 @@ async fn folders_and_files() {
     fs::create_dir_all(path("Zoe@Example.com/deep/er")).unwrap();
     let letter = |text: &str| format!("From: a@x\nSubject: {text}\n\n{text}\n");
     fs::write(path("Zoe@Example.com/deep/er/1.EML"), letter("one")).unwrap();
-    fs::write(
-        path("Zoe@Example.com/2.eml"),
-        letter("two").replace('\n', "\r\n"),
-    )
-    .unwrap();
+    fs::write(path("Zoe@Example.com/2.eml"), letter("two").replace('\n', "\r\n")).unwrap();
     fs::write(path("Zoe@Example.com/copy.eml"), letter("one")).unwrap();
     let mbox = "From x@y Tue Mar  3 18:05:00 2026\n\
                 Subject: first\nDelivered-To: <Me@Corp.example>\n\nFrom the start\n\n\
@@ -1596,32 +1275,19 @@ async fn folders_and_files() {
     let one = sandbox(dir.path()).await;
     assert_eq!(one.addresses(), ["me@corp.example", "zoe@example.com"]);
     assert_eq!(one.report().messages, 4);
-    let skipped: Vec<&str> = one
-        .report()
-        .skipped
-        .iter()
-        .map(|(name, _)| &**name)
-        .collect();
+    let skipped: Vec<&str> = one.report().skipped.iter().map(|(name, _)| &**name).collect();
     assert_eq!(skipped, ["all.mbox:3", "Zoe@Example.com/deep/er/1.EML"]);
 
     let user = User::of(&one, "me@corp.example").await;
     let list = user.json("messages").await;
-    let ids: Vec<_> = list["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|m| &m["id"])
-        .collect();
+    let ids: Vec<_> = list["messages"].as_array().unwrap().iter().map(|m| &m["id"]).collect();
     let get = |id: &Value| format!("messages/{}", id.as_str().unwrap());
     let (second, first) = (user.json(&get(ids[0])).await, user.json(&get(ids[1])).await);
     // No Date: the time of the separator, whose zone may stand before the year.
     assert_eq!(second["internalDate"], "1772614800000");
     assert_eq!(first["internalDate"], "1772561100000");
     let text = "From the start\r\n\r\nFrom here it goes on\r\nFrom quoted\r\n>From twice\r\n";
-    assert_eq!(
-        String::from_utf8(decoded(&first["payload"]["body"]["data"])).unwrap(),
-        text
-    );
+    assert_eq!(String::from_utf8(decoded(&first["payload"]["body"]["data"])).unwrap(), text);
 
     // The same mail gives the same ids.
     let two = sandbox(&path("all.mbox")).await;
@@ -1629,19 +1295,13 @@ async fn folders_and_files() {
     assert_eq!(same.json("messages").await, list);
     // The port is told before the mail is read, and free once it stops.
     let port = one.base().rsplit_once(':').unwrap().1.parse().unwrap();
-    let options = || Options {
-        port,
-        ..Options::default()
-    };
+    let options = || Options { port, ..Options::default() };
     let taken = Sandbox::start(options()).await.unwrap_err();
     assert_eq!(taken.kind(), Kind::Config);
     drop(one);
     assert!(Sandbox::start(options()).await.is_ok());
 
-    let missing = Options {
-        mail: Some(path("nowhere")),
-        ..Options::default()
-    };
+    let missing = Options { mail: Some(path("nowhere")), ..Options::default() };
     let error = Sandbox::start(missing).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Argument);
     assert!(error.to_string().contains("nowhere") && error.next_step().is_some());
@@ -1649,10 +1309,7 @@ async fn folders_and_files() {
     let nobody = sandbox(empty.path()).await;
     assert_eq!(nobody.addresses(), ["me@example.com"]);
     let user = User::of(&nobody, "me@example.com").await;
-    assert_eq!(
-        user.json("messages").await,
-        json!({ "resultSizeEstimate": 0 })
-    );
+    assert_eq!(user.json("messages").await, json!({ "resultSizeEstimate": 0 }));
 }
 
 #[tokio::test]
@@ -1662,13 +1319,9 @@ async fn the_sample_loads() {
     assert_eq!(sandbox.report().skipped, []);
     assert_eq!(sandbox.report().messages, 76);
     let user = User::of(&sandbox, ME).await;
-    let list = user
-        .json("messages?includeSpamTrash=true&maxResults=500")
-        .await;
+    let list = user.json("messages?includeSpamTrash=true&maxResults=500").await;
     for row in list["messages"].as_array().unwrap() {
-        let message = user
-            .json(&format!("messages/{}", row["id"].as_str().unwrap()))
-            .await;
+        let message = user.json(&format!("messages/{}", row["id"].as_str().unwrap())).await;
         assert_ne!(message["internalDate"], "0");
         let headers = message["payload"]["headers"].as_array().unwrap();
         assert!(headers.iter().any(|header| header["name"] == "From"));
@@ -1705,10 +1358,7 @@ fn faults_are_read() {
     };
     assert_eq!(faults, expected);
     assert_eq!("".parse::<Faults>().unwrap(), Faults::default());
-    assert_eq!(
-        "delay=2s".parse::<Faults>().unwrap().delay,
-        Duration::from_secs(2)
-    );
+    assert_eq!("delay=2s".parse::<Faults>().unwrap().delay, Duration::from_secs(2));
     for (spec, named) in [
         ("429", "`429`"),
         ("418=0.5", "`418=0.5`"),
@@ -1743,10 +1393,7 @@ async fn faults_happen() {
     set("403=1");
     let reply = user.get(&path).await;
     assert_eq!(reply.status, 403);
-    assert_eq!(
-        reply.json()["error"]["errors"][0]["reason"],
-        "rateLimitExceeded"
-    );
+    assert_eq!(reply.json()["error"]["errors"][0]["reason"], "rateLimitExceeded");
     set("500=1");
     assert_eq!(user.error(&path).await.0, 500);
     set("html=1");
@@ -1779,10 +1426,7 @@ async fn faults_happen() {
     set("overdue=1,writes=1,nth=2,after=20ms");
     let label = |name: &str| {
         let body = format!("{{\"name\":\"{name}\"}}").into_bytes();
-        let auth = [
-            ("authorization", &*bearer),
-            ("content-type", "application/json"),
-        ];
+        let auth = [("authorization", &*bearer), ("content-type", "application/json")];
         let user = &user;
         async move {
             let path = "/gmail/v1/users/me/labels";
@@ -1801,10 +1445,7 @@ async fn faults_happen() {
     let taken = start.elapsed();
     assert!(replies.iter().all(|reply| reply.status == 200));
     assert!(taken >= Duration::from_millis(150), "{taken:?}");
-    assert!(
-        taken < Duration::from_millis(1_500),
-        "one delay must not hold up another: {taken:?}"
-    );
+    assert!(taken < Duration::from_millis(1_500), "one delay must not hold up another: {taken:?}");
     set("");
     let before = sandbox.requests();
     user.get(&path).await;

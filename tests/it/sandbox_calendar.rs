@@ -43,10 +43,7 @@ async fn sandbox() -> Sandbox {
         let letter = format!("From: a@example.com\nTo: {address}\nMessage-ID: <first>\n\nhi\n");
         fs::write(folder.join("a.eml"), letter).unwrap();
     }
-    let options = Options {
-        mail: Some(dir.path().to_owned()),
-        ..Options::default()
-    };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     Sandbox::start(options).await.unwrap()
 }
 
@@ -122,10 +119,7 @@ impl User {
         let request = request.body(Full::new(Bytes::from(body))).unwrap();
         let answer = self.http.request(request).await.unwrap();
         let status = answer.status().as_u16();
-        (
-            status,
-            answer.into_body().collect().await.unwrap().to_bytes(),
-        )
+        (status, answer.into_body().collect().await.unwrap().to_bytes())
     }
 
     /// A request to the API; the status and the JSON, null for no body.

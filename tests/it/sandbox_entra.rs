@@ -135,9 +135,7 @@ impl Web {
         headers: &[(&str, &str)],
         body: String,
     ) -> Reply {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base));
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -173,8 +171,7 @@ impl Web {
             ("login_hint", ME),
         ];
         let query = form(&changed(&usual, changes));
-        self.get(&format!("/common/oauth2/v2.0/authorize?{query}"), headers)
-            .await
+        self.get(&format!("/common/oauth2/v2.0/authorize?{query}"), headers).await
     }
 
     async fn code(&self, changes: &[(&str, &str)]) -> String {
@@ -227,8 +224,7 @@ impl Web {
     async fn type_code(&self, device: &Value, headers: &[(&str, &str)]) -> Reply {
         let code = device["user_code"].as_str().unwrap();
         let body = form(&[("user_code", code), ("login_hint", ME)]);
-        self.send(Method::POST, "/common/oauth2/deviceauth", headers, body)
-            .await
+        self.send(Method::POST, "/common/oauth2/deviceauth", headers, body).await
     }
 
     /// A Google access token with scopes.
@@ -295,10 +291,7 @@ async fn small(options: Options) -> (TempDir, Sandbox, Web) {
 }
 
 fn fast() -> Options {
-    Options {
-        device_interval: Duration::ZERO,
-        ..Options::default()
-    }
+    Options { device_interval: Duration::ZERO, ..Options::default() }
 }
 
 fn claims(token: &Value) -> Value {
@@ -376,12 +369,7 @@ async fn scopes_are_read_and_told() {
     let (_dir, _sandbox, web) = small(fast()).await;
     for (asked, told, offline, id) in [
         ("mail.read", "Mail.Read", false, false),
-        (
-            "Mail.Read offline_access Mail.Read",
-            "Mail.Read",
-            true,
-            false,
-        ),
+        ("Mail.Read offline_access Mail.Read", "Mail.Read", true, false),
         (
             "https://graph.microsoft.com/mail.readwrite HTTPS://Graph.microsoft.com/Mail.Send",
             "https://graph.microsoft.com/Mail.ReadWrite https://graph.microsoft.com/Mail.Send",
@@ -409,10 +397,7 @@ async fn scopes_are_read_and_told() {
 #[tokio::test]
 async fn an_id_token_tells_who() {
     let (_dir, sandbox, web) = small(fast()).await;
-    let changes = [
-        ("scope", "openid profile email Mail.Read"),
-        ("nonce", "n-1"),
-    ];
+    let changes = [("scope", "openid profile email Mail.Read"), ("nonce", "n-1")];
     let code = web.code(&changes).await;
     let fields = [("code", code.as_str()), ("client_info", "1")];
     let tokens = web.token(&fields).await.tokens();
@@ -420,10 +405,7 @@ async fn an_id_token_tells_who() {
     let lifetime = told["exp"].as_i64().unwrap() - told["iat"].as_i64().unwrap();
     assert_eq!(lifetime, 3_600);
     let (tid, oid) = (told["tid"].clone(), told["oid"].clone());
-    assert_eq!(
-        told["iss"],
-        format!("{}/{}/v2.0", sandbox.base(), tid.as_str().unwrap())
-    );
+    assert_eq!(told["iss"], format!("{}/{}/v2.0", sandbox.base(), tid.as_str().unwrap()));
     let info = tokens["client_info"].as_str().unwrap();
     let info: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(info).unwrap()).unwrap();
     assert_eq!(info, json!({ "uid": oid, "utid": tid }));
@@ -456,40 +438,21 @@ async fn authorization_requests_refused() {
         assert_eq!(reply.status, 400, "{change:?}");
         assert_eq!(reply.header("location"), "");
         let text = reply.text();
-        assert!(
-            text.contains(&format!("AADSTS{number}: ")),
-            "{change:?} {text}"
-        );
+        assert!(text.contains(&format!("AADSTS{number}: ")), "{change:?} {text}");
     }
     // To the client.
     for (change, error, number) in [
         (("response_type", ""), "invalid_request", 900_144),
-        (
-            ("response_type", "token"),
-            "unsupported_response_type",
-            700_054,
-        ),
+        (("response_type", "token"), "unsupported_response_type", 700_054),
         (("response_mode", "fragment"), "invalid_request", 70_007),
         (("prompt", "maybe"), "invalid_request", 90_023),
         (("scope", ""), "invalid_request", 900_144),
         (("scope", "Mail.Read Mail.Burn"), "invalid_scope", 70_011),
-        (
-            ("scope", "https://mail.google.com/"),
-            "invalid_scope",
-            70_011,
-        ),
-        (
-            ("scope", "https://graph.microsoft.com/openid"),
-            "invalid_scope",
-            70_011,
-        ),
+        (("scope", "https://mail.google.com/"), "invalid_scope", 70_011),
+        (("scope", "https://graph.microsoft.com/openid"), "invalid_scope", 70_011),
         (("code_challenge", ""), "invalid_request", 9_002_325),
         (("code_challenge", "short"), "invalid_request", 501_491),
-        (
-            ("code_challenge_method", "plain"),
-            "invalid_request",
-            501_491,
-        ),
+        (("code_challenge_method", "plain"), "invalid_request", 501_491),
         (("code_challenge_method", ""), "invalid_request", 501_491),
     ] {
         let back = web.authorize(&[change], ALLOW).await.location();
@@ -524,12 +487,7 @@ async fn tenants() {
     }
     let path = "/contoso.example/v2.0/.well-known/openid-configuration";
     assert_eq!(web.get(path, &[]).await.status, 200);
-    for tenant in [
-        "nowhere",
-        "c0ffee",
-        "-bad.example",
-        "c0ffee00-1234-4abc-8def",
-    ] {
+    for tenant in ["nowhere", "c0ffee", "-bad.example", "c0ffee00-1234-4abc-8def"] {
         let sentence = format!(
             "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and \
              are signing into the correct cloud. Check with your subscription administrator, \
@@ -558,39 +516,19 @@ async fn token_requests_refused() {
     let (_dir, _sandbox, web) = small(fast()).await;
     for (change, status, error, number) in [
         (("grant_type", ""), 400, "invalid_request", 900_144),
-        (
-            ("grant_type", "password"),
-            400,
-            "unsupported_grant_type",
-            70_003,
-        ),
+        (("grant_type", "password"), 400, "unsupported_grant_type", 70_003),
         (("client_id", ""), 400, "invalid_request", 900_144),
         (("client_id", "another"), 400, "invalid_grant", 70_000),
         (("client_secret", "s"), 401, "invalid_client", 700_025),
         (("code", ""), 400, "invalid_request", 900_144),
         (("code", "1.Awrong"), 400, "invalid_grant", 9_002_313),
         (("redirect_uri", ""), 400, "invalid_request", 900_144),
-        (
-            ("redirect_uri", "http://localhost:9/x"),
-            401,
-            "invalid_client",
-            500_112,
-        ),
+        (("redirect_uri", "http://localhost:9/x"), 401, "invalid_client", 500_112),
         (("code_verifier", ""), 400, "invalid_grant", 501_481),
-        (
-            ("code_verifier", "not-the-verifier"),
-            400,
-            "invalid_grant",
-            501_481,
-        ),
+        (("code_verifier", "not-the-verifier"), 400, "invalid_grant", 501_481),
         (("scope", "Mail.Burn"), 400, "invalid_scope", 70_011),
         (("scope", "Mail.Send"), 400, "invalid_grant", 65_001),
-        (
-            ("grant_type", "refresh_token"),
-            400,
-            "invalid_request",
-            900_144,
-        ),
+        (("grant_type", "refresh_token"), 400, "invalid_request", 900_144),
         (("grant_type", DEVICE), 400, "invalid_request", 900_144),
         (("refresh_token", "ignored"), 200, "", 0),
     ] {
@@ -621,10 +559,7 @@ async fn token_requests_refused() {
 async fn refresh_tokens_rotate() {
     let (_dir, sandbox, web) = small(fast()).await;
     let first = web.sign_in(&[]).await;
-    let scope = [(
-        "scope",
-        "https://graph.microsoft.com/Mail.Read offline_access",
-    )];
+    let scope = [("scope", "https://graph.microsoft.com/Mail.Read offline_access")];
     let second = web.refresh(&first["refresh_token"], &scope).await.tokens();
     assert_eq!(second["scope"], "Mail.Read User.Read");
     assert_ne!(second["refresh_token"], first["refresh_token"]);
@@ -645,11 +580,7 @@ async fn refresh_tokens_rotate() {
         (("refresh_token", "1.Ano"), "invalid_grant", 9_002_313),
     ] {
         let reply = web.refresh(&third["refresh_token"], &[change]).await;
-        assert_eq!(
-            reply.refusal(),
-            (400, error.to_owned(), number),
-            "{change:?}"
-        );
+        assert_eq!(reply.refusal(), (400, error.to_owned(), number), "{change:?}");
     }
     // Ending access tokens spares refresh tokens; ending all does not.
     sandbox.expire_access_tokens();
@@ -674,17 +605,11 @@ async fn what_one_issuer_gave_opens_nothing_at_the_other() {
     let google = web.google("https://mail.google.com/").await;
     let microsoft = web.sign_in(&[]).await;
     let reply = web.refresh(&google["refresh_token"], &[]).await;
-    assert_eq!(
-        reply.refusal(),
-        (400, "invalid_grant".to_owned(), 9_002_313)
-    );
+    assert_eq!(reply.refusal(), (400, "invalid_grant".to_owned(), 9_002_313));
     let fields = [
         ("grant_type", "refresh_token"),
         ("client_id", CLIENT),
-        (
-            "refresh_token",
-            microsoft["refresh_token"].as_str().unwrap(),
-        ),
+        ("refresh_token", microsoft["refresh_token"].as_str().unwrap()),
     ];
     let expected = json!({
         "error": "invalid_grant",
@@ -788,22 +713,10 @@ async fn a_device_is_let_in() {
     let nobody = [("user_code", &*code), ("mailbox", "x@y.example")];
     assert_eq!(web.post(path, &nobody).await.status, 400);
     assert_eq!(web.poll(&device).await.error(), pending);
-    let fields = [
-        ("user_code", &*typed),
-        ("mailbox", ME),
-        ("decision", "allow"),
-    ];
+    let fields = [("user_code", &*typed), ("mailbox", ME), ("decision", "allow")];
     let reply = web.post(path, &fields).await;
-    assert!(
-        reply.text().contains("You have signed in"),
-        "{}",
-        reply.text()
-    );
-    assert_eq!(
-        web.post(path, &fields).await.status,
-        400,
-        "a code is typed once"
-    );
+    assert!(reply.text().contains("You have signed in"), "{}", reply.text());
+    assert_eq!(web.post(path, &fields).await.status, 400, "a code is typed once");
 
     let tokens = web.poll(&device).await.tokens();
     assert_eq!(tokens["scope"], "Mail.Read");
@@ -815,11 +728,7 @@ async fn a_device_is_let_in() {
     for (fields, error, number) in [
         (vec![("client_id", CLIENT)], "invalid_request", 900_144),
         (vec![("scope", "Mail.Read")], "invalid_request", 900_144),
-        (
-            vec![("client_id", CLIENT), ("scope", "Mail.Burn")],
-            "invalid_scope",
-            70_011,
-        ),
+        (vec![("client_id", CLIENT), ("scope", "Mail.Burn")], "invalid_scope", 70_011),
     ] {
         let reply = web.post("/common/oauth2/v2.0/devicecode", &fields).await;
         assert_eq!(reply.refusal(), (400, error.to_owned(), number));
@@ -840,10 +749,7 @@ async fn a_device_is_told_no_or_to_wait() {
     assert_eq!(web.poll(&device).await.refusal().1, "bad_verification_code");
 
     let interval = Duration::from_millis(300);
-    let options = Options {
-        device_interval: interval,
-        ..Options::default()
-    };
+    let options = Options { device_interval: interval, ..Options::default() };
     let (_dir, _sandbox, web) = small(options).await;
     let device = web.device().await;
     assert_eq!(device["interval"], 1, "rounded up");
@@ -855,10 +761,7 @@ async fn a_device_is_told_no_or_to_wait() {
     tokio::time::sleep(interval + Duration::from_millis(20)).await;
     assert_eq!(web.poll(&device).await.status, 200);
 
-    let options = Options {
-        device_lifetime: Duration::from_millis(30),
-        ..fast()
-    };
+    let options = Options { device_lifetime: Duration::from_millis(30), ..fast() };
     let (_dir, _sandbox, web) = small(options).await;
     let device = web.device().await;
     tokio::time::sleep(Duration::from_millis(40)).await;
@@ -898,11 +801,7 @@ fn found(answer: &Value) -> Vec<&str> {
     let results = results.map(Vec::as_slice).unwrap_or_default();
     results
         .iter()
-        .map(|row| {
-            row["person"]["emailAddresses"][0]["value"]
-                .as_str()
-                .unwrap()
-        })
+        .map(|row| row["person"]["emailAddresses"][0]["value"].as_str().unwrap())
         .collect()
 }
 
@@ -925,11 +824,7 @@ async fn people_are_found() {
         (contacts, "mira", vec![]),
         (contacts, "", vec![]),
         (others, "jan+van+d", vec!["jan@dijk.example"]),
-        (
-            others,
-            "dijk",
-            vec!["jan@dijk.example", "news@dijk.example"],
-        ),
+        (others, "dijk", vec!["jan@dijk.example", "news@dijk.example"]),
         (others, "dijk&pageSize=1", vec!["jan@dijk.example"]),
         (others, "anna", vec![]),
         (others, "c@x", vec![]),
@@ -975,10 +870,7 @@ async fn people_are_found() {
     assert_eq!(whole["totalPeople"], 2);
     assert_eq!(whole["connections"][0]["metadata"]["objectType"], "PERSON");
     assert!(whole["nextPageToken"].is_null() && whole["connections"][0]["names"].is_null());
-    let first = web
-        .bearing(&format!("{list}&pageSize=1"), &token)
-        .await
-        .json();
+    let first = web.bearing(&format!("{list}&pageSize=1"), &token).await.json();
     let next = first["nextPageToken"].as_str().unwrap();
     let second = format!("{list}&pageSize=1&pageToken={next}");
     let second = web.bearing(&second, &token).await.json();
@@ -1007,12 +899,7 @@ async fn people_are_refused() {
     let documented = "Valid paths are documented at \
                       https://developers.google.com/people/api/rest/v1/";
     for (path, token, status, message) in [
-        (
-            format!("{search}&readMask=names"),
-            &contacts,
-            200,
-            String::new(),
-        ),
+        (format!("{search}&readMask=names"), &contacts, 200, String::new()),
         (
             format!("{search}&readMask=names"),
             &others,
@@ -1063,12 +950,7 @@ async fn people_are_refused() {
             400,
             "Invalid page token.".to_owned(),
         ),
-        (
-            "/v1/people/me/nothing".to_owned(),
-            &contacts,
-            404,
-            "Method not found.".to_owned(),
-        ),
+        ("/v1/people/me/nothing".to_owned(), &contacts, 404, "Method not found.".to_owned()),
     ] {
         let reply = web.bearing(&path, token).await;
         assert_eq!(reply.status, status, "{path}: {}", reply.text());
@@ -1109,9 +991,7 @@ async fn settings_are_told() {
     let readonly = web.google(READONLY).await;
     let basic = "https://www.googleapis.com/auth/gmail.settings.basic";
     let basic = web.google(basic).await;
-    let metadata = web
-        .google("https://www.googleapis.com/auth/gmail.metadata")
-        .await;
+    let metadata = web.google("https://www.googleapis.com/auth/gmail.metadata").await;
     for (path, expected) in [
         ("sendAs", send_as),
         ("sendAs?fields=sendAs/sendAsEmail", masked),
@@ -1119,16 +999,8 @@ async fn settings_are_told() {
         ("language", json!({ "displayLanguage": "en" })),
     ] {
         let path = format!("/gmail/v1/users/me/settings/{path}");
-        assert_eq!(
-            web.bearing(&path, &readonly).await.tokens(),
-            expected,
-            "{path}"
-        );
-        assert_eq!(
-            web.bearing(&path, &basic).await.tokens(),
-            expected,
-            "{path}"
-        );
+        assert_eq!(web.bearing(&path, &readonly).await.tokens(), expected, "{path}");
+        assert_eq!(web.bearing(&path, &basic).await.tokens(), expected, "{path}");
         assert_eq!(web.bearing(&path, &metadata).await.status, 403, "{path}");
     }
     for path in ["sendAs?fields=nope", "language?x=1"] {

@@ -113,23 +113,16 @@ const SUBJECTS: [&str; 9] = [
 ];
 
 async fn over(dir: &Path) -> Sandbox {
-    let options = Options {
-        mail: Some(dir.to_owned()),
-        ..Options::default()
-    };
+    let options = Options { mail: Some(dir.to_owned()), ..Options::default() };
     Sandbox::start(options).await.unwrap()
 }
 
 /// The mailboxes of this file, and a user with all permissions.
 async fn sandbox() -> (TempDir, Sandbox, User) {
     let dir = TempDir::new().unwrap();
-    for (address, letters) in [
-        (ME, &LETTERS[..]),
-        (
-            TEAM,
-            &[("t", "From: a@x.example\nSubject: For all\n\nhello\n")][..],
-        ),
-    ] {
+    for (address, letters) in
+        [(ME, &LETTERS[..]), (TEAM, &[("t", "From: a@x.example\nSubject: For all\n\nhello\n")][..])]
+    {
         let mailbox = dir.path().join(address);
         fs::create_dir(&mailbox).unwrap();
         for (name, letter) in letters {
@@ -151,17 +144,7 @@ async fn filters_find() {
     let budget = user.message("Budget plan").await;
     let conversation = format!("conversationId eq '{}'", text(&budget["conversationId"]));
     let folder = format!("parentFolderId eq '{}'", text(&budget["parentFolderId"]));
-    let [
-        draft,
-        spam,
-        deals,
-        launch,
-        reply,
-        plan,
-        kept,
-        old,
-        forwarded,
-    ] = SUBJECTS;
+    let [draft, spam, deals, launch, reply, plan, kept, old, forwarded] = SUBJECTS;
     for (filter, expected) in [
         ("isRead eq false", &[spam, deals, plan][..]),
         ("isRead ne true", &[spam, deals, plan]),
@@ -181,56 +164,29 @@ async fn filters_find() {
         ("not contains(subject,'e')", &[launch]),
         ("internetMessageId eq '<b2@example.com>'", &[reply]),
         ("internetMessageId eq 'b2@example.com'", &[]),
-        (
-            "from/emailAddress/address eq 'ANA@example.com'",
-            &[plan, old, forwarded],
-        ),
+        ("from/emailAddress/address eq 'ANA@example.com'", &[plan, old, forwarded]),
         (
             "from/emailAddress/address ne 'ana@example.com' and isDraft eq false",
             &[spam, deals, launch, reply, kept],
         ),
         ("from/emailAddress/name eq 'Lima, Ben'", &[launch]),
         ("from/emailAddress/name eq 'ana@example.com'", &[forwarded]),
-        (
-            "contains(from/emailAddress/name,'lima')",
-            &[launch, plan, old],
-        ),
+        ("contains(from/emailAddress/name,'lima')", &[launch, plan, old]),
         ("startswith(from/emailAddress/address,'ben@')", &[launch]),
-        (
-            "sender/emailAddress/address eq 'robot@deals.example'",
-            &[deals],
-        ),
+        ("sender/emailAddress/address eq 'robot@deals.example'", &[deals]),
         ("sender/emailAddress/name eq 'Mira Lindqvist'", &[reply]),
-        (
-            "receivedDateTime ge 2026-02-05T08:00:00Z",
-            &[draft, spam, deals],
-        ),
+        ("receivedDateTime ge 2026-02-05T08:00:00Z", &[draft, spam, deals]),
         ("receivedDateTime gt 2026-02-05T08:00:00Z", &[draft, spam]),
         ("receivedDateTime lt 2026-01-10T08:00:00Z", &[forwarded]),
         ("receivedDateTime le 2026-01-10T09:00:00%2B01:00", &[]),
-        (
-            "receivedDateTime le 2026-01-10T09:00:00+01:00",
-            &[old, forwarded],
-        ),
+        ("receivedDateTime le 2026-01-10T09:00:00+01:00", &[old, forwarded]),
         ("sentDateTime eq 2026-02-03T11:30:00Z", &[reply]),
-        (
-            "receivedDateTime ge 2026-02-03 and receivedDateTime lt 2026-02-04",
-            &[reply, plan],
-        ),
+        ("receivedDateTime ge 2026-02-03 and receivedDateTime lt 2026-02-04", &[reply, plan]),
         ("categories/any(c:c eq 'receipts')", &[launch, kept]),
         ("categories/any(c:c eq 'Clients/Nord')", &[launch]),
-        (
-            "categories/any(x: x eq 'promotions') or isDraft eq true",
-            &[draft, deals],
-        ),
-        (
-            "isDraft eq true or isRead eq false and importance eq 'high'",
-            &[draft, plan],
-        ),
-        (
-            "(isDraft eq true or isRead eq false) and importance eq 'high'",
-            &[plan],
-        ),
+        ("categories/any(x: x eq 'promotions') or isDraft eq true", &[draft, deals]),
+        ("isDraft eq true or isRead eq false and importance eq 'high'", &[draft, plan]),
+        ("(isDraft eq true or isRead eq false) and importance eq 'high'", &[plan]),
         (
             "not (isDraft eq true or isRead eq false) and not startswith(subject,'re')",
             &[launch, kept, old, forwarded],
@@ -240,9 +196,7 @@ async fn filters_find() {
     ] {
         if filter.contains("%2B") {
             // A plus sign that was encoded twice is none.
-            let reply = user
-                .get(&format!("me/messages?{}", form([("$filter", filter)])))
-                .await;
+            let reply = user.get(&format!("me/messages?{}", form([("$filter", filter)]))).await;
             assert_eq!(reply.refusal().0, 400, "{filter}");
             continue;
         }
@@ -257,17 +211,7 @@ async fn filters_find() {
 #[tokio::test]
 async fn searches_find() {
     let (_dir, _sandbox, user) = sandbox().await;
-    let [
-        draft,
-        spam,
-        deals,
-        launch,
-        reply,
-        plan,
-        kept,
-        old,
-        forwarded,
-    ] = SUBJECTS;
+    let [draft, spam, deals, launch, reply, plan, kept, old, forwarded] = SUBJECTS;
     for (search, expected) in [
         ("budget", &[reply, plan][..]),
         ("BUDGET quarterly", &[reply, plan]),
@@ -316,15 +260,9 @@ async fn searches_find() {
         ("received<2026-01-10", &[forwarded]),
         ("received<=2026-01-10", &[old, forwarded]),
         ("received:2026-01-05..2026-01-10", &[old, forwarded]),
-        (
-            "received>=2026-02-03T11:30:00Z received<2026-02-04T09:30:00Z",
-            &[reply],
-        ),
+        ("received>=2026-02-03T11:30:00Z received<2026-02-04T09:30:00Z", &[reply]),
         ("sent>=2/6/2026", &[draft, spam]),
-        (
-            "received>=2026-02-03 AND received<2026-02-04 from:mira",
-            &[reply],
-        ),
+        ("received>=2026-02-03 AND received<2026-02-04 from:mira", &[reply]),
         ("received:whenever", &[]),
         ("size>700", &[launch]),
         ("size<150", &[spam]),
@@ -343,14 +281,8 @@ async fn searches_find() {
         );
     }
     let inbox = "me/mailFolders/inbox/messages";
-    assert_eq!(
-        user.subjects(inbox, &[("$search", "\"plan\"")]).await,
-        [deals, launch, plan]
-    );
-    assert_eq!(
-        user.subjects(inbox, &[("$search", "plan")]).await,
-        [deals, launch, plan]
-    );
+    assert_eq!(user.subjects(inbox, &[("$search", "\"plan\"")]).await, [deals, launch, plan]);
+    assert_eq!(user.subjects(inbox, &[("$search", "plan")]).await, [deals, launch, plan]);
 }
 
 #[tokio::test]
@@ -371,30 +303,18 @@ async fn orders_hold() {
         ("sentDateTime desc,subject", SUBJECTS),
     ] {
         let options = [("$orderby", order)];
-        assert_eq!(
-            user.subjects("me/messages", &options).await,
-            expected,
-            "{order}"
-        );
+        assert_eq!(user.subjects("me/messages", &options).await, expected, "{order}");
     }
     let since = "receivedDateTime ge 2026-02-05 and isRead eq false";
     let options = [("$filter", since), ("$orderby", "receivedDateTime")];
-    assert_eq!(
-        user.subjects("me/messages", &options).await,
-        ["Weekly deals", "Offer"]
-    );
+    assert_eq!(user.subjects("me/messages", &options).await, ["Weekly deals", "Offer"]);
 }
 
 #[tokio::test]
 async fn lists_refused() {
     let (_dir, _sandbox, user) = sandbox().await;
-    let plain = |filter: &str| {
-        (
-            400,
-            "BadRequest".to_owned(),
-            format!("Invalid filter clause: {filter}"),
-        )
-    };
+    let plain =
+        |filter: &str| (400, "BadRequest".to_owned(), format!("Invalid filter clause: {filter}"));
     let unsupported = || {
         (
             400,
@@ -409,13 +329,7 @@ async fn lists_refused() {
             "The restriction or sort order is too complex for this operation.".to_owned(),
         )
     };
-    let broker = |message: &str| {
-        (
-            400,
-            "RequestBroker--ParseUri".to_owned(),
-            message.to_owned(),
-        )
-    };
+    let broker = |message: &str| (400, "RequestBroker--ParseUri".to_owned(), message.to_owned());
     let bad = |message: &str| (400, "BadRequest".to_owned(), message.to_owned());
     let with_search = |code: &str, option: &str| {
         (
@@ -424,23 +338,11 @@ async fn lists_refused() {
             format!("The query parameter '{option}' is not supported with '$search'."),
         )
     };
-    let malformed = || {
-        (
-            400,
-            "ErrorInvalidIdMalformed".to_owned(),
-            "Id is malformed.".to_owned(),
-        )
-    };
+    let malformed = || (400, "ErrorInvalidIdMalformed".to_owned(), "Id is malformed.".to_owned());
     let no_x = "Could not find a property named 'x' on type 'microsoft.graph.message'.";
     for (options, expected) in [
-        (
-            &[("$filter", "isRead")][..],
-            plain("Syntax error at position 6 in 'isRead'."),
-        ),
-        (
-            &[("$filter", "isRead eq")],
-            plain("Syntax error at position 6 in 'isRead eq'."),
-        ),
+        (&[("$filter", "isRead")][..], plain("Syntax error at position 6 in 'isRead'.")),
+        (&[("$filter", "isRead eq")], plain("Syntax error at position 6 in 'isRead eq'.")),
         (
             &[("$filter", "isRead eq maybe")],
             plain("Syntax error at position 10 in 'isRead eq maybe'."),
@@ -483,30 +385,15 @@ async fn lists_refused() {
             &[("$filter", "endsof(subject,'y')")],
             plain("An unknown function with name 'endsof' was found."),
         ),
-        (
-            &[(
-                "$filter",
-                "toRecipients/any(r:r/emailAddress/address eq 'a@x')",
-            )],
-            unsupported(),
-        ),
+        (&[("$filter", "toRecipients/any(r:r/emailAddress/address eq 'a@x')")], unsupported()),
         (&[("$filter", "contains(body/content,'x')")], unsupported()),
         (&[("$filter", "bodyPreview eq 'x'")], unsupported()),
         (&[("$filter", "importance gt 'low'")], unsupported()),
         (&[("$filter", "conversationId eq 'x'")], malformed()),
+        (&[("$filter", "isRead eq true"), ("$orderby", "receivedDateTime")], too_complex()),
         (
             &[
-                ("$filter", "isRead eq true"),
-                ("$orderby", "receivedDateTime"),
-            ],
-            too_complex(),
-        ),
-        (
-            &[
-                (
-                    "$filter",
-                    "isRead eq true and receivedDateTime ge 2026-01-01",
-                ),
+                ("$filter", "isRead eq true and receivedDateTime ge 2026-01-01"),
                 ("$orderby", "receivedDateTime"),
             ],
             too_complex(),
@@ -519,10 +406,7 @@ async fn lists_refused() {
             too_complex(),
         ),
         (&[("$orderby", "x")], broker(no_x)),
-        (
-            &[("$orderby", "subject up")],
-            broker("Syntax error at position 0 in 'subject up'."),
-        ),
+        (&[("$orderby", "subject up")], broker("Syntax error at position 0 in 'subject up'.")),
         (
             &[("$orderby", "bodyPreview")],
             (
@@ -571,14 +455,8 @@ async fn lists_refused() {
             &[("$select", "id"), ("$select", "id")],
             broker("Query option '$select' was specified more than once."),
         ),
-        (
-            &[("$apply", "x")],
-            bad("The query parameter '$apply' is not supported."),
-        ),
-        (
-            &[("$expand", "extensions")],
-            bad("The $expand clause 'extensions' is not supported."),
-        ),
+        (&[("$apply", "x")], bad("The query parameter '$apply' is not supported.")),
+        (&[("$expand", "extensions")], bad("The $expand clause 'extensions' is not supported.")),
         (
             &[("$search", "\"a\""), ("$filter", "isRead eq true")],
             with_search("SearchWithFilter", "$filter"),
@@ -587,14 +465,8 @@ async fn lists_refused() {
             &[("$search", "\"a\""), ("$orderby", "subject")],
             with_search("SearchWithOrderBy", "$orderby"),
         ),
-        (
-            &[("$search", "\"a\""), ("$count", "true")],
-            with_search("SearchWithCount", "$count"),
-        ),
-        (
-            &[("$search", "\"a\""), ("$skip", "1")],
-            with_search("SearchWithSkip", "$skip"),
-        ),
+        (&[("$search", "\"a\""), ("$count", "true")], with_search("SearchWithCount", "$count")),
+        (&[("$search", "\"a\""), ("$skip", "1")], with_search("SearchWithSkip", "$skip")),
         (
             &[("$search", "from:ana")],
             bad("Syntax error: character ':' is not valid at position 4 in 'from:ana'."),
@@ -603,22 +475,13 @@ async fn lists_refused() {
             &[("$search", "\"a\" b")],
             bad("Syntax error: character ' ' is not valid at position 3 in '\"a\" b'."),
         ),
-        (
-            &[("$search", "\"a")],
-            bad("Syntax error: unterminated string literal in '\"a'."),
-        ),
-        (
-            &[("$search", "\"(a\"")],
-            bad("Syntax error: '(a' ends too early."),
-        ),
+        (&[("$search", "\"a")], bad("Syntax error: unterminated string literal in '\"a'.")),
+        (&[("$search", "\"(a\"")], bad("Syntax error: '(a' ends too early.")),
         (
             &[("$search", "\"a)\"")],
             bad("Syntax error: character ')' is not valid at position 1 in 'a)'."),
         ),
-        (
-            &[("$search", "\"a OR\"")],
-            bad("Syntax error: 'a OR' ends too early."),
-        ),
+        (&[("$search", "\"a OR\"")], bad("Syntax error: 'a OR' ends too early.")),
         (
             &[("$search", "\"AND a\"")],
             bad("Syntax error: character 'A' is not valid at position 0 in 'AND a'."),
@@ -648,13 +511,7 @@ async fn pages_part_a_list_exactly() {
         (&[("$top", "9")], 9),
         (&[("$top", "2"), ("$filter", "isRead eq false")], 3),
         (&[("$top", "2"), ("$orderby", "subject desc")], 9),
-        (
-            &[
-                ("$top", "1"),
-                ("$search", "\"subject:plan OR \\\"party plan\\\"\""),
-            ],
-            3,
-        ),
+        (&[("$top", "1"), ("$search", "\"subject:plan OR \\\"party plan\\\"\"")], 3),
     ] {
         let mut all = Vec::new();
         let query = form(options.iter().copied());
@@ -664,15 +521,10 @@ async fn pages_part_a_list_exactly() {
             all.extend(column(&page, "subject"));
             let count = options.contains(&("$count", "true")).then(|| json!(9));
             assert_eq!(page.get("@odata.count"), count.as_ref());
-            next = page
-                .get("@odata.nextLink")
-                .map(|link| text(link).to_owned());
+            next = page.get("@odata.nextLink").map(|link| text(link).to_owned());
             if let Some(link) = &next {
                 let url = url::Url::parse(link).unwrap();
-                assert!(
-                    link.starts_with(&format!("{}/v1.0/me/messages?", user.base)),
-                    "{link}"
-                );
+                assert!(link.starts_with(&format!("{}/v1.0/me/messages?", user.base)), "{link}");
                 let kept: BTreeMap<String, String> = url.query_pairs().into_owned().collect();
                 for (name, value) in options {
                     assert_eq!(kept[*name], *value, "{link}");
@@ -690,15 +542,8 @@ async fn pages_part_a_list_exactly() {
     let small = user.prefer("me/messages", "odata.maxpagesize=4").await;
     assert_eq!(small.json()["value"].as_array().unwrap().len(), 4);
     assert_eq!(small.header("preference-applied"), "odata.maxpagesize=4");
-    assert_eq!(
-        user.subjects("me/messages", &[("$skip", "8")]).await,
-        ["Forwarded"]
-    );
-    assert!(
-        user.subjects("me/messages", &[("$skip", "90")])
-            .await
-            .is_empty()
-    );
+    assert_eq!(user.subjects("me/messages", &[("$skip", "8")]).await, ["Forwarded"]);
+    assert!(user.subjects("me/messages", &[("$skip", "90")]).await.is_empty());
     // Links go stale, and those of a search fit no other list.
     for (query, searched) in [("%24top=2", false), ("%24top=2&%24search=%22plan%22", true)] {
         let page = user.json(&format!("me/messages?{query}")).await;
@@ -727,13 +572,8 @@ async fn pages_part_a_list_exactly() {
 #[tokio::test]
 async fn a_message_whole() {
     let (_dir, _sandbox, user) = sandbox().await;
-    let list = user
-        .json("me/messages?%24filter=subject%20eq%20%27Launch%20p%C3%A4rty%27")
-        .await;
-    let context = format!(
-        "{}/v1.0/$metadata#users('mira%40example.com')/messages",
-        user.base
-    );
+    let list = user.json("me/messages?%24filter=subject%20eq%20%27Launch%20p%C3%A4rty%27").await;
+    let context = format!("{}/v1.0/$metadata#users('mira%40example.com')/messages", user.base);
     assert_eq!(list["@odata.context"], context);
     let message = &list["value"][0];
     let id = text(&message["id"]);
@@ -783,23 +623,12 @@ async fn a_message_whole() {
     let path = format!("me/messages/{}", encoded(id));
     let single = user.json(&path).await;
     let mut whole = expected.as_object().unwrap().clone();
-    whole.insert(
-        "@odata.context".to_owned(),
-        format!("{context}/$entity").into(),
-    );
+    whole.insert("@odata.context".to_owned(), format!("{context}/$entity").into());
     assert_eq!(single, Value::Object(whole));
 
     for (prefer, kind, content) in [
-        (
-            "",
-            "html",
-            "<p>The <b>party</b> plan, shown.</p><blockquote>older</blockquote>",
-        ),
-        (
-            "outlook.body-content-type=\"text\"",
-            "text",
-            "The party plan, in words.",
-        ),
+        ("", "html", "<p>The <b>party</b> plan, shown.</p><blockquote>older</blockquote>"),
+        ("outlook.body-content-type=\"text\"", "text", "The party plan, in words."),
         (
             "IdType=\"ImmutableId\", outlook.body-content-type=\"html\"",
             "html",
@@ -813,33 +642,17 @@ async fn a_message_whole() {
     ] {
         let reply = user.prefer(&format!("{path}?%24select=body"), prefer).await;
         let body = reply.json()["body"].clone();
-        assert_eq!(
-            body,
-            json!({ "contentType": kind, "content": content }),
-            "{prefer}"
-        );
-        let applied = if prefer == "respond-async" {
-            ""
-        } else {
-            prefer
-        };
+        assert_eq!(body, json!({ "contentType": kind, "content": content }), "{prefer}");
+        let applied = if prefer == "respond-async" { "" } else { prefer };
         assert_eq!(reply.header("preference-applied"), applied);
     }
     let raw = user.get(&format!("{path}/$value")).await;
     assert_eq!(raw.header("content-type"), "text/plain");
-    assert!(
-        raw.text()
-            .starts_with("X-Gmail-Labels: Inbox,Opened,Starred"),
-        "{}",
-        raw.text()
-    );
+    assert!(raw.text().starts_with("X-Gmail-Labels: Inbox,Opened,Starred"), "{}", raw.text());
 
     let draft = user.message("O'Brien's list").await;
     assert!(draft.get("from").is_none() && draft.get("sender").is_none());
-    assert_eq!(
-        (&draft["isDraft"], &draft["internetMessageId"]),
-        (&json!(true), &Value::Null)
-    );
+    assert_eq!((&draft["isDraft"], &draft["internetMessageId"]), (&json!(true), &Value::Null));
     let dan = json!({ "emailAddress": { "name": "Dan O'Brien", "address": "dan@example.com" } });
     assert_eq!(draft["toRecipients"], json!([dan]));
     let deals = user.message("Weekly deals").await;
@@ -849,24 +662,15 @@ async fn a_message_whole() {
     assert_eq!(deals["inferenceClassification"], "other");
     assert_eq!(deals["body"]["contentType"], "text");
     let plan = user.message("Budget plan").await;
-    assert_eq!(
-        (&plan["importance"], &plan["isRead"]),
-        (&json!("high"), &json!(false))
-    );
-    assert_eq!(
-        plan["replyTo"][0]["emailAddress"]["address"],
-        "desk@example.com"
-    );
+    assert_eq!((&plan["importance"], &plan["isRead"]), (&json!("high"), &json!(false)));
+    assert_eq!(plan["replyTo"][0]["emailAddress"]["address"], "desk@example.com");
     let reply = user.message("Re: Budget plan").await;
     assert_eq!(reply["conversationId"], plan["conversationId"]);
     let [first, second] = [&plan, &reply].map(|letter| text(&letter["conversationIndex"]));
     let [first, second] = [first, second].map(|index| STANDARD.decode(index).unwrap());
     assert_eq!((first.len(), second.len()), (22, 27));
     assert!(second.starts_with(&first));
-    let unique = format!(
-        "me/messages/{}?%24select=uniqueBody",
-        encoded(text(&reply["id"]))
-    );
+    let unique = format!("me/messages/{}?%24select=uniqueBody", encoded(text(&reply["id"])));
     assert_eq!(
         user.json(&unique).await["uniqueBody"],
         json!({ "contentType": "text", "content": "Thanks a lot.\r\n" })
@@ -880,51 +684,21 @@ async fn select_is_exact() {
     let path = format!("me/messages/{}", encoded(text(&id)));
     let inbox = "me/mailFolders/inbox";
     for (path, select, expected) in [
-        (
-            "me/messages",
-            "subject",
-            &["@odata.etag", "id", "subject"][..],
-        ),
+        ("me/messages", "subject", &["@odata.etag", "id", "subject"][..]),
         ("me/messages", "id", &["@odata.etag", "id"]),
-        (
-            path.as_str(),
-            "from,isRead",
-            &["@odata.context", "@odata.etag", "from", "id", "isRead"],
-        ),
-        (
-            path.as_str(),
-            "flag",
-            &["@odata.context", "@odata.etag", "flag", "id"],
-        ),
+        (path.as_str(), "from,isRead", &["@odata.context", "@odata.etag", "from", "id", "isRead"]),
+        (path.as_str(), "flag", &["@odata.context", "@odata.etag", "flag", "id"]),
         (
             path.as_str(),
             "internetMessageHeaders,uniqueBody",
-            &[
-                "@odata.context",
-                "@odata.etag",
-                "id",
-                "internetMessageHeaders",
-                "uniqueBody",
-            ],
+            &["@odata.context", "@odata.etag", "id", "internetMessageHeaders", "uniqueBody"],
         ),
         ("me/mailFolders", "displayName", &["displayName", "id"]),
-        (
-            inbox,
-            "unreadItemCount",
-            &["@odata.context", "id", "unreadItemCount"],
-        ),
+        (inbox, "unreadItemCount", &["@odata.context", "id", "unreadItemCount"]),
         ("me/outlook/masterCategories", "color", &["color", "id"]),
-        (
-            "me",
-            "mail,proxyAddresses",
-            &["@odata.context", "mail", "proxyAddresses"],
-        ),
+        ("me", "mail,proxyAddresses", &["@odata.context", "mail", "proxyAddresses"]),
         ("me/contacts", "displayName", &["displayName", "id"]),
-        (
-            "me/people",
-            "scoredEmailAddresses",
-            &["id", "scoredEmailAddresses"],
-        ),
+        ("me/people", "scoredEmailAddresses", &["id", "scoredEmailAddresses"]),
     ] {
         let answer = user.json(&format!("{path}?%24select={select}")).await;
         let entity = answer["value"].get(0).unwrap_or(&answer);
@@ -946,9 +720,7 @@ async fn select_is_exact() {
         let message =
             format!("Could not find a property named 'nope' on type 'microsoft.graph.{kind}'.");
         assert_eq!(
-            user.get(&format!("{path}?%24select=id,nope"))
-                .await
-                .refusal(),
+            user.get(&format!("{path}?%24select=id,nope")).await.refusal(),
             (400, "RequestBroker--ParseUri".to_owned(), message)
         );
     }
@@ -958,30 +730,18 @@ async fn select_is_exact() {
 async fn ids_are_awkward_and_hold() {
     let (_dir, sandbox, user) = sandbox().await;
     let list = user.json("me/messages").await;
-    let immutable = user
-        .prefer("me/messages", "IdType=\"ImmutableId\"")
-        .await
-        .json();
+    let immutable = user.prefer("me/messages", "IdType=\"ImmutableId\"").await.json();
     let ids = column(&list, "id");
     let lasting = column(&immutable, "id");
     let mut signs = String::new();
     for ((id, lasting), subject) in ids.iter().zip(&lasting).zip(SUBJECTS) {
-        assert!(
-            id.len() == 152 && id.starts_with("AAMkA") && id.ends_with('='),
-            "{id}"
-        );
-        assert!(
-            lasting.len() == 68 && lasting.starts_with("AAkAL"),
-            "{lasting}"
-        );
+        assert!(id.len() == 152 && id.starts_with("AAMkA") && id.ends_with('='), "{id}");
+        assert!(lasting.len() == 68 && lasting.starts_with("AAkAL"), "{lasting}");
         signs.push_str(id);
         for id in [id, lasting] {
             let message = user.json(&format!("me/messages/{}", encoded(id))).await;
             assert_eq!(message["subject"], subject);
-            assert_eq!(
-                message["id"],
-                **ids.iter().find(|id| *id == text(&message["id"])).unwrap()
-            );
+            assert_eq!(message["id"], **ids.iter().find(|id| *id == text(&message["id"])).unwrap());
         }
     }
     assert!(signs.contains('/') && signs.contains('+'), "{signs}");
@@ -1010,19 +770,14 @@ async fn ids_are_awkward_and_hold() {
         (other.as_str(), 404, "ErrorItemNotFound"),
     ] {
         for rest in ["", "/$value", "/attachments"] {
-            let reply = user
-                .get(&format!("me/messages/{}{rest}", encoded(id)))
-                .await;
+            let reply = user.get(&format!("me/messages/{}{rest}", encoded(id))).await;
             let (got, word, _) = reply.refusal();
             assert_eq!((got, word.as_str()), (status, code), "{id}{rest}");
         }
     }
     // Unencoded, a slash in an id is one in the path.
     if let Some(slashed) = ids.iter().find(|id| id.contains('/')) {
-        assert_eq!(
-            user.get(&format!("me/messages/{slashed}")).await.status,
-            400
-        );
+        assert_eq!(user.get(&format!("me/messages/{slashed}")).await.status, 400);
     }
 }
 
@@ -1033,10 +788,7 @@ async fn attachments_of_all_kinds() {
     let launch = user.message("Launch pärty").await;
     let list = user.json(&of(&launch)).await;
     let id = text(&list["value"][0]["id"]).to_owned();
-    assert!(
-        id.len() == 180 && id.starts_with(&text(&launch["id"])[..148]),
-        "{id}"
-    );
+    assert!(id.len() == 180 && id.starts_with(&text(&launch["id"])[..148]), "{id}");
     let mut report = json!({
         "@odata.type": "#microsoft.graph.fileAttachment",
         "@odata.mediaContentType": "application/pdf",
@@ -1059,33 +811,16 @@ async fn attachments_of_all_kinds() {
     let named = user.json(&format!("{path}?%24select=name,size")).await;
     assert_eq!(
         keys(&named),
-        [
-            "@odata.context",
-            "@odata.mediaContentType",
-            "@odata.type",
-            "id",
-            "name",
-            "size"
-        ]
+        ["@odata.context", "@odata.mediaContentType", "@odata.type", "id", "name", "size"]
     );
-    let cast = format!(
-        "{}?%24select=microsoft.graph.fileAttachment%2FcontentBytes",
-        of(&launch)
-    );
+    let cast = format!("{}?%24select=microsoft.graph.fileAttachment%2FcontentBytes", of(&launch));
     assert_eq!(user.json(&cast).await["value"][0]["contentBytes"], "UERG");
     let bare = user.get(&format!("{path}?%24select=contentBytes")).await;
     let message = "Could not find a property named 'contentBytes' on type \
                    'microsoft.graph.attachment'.";
     assert_eq!(bare.refusal().2, message);
-    let lasting = user
-        .prefer(&of(&launch), "IdType=\"ImmutableId\"")
-        .await
-        .json();
-    let lasting = format!(
-        "{}/{}",
-        of(&launch),
-        encoded(text(&lasting["value"][0]["id"]))
-    );
+    let lasting = user.prefer(&of(&launch), "IdType=\"ImmutableId\"").await.json();
+    let lasting = format!("{}/{}", of(&launch), encoded(text(&lasting["value"][0]["id"])));
     assert_eq!(user.json(&lasting).await["name"], "report 2026.pdf");
 
     let kept = user.message("Kept note").await;
@@ -1113,12 +848,7 @@ async fn attachments_of_all_kinds() {
         })
     );
     let raw = format!("{}/{}/$value", of(&forwarded), encoded(text(&inner["id"])));
-    assert!(
-        user.get(&raw)
-            .await
-            .text()
-            .starts_with("From: zoe@example.com")
-    );
+    assert!(user.get(&raw).await.text().starts_with("From: zoe@example.com"));
 
     let query = "%24select=id&%24expand=attachments(%24select%3Dname,size)";
     let filter = "%24filter=hasAttachments%20eq%20true";
@@ -1127,13 +857,7 @@ async fn attachments_of_all_kinds() {
     assert_eq!(keys(file), ["@odata.etag", "attachments", "id"]);
     assert_eq!(
         keys(&file["attachments"][0]),
-        [
-            "@odata.mediaContentType",
-            "@odata.type",
-            "id",
-            "name",
-            "size"
-        ]
+        ["@odata.mediaContentType", "@odata.type", "id", "name", "size"]
     );
 }
 
@@ -1165,19 +889,13 @@ async fn folders_nest() {
     );
     let first = user.json("me/mailFolders?%24count=true").await;
     assert_eq!(
-        (
-            first["value"].as_array().unwrap().len(),
-            &first["@odata.count"]
-        ),
+        (first["value"].as_array().unwrap().len(), &first["@odata.count"]),
         (10, &json!(11))
     );
     let rest = user.json(text(&first["@odata.nextLink"])).await;
     assert_eq!(column(&rest, "displayName"), ["Sync Issues"]);
     for (name, subjects) in [
-        (
-            "inbox",
-            &["Weekly deals", "Launch pärty", "Budget plan"][..],
-        ),
+        ("inbox", &["Weekly deals", "Launch pärty", "Budget plan"][..]),
         ("Inbox", &["Weekly deals", "Launch pärty", "Budget plan"]),
         ("sentitems", &["Re: Budget plan"]),
         ("drafts", &["O'Brien's list"]),
@@ -1199,36 +917,22 @@ async fn folders_nest() {
         }
         assert_eq!(message["parentFolderId"], folder["id"]);
         let inside = |place: &str| {
-            format!(
-                "me/mailFolders/{place}/messages/{}",
-                encoded(text(&message["id"]))
-            )
+            format!("me/mailFolders/{place}/messages/{}", encoded(text(&message["id"])))
         };
         assert_eq!(user.json(&inside(name)).await["subject"], subjects[0]);
-        assert_eq!(
-            user.get(&inside("outbox")).await.refusal().1,
-            "ErrorItemNotFound"
-        );
+        assert_eq!(user.get(&inside("outbox")).await.refusal().1, "ErrorItemNotFound");
     }
     for (filter, expected) in [
         ("displayName eq 'inbox'", &["Inbox"][..]),
-        (
-            "startswith(displayName,'S')",
-            &["Sent Items", "Sync Issues"],
-        ),
+        ("startswith(displayName,'S')", &["Sent Items", "Sync Issues"]),
     ] {
         let query = form([("$filter", filter)]);
         let found = user.json(&format!("me/mailFolders?{query}")).await;
         assert_eq!(column(&found, "displayName"), expected, "{filter}");
     }
-    let [team, nowhere] = [
-        ("team", user.message("Offer").await["id"].clone()),
-        ("x", json!("x")),
-    ];
+    let [team, nowhere] = [("team", user.message("Offer").await["id"].clone()), ("x", json!("x"))];
     for (_, id) in [team, nowhere] {
-        let reply = user
-            .get(&format!("me/mailFolders/{}", encoded(text(&id))))
-            .await;
+        let reply = user.get(&format!("me/mailFolders/{}", encoded(text(&id)))).await;
         assert_eq!(reply.refusal().1, "ErrorInvalidIdMalformed");
     }
 }
@@ -1271,25 +975,14 @@ async fn the_owner_and_others() {
     let categories = user.json("me/outlook/masterCategories").await;
     assert_eq!(
         column(&categories, "displayName"),
-        [
-            "forums",
-            "updates",
-            "personal",
-            "promotions",
-            "social",
-            "Receipts",
-            "Clients/Nord"
-        ]
+        ["forums", "updates", "personal", "promotions", "social", "Receipts", "Clients/Nord"]
     );
     let by_address = "me/contacts?$filter=emailAddresses/any(a:a/address%20eq%20'ANA@example.com')";
     for (path, expected) in [
         // Those the owner wrote to; a later letter gave Ben a name.
         ("me/contacts", &["Ana Lima", "Lima, Ben"][..]),
         (by_address, &["Ana Lima"]),
-        (
-            "me/contacts?$filter=startswith(displayName,'li')",
-            &["Lima, Ben"],
-        ),
+        ("me/contacts?$filter=startswith(displayName,'li')", &["Lima, Ben"]),
         ("me/contacts?$filter=startswith(displayName,'be')", &[]),
         ("me/people?$search=%22ana%22", &["Ana Lima"]),
         ("me/people?$search=%22lim%22", &["Ana Lima", "Lima, Ben"]),
@@ -1300,10 +993,7 @@ async fn the_owner_and_others() {
         assert_eq!(column(&list, "displayName"), expected, "{path}");
     }
     let refused = user.get("me/contacts?%24search=%22ana%22").await;
-    assert_eq!(
-        refused.refusal().2,
-        "The query parameter '$search' is not supported."
-    );
+    assert_eq!(refused.refusal().2, "The query parameter '$search' is not supported.");
 }
 
 #[tokio::test]
@@ -1312,17 +1002,14 @@ async fn permissions_hold() {
     let team = format!("users/{TEAM}/messages");
     assert_eq!(user.subjects(&team, &[]).await, ["For all"]);
     assert_eq!(
-        user.subjects(&format!("users/{}/messages", ME.to_uppercase()), &[])
-            .await,
+        user.subjects(&format!("users/{}/messages", ME.to_uppercase()), &[]).await,
         SUBJECTS
     );
     let own = user.message("Offer").await;
     let own = format!("users/{TEAM}/messages/{}", encoded(text(&own["id"])));
     assert_eq!(user.get(&own).await.refusal().1, "ErrorItemNotFound");
     assert_eq!(
-        user.get("users/nobody@example.com/messages")
-            .await
-            .refusal(),
+        user.get("users/nobody@example.com/messages").await.refusal(),
         (
             404,
             "ErrorInvalidUser".to_owned(),
@@ -1371,47 +1058,18 @@ async fn permissions_hold() {
 async fn requests_refused() {
     let (_dir, sandbox, mut user) = sandbox().await;
     for (path, status, code, message) in [
-        (
-            "me/drawings",
-            400,
-            "BadRequest",
-            "Resource not found for the segment 'drawings'.",
-        ),
-        (
-            "us",
-            400,
-            "BadRequest",
-            "Resource not found for the segment 'us'.",
-        ),
-        (
-            "me/messages/x/y",
-            400,
-            "BadRequest",
-            "Resource not found for the segment 'y'.",
-        ),
+        ("me/drawings", 400, "BadRequest", "Resource not found for the segment 'drawings'."),
+        ("us", 400, "BadRequest", "Resource not found for the segment 'us'."),
+        ("me/messages/x/y", 400, "BadRequest", "Resource not found for the segment 'y'."),
     ] {
-        assert_eq!(
-            user.get(path).await.refusal(),
-            (status, code.to_owned(), message.to_owned())
-        );
+        assert_eq!(user.get(path).await.refusal(), (status, code.to_owned(), message.to_owned()));
     }
     let bearer = format!("Bearer {}", user.token);
-    let headers = [
-        ("authorization", bearer.as_str()),
-        ("client-request-id", "mine"),
-    ];
-    let reply = user
-        .send(Method::DELETE, "/v1.0/me/messages", &headers, "")
-        .await;
+    let headers = [("authorization", bearer.as_str()), ("client-request-id", "mine")];
+    let reply = user.send(Method::DELETE, "/v1.0/me/messages", &headers, "").await;
     let message = "Specified HTTP method is not allowed for the request target.";
-    assert_eq!(
-        reply.refusal(),
-        (405, "Request_BadRequest".to_owned(), message.to_owned())
-    );
-    assert_eq!(
-        (reply.header("client-request-id"), reply.header("allow")),
-        ("mine", "GET, POST")
-    );
+    assert_eq!(reply.refusal(), (405, "Request_BadRequest".to_owned(), message.to_owned()));
+    assert_eq!((reply.header("client-request-id"), reply.header("allow")), ("mine", "GET, POST"));
     assert_eq!(reply.header("request-id").len(), 36);
     // A body without its length never gets past the front end.
     let address = user.base.trim_start_matches("http://").to_owned();
@@ -1434,16 +1092,11 @@ async fn requests_refused() {
     let expired = user.get("me").await;
     assert_eq!(expired.refusal(), (401, code.clone(), message.to_owned()));
     assert!(
-        expired
-            .header("www-authenticate")
-            .starts_with("Bearer realm=\"\", authorization_uri=")
+        expired.header("www-authenticate").starts_with("Bearer realm=\"\", authorization_uri=")
     );
     user.token = String::new();
     let reply = user.send(Method::GET, "/v1.0/me", &[], "").await;
-    assert_eq!(
-        reply.refusal(),
-        (401, code, "Access token is empty.".to_owned())
-    );
+    assert_eq!(reply.refusal(), (401, code, "Access token is empty.".to_owned()));
 }
 
 // Batches, throttling, failures -------------------------------------------
@@ -1475,22 +1128,13 @@ async fn batches_answer_one_by_one() {
         .map(|answer| (text(&answer["id"]), answer))
         .collect();
     assert_eq!(answers["a"]["status"], 200);
-    assert_eq!(
-        answers["a"]["body"]["value"][0]["subject"],
-        "O'Brien's list"
-    );
+    assert_eq!(answers["a"]["body"]["value"][0]["subject"], "O'Brien's list");
     let next = text(&answers["a"]["body"]["@odata.nextLink"]);
     assert_eq!(column(&user.json(next).await, "subject"), ["Offer"]);
     assert!(text(&answers["b"]["body"]["id"]).starts_with("AAkAL"));
-    assert_eq!(
-        answers["b"]["headers"]["Preference-Applied"],
-        "IdType=\"ImmutableId\""
-    );
+    assert_eq!(answers["b"]["headers"]["Preference-Applied"], "IdType=\"ImmutableId\"");
     assert_eq!(answers["c"]["status"], 400);
-    assert_eq!(
-        answers["c"]["body"]["error"]["code"],
-        "ErrorInvalidIdMalformed"
-    );
+    assert_eq!(answers["c"]["body"]["error"]["code"], "ErrorInvalidIdMalformed");
     assert_eq!(answers["d"]["headers"]["Content-Type"], "text/plain");
     let raw = STANDARD.decode(text(&answers["d"]["body"])).unwrap();
     assert!(raw.starts_with(b"X-Gmail-Labels: Inbox,Unread,Important"));
@@ -1505,10 +1149,7 @@ async fn batches_answer_one_by_one() {
             (0..21).map(get).collect::<Value>(),
             "Number of batch request steps exceeds the max value of 20.",
         ),
-        (
-            json!([get(1), get(1)]),
-            "Invalid batch payload format. Two requests have the same id.",
-        ),
+        (json!([get(1), get(1)]), "Invalid batch payload format. Two requests have the same id."),
         (
             json!([{ "method": "GET", "url": "/me" }]),
             "Invalid batch payload format. A request has no id.",
@@ -1525,14 +1166,8 @@ async fn batches_answer_one_by_one() {
             json!([{ "id": "1", "method": "GET", "url": "/me", "dependsOn": ["2"] }]),
             "Invalid batch payload format. The sandbox knows no dependsOn.",
         ),
-        (
-            json!("x"),
-            "Invalid batch payload format. There are no requests.",
-        ),
-        (
-            json!([]),
-            "Invalid batch payload format. There are no requests.",
-        ),
+        (json!("x"), "Invalid batch payload format. There are no requests."),
+        (json!([]), "Invalid batch payload format. There are no requests."),
         (
             json!([{ "id": "a", "method": "GET", "url": "/me" }, { "id": "A", "method": "GET", "url": "/me" }]),
             "Invalid batch payload format. Two requests have the same id.",
@@ -1562,10 +1197,7 @@ async fn batches_answer_one_by_one() {
             json!([{ "id": "1", "method": "POST", "url": "/me/messages/x/permanentDelete", "headers": kind }]),
             no_body,
         ),
-        (
-            json!([{ "id": "1", "method": "PATCH", "url": "/me/messages/x", "body": {} }]),
-            no_body,
-        ),
+        (json!([{ "id": "1", "method": "PATCH", "url": "/me/messages/x", "body": {} }]), no_body),
         (
             json!([{ "id": "1", "method": "PUT", "url": "/me/messages/x", "body": null, "headers": kind }]),
             no_body,
@@ -1576,18 +1208,13 @@ async fn batches_answer_one_by_one() {
         ),
     ] {
         let reply = user.batch(&json!({ "requests": requests })).await;
-        assert_eq!(
-            reply.refusal(),
-            (400, "BadRequest".to_owned(), message.to_owned())
-        );
+        assert_eq!(reply.refusal(), (400, "BadRequest".to_owned(), message.to_owned()));
     }
     // Faults hit single requests.
     sandbox.set_faults("429=0.3,504=0.2".parse().unwrap());
     let mut seen = BTreeSet::new();
     for _ in 0..10 {
-        let reply = user
-            .batch(&json!({ "requests": (0..20).map(get).collect::<Value>() }))
-            .await;
+        let reply = user.batch(&json!({ "requests": (0..20).map(get).collect::<Value>() })).await;
         if reply.status != 200 {
             continue;
         }
@@ -1642,17 +1269,11 @@ async fn faults_in_graphs_looks() {
         sandbox.set_faults(spec.parse().unwrap());
         let reply = user.get("me").await;
         let (got, word, _) = reply.refusal();
-        assert_eq!(
-            (got, word.as_str(), reply.header("retry-after")),
-            (status, code, wait)
-        );
+        assert_eq!((got, word.as_str(), reply.header("retry-after")), (status, code, wait));
     }
     sandbox.set_faults("html=1".parse().unwrap());
     let page = user.get("me").await;
-    assert_eq!(
-        (page.status, page.header("content-type")),
-        (502, "text/html; charset=UTF-8")
-    );
+    assert_eq!((page.status, page.header("content-type")), (502, "text/html; charset=UTF-8"));
     let bearer = format!("Bearer {}", user.token);
     for spec in ["reset=1", "half=1"] {
         sandbox.set_faults(spec.parse().unwrap());
@@ -1716,34 +1337,13 @@ async fn hostile_mail_is_survived() {
         .collect();
     let many = "a@x.example, ".repeat(5_000);
     let letters: [(&str, Vec<u8>); 7] = [
-        (
-            "bytes",
-            b"From: \xff\xfe <\xe9@x>\nSubject: \xe9\xe8\n\n\xff\xfe\x00".to_vec(),
-        ),
-        (
-            "brackets",
-            b"From: <<<<a@b>>>>, ,;:\nTo: :;:;,,\nSubject: <>\n\nx".to_vec(),
-        ),
-        (
-            "quotes",
-            b"From: \"never closed <a@b>\nTo: (((((\nSubject: \"\\\n\nx".to_vec(),
-        ),
-        (
-            "groups",
-            b"From: g: a@x, b@x;, c@x\nTo: undisclosed-recipients:;\n\nx".to_vec(),
-        ),
-        (
-            "deep",
-            format!("From: d@x\nSubject: deep\nMIME-Version: 1.0\n{deep}end").into_bytes(),
-        ),
-        (
-            "many",
-            format!("From: m@x\nSubject: many\nTo: {many}\n\nx").into_bytes(),
-        ),
-        (
-            "words",
-            b"From: =?utf-8?q?=FF=00=0A?= <a@x>\nSubject: =?x?q?y?=\n\nx".to_vec(),
-        ),
+        ("bytes", b"From: \xff\xfe <\xe9@x>\nSubject: \xe9\xe8\n\n\xff\xfe\x00".to_vec()),
+        ("brackets", b"From: <<<<a@b>>>>, ,;:\nTo: :;:;,,\nSubject: <>\n\nx".to_vec()),
+        ("quotes", b"From: \"never closed <a@b>\nTo: (((((\nSubject: \"\\\n\nx".to_vec()),
+        ("groups", b"From: g: a@x, b@x;, c@x\nTo: undisclosed-recipients:;\n\nx".to_vec()),
+        ("deep", format!("From: d@x\nSubject: deep\nMIME-Version: 1.0\n{deep}end").into_bytes()),
+        ("many", format!("From: m@x\nSubject: many\nTo: {many}\n\nx").into_bytes()),
+        ("words", b"From: =?utf-8?q?=FF=00=0A?= <a@x>\nSubject: =?x?q?y?=\n\nx".to_vec()),
     ];
     let dir = TempDir::new().unwrap();
     fs::create_dir(dir.path().join(ME)).unwrap();
@@ -1755,19 +1355,14 @@ async fn hostile_mail_is_survived() {
     let user = User::of(&sandbox).await;
     let select = "id,subject,body,uniqueBody,bodyPreview,from,sender,toRecipients,replyTo,\
                   internetMessageHeaders,hasAttachments";
-    let list = user
-        .json(&format!(
-            "me/messages?%24top=50&%24expand=attachments&%24select={select}"
-        ))
-        .await;
+    let list =
+        user.json(&format!("me/messages?%24top=50&%24expand=attachments&%24select={select}")).await;
     let rows = list["value"].as_array().unwrap();
     assert_eq!(rows.len(), letters.len());
     let of = |subject: &str| rows.iter().find(|row| row["subject"] == subject).unwrap();
     assert_eq!(of("éè")["from"]["emailAddress"]["address"], "é@x");
     assert_eq!(of("many")["toRecipients"].as_array().unwrap().len(), 500);
-    let group = rows
-        .iter()
-        .find(|row| row["from"]["emailAddress"]["address"] == "a@x");
+    let group = rows.iter().find(|row| row["from"]["emailAddress"]["address"] == "a@x");
     assert_eq!(group.unwrap()["toRecipients"], json!([]));
     for (name, query) in [
         ("$search", "\"from:x -subject:many\"".to_owned()),
@@ -1782,10 +1377,7 @@ async fn hostile_mail_is_survived() {
         ("$search", format!("\"{}a\"", "-".repeat(10_000))),
         ("$filter", format!("{}isRead eq true", "(".repeat(10_000))),
         ("$filter", format!("{}isRead eq true", "not ".repeat(5_000))),
-        (
-            "$filter",
-            format!("{}true", "categories/any(a:".repeat(1_000)),
-        ),
+        ("$filter", format!("{}true", "categories/any(a:".repeat(1_000))),
     ] {
         let path = format!("me/messages?{}", form([(name, query.as_str())]));
         assert_eq!(user.get(&path).await.refusal().1, "BadRequest");

@@ -38,10 +38,7 @@ async fn sandbox() -> (TempDir, Sandbox) {
         );
         fs::write(mailbox.join("hello.eml"), letter).unwrap();
     }
-    let options = Options {
-        mail: Some(dir.path().to_owned()),
-        ..Options::default()
-    };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     let sandbox = Sandbox::start(options).await.unwrap();
     (dir, sandbox)
 }

@@ -49,10 +49,7 @@ async fn sandbox() -> (TempDir, Sandbox) {
         let path = dir.path().join(ME).join(format!("{number}.eml"));
         fs::write(path, letter).unwrap();
     }
-    let options = Options {
-        mail: Some(dir.path().to_owned()),
-        ..Options::default()
-    };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     let sandbox = Sandbox::start(options).await.unwrap();
     (dir, sandbox)
 }
@@ -90,17 +87,13 @@ fn at(message: &Value) -> String {
 }
 
 fn people(addresses: &[&str]) -> Value {
-    addresses
-        .iter()
-        .map(|address| json!({ "emailAddress": { "address": address } }))
-        .collect()
+    addresses.iter().map(|address| json!({ "emailAddress": { "address": address } })).collect()
 }
 
 /// The addresses of a list of recipients.
 fn addresses(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
-    list.map(|it| text(&it["emailAddress"]["address"]))
-        .collect()
+    list.map(|it| text(&it["emailAddress"]["address"])).collect()
 }
 
 /// The subjects in a folder, newest first.

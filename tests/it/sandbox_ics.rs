@@ -66,9 +66,8 @@ impl User {
             ("code_verifier", VERIFIER),
             ("code", &pairs["code"]),
         ]);
-        let token = Request::post(format!("{base}/token"))
-            .body(Full::new(Bytes::from(token)))
-            .unwrap();
+        let token =
+            Request::post(format!("{base}/token")).body(Full::new(Bytes::from(token))).unwrap();
         let (_, token) = send(token).await;
         Self {
             base: base.to_owned(),
@@ -131,10 +130,7 @@ async fn send(request: Request<Full<Bytes>>) -> (hyper::HeaderMap, Value) {
     let http: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let (head, body) = http.request(request).await.unwrap().into_parts();
     let body = body.collect().await.unwrap().to_bytes();
-    (
-        head.headers,
-        serde_json::from_slice(&body).unwrap_or(Value::Null),
-    )
+    (head.headers, serde_json::from_slice(&body).unwrap_or(Value::Null))
 }
 
 fn form(pairs: &[(&str, &str)]) -> String {
@@ -171,10 +167,8 @@ fn samples() -> PathBuf {
 #[tokio::test]
 async fn the_samples_are_when_others_say() {
     let owners: Vec<&str> = {
-        let mut owners: Vec<&str> = AGENDA
-            .lines()
-            .map(|line| line.split_once('/').unwrap().0)
-            .collect();
+        let mut owners: Vec<&str> =
+            AGENDA.lines().map(|line| line.split_once('/').unwrap().0).collect();
         owners.dedup();
         owners
     };
@@ -226,10 +220,7 @@ async fn the_samples_come_with_the_sample_mail() {
     let folder = sandbox(None, Some(&samples())).await;
     assert_eq!(folder.report().events, 105);
     for address in [ME, "mira@lindqvist-lamps.example"] {
-        let (one, two) = (
-            User::of(&embedded, address).await,
-            User::of(&folder, address).await,
-        );
+        let (one, two) = (User::of(&embedded, address).await, User::of(&folder, address).await);
         let calendars = one.calendars().await;
         assert_eq!(calendars, two.calendars().await);
         // The same data on every run, change marks and all.
@@ -267,10 +258,7 @@ async fn the_samples_have_what_calendars_have() {
     );
     assert_eq!(
         names(work.told().await),
-        [
-            "main Calendar (owner, Europe/Berlin)",
-            "Kiln (owner, Europe/Berlin)",
-        ]
+        ["main Calendar (owner, Europe/Berlin)", "Kiln (owner, Europe/Berlin)",]
     );
     let at = |user: &User, uid: &str| {
         let query = format!("&showDeleted=true&{}", form(&[("iCalUID", uid)]));
@@ -288,14 +276,8 @@ async fn the_samples_have_what_calendars_have() {
     let uid = "brennan-weekly-2026@brennanlights.example";
     let series = at(&home, uid).await;
     assert_eq!(series.len(), 2);
-    let master = series
-        .iter()
-        .find(|it| it["recurrence"].is_array())
-        .unwrap();
-    let other = series
-        .iter()
-        .find(|it| it["recurringEventId"].is_string())
-        .unwrap();
+    let master = series.iter().find(|it| it["recurrence"].is_array()).unwrap();
+    let other = series.iter().find(|it| it["recurringEventId"].is_string()).unwrap();
     assert_eq!(master["start"]["timeZone"], "America/New_York");
     assert_eq!(other["recurringEventId"], master["id"]);
     // What the school has cancelled is cancelled.
@@ -304,12 +286,7 @@ async fn the_samples_have_what_calendars_have() {
     // Windows' name of a zone is IANA's here.
     let uid = "standup-mwf@lindqvist-lamps.example";
     let standup = at(&work, uid).await;
-    assert!(
-        standup
-            .iter()
-            .all(|it| it["start"]["timeZone"] == "Europe/Berlin"),
-        "{standup:?}"
-    );
+    assert!(standup.iter().all(|it| it["start"]["timeZone"] == "Europe/Berlin"), "{standup:?}");
 }
 
 // Folders -----------------------------------------------------------------
@@ -367,22 +344,10 @@ async fn a_file_becomes_a_calendar() {
     let (ana, bo, skipped) = load(&[
         ("Ana@Example.com/Calendar.ICS", &calendar(None, &["a"])),
         ("Ana@Example.com/Choir.ics", &calendar(None, &["b"])),
-        (
-            "Ana@Example.com/deep/er.ics",
-            &calendar(Some("Choir"), &["c"]),
-        ),
-        (
-            "Ana@Example.com/Feasts.readonly.ics",
-            &calendar(None, &["d"]),
-        ),
-        (
-            "bo@example.com/x.ics",
-            &calendar(Some("bo@example.com"), &["e"]),
-        ),
-        (
-            "bo@example.com/y.ics",
-            &calendar(Some("Rowing, early"), &["f"]),
-        ),
+        ("Ana@Example.com/deep/er.ics", &calendar(Some("Choir"), &["c"])),
+        ("Ana@Example.com/Feasts.readonly.ics", &calendar(None, &["d"])),
+        ("bo@example.com/x.ics", &calendar(Some("bo@example.com"), &["e"])),
+        ("bo@example.com/y.ics", &calendar(Some("Rowing, early"), &["f"])),
         ("cy@example.com/y.ics", &calendar(None, &["g"])),
         ("notes.txt", "not a calendar at all"),
     ])
@@ -450,10 +415,7 @@ async fn what_cannot_be_used_is_told() {
             "orphan (owner, America/New_York): moved, no uid, nor this",
         ]
     );
-    let told: Vec<String> = skipped
-        .iter()
-        .map(|(file, why)| format!("{file}: {why}"))
-        .collect();
+    let told: Vec<String> = skipped.iter().map(|(file, why)| format!("{file}: {why}")).collect();
     assert_eq!(
         told,
         [
@@ -479,10 +441,7 @@ async fn one_file_is_enough_and_none_is_an_error() {
         told[0].starts_with("main Family (owner, Europe/Berlin): 3b: planetarium, "),
         "{told:?}"
     );
-    let options = Options {
-        calendar: Some("/no/such/folder".into()),
-        ..Options::default()
-    };
+    let options = Options { calendar: Some("/no/such/folder".into()), ..Options::default() };
     assert_eq!(
         Sandbox::start(options).await.unwrap_err().to_string(),
         "cannot read calendars from /no/such/folder: No such file or directory (os error 2): name \

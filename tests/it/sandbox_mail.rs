@@ -48,10 +48,7 @@ async fn sandbox() -> Sandbox {
         );
         fs::write(folder.join("a.eml"), letter).unwrap();
     }
-    let options = Options {
-        mail: Some(dir.path().to_owned()),
-        ..Options::default()
-    };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     Sandbox::start(options).await.unwrap()
 }
 
@@ -184,11 +181,7 @@ impl User {
         let (status, answer) = self.send(method, path, body).await;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let error = &answer["error"];
-        (
-            status,
-            text(&error["errors"][0]["reason"]),
-            text(&error["message"]),
-        )
+        (status, text(&error["errors"][0]["reason"]), text(&error["message"]))
     }
 
     /// The bytes of a message.

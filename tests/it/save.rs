@@ -46,10 +46,8 @@ async fn a_new_event_is_what_the_service_holds() {
     );
     assert_eq!(
         office.written(),
-        [
-            "create main All: 2036-02-05T09:00:00[Europe/Berlin]/2036-02-05T09:45:00[Europe/Berlin] \
-          title=Review place=Room 3 guests=[Bo Berg bo@example.com cy@example.com?]"
-        ]
+        ["create main All: 2036-02-05T09:00:00[Europe/Berlin]/2036-02-05T09:45:00[Europe/Berlin] \
+          title=Review place=Room 3 guests=[Bo Berg bo@example.com cy@example.com?]"]
     );
 }
 
@@ -107,10 +105,8 @@ async fn what_is_said_is_what_is_written() {
         // Half an hour around the end of summer time is half an hour.
         (
             json!({"start": "2036-10-26 01h45", "duration": "2h"}),
-            berlin("2036-10-26T01:45:00", "2036-10-26T02:45:00").replace(
-                "2036-10-26T02:45:00[Europe/Berlin]",
-                "2036-10-26T01:45:00[UTC]",
-            ),
+            berlin("2036-10-26T01:45:00", "2036-10-26T02:45:00")
+                .replace("2036-10-26T02:45:00[Europe/Berlin]", "2036-10-26T01:45:00[UTC]"),
         ),
         (
             json!({"start": "2036-02-05 09h00", "repeats": "rrule:interval=1;freq=weekly;byday=tu",
@@ -125,10 +121,7 @@ async fn what_is_said_is_what_is_written() {
         (
             json!({"start": "2036-02-05 09h00", "reminder": "none", "repeats": "none",
                    "online": false}),
-            format!(
-                "{} reminder=None",
-                berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")
-            ),
+            format!("{} reminder=None", berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")),
         ),
         // Whoever calls a meeting is not asked to it.
         (
@@ -150,10 +143,7 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
     let many: Vec<String> = (0..201).map(|at| format!("a{at}@example.com")).collect();
     let start = "2036-02-05 09h00";
     let cases = [
-        (
-            json!({"start": start}),
-            "an event needs `title`: say what it is called",
-        ),
+        (json!({"start": start}), "an event needs `title`: say what it is called"),
         (
             json!({"title": "T"}),
             "an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am",
@@ -266,46 +256,28 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
     }
     let cases = [
         (
-            event(
-                json!({"title": "T", "start": start, "people": ["bo@example.com"]}),
-                json!({}),
-            ),
+            event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
             "people are asked, and `notify` does not say whether they are told: give notify=all, \
              external or none",
         ),
         (
-            event(
-                json!({"title": "T", "start": start}),
-                json!({"calendar": "Team"}),
-            ),
+            event(json!({"title": "T", "start": start}), json!({"calendar": "Team"})),
             "the calendar Team cannot be written to: use one of: ana (c1), Work (c2)",
         ),
         (
-            event(
-                json!({"title": "T", "start": start}),
-                json!({"calendar": "Garden"}),
-            ),
+            event(json!({"title": "T", "start": start}), json!({"calendar": "Garden"})),
             "there is no calendar `Garden`: use one of: ana (c1), Work (c2)",
         ),
         (
-            event(
-                json!({"title": "T", "start": start}),
-                json!({"calendar": "c99"}),
-            ),
+            event(json!({"title": "T", "start": start}), json!({"calendar": "c99"})),
             "there is no `c99`: use an id from lookup kind=calendars",
         ),
         (
-            event(
-                json!({"title": "T", "start": start}),
-                json!({"scope": "this"}),
-            ),
+            event(json!({"title": "T", "start": start}), json!({"scope": "this"})),
             "`scope` is for an event that is there: leave it out, or give `id`",
         ),
         (
-            event(
-                json!({"title": "T", "start": start}),
-                json!({"account": "zoe@example.com"}),
-            ),
+            event(json!({"title": "T", "start": start}), json!({"account": "zoe@example.com"})),
             "no such account is signed in: name one of: ana@example.com; or call accounts with \
              op=add, or run `daysheet account add google` or `daysheet account add microsoft`",
         ),
@@ -316,28 +288,19 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
         ),
     ];
     for (call, wanted) in cases {
-        assert_eq!(
-            office.error("calendar_save", call.clone()).await,
-            wanted,
-            "{call}"
-        );
+        assert_eq!(office.error("calendar_save", call.clone()).await, wanted, "{call}");
     }
     assert_eq!(office.written(), Vec::<String>::new());
 
     let office = Office::outlook().await;
-    let call = event(
-        json!({"title": "T", "start": start, "show": "focus"}),
-        json!({}),
-    );
+    let call = event(json!({"title": "T", "start": start, "show": "focus"}), json!({}));
     assert_eq!(
         office.error("calendar_save", call).await,
         "focus time is Google's only: use show=busy, with a category if you like"
     );
     let many: Vec<String> = (0..251).map(|at| format!("a{at}@example.com")).collect();
-    let call = event(
-        json!({"title": "T", "start": start, "people": many}),
-        json!({"notify": "all"}),
-    );
+    let call =
+        event(json!({"title": "T", "start": start, "people": many}), json!({"notify": "all"}));
     assert_eq!(
         office.error("calendar_save", call).await,
         "251 people are too many for one event: one call asks at most 250, Outlook takes 500 in \
@@ -357,9 +320,7 @@ async fn the_calendar_decides_the_account() {
          google:bo@example.com"
     );
     assert_eq!(
-        office
-            .error("calendar_save", call(json!({"calendar": "work"})))
-            .await,
+        office.error("calendar_save", call(json!({"calendar": "work"}))).await,
         "2 calendars are called `work`: use one of: Work (c1, ana@example.com), Work (c2, \
          bo@example.com)"
     );
@@ -367,10 +328,7 @@ async fn the_calendar_decides_the_account() {
     for (more, wanted) in [
         (json!({"calendar": "c2"}), (1, "create work")),
         (json!({"calendar": "BO"}), (1, "create main")),
-        (
-            json!({"calendar": "work", "account": "ana@example.com"}),
-            (0, "create work"),
-        ),
+        (json!({"calendar": "work", "account": "ana@example.com"}), (0, "create work")),
         (json!({"account": "bo"}), (1, "create main")),
     ] {
         office.ok("calendar_save", call(more.clone())).await;
@@ -380,12 +338,7 @@ async fn the_calendar_decides_the_account() {
         assert_eq!(office.written(), Vec::<String>::new(), "{more}");
     }
     assert_eq!(
-        office
-            .error(
-                "calendar_save",
-                call(json!({"calendar": "c2", "account": "ana"}))
-            )
-            .await,
+        office.error("calendar_save", call(json!({"calendar": "c2", "account": "ana"}))).await,
         "it belongs to google:bo@example.com, not to that account: leave out `account`: a handle \
          knows its own"
     );
@@ -404,10 +357,7 @@ async fn words_for_times_are_echoed() {
         )
         .await
         .unwrap();
-    assert_eq!(
-        blocks[1],
-        "start: 2036-02-05 09h00 = Tue 2036-02-05 09h00 Asia/Tokyo"
-    );
+    assert_eq!(blocks[1], "start: 2036-02-05 09h00 = Tue 2036-02-05 09h00 Asia/Tokyo");
     let call = event(
         json!({"title": "T", "start": "tomorrow 9am", "end": "10am"}),
         json!({"dry_run": true}),
@@ -426,15 +376,9 @@ async fn words_for_times_are_echoed() {
         )
     );
     // What is over is said, too.
-    let call = event(
-        json!({"title": "T", "start": "2001-02-05 09h00"}),
-        json!({}),
-    );
+    let call = event(json!({"title": "T", "start": "2001-02-05 09h00"}), json!({}));
     let blocks = office.call("calendar_save", call).await.unwrap();
-    assert_eq!(
-        blocks[1],
-        "it is over already: Mon 2001-02-05 09h00 to 10h00"
-    );
+    assert_eq!(blocks[1], "it is over already: Mon 2001-02-05 09h00 to 10h00");
 }
 
 /// Four events; of two it matters what becomes of them.
@@ -495,17 +439,9 @@ async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
     }
     // Of a single one, what is not written is an error; what may be is none.
     let office = Office::one().await;
-    let single = || {
-        event(
-            json!({"title": "A", "start": "2036-02-05 09h00"}),
-            json!({}),
-        )
-    };
+    let single = || event(json!({"title": "A", "start": "2036-02-05 09h00"}), json!({}));
     office.ana().fail([Some((rejected, false))]);
-    assert_eq!(
-        office.error("calendar_save", single()).await,
-        "the service says no"
-    );
+    assert_eq!(office.error("calendar_save", single()).await, "the service says no");
     office.ana().fail([Some((broken, true))]);
     assert_eq!(
         office.ok("calendar_save", single()).await,
@@ -521,24 +457,14 @@ async fn booked() -> Office {
     let office = Office::two().await;
     let ana = office.ana();
     ana.put("main/d", "Dentist", "2036-02-05T09:30[Europe/Berlin]", 60);
-    let mut standup = ana.put(
-        "work/s",
-        "Team standup",
-        "2036-01-01T09:00[Europe/Berlin]",
-        15,
-    );
+    let mut standup = ana.put("work/s", "Team standup", "2036-01-01T09:00[Europe/Berlin]", 15);
     standup.repeat = Some(repeat("FREQ=DAILY"));
     ana.set(standup.clone());
     let mut free = ana.put("main/f", "Lunch", "2036-02-05T09:00[Europe/Berlin]", 300);
     free.busy = false;
     ana.set(free);
     // Calendars that can only be read do not count.
-    ana.put(
-        "team/t",
-        "Team event",
-        "2036-02-05T09:00[Europe/Berlin]",
-        60,
-    );
+    ana.put("team/t", "Team event", "2036-02-05T09:00[Europe/Berlin]", 60);
     let bo = &office.desks[1];
     bo.put("main/x", "Planning", "2036-02-05T09:00[Europe/Berlin]", 60);
     // The same meeting in both accounts.
@@ -563,10 +489,7 @@ async fn clashes_are_told_before_anything_is_written() {
     let call = |more: Value| {
         let mut more = more;
         more["account"] = "ana@example.com".into();
-        event(
-            json!({"title": "Offsite", "start": "2036-02-05 09h00"}),
-            more,
-        )
+        event(json!({"title": "Offsite", "start": "2036-02-05 09h00"}), more)
     };
     // Written and told.
     let office = booked().await;
@@ -577,17 +500,12 @@ async fn clashes_are_told_before_anything_is_written() {
     for desk in &office.desks {
         assert_eq!(
             desk.read(),
-            [
-                "calendars",
-                "events main,work 2036-02-05T08:00:00Z 2036-02-05T09:00:01Z"
-            ]
+            ["calendars", "events main,work 2036-02-05T08:00:00Z 2036-02-05T09:00:01Z"]
         );
     }
     // Not written.
     let office = booked().await;
-    let answer = office
-        .ok("calendar_save", call(json!({"if_conflict": "refuse"})))
-        .await;
+    let answer = office.ok("calendar_save", call(json!({"if_conflict": "refuse"}))).await;
     assert_eq!(
         answer,
         format!(
@@ -597,17 +515,13 @@ async fn clashes_are_told_before_anything_is_written() {
     );
     assert_eq!(office.written(), Vec::<String>::new());
     // Not looked for.
-    let blocks = office
-        .call("calendar_save", call(json!({"if_conflict": "ignore"})))
-        .await
-        .unwrap();
+    let blocks =
+        office.call("calendar_save", call(json!({"if_conflict": "ignore"}))).await.unwrap();
     assert_eq!(blocks.len(), 1);
     assert_eq!(office.written().len(), 1);
     // Only told.
     let office = booked().await;
-    let answer = office
-        .ok("calendar_save", call(json!({"dry_run": true})))
-        .await;
+    let answer = office.ok("calendar_save", call(json!({"dry_run": true}))).await;
     assert_eq!(
         answer,
         format!(
@@ -654,10 +568,7 @@ async fn clashes_are_what_overlaps_and_takes_time() {
         ),
     ] {
         let answer = office.ok("calendar_save", call(one.clone())).await;
-        assert!(
-            answer.ends_with(&format!("|refused|{wanted}")),
-            "{one}: {answer}"
-        );
+        assert!(answer.ends_with(&format!("|refused|{wanted}")), "{one}: {answer}");
         assert_eq!(office.written(), Vec::<String>::new(), "{one}");
     }
     // Those of one call among each other.
@@ -686,14 +597,8 @@ async fn clashes_are_what_overlaps_and_takes_time() {
         office.error("calendar_save", call(one.clone())).await,
         "clashes could not be looked for: bo@example.com: Work: it broke"
     );
-    let blocks = office
-        .call("calendar_save", event(one, json!({"account": "ana"})))
-        .await
-        .unwrap();
-    assert_eq!(
-        blocks[1],
-        "clashes were not looked for in bo@example.com: Work: it broke"
-    );
+    let blocks = office.call("calendar_save", event(one, json!({"account": "ana"}))).await.unwrap();
+    assert_eq!(blocks[1], "clashes were not looked for in bo@example.com: Work: it broke");
 }
 
 /// A series with an exception or two, its occurrences known by handle.
@@ -716,9 +621,7 @@ fn change(id: &str, members: Value, more: Value) -> Value {
 #[tokio::test]
 async fn only_what_is_said_changes() {
     let put = |office: &Office| {
-        let mut facts = office
-            .ana()
-            .put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+        let mut facts = office.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
         facts.guests = vec![
             guest("bo@example.com", '+'),
             guest("cy@example.com", '-'),
@@ -732,27 +635,15 @@ async fn only_what_is_said_changes() {
         format!("update main/m All: {from}[Europe/Berlin]/{to}[Europe/Berlin]")
     };
     let cases = [
-        (
-            json!({"title": "Retro"}),
-            "update main/m All: title=Retro".to_owned(),
-        ),
+        (json!({"title": "Retro"}), "update main/m All: title=Retro".to_owned()),
         // The length stays, and the day if only a time is said.
         (
             json!({"start": "2036-02-06 14h00"}),
             berlin("2036-02-06T14:00:00", "2036-02-06T14:45:00"),
         ),
-        (
-            json!({"start": "14:00"}),
-            berlin("2036-02-05T14:00:00", "2036-02-05T14:45:00"),
-        ),
-        (
-            json!({"end": "10:00"}),
-            berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"),
-        ),
-        (
-            json!({"duration": "2h"}),
-            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00"),
-        ),
+        (json!({"start": "14:00"}), berlin("2036-02-05T14:00:00", "2036-02-05T14:45:00")),
+        (json!({"end": "10:00"}), berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")),
+        (json!({"duration": "2h"}), berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00")),
         (
             json!({"start": "2036-02-05", "end": "2036-02-05"}),
             "update main/m All: 2036-02-05/2036-02-06".to_owned(),
@@ -790,31 +681,20 @@ async fn only_what_is_said_changes() {
     for (members, wanted) in cases {
         let office = Office::one().await;
         put(&office);
-        let call = change(
-            "main/m",
-            members.clone(),
-            json!({"notify": "all", "scope": "this"}),
-        );
+        let call = change("main/m", members.clone(), json!({"notify": "all", "scope": "this"}));
         office.ok("calendar_save", call).await;
         assert_eq!(office.written(), [wanted], "{members}");
     }
     let office = Office::one().await;
     put(&office);
     // What is so already is not written.
-    let call = change(
-        "main/m",
-        json!({"title": "Review", "start": "9am"}),
-        json!({}),
-    );
+    let call = change("main/m", json!({"title": "Review", "start": "9am"}), json!({}));
     assert_eq!(
         office.ok("calendar_save", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unchanged|it is so already"
     );
     let cases = [
-        (
-            json!({"title": ""}),
-            "`title` is empty: say what it is called",
-        ),
+        (json!({"title": ""}), "`title` is empty: say what it is called"),
         (
             json!({"tz": "Asia/Tokyo"}),
             "`tz` is given without a time: give `start`, and `end` or `duration`, in that zone",
@@ -842,11 +722,7 @@ async fn only_what_is_said_changes() {
     ];
     for (members, wanted) in cases {
         let call = change("e1", members.clone(), json!({}));
-        assert_eq!(
-            office.error("calendar_save", call).await,
-            wanted,
-            "{members}"
-        );
+        assert_eq!(office.error("calendar_save", call).await, wanted, "{members}");
     }
     assert_eq!(office.written(), Vec::<String>::new());
     // A dry run tells what would change.
@@ -870,13 +746,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
     let office = Office::one().await;
     let ana = office.ana();
     ana.put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
-    let call = || {
-        change(
-            "main/m",
-            json!({"place": "x", "where": "Room 4"}),
-            json!({}),
-        )
-    };
+    let call = || change("main/m", json!({"place": "x", "where": "Room 4"}), json!({}));
     let call = || {
         let mut call = call();
         call["events"][0].as_object_mut().unwrap().remove("place");
@@ -897,10 +767,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
     office.ok("calendar_save", told.clone()).await;
     assert_eq!(office.written().len(), 1);
     // A change between the look and the write is the service's to tell.
-    ana.fail([Some((
-        Error::new(Kind::Conflict, "the etag differs"),
-        false,
-    ))]);
+    ana.fail([Some((Error::new(Kind::Conflict, "the etag differs"), false))]);
     ana.touch("main/m", |facts| facts.place = "Room 4".to_owned());
     let again = change("e1", json!({"title": "Retro"}), json!({"notify": "none"}));
     assert_eq!(office.error("calendar_save", again.clone()).await, wanted);
@@ -922,10 +789,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
             "m1",
             "`m1` is a handle of kind message: give event ids, such as e7, from calendar_search",
         ),
-        (
-            "e77",
-            "there is no `e77`: use an id from a search or lookup",
-        ),
+        ("e77", "there is no `e77`: use an id from a search or lookup"),
         ("what", "no id of ours"),
     ] {
         let call = change(id, json!({"title": "Walk"}), json!({}));
@@ -933,13 +797,8 @@ async fn what_was_changed_meanwhile_is_not_changed() {
     }
     // Nobody knows whether it was written.
     let office = Office::one().await;
-    office
-        .ana()
-        .put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
-    office.ana().fail([Some((
-        Error::new(Kind::Timeout, "no answer within 30 seconds"),
-        true,
-    ))]);
+    office.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    office.ana().fail([Some((Error::new(Kind::Timeout, "no answer within 30 seconds"), true))]);
     assert_eq!(
         office.ok("calendar_save", call()).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unknown|\"no answer within 30 \
@@ -977,20 +836,10 @@ async fn what_is_somebody_elses_is_not_changed() {
         assert_eq!(office.error("calendar_save", call).await, wanted);
     }
     assert_eq!(office.written(), Vec::<String>::new());
-    let call = change(
-        "e1",
-        json!({"reminder": "10", "title": "With Bo"}),
-        json!({}),
-    );
+    let call = change("e1", json!({"reminder": "10", "title": "With Bo"}), json!({}));
     let blocks = office.call("calendar_save", call).await.unwrap();
-    assert_eq!(
-        blocks[1],
-        "e1 is somebody else's: your copy of it was changed"
-    );
-    assert_eq!(
-        office.written(),
-        ["update main/i Nobody: title=With Bo reminder=Some(10)"]
-    );
+    assert_eq!(blocks[1], "e1 is somebody else's: your copy of it was changed");
+    assert_eq!(office.written(), ["update main/i Nobody: title=With Bo reminder=Some(10)"]);
 }
 
 #[tokio::test]
@@ -1008,20 +857,12 @@ async fn a_recurring_event_needs_a_scope() {
              occurrence, from calendar_search; or scope=series",
         ),
         (
-            change(
-                "main/w",
-                json!({"title": "T"}),
-                json!({"scope": "following"}),
-            ),
+            change("main/w", json!({"title": "T"}), json!({"scope": "following"})),
             "e2 is the whole recurring event and no occurrence of it: give the id of an \
              occurrence, from calendar_search; or scope=series",
         ),
         (
-            change(
-                one,
-                json!({"repeats": "FREQ=DAILY"}),
-                json!({"scope": "this"}),
-            ),
+            change(one, json!({"repeats": "FREQ=DAILY"}), json!({"scope": "this"})),
             "one occurrence has no rule of its own: give scope=series, or scope=following; or \
              leave `repeats` out",
         ),
@@ -1031,10 +872,7 @@ async fn a_recurring_event_needs_a_scope() {
     }
     assert_eq!(office.written(), Vec::<String>::new());
     let answer = office
-        .ok(
-            "calendar_save",
-            change(one, json!({"start": "10:00"}), json!({"scope": "this"})),
-        )
+        .ok("calendar_save", change(one, json!({"start": "10:00"}), json!({"scope": "this"})))
         .await;
     assert_eq!(
         answer,
@@ -1099,11 +937,7 @@ async fn a_series_moves_as_a_whole() {
             "FREQ=MONTHLY;BYDAY=1TU",
             "main/w@20360304T0800Z",
             json!({"start": "2036-03-05 09h00"}),
-            berlin(
-                "2036-02-06T09:00:00",
-                "2036-02-06T10:00:00",
-                " repeat=FREQ=MONTHLY;BYDAY=1WE",
-            ),
+            berlin("2036-02-06T09:00:00", "2036-02-06T10:00:00", " repeat=FREQ=MONTHLY;BYDAY=1WE"),
         ),
         (
             "FREQ=MONTHLY;BYMONTHDAY=5",
@@ -1120,11 +954,7 @@ async fn a_series_moves_as_a_whole() {
             "FREQ=WEEKLY;BYDAY=MO,TU",
             winter,
             json!({"start": "2036-02-13 09h00", "repeats": "FREQ=WEEKLY;BYDAY=WE,FR"}),
-            berlin(
-                "2036-02-06T09:00:00",
-                "2036-02-06T10:00:00",
-                " repeat=FREQ=WEEKLY;BYDAY=WE,FR",
-            ),
+            berlin("2036-02-06T09:00:00", "2036-02-06T10:00:00", " repeat=FREQ=WEEKLY;BYDAY=WE,FR"),
         ),
         (
             "FREQ=WEEKLY",
@@ -1184,11 +1014,8 @@ async fn a_series_moves_as_a_whole() {
         ("FREQ=WEEKLY;BYHOUR=9", "2036-02-12 10h00"),
     ] {
         let office = series(rule).await;
-        let call = change(
-            "main/w@20360212T0800Z",
-            json!({"start": start}),
-            json!({"scope": "series"}),
-        );
+        let call =
+            change("main/w@20360212T0800Z", json!({"start": start}), json!({"scope": "series"}));
         assert_eq!(
             office.error("calendar_save", call).await,
             format!(
@@ -1213,11 +1040,7 @@ async fn exceptions_move_with_their_series() {
         repeat.extra = vec![When::At("2036-02-21T08:00:00Z".parse().unwrap())];
     });
     // One was moved by hand: the series moves as its rule says.
-    let call = change(
-        "main/w@20360212T0800Z",
-        json!({"start": "11:00"}),
-        json!({"scope": "this"}),
-    );
+    let call = change("main/w@20360212T0800Z", json!({"start": "11:00"}), json!({"scope": "this"}));
     office.ok("calendar_save", call).await;
     let call = change("e1", json!({"start": "12:00"}), json!({"scope": "series"}));
     let blocks = office.call("calendar_save", call).await.unwrap();
@@ -1299,15 +1122,9 @@ async fn outlooks_description_is_taken_along_without_the_meeting() {
             .to_owned(),
     );
     ana.set(facts);
-    ana.extra(
-        "main/w",
-        json!({"categories": ["a", "b", "c", "d", "e", "f"], "showAs": "oof"}),
-    );
-    let call = change(
-        "main/w@20360226T0800Z",
-        json!({"title": "New"}),
-        json!({"scope": "following"}),
-    );
+    ana.extra("main/w", json!({"categories": ["a", "b", "c", "d", "e", "f"], "showAs": "oof"}));
+    let call =
+        change("main/w@20360226T0800Z", json!({"title": "New"}), json!({"scope": "following"}));
     office.ok("calendar_save", call).await;
     assert_eq!(
         office.written()[0],
@@ -1324,22 +1141,10 @@ async fn what_a_service_cannot_do_is_refused_for_all() {
     let call = json!({"notify": "external", "events": [
         {"title": "A", "start": "2036-02-05 09h00"},
         {"title": "B", "start": "2036-02-05 11h00", "people": ["bo@example.com"]}]});
-    assert_eq!(
-        office.error("calendar_save", call).await,
-        "item 2 B: this service tells everybody"
-    );
-    office
-        .ana()
-        .put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
-    let call = change(
-        "main/m",
-        json!({"add": ["bo@example.com"]}),
-        json!({"notify": "external"}),
-    );
-    assert_eq!(
-        office.error("calendar_save", call).await,
-        "this service tells everybody"
-    );
+    assert_eq!(office.error("calendar_save", call).await, "item 2 B: this service tells everybody");
+    office.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    let call = change("main/m", json!({"add": ["bo@example.com"]}), json!({"notify": "external"}));
+    assert_eq!(office.error("calendar_save", call).await, "this service tells everybody");
     assert_eq!(office.written(), Vec::<String>::new());
 }
 
@@ -1376,9 +1181,7 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
 
     // That fails, too: both are there, and it is said.
     let office = series("FREQ=WEEKLY").await;
-    office
-        .ana()
-        .fail([None, Some((refused(), false)), Some((refused(), false))]);
+    office.ana().fail([None, Some((refused(), false)), Some((refused(), false))]);
     let answer = office.ok("calendar_save", call()).await;
     assert!(
         answer.contains(
@@ -1419,11 +1222,8 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
 #[tokio::test]
 async fn what_follows_the_first_is_the_whole() {
     let office = series("FREQ=WEEKLY").await;
-    let call = change(
-        "main/w@20360205T0800Z",
-        json!({"title": "New"}),
-        json!({"scope": "following"}),
-    );
+    let call =
+        change("main/w@20360205T0800Z", json!({"title": "New"}), json!({"scope": "following"}));
     office.ok("calendar_save", call).await;
     assert_eq!(office.written(), ["update main/w Nobody: title=New"]);
     // Exceptions behind the split are said; what was deleted stays so.
@@ -1442,11 +1242,8 @@ async fn what_follows_the_first_is_the_whole() {
         };
         ana.set(one);
     }
-    let call = change(
-        "main/w@20360226T0800Z",
-        json!({"title": "New"}),
-        json!({"scope": "following"}),
-    );
+    let call =
+        change("main/w@20360226T0800Z", json!({"title": "New"}), json!({"scope": "following"}));
     let blocks = office.call("calendar_save", call).await.unwrap();
     assert_eq!(
         blocks[1],

@@ -62,10 +62,7 @@ pub struct Post {
 
 impl Post {
     pub fn put(&self, id: &str, to: &[&str]) {
-        let person = |address: &&str| Person {
-            name: None,
-            address: (*address).to_owned(),
-        };
+        let person = |address: &&str| Person { name: None, address: (*address).to_owned() };
         let letter = Outgoing {
             message_id: format!("{id}@example.com"),
             from: person(&"ana@example.com"),
@@ -115,10 +112,7 @@ impl Compose for Post {
             return Err(Error::new(Kind::NotFound, "it was deleted meanwhile"));
         }
         Ok(Original {
-            to: vec![Person {
-                name: None,
-                address: id.to_owned(),
-            }],
+            to: vec![Person { name: None, address: id.to_owned() }],
             ..Original::default()
         })
     }
@@ -163,10 +157,7 @@ impl Compose for Post {
         }
         match fault {
             Some(Fault::After) => Err(broken()),
-            _ => Ok(Sent {
-                id: Some(format!("sent-{}", current.id)),
-                thread: None,
-            }),
+            _ => Ok(Sent { id: Some(format!("sent-{}", current.id)), thread: None }),
         }
     }
 
@@ -304,12 +295,7 @@ impl Office {
         for number in 1..=9 {
             post.put(&format!("draft{number}"), &["bo@example.com"]);
         }
-        Self {
-            home,
-            post,
-            store,
-            accounts: Arc::new(accounts),
-        }
+        Self { home, post, store, accounts: Arc::new(accounts) }
     }
 
     /// A process over the same state folder.
@@ -335,9 +321,7 @@ impl Office {
 
     fn audit(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.home.path().join("audit.jsonl")).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
@@ -371,10 +355,7 @@ async fn a_draft_is_sent_once() {
         "outcomes[1|]{item|op|result|detail}:\n  d1|send|sent|\"m1, to 1\"".replace('"', "")
     );
     assert!(tokens(&answer) <= 60, "{}", tokens(&answer));
-    assert_eq!(
-        row(&send(&process, &d).await),
-        "d1|send|already sent|as m1; nothing was sent now"
-    );
+    assert_eq!(row(&send(&process, &d).await), "d1|send|already sent|as m1; nothing was sent now");
     // Another process knows it too.
     assert_eq!(
         row(&send(&office.process(&[]), &d).await),
@@ -383,10 +364,7 @@ async fn a_draft_is_sent_once() {
     assert_eq!(office.post.sent(), ["draft1@example.com"]);
     let log = office.audit();
     let outcomes: Vec<_> = log.iter().map(|line| line["outcome"].clone()).collect();
-    assert_eq!(
-        outcomes,
-        ["sending", "sent", "already sent", "already sent"]
-    );
+    assert_eq!(outcomes, ["sending", "sent", "already sent", "already sent"]);
     assert_eq!(log[0]["domains"], json!(["example.com"]));
     assert!(!log[0].to_string().contains("Lamps"), "{}", log[0]);
     assert!(!log[0].to_string().contains("bo@"), "{}", log[0]);
@@ -395,20 +373,8 @@ async fn a_draft_is_sent_once() {
 #[tokio::test]
 async fn a_letter_in_doubt_is_looked_for_and_never_sent_again() {
     let cases: &[(&str, Fault, &str, &str, usize)] = &[
-        (
-            "draft1",
-            Fault::Refused,
-            "not sent|bad recipient",
-            "sent|m1, to 1",
-            1,
-        ),
-        (
-            "draft2",
-            Fault::After,
-            "sent|to 1",
-            "already sent|nothing was sent now",
-            1,
-        ),
+        ("draft1", Fault::Refused, "not sent|bad recipient", "sent|m1, to 1", 1),
+        ("draft2", Fault::After, "sent|to 1", "already sent|nothing was sent now", 1),
         (
             "draft3",
             Fault::Before,
@@ -430,11 +396,7 @@ async fn a_letter_in_doubt_is_looked_for_and_never_sent_again() {
         let d = office.handle(draft).await;
         office.post.faults.lock().unwrap().push_back(*fault);
         let answer = send(&process, &d).await;
-        assert_eq!(
-            row(&answer).replace('"', ""),
-            format!("d1|send|{first}"),
-            "{draft}"
-        );
+        assert_eq!(row(&answer).replace('"', ""), format!("d1|send|{first}"), "{draft}");
         if first.starts_with("unknown") {
             // While it may still go out, nothing is said for certain.
             let soon = send(&office.process(&[]), &d).await;
@@ -442,11 +404,7 @@ async fn a_letter_in_doubt_is_looked_for_and_never_sent_again() {
             tokio::time::sleep(OPEN).await;
         }
         let answer = send(&process, &d).await;
-        assert_eq!(
-            row(&answer).replace('"', ""),
-            format!("d1|send|{second}"),
-            "{draft}"
-        );
+        assert_eq!(row(&answer).replace('"', ""), format!("d1|send|{second}"), "{draft}");
         assert_eq!(office.post.sent().len(), *sent, "{draft}");
     }
 }
@@ -456,9 +414,7 @@ async fn a_draft_is_the_same_by_the_message_that_it_is() {
     let office = Office::new().await;
     let process = office.process(&[]);
     let d = office.handle("draft1").await;
-    let m = office
-        .handle_of(HandleKind::Message, "message of draft1")
-        .await;
+    let m = office.handle_of(HandleKind::Message, "message of draft1").await;
     office.post.faults.lock().unwrap().push_back(Fault::Before);
     assert!(send(&process, &m).await.contains("|unknown|"));
     // It is in doubt by either name, and nobody is asked about it.
@@ -479,21 +435,13 @@ async fn sending_is_given_up_before_others_take_it_for_unsent() {
     let slow = Fault::Slow(OPEN - Duration::from_millis(100));
     office.post.faults.lock().unwrap().push_back(slow);
     let answer = send(&process, &d).await;
-    assert!(
-        answer
-            .replace('"', "")
-            .contains("|unknown|sending took too long; "),
-        "{answer}"
-    );
+    assert!(answer.replace('"', "").contains("|unknown|sending took too long; "), "{answer}");
     assert!(office.post.sent().is_empty());
 }
 
 #[tokio::test]
 async fn what_waits_for_its_time_is_neither_sent_nor_unsent() {
-    let post = Post {
-        schedules: true,
-        ..Post::default()
-    };
+    let post = Post { schedules: true, ..Post::default() };
     let office = Office::at("microsoft", post).await;
     let process = office.process(&[]);
     let (d, doubtful) = (office.handle("draft1").await, office.handle("draft2").await);
@@ -501,10 +449,7 @@ async fn what_waits_for_its_time_is_neither_sent_nor_unsent() {
     let answer = call(&process, &Nobody, "mail_send", later(&d)).await;
     assert!(answer.contains("|scheduled|"), "{answer}");
     let answer = send(&process, &d).await;
-    assert!(
-        answer.contains("|scheduled|for 2999-01-01 09h00; cancel it in Outlook"),
-        "{answer}"
-    );
+    assert!(answer.contains("|scheduled|for 2999-01-01 09h00; cancel it in Outlook"), "{answer}");
     // One in doubt may look like any other draft until its time has come.
     office.post.faults.lock().unwrap().push_back(Fault::Before);
     let answer = call(&process, &Nobody, "mail_send", later(&doubtful)).await;
@@ -524,10 +469,7 @@ async fn a_clock_that_was_set_back_makes_nothing_certain() {
     assert!(send(&process, &d).await.contains("|unknown|"));
     let file = SqliteConnectOptions::new().filename(office.home.path().join("daysheet.db"));
     let mut journal = SqliteConnection::connect_with(&file).await.unwrap();
-    sqlx::query("UPDATE sends SET started = started + 86400")
-        .execute(&mut journal)
-        .await
-        .unwrap();
+    sqlx::query("UPDATE sends SET started = started + 86400").execute(&mut journal).await.unwrap();
     assert!(send(&process, &d).await.contains("|unknown|"));
 }
 
@@ -590,9 +532,7 @@ async fn of_many_processes_one_sends() {
     let calls = processes.iter().map(|process| send(process, &d));
     let answers = futures_util::future::join_all(calls).await;
     assert_eq!(office.post.sent().len(), 1, "{answers:#?}");
-    let sent = answers
-        .iter()
-        .filter(|answer| answer.contains("|send|sent|"));
+    let sent = answers.iter().filter(|answer| answer.contains("|send|sent|"));
     assert_eq!(sent.count(), 1, "{answers:#?}");
 }
 
@@ -604,10 +544,7 @@ async fn what_is_asked_decides() {
     let id = json!({"id": d});
     let no = User::says(Reply::No);
     let answer = call(&process, &no, "mail_send", id.clone()).await;
-    assert_eq!(
-        row(&answer),
-        "d1|send|refused|the user said no; the draft is as it was"
-    );
+    assert_eq!(row(&answer), "d1|send|refused|the user said no; the draft is as it was");
     assert_eq!(
         no.1.lock().unwrap().as_slice(),
         ["Send this mail?\nFrom: ana@example.com\nTo: bo@example.com\nSubject: Lamps"]
@@ -681,10 +618,7 @@ async fn strangers_mail_makes_new_people_a_question() {
     call(&strict, &Nobody, "mail_search", json!({})).await;
     let yes = User::says(Reply::Yes);
     let answer = call(&strict, &yes, "mail_send", json!({"id": new})).await;
-    assert_eq!(
-        answer,
-        refused.replace("nobody can be asked here", "the settings refuse that")
-    );
+    assert_eq!(answer, refused.replace("nobody can be asked here", "the settings refuse that"));
     assert!(office.post.sent().is_empty());
     // Who was written to before is no question of its own.
     let answer = send(&process, &known).await;
@@ -692,19 +626,13 @@ async fn strangers_mail_makes_new_people_a_question() {
     let answer = call(&process, &yes, "mail_send", json!({"id": new})).await;
     assert!(answer.contains("|sent|"), "{answer}");
     let questions = yes.1.lock().unwrap().join("\n");
-    assert!(
-        questions.ends_with("Never written to before: eve@example.org"),
-        "{questions}"
-    );
+    assert!(questions.ends_with("Never written to before: eve@example.org"), "{questions}");
     // What was deleted since it was found says nothing; an own address is known.
     *office.post.known.lock().unwrap() = vec!["gone@example.org".to_owned()];
     office.post.put("gone", &["gone@example.org"]);
     let gone = office.handle("gone").await;
     let answer = send(&process, &gone).await;
-    assert!(
-        answer.starts_with("error: gone@example.org was never"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("error: gone@example.org was never"), "{answer}");
     office.post.put("own", &["ANA@example.com"]);
     let own = office.handle("own").await;
     assert!(send(&process, &own).await.contains("|sent|"));
@@ -717,10 +645,7 @@ async fn strangers_mail_makes_new_people_a_question() {
     office.post.put("fresh", &["zoe@example.org"]);
     let fresh = office.handle("fresh").await;
     let answer = send(&office.process(&[]), &fresh).await;
-    assert!(
-        answer.starts_with("error: zoe@example.org was never"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("error: zoe@example.org was never"), "{answer}");
     let quiet = Office::new().await;
     quiet.post.put("fresh", &["zoe@example.org"]);
     let fresh = quiet.handle("fresh").await;
@@ -737,10 +662,7 @@ async fn refusals_say_what_to_do() {
     // Copies count, blind ones too.
     office.post.put("copied", &["cy@example.com"]);
     office.post.touch("copied", |letter| {
-        let person = |address: &str| Person {
-            name: None,
-            address: address.to_owned(),
-        };
+        let person = |address: &str| Person { name: None, address: address.to_owned() };
         letter.cc = vec![person("dan@example.com")];
         letter.bcc = vec![person("eve@example.com")];
     });

@@ -108,9 +108,7 @@ impl Drop for Process {
 
 /// The tools at the level `draft`, where nothing is sent.
 fn at_draft() -> Vec<&'static str> {
-    let offered = tools::TOOLS
-        .iter()
-        .filter(|tool| tool.access <= Access::Draft);
+    let offered = tools::TOOLS.iter().filter(|tool| tool.access <= Access::Draft);
     offered.map(|tool| tool.name).collect()
 }
 
@@ -120,23 +118,13 @@ fn serves_until_stdin_ends() {
     let info = process.initialize("2025-06-18");
     assert_eq!(info["serverInfo"]["name"], "daysheet");
     assert_eq!(info["protocolVersion"], "2025-06-18");
-    assert!(
-        info["instructions"]
-            .as_str()
-            .unwrap()
-            .contains("never as instructions")
-    );
+    assert!(info["instructions"].as_str().unwrap().contains("never as instructions"));
     let found = process.call("mail_search", &json!({"q": "is:starred", "limit": 3}));
     assert_eq!(found["result"]["isError"], false);
     assert!(found["result"].get("structuredContent").is_none());
     let content = found["result"]["content"].as_array().unwrap();
     assert!(content.iter().all(|block| block["type"] == "text"));
-    assert!(
-        content[0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("messages[3\t]{id\tdate")
-    );
+    assert!(content[0]["text"].as_str().unwrap().contains("messages[3\t]{id\tdate"));
     assert_eq!(process.end(), (0, String::new()));
 }
 
@@ -173,27 +161,18 @@ fn serves_the_era_without_initialize() {
     });
     let found = process.ask("server/discover", &json!({"_meta": meta}));
     assert!(
-        found["result"]["supportedVersions"]
-            .as_array()
-            .unwrap()
-            .contains(&json!("2026-07-28")),
+        found["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")),
         "{found}"
     );
     let list = process.ask("tools/list", &json!({"_meta": meta}));
-    assert_eq!(
-        list["result"]["tools"].as_array().unwrap().len(),
-        at_draft().len()
-    );
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), at_draft().len());
     let said = process.ask(
         "tools/call",
         &json!({"name": "lookup", "arguments": {"kind": "schemas"}, "_meta": meta}),
     );
     let text = said["result"]["content"][0]["text"].as_str().unwrap();
     assert!(
-        text.starts_with(&format!(
-            "schemas[{}\t]{{name\tversion\tcolumns\tdoc}}:",
-            TABLES.len()
-        )),
+        text.starts_with(&format!("schemas[{}\t]{{name\tversion\tcolumns\tdoc}}:", TABLES.len())),
         "{text}"
     );
     assert_eq!(process.end().0, 0);
@@ -217,14 +196,8 @@ fn resources_are_the_schemas() {
             serde_json::from_str(read["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(schema["$id"], uri);
     }
-    let unknown = process.ask(
-        "resources/read",
-        &json!({"uri": "daysheet://schema/nothing"}),
-    );
-    assert_eq!(
-        unknown["error"]["message"],
-        "no such resource; resources/list names them"
-    );
+    let unknown = process.ask("resources/read", &json!({"uri": "daysheet://schema/nothing"}));
+    assert_eq!(unknown["error"]["message"], "no such resource; resources/list names them");
     assert_eq!(process.end().0, 0);
 }
 
@@ -232,10 +205,7 @@ fn resources_are_the_schemas() {
 fn bad_input_is_answered_and_survived() {
     let mut process = Process::start(&["serve", "--sandbox"], &[]);
     process.initialize("2025-11-25");
-    for broken in [
-        "this is not JSON",
-        "{\"jsonrpc\": \"2.0\", \"id\": 3, \"method\"",
-    ] {
+    for broken in ["this is not JSON", "{\"jsonrpc\": \"2.0\", \"id\": 3, \"method\""] {
         process.write(broken);
         let answer = process.read();
         assert_eq!(answer["id"], Value::Null);
@@ -250,10 +220,7 @@ fn bad_input_is_answered_and_survived() {
         r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"mail_search","arguments":{"q":"cut \ud83d"}}}"#,
     );
     let answer = process.read();
-    assert_eq!(
-        (&answer["id"], &answer["result"]["isError"]),
-        (&json!(9), &json!(false))
-    );
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(9), &json!(false)));
     process.write("{\"jsonrpc\": \"2.0\", \"id\": 4, \"method\": \"no/such\", \"params\": {}}");
     loop {
         let answer = process.read();
@@ -270,26 +237,14 @@ fn bad_input_is_answered_and_survived() {
             json!({}),
             "there is no tool `mail_find`: use one of: mail_search, mail_read, mail_attachment, mail_draft, mail_modify",
         ),
-        (
-            "mail_search",
-            json!({"limit": -1}),
-            "`limit` is -1: give a whole number from 1 to 100",
-        ),
+        ("mail_search", json!({"limit": -1}), "`limit` is -1: give a whole number from 1 to 100"),
         (
             "mail_search",
             json!({"account": "nobody@example.com"}),
             "no such account is signed in: name one of: mira@example.com",
         ),
-        (
-            "mail_search",
-            json!({"q": huge}),
-            "the query is 10485760 bytes long",
-        ),
-        (
-            "mail_search",
-            json!({"q": "\"open"}),
-            "the query opens a quote at character 1",
-        ),
+        ("mail_search", json!({"q": huge}), "the query is 10485760 bytes long"),
+        ("mail_search", json!({"q": "\"open"}), "the query opens a quote at character 1"),
     ] {
         let said = process.call(tool, &arguments);
         assert_eq!(said["result"]["isError"], true, "{said}");
@@ -312,12 +267,7 @@ fn two_processes_share_a_home() {
     let mut two = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_HOME", path)]);
     one.initialize("2025-11-25");
     two.initialize("2025-11-25");
-    let text = |answer: &Value| {
-        answer["result"]["content"][0]["text"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+    let text = |answer: &Value| answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
     let arguments = json!({"q": "in:anywhere", "fields": ["id", "subject"], "limit": 60});
     let request = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "mail_search", "arguments": arguments}});
     one.write(&request.to_string());
@@ -326,10 +276,7 @@ fn two_processes_share_a_home() {
     assert_eq!(text(&first), text(&second));
     assert!(text(&first).contains("messages[60\t]"));
     for number in 1..=60 {
-        assert!(
-            text(&first).contains(&format!("\n  m{number}\t")),
-            "m{number}"
-        );
+        assert!(text(&first).contains(&format!("\n  m{number}\t")), "m{number}");
     }
     assert_eq!(one.end().0, 0);
     assert_eq!(two.end().0, 0);
@@ -358,9 +305,7 @@ async fn a_flood_of_calls_is_worked_off_in_order() {
     let home = TempDir::new().unwrap();
     let who = Who::These(&[("google", ME)]);
     let config = config(home.path(), &[]);
-    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who)
-        .await
-        .unwrap();
+    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(app.server().serve(input, output));
@@ -415,10 +360,7 @@ async fn a_flood_of_calls_is_worked_off_in_order() {
     assert_eq!(sandbox.requests() - before, 127);
     // There is room again.
     let again = json!({"jsonrpc": "2.0", "id": 300, "method": "tools/list"});
-    lines
-        .write_all(format!("{again}\n").as_bytes())
-        .await
-        .unwrap();
+    lines.write_all(format!("{again}\n").as_bytes()).await.unwrap();
     let line = answers.next_line().await.unwrap().unwrap();
     assert!(line.contains("\"id\":300"), "{line}");
 }

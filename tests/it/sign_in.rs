@@ -29,9 +29,8 @@ async fn a_sign_in_brings_tokens() {
     let server = TokenServer::start(|_, _| Answer::tokens("at-1", Some("rt-1"), 3599)).await;
     let config = server.config(home.path());
     let scopes = ["mail", "calendar"];
-    let sign_in = SignIn::start(&config, "google", None, &scopes, Some("mira@example.com"))
-        .await
-        .unwrap();
+    let sign_in =
+        SignIn::start(&config, "google", None, &scopes, Some("mira@example.com")).await.unwrap();
     assert!(sign_in.url().starts_with(&format!("{}/auth?", server.base)));
     for (name, value) in [
         ("response_type", "code"),
@@ -61,10 +60,7 @@ async fn a_sign_in_brings_tokens() {
     let lifetime = tokens.expires - jiff::Timestamp::now().as_second();
     assert!((3590..=3599).contains(&lifetime), "{lifetime}");
     let shown = format!("{tokens:?}");
-    assert!(
-        !shown.contains("at-1") && !shown.contains("rt-1"),
-        "{shown}"
-    );
+    assert!(!shown.contains("at-1") && !shown.contains("rt-1"), "{shown}");
 
     let form = &server.forms()[0];
     assert_eq!(form["grant_type"], "authorization_code");
@@ -82,37 +78,21 @@ async fn a_sign_in_brings_tokens() {
 async fn the_port_survives_everything_else() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
-    let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
-        .await
-        .unwrap();
+    let sign_in =
+        SignIn::start(&server.config(home.path()), "google", None, &["mail"], None).await.unwrap();
     let redirect = redirect(&sign_in, "code=the-code");
     let base = url::Url::parse(sign_in.redirect_uri()).unwrap();
     let browser = async {
         // Browsers open connections that they may never use.
         let idle = TcpStream::connect(("127.0.0.1", base.port().unwrap())).await;
         for (request, expected) in [
-            (
-                "GET /favicon.ico HTTP/1.1\r\nHost: x\r\n\r\n",
-                "HTTP/1.1 404",
-            ),
+            ("GET /favicon.ico HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404"),
             ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404"),
             ("GET /?code=c HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400"),
-            (
-                "GET /?code=c&state= HTTP/1.1\r\nHost: x\r\n\r\n",
-                "HTTP/1.1 400",
-            ),
-            (
-                "GET /?code=c&state=guess HTTP/1.1\r\nHost: x\r\n\r\n",
-                "HTTP/1.1 400",
-            ),
-            (
-                "GET /?error=access_denied&state=guess HTTP/1.1\r\nHost: x\r\n\r\n",
-                "HTTP/1.1 400",
-            ),
-            (
-                "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
-                "HTTP/1.1 404",
-            ),
+            ("GET /?code=c&state= HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400"),
+            ("GET /?code=c&state=guess HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400"),
+            ("GET /?error=access_denied&state=guess HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400"),
+            ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 404"),
             ("\u{16}\u{3}\u{1} this is no HTTP\r\n\r\n", ""),
         ] {
             let answer = send(&base, request).await;
@@ -123,14 +103,7 @@ async fn the_port_survives_everything_else() {
         assert_eq!(server.count(), 0);
         let (page, again) = tokio::join!(get(&redirect), get(&redirect));
         let pages = [page, again];
-        assert_eq!(
-            pages
-                .iter()
-                .filter(|page| page.contains("Signed in"))
-                .count(),
-            1,
-            "{pages:?}"
-        );
+        assert_eq!(pages.iter().filter(|page| page.contains("Signed in")).count(), 1, "{pages:?}");
         drop(idle);
     };
     let (tokens, ()) = tokio::join!(wait(sign_in), browser);
@@ -142,9 +115,8 @@ async fn the_port_survives_everything_else() {
 async fn the_address_can_be_pasted() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
-    let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
-        .await
-        .unwrap();
+    let sign_in =
+        SignIn::start(&server.config(home.path()), "google", None, &["mail"], None).await.unwrap();
     let right = redirect(&sign_in, "code=the-code");
     let paster = sign_in.paster();
     let pasting = async {
@@ -182,45 +154,21 @@ async fn every_refusal_has_words() {
         (
             || Answer::new("401 Unauthorized", r#"{"error":"invalid_client"}"#),
             Kind::Auth,
-            &[
-                "OAuth client",
-                "DAYSHEET_GOOGLE_CLIENT_ID",
-                "docs/setup-google.md",
-            ],
+            &["OAuth client", "DAYSHEET_GOOGLE_CLIENT_ID", "docs/setup-google.md"],
         ),
         (
             || Answer::error("redirect_uri_mismatch"),
             Kind::Auth,
             &["127.0.0.1", "Desktop app", "docs/setup-google.md"],
         ),
-        (
-            || Answer::error("admin_policy_enforced"),
-            Kind::Auth,
-            &["organisation", "administrator"],
-        ),
-        (
-            || Answer::error("invalid_scope"),
-            Kind::Auth,
-            &["scope", "switch the APIs on"],
-        ),
-        (
-            || Answer::error("new_thing"),
-            Kind::Auth,
-            &["new_thing", "account add google"],
-        ),
-        (
-            || Answer::error("<script>the-code</script>"),
-            Kind::Auth,
-            &["refused the sign-in"],
-        ),
+        (|| Answer::error("admin_policy_enforced"), Kind::Auth, &["organisation", "administrator"]),
+        (|| Answer::error("invalid_scope"), Kind::Auth, &["scope", "switch the APIs on"]),
+        (|| Answer::error("new_thing"), Kind::Auth, &["new_thing", "account add google"]),
+        (|| Answer::error("<script>the-code</script>"), Kind::Auth, &["refused the sign-in"]),
         (
             || Answer::tokens("at", None, 3599),
             Kind::Auth,
-            &[
-                "no refresh token",
-                "https://myaccount.google.com/",
-                "account add google",
-            ],
+            &["no refresh token", "https://myaccount.google.com/", "account add google"],
         ),
         (
             || Answer::new("503 Service Unavailable", "the-code"),
@@ -237,16 +185,8 @@ async fn every_refusal_has_words() {
             Kind::Auth,
             &["no answer of OAuth"],
         ),
-        (
-            || Answer::new("400 Bad Request", ""),
-            Kind::Auth,
-            &["no answer of OAuth"],
-        ),
-        (
-            || Answer::new("200 OK", "x".repeat(2 * 1024 * 1024)),
-            Kind::Network,
-            &["longer than"],
-        ),
+        (|| Answer::new("400 Bad Request", ""), Kind::Auth, &["no answer of OAuth"]),
+        (|| Answer::new("200 OK", "x".repeat(2 * 1024 * 1024)), Kind::Network, &["longer than"]),
         (
             || Answer {
                 headers: "Location: http://127.0.0.1:9/elsewhere\r\n",
@@ -266,10 +206,7 @@ async fn every_refusal_has_words() {
         for part in *words {
             assert!(said.contains(part), "`{part}` in: {said}");
         }
-        assert!(
-            !said.contains("the-code<") && !said.contains("the-client-secret"),
-            "{said}"
-        );
+        assert!(!said.contains("the-code<") && !said.contains("the-client-secret"), "{said}");
         assert_eq!(server.count(), 1, "asked once and nowhere else: {said}");
     }
 }
@@ -286,9 +223,7 @@ async fn every_denial_has_words() {
         let home = home();
         let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
         let config = server.config(home.path());
-        let sign_in = SignIn::start(&config, "google", None, &["mail"], None)
-            .await
-            .unwrap();
+        let sign_in = SignIn::start(&config, "google", None, &["mail"], None).await.unwrap();
         let redirect = redirect(&sign_in, query);
         let (tokens, page) = tokio::join!(wait(sign_in), get(&redirect));
         let error = tokens.unwrap_err();
@@ -305,16 +240,12 @@ async fn every_denial_has_words() {
 async fn a_sign_in_needs_a_client_and_a_known_provider() {
     let home = home();
     let config = config(home.path(), "http://127.0.0.1:9", None);
-    let error = SignIn::start(&config, "google", None, &["mail"], None)
-        .await
-        .unwrap_err();
+    let error = SignIn::start(&config, "google", None, &["mail"], None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
     let said = error.to_string();
     assert!(said.contains("DAYSHEET_GOOGLE_CLIENT_ID"), "{said}");
     assert!(said.contains("docs/setup-google.md"), "{said}");
-    let error = SignIn::start(&config, "yahoo", None, &["mail"], None)
-        .await
-        .unwrap_err();
+    let error = SignIn::start(&config, "yahoo", None, &["mail"], None).await.unwrap_err();
     assert!(error.to_string().contains("google"), "{error}");
 }
 
@@ -328,10 +259,7 @@ async fn nobody_comes() {
         .patience(Duration::from_millis(20));
     let error = sign_in.wait().await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
-    assert!(
-        error.message().contains("nobody signed in within"),
-        "{error}"
-    );
+    assert!(error.message().contains("nobody signed in within"), "{error}");
     assert!(error.to_string().contains("account add google"), "{error}");
 }
 

@@ -34,10 +34,7 @@ fn values_look_like_this_and_come_back() {
 #[test]
 fn other_spellings_are_read() {
     for (stc, json) in OTHERS {
-        assert_eq!(
-            parse(stc).map(|value| value.to_json()).as_deref(),
-            Ok(*json)
-        );
+        assert_eq!(parse(stc).map(|value| value.to_json()).as_deref(), Ok(*json));
         assert_eq!(parse(json), parse(stc));
     }
 }
@@ -76,11 +73,7 @@ fn nesting_has_a_limit_that_both_share() {
         for text in [json(depth), "[".repeat(depth), r#"{"a":"#.repeat(depth)] {
             assert_eq!(Json::parse(&text).unwrap_err().wrong, Wrong::TooDeep);
         }
-        for text in [
-            "[".repeat(depth),
-            "{a: ".repeat(depth),
-            "a: {".repeat(depth),
-        ] {
+        for text in ["[".repeat(depth), "{a: ".repeat(depth), "a: {".repeat(depth)] {
             assert_eq!(parse(&text).unwrap_err().wrong, Wrong::TooDeep);
         }
         let nested = format!("{}{}", "{a: ".repeat(depth), "}".repeat(depth));
@@ -101,34 +94,19 @@ fn nesting_has_a_limit_that_both_share() {
 }
 
 pub fn runner(cases: u32) -> TestRunner {
-    TestRunner::new(Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    })
+    TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
 }
 
 fn extra() -> impl Strategy<Value = Extra> {
     let text = || prop_oneof![Just("x".to_owned()), any::<String>(), "[ -~]{0,9}"];
-    (
-        proptest::option::of(text()),
-        proptest::option::weighted(0.2, text()),
-    )
-        .prop_map(|(provider_id, text)| Extra {
-            provider_id,
-            text,
-            ..Extra::default()
-        })
+    (proptest::option::of(text()), proptest::option::weighted(0.2, text()))
+        .prop_map(|(provider_id, text)| Extra { provider_id, text, ..Extra::default() })
 }
 
 fn rows(table: &'static Table) -> impl Strategy<Value = RowTable> {
     let row = || proptest::collection::vec(crate::encode::cell(), 0..4_usize);
     // Half of the tables have the same extras in all rows.
-    let rows = (
-        extra(),
-        any::<bool>(),
-        proptest::collection::vec((row(), extra()), 0..4),
-    );
+    let rows = (extra(), any::<bool>(), proptest::collection::vec((row(), extra()), 0..4));
     (0..=3_usize, rows).prop_map(move |(width, (same, uniform, rows))| {
         let columns: Vec<&'static Field> = table.fields.iter().take(width).collect();
         let mut made = RowTable::new(table, columns);
@@ -176,10 +154,7 @@ fn every_document_says_what_its_json_says() {
 fn a_document_looks_like_this() {
     let columns = || -> Vec<_> {
         let names = ["id", "date", "subject", "size", "has_attachments"];
-        names
-            .iter()
-            .filter_map(|name| MESSAGE.field(name))
-            .collect()
+        names.iter().filter_map(|name| MESSAGE.field(name)).collect()
     };
     let row = |number, subject: &str| {
         vec![
@@ -266,16 +241,10 @@ fn a_document_looks_like_this() {
 async fn answers_say_what_json_says() {
     let mut session = crate::support::Session::sample().await;
     for (tool, arguments) in [
-        (
-            "mail_search",
-            serde_json::json!({"limit": 25, "detail": "full"}),
-        ),
+        ("mail_search", serde_json::json!({"limit": 25, "detail": "full"})),
         ("mail_read", serde_json::json!({"ids": ["m1", "m2", "m3"]})),
         ("lookup", serde_json::json!({"kind": "folders"})),
-        (
-            "calendar_search",
-            serde_json::json!({"from": "2026-11-01", "to": "2026-12-31"}),
-        ),
+        ("calendar_search", serde_json::json!({"from": "2026-11-01", "to": "2026-12-31"})),
     ] {
         let mut asked = arguments.clone();
         asked["format"] = "json".into();

@@ -31,10 +31,7 @@ async fn raw(home: &Path) -> SqliteConnection {
 }
 
 async fn run(home: &Path, sql: &'static str) {
-    sqlx::query(sql)
-        .execute(&mut raw(home).await)
-        .await
-        .unwrap();
+    sqlx::query(sql).execute(&mut raw(home).await).await.unwrap();
 }
 
 #[tokio::test]
@@ -45,30 +42,12 @@ async fn handles_are_numbered_in_order_and_for_good() {
     let numbers = first.handles(MIRA, kind, &["x", "y", "x", "z"]).await;
     assert_eq!(numbers.unwrap(), [1, 2, 1, 3]);
     // Another account and another kind do not mix with them.
-    assert_eq!(
-        first
-            .handles("google:bo@example.com", kind, &["x"])
-            .await
-            .unwrap(),
-        [4]
-    );
-    assert_eq!(
-        first
-            .handles(MIRA, HandleKind::Thread, &["x"])
-            .await
-            .unwrap(),
-        [1]
-    );
-    assert_eq!(
-        first.handles(MIRA, kind, &[]).await.unwrap(),
-        Vec::<u64>::new()
-    );
+    assert_eq!(first.handles("google:bo@example.com", kind, &["x"]).await.unwrap(), [4]);
+    assert_eq!(first.handles(MIRA, HandleKind::Thread, &["x"]).await.unwrap(), [1]);
+    assert_eq!(first.handles(MIRA, kind, &[]).await.unwrap(), Vec::<u64>::new());
 
     let again = store(home.path());
-    assert_eq!(
-        again.handles(MIRA, kind, &["z", "new", "x"]).await.unwrap(),
-        [3, 5, 1]
-    );
+    assert_eq!(again.handles(MIRA, kind, &["z", "new", "x"]).await.unwrap(), [3, 5, 1]);
     let owner = Some((MIRA.to_owned(), "y".to_owned()));
     assert_eq!(again.resolve(kind, 2).await.unwrap(), owner);
     assert_eq!(again.resolve(kind, 6).await.unwrap(), None);
@@ -112,10 +91,8 @@ fn two_stores_count_together() {
     let count = |who: usize| {
         let home = home.path().to_path_buf();
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let store = store(&home);
                 let mut numbers = Vec::new();
@@ -157,9 +134,7 @@ async fn many_handles_at_once_and_concurrently() {
     );
     let all: BTreeSet<u64> = one.unwrap().into_iter().chain(two.unwrap()).collect();
     assert_eq!(all, (1..=1000).collect());
-    let again = store(home.path())
-        .handles(MIRA, HandleKind::Event, &ids)
-        .await;
+    let again = store(home.path()).handles(MIRA, HandleKind::Event, &ids).await;
     assert_eq!(again.unwrap().len(), 1000);
 }
 
@@ -167,25 +142,13 @@ async fn many_handles_at_once_and_concurrently() {
 async fn known_handles_and_cursors_need_no_write() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    store
-        .handles(MIRA, HandleKind::Folder, &["a", "b"])
-        .await
-        .unwrap();
+    store.handles(MIRA, HandleKind::Folder, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
     // Somebody else is writing and does not stop.
     let mut other = raw(home.path()).await;
-    sqlx::query("BEGIN IMMEDIATE")
-        .execute(&mut other)
-        .await
-        .unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let started = Instant::now();
-    assert_eq!(
-        store
-            .handles(MIRA, HandleKind::Folder, &["b"])
-            .await
-            .unwrap(),
-        [2]
-    );
+    assert_eq!(store.handles(MIRA, HandleKind::Folder, &["b"]).await.unwrap(), [2]);
     assert_eq!(store.save_cursor("page two").await.unwrap(), 1);
     assert!(started.elapsed() < Duration::from_secs(2));
 }
@@ -194,18 +157,9 @@ async fn known_handles_and_cursors_need_no_write() {
 async fn numbers_are_not_used_again() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    store
-        .handles(MIRA, HandleKind::Draft, &["a", "b"])
-        .await
-        .unwrap();
+    store.handles(MIRA, HandleKind::Draft, &["a", "b"]).await.unwrap();
     run(home.path(), "DELETE FROM handles").await;
-    assert_eq!(
-        store
-            .handles(MIRA, HandleKind::Draft, &["b"])
-            .await
-            .unwrap(),
-        [3]
-    );
+    assert_eq!(store.handles(MIRA, HandleKind::Draft, &["b"]).await.unwrap(), [3]);
 }
 
 #[tokio::test]
@@ -250,10 +204,7 @@ async fn files_that_cannot_be_used_are_named() {
         let error = store(&home).open().await.unwrap_err();
         assert_eq!(error.kind(), Kind::Store, "{error}");
         assert!(error.message().contains(words), "{words}: {error}");
-        assert!(
-            error.message().contains(&*home.to_string_lossy()),
-            "{error}"
-        );
+        assert!(error.message().contains(&*home.to_string_lossy()), "{error}");
         assert!(error.next_step().is_some(), "{error}");
     }
 }
@@ -273,10 +224,7 @@ async fn break_handles(home: &Path, how: &str) {
             .to_owned(),
         format!("CREATE TRIGGER broken AFTER INSERT ON handles BEGIN {doing}; END"),
     ] {
-        sqlx::query(sqlx::AssertSqlSafe(sql))
-            .execute(&mut raw(home).await)
-            .await
-            .unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut raw(home).await).await.unwrap();
     }
 }
 
@@ -318,15 +266,9 @@ async fn a_locked_store_works_again_when_it_is_let_go() {
     let store = store(home.path());
     store.open().await.unwrap();
     let mut other = raw(home.path()).await;
-    sqlx::query("BEGIN EXCLUSIVE")
-        .execute(&mut other)
-        .await
-        .unwrap();
+    sqlx::query("BEGIN EXCLUSIVE").execute(&mut other).await.unwrap();
     let kind = HandleKind::Event;
-    let (one, two) = tokio::join!(
-        store.handles(MIRA, kind, &["a"]),
-        store.save_cursor("a list")
-    );
+    let (one, two) = tokio::join!(store.handles(MIRA, kind, &["a"]), store.save_cursor("a list"));
     for error in [one.unwrap_err(), two.unwrap_err()] {
         let text = error.to_string();
         assert!(text.contains("is in use by another process"), "{text}");
@@ -348,12 +290,7 @@ async fn closing_leaves_no_log_behind() {
     assert!(wal.metadata().unwrap().len() > 0);
     one.close().await;
     assert_eq!(wal.metadata().unwrap().len(), 0);
-    assert_eq!(
-        two.handles(MIRA, HandleKind::Thread, &["a", "b"])
-            .await
-            .unwrap(),
-        [1, 2]
-    );
+    assert_eq!(two.handles(MIRA, HandleKind::Thread, &["a", "b"]).await.unwrap(), [1, 2]);
     two.close().await;
     assert!(!wal.exists());
 }
@@ -383,10 +320,7 @@ async fn a_read_only_folder_is_named() {
     // Root may write everywhere, and then there is nothing to see.
     if std::fs::write(home.path().join("probe"), "").is_err() {
         let error = store(home.path()).open().await.unwrap_err();
-        assert!(
-            error.message().contains("cannot be opened for writing"),
-            "{error}"
-        );
+        assert!(error.message().contains("cannot be opened for writing"), "{error}");
         assert!(error.to_string().contains("permissions"), "{error}");
     }
     mode(0o700).unwrap();
@@ -428,25 +362,15 @@ fn account(sealed: String) -> AccountRow {
 async fn a_row_changes_only_from_the_version_that_was_read() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    let row = store
-        .put_account(&account("f1:one".to_owned()))
-        .await
-        .unwrap();
+    let row = store.put_account(&account("f1:one".to_owned())).await.unwrap();
     let version = row.version;
     assert!(store.lease_account(MIRA, version, 40).await.unwrap());
     assert!(!store.lease_account(MIRA, version, 40).await.unwrap());
     store.release_account(MIRA, version).await.unwrap();
     assert!(store.lease_account(MIRA, version, 40).await.unwrap());
     assert!(store.replace_tokens(MIRA, version, "f1:two").await.unwrap());
-    assert!(
-        !store
-            .replace_tokens(MIRA, version, "f1:lost")
-            .await
-            .unwrap()
-    );
-    let refused = store
-        .refuse_account(MIRA, version, Status::Expired, "no")
-        .await;
+    assert!(!store.replace_tokens(MIRA, version, "f1:lost").await.unwrap());
+    let refused = store.refuse_account(MIRA, version, Status::Expired, "no").await;
     assert!(!refused.unwrap());
     let row = store.account_row(MIRA).await.unwrap().unwrap();
     assert_eq!((row.sealed.as_str(), row.status), ("f1:two", Status::Ok));
@@ -460,14 +384,8 @@ async fn a_row_changes_only_from_the_version_that_was_read() {
 async fn what_was_shown_of_events_is_kept_and_replaced() {
     let home = tempfile::tempdir().unwrap();
     let first = store(home.path());
-    first
-        .remember_events(&[(1, [1; 8]), (2, [2; 8])])
-        .await
-        .unwrap();
-    first
-        .remember_events(&[(2, [9; 8]), (3, [3; 8]), (3, [4; 8])])
-        .await
-        .unwrap();
+    first.remember_events(&[(1, [1; 8]), (2, [2; 8])]).await.unwrap();
+    first.remember_events(&[(2, [9; 8]), (3, [3; 8]), (3, [4; 8])]).await.unwrap();
     first.remember_events(&[]).await.unwrap();
     let other = store(home.path());
     let mut kept = Vec::new();
@@ -478,16 +396,9 @@ async fn what_was_shown_of_events_is_kept_and_replaced() {
     // More at once than one statement carries.
     let many: Vec<_> = (1..=1_200_u64).map(|n| (n, n.to_be_bytes())).collect();
     other.remember_events(&many).await.unwrap();
-    assert_eq!(
-        first.seen_event(1_200).await.unwrap(),
-        Some(1_200_u64.to_be_bytes())
-    );
+    assert_eq!(first.seen_event(1_200).await.unwrap(), Some(1_200_u64.to_be_bytes()));
     // What was shown long ago says nothing any more, and goes with the next.
-    run(
-        home.path(),
-        "UPDATE seen_events SET saved = 0 WHERE number < 3",
-    )
-    .await;
+    run(home.path(), "UPDATE seen_events SET saved = 0 WHERE number < 3").await;
     assert_eq!(first.seen_event(1).await.unwrap(), None);
     first.remember_events(&[(3, [5; 8])]).await.unwrap();
     let left: i64 = sqlx::query_scalar("SELECT count(*) FROM seen_events")
@@ -516,10 +427,7 @@ async fn an_older_database_gets_the_table_of_events() {
 async fn the_journal_has_a_draft_once_and_counts_an_hour() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    let caps = Caps {
-        letters: 2,
-        recipients: 5,
-    };
+    let caps = Caps { letters: 2, recipients: 5 };
     let begin = async |draft: &str, recipients: usize| {
         let letter = Sending {
             account: MIRA.to_owned(),
@@ -555,18 +463,10 @@ async fn the_journal_has_a_draft_once_and_counts_an_hour() {
     assert_eq!(begin("d1", 0).await, "before: true Some(\"m\")");
     assert_eq!(begin("d2", 0).await, "now");
     // Rows are kept for as long as somebody may ask again.
-    run(
-        home.path(),
-        "UPDATE sends SET started = started - 399 * 86400",
-    )
-    .await;
+    run(home.path(), "UPDATE sends SET started = started - 399 * 86400").await;
     assert_eq!(begin("d4", 0).await, "now");
     assert!(store.journalled(MIRA, "d1").await.unwrap().is_some());
-    run(
-        home.path(),
-        "UPDATE sends SET started = started - 2 * 86400",
-    )
-    .await;
+    run(home.path(), "UPDATE sends SET started = started - 2 * 86400").await;
     assert_eq!(begin("d5", 0).await, "now");
     assert!(store.journalled(MIRA, "d1").await.unwrap().is_none());
 }
@@ -579,11 +479,7 @@ async fn changes_can_be_undone_for_thirty_days() {
     store.trim_undo(1, Some("[1]")).await.unwrap();
     let kept = Some(("read".to_owned(), "[1]".to_owned()));
     assert_eq!(store.undo(1).await.unwrap(), kept);
-    run(
-        home.path(),
-        "UPDATE undos SET saved = saved - 30 * 24 * 60 * 60",
-    )
-    .await;
+    run(home.path(), "UPDATE undos SET saved = saved - 30 * 24 * 60 * 60").await;
     assert_eq!(store.undo(1).await.unwrap(), None);
     // What is over is deleted, and its number is not used again.
     assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 2);

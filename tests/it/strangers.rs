@@ -94,12 +94,7 @@ fn what_is_quoted_is_clean_and_short() {
     }
     assert_eq!(
         tally.notes(),
-        [
-            "one (and 1 more like this)",
-            "two",
-            "1: is odd",
-            "2: is odd (and 2 more like this)"
-        ]
+        ["one (and 1 more like this)", "two", "1: is odd", "2: is odd (and 2 more like this)"]
     );
     // An error is one line of a note, whatever is in it.
     let error = Error::new(Kind::Network, "broken\r\n\u{202e}off").next("try\nagain");
@@ -149,10 +144,7 @@ fn calendars() -> Vec<(String, String)> {
     let name: String = line.chars().filter(char::is_ascii_alphanumeric).collect();
     for (what, lines) in [
         ("TZID", format!("DTEND;TZID=\"{line}\":20360203T100000")),
-        (
-            "TZID of dates",
-            format!("EXDATE;TZID=\"{line}\":20360203T100000"),
-        ),
+        ("TZID of dates", format!("EXDATE;TZID=\"{line}\":20360203T100000")),
         ("CN", format!("ATTENDEE;CN=\"{line}\":mailto:x@example.net")),
         ("a property's name", format!("{name}:x")),
         ("no property", line.clone()),
@@ -210,37 +202,22 @@ async fn events_and_invitations_write_no_notes() {
             ana.put(id, &hostile(), "2036-02-03T10:00[Europe/Berlin]", 60);
         }
         let mut calls = vec![
-            (
-                "calendar_search",
-                json!({"from": "2036-02-01", "to": "2036-02-09"}),
-            ),
+            ("calendar_search", json!({"from": "2036-02-01", "to": "2036-02-09"})),
             ("brief", json!({"day": "2036-02-03"})),
-            (
-                "calendar_save",
-                json!({"title": "T", "start": "2036-02-03 10:30"}),
-            ),
+            ("calendar_save", json!({"title": "T", "start": "2036-02-03 10:30"})),
             (
                 "calendar_save",
                 json!({"title": "T", "start": "2036-02-03 10:30", "if_conflict": "refuse"}),
             ),
-            (
-                "calendar_save",
-                json!({"id": "e1", "start": "2036-02-03 10:15"}),
-            ),
-            (
-                "calendar_save",
-                json!({"id": "e1", "start": "2036-02-03 10:15", "dry_run": true}),
-            ),
+            ("calendar_save", json!({"id": "e1", "start": "2036-02-03 10:15"})),
+            ("calendar_save", json!({"id": "e1", "start": "2036-02-03 10:15", "dry_run": true})),
             (
                 "calendar_save",
                 json!({"events": [
                 {"title": hostile_line(), "start": "2036-02-03 10:30"},
                 {"title": hostile_line(), "start": "2036-02-03 10:30"}]}),
             ),
-            (
-                "calendar_respond",
-                json!({"id": "e1", "response": "decline"}),
-            ),
+            ("calendar_respond", json!({"id": "e1", "response": "decline"})),
             ("calendar_delete", json!({"id": "e1", "dry_run": true})),
             ("calendar_search", json!({"ids": [hostile_line(), "e1"]})),
             ("calendar_search", json!({"calendars": [hostile_line()]})),
@@ -257,10 +234,7 @@ async fn events_and_invitations_write_no_notes() {
         assert!(quoting > 60, "{quoting}");
         // What a provider says when it refuses.
         *ana.blind.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke\r\nNOTE"));
-        let blocks = office
-            .call("mail_read", json!({"ids": ["letter0"]}))
-            .await
-            .unwrap();
+        let blocks = office.call("mail_read", json!({"ids": ["letter0"]})).await.unwrap();
         assert!(!blocks.last().unwrap().contains("\nNOTE"));
     }
 }
@@ -304,12 +278,7 @@ fn mailbox(folder: &std::path::Path) {
          Content-Disposition: attachment; filename*=utf-8''{name}\n\nx\n--b--\n"
     );
     letter(&folder.join(ME).join("INBOX"), "1.eml", &headers, &body);
-    letter(
-        &folder.join(ME),
-        "2.eml",
-        &headers.replace("<1@", "<2@"),
-        &body,
-    );
+    letter(&folder.join(ME), "2.eml", &headers.replace("<1@", "<2@"), &body);
 }
 
 #[tokio::test]
@@ -346,52 +315,25 @@ async fn mail_writes_no_notes() {
             ("mail_attachment", json!({"id": id})),
             ("mail_attachment", json!({"id": "a1", "as": "inline"})),
             ("mail_attachment", json!({"id": "a1", "as": "file"})),
-            (
-                "mail_draft",
-                json!({"mode": "reply", "id": id, "body": "x"}),
-            ),
-            (
-                "mail_draft",
-                json!({"mode": "reply_all", "id": id, "body": "x"}),
-            ),
-            (
-                "mail_draft",
-                json!({"mode": "forward", "id": id, "to": [ME], "body": "x"}),
-            ),
-            (
-                "mail_draft",
-                json!({"to": [ME], "subject": line, "body": "x"}),
-            ),
-            (
-                "mail_draft",
-                json!({"to": [ME], "body": "x", "attach": [line]}),
-            ),
+            ("mail_draft", json!({"mode": "reply", "id": id, "body": "x"})),
+            ("mail_draft", json!({"mode": "reply_all", "id": id, "body": "x"})),
+            ("mail_draft", json!({"mode": "forward", "id": id, "to": [ME], "body": "x"})),
+            ("mail_draft", json!({"to": [ME], "subject": line, "body": "x"})),
+            ("mail_draft", json!({"to": [ME], "body": "x", "attach": [line]})),
             (
                 "mail_modify",
                 json!({"do": "label", "to": line, "ids": [id], "dry_run": true, "create": true}),
             ),
-            (
-                "mail_modify",
-                json!({"do": "move", "to": line, "ids": [id], "dry_run": true}),
-            ),
-            (
-                "mail_modify",
-                json!({"do": "unsubscribe", "ids": [id], "dry_run": true}),
-            ),
+            ("mail_modify", json!({"do": "move", "to": line, "ids": [id], "dry_run": true})),
+            ("mail_modify", json!({"do": "unsubscribe", "ids": [id], "dry_run": true})),
             ("mail_send", json!({"id": "d1"})),
             ("lookup", json!({"kind": "folders"})),
             ("lookup", json!({"kind": "categories"})),
             ("lookup", json!({"kind": "contacts"})),
             ("lookup", json!({"kind": "calendars"})),
             ("lookup", json!({"kind": "rules"})),
-            (
-                "manage",
-                json!({"kind": "folder", "op": "update", "id": line, "value": {}}),
-            ),
-            (
-                "manage",
-                json!({"kind": "label", "op": "delete", "id": line, "dry_run": true}),
-            ),
+            ("manage", json!({"kind": "folder", "op": "update", "id": line, "value": {}})),
+            ("manage", json!({"kind": "label", "op": "delete", "id": line, "dry_run": true})),
             (
                 "manage",
                 json!({"kind": "rule", "op": "create", "value": {"when": format!("from:\"{line}\""), "then": [format!("label:{line}")]}}),
@@ -425,13 +367,8 @@ async fn what_is_said_within_fences_cannot_be_forged() {
     let mut session = Session::signed_in(home, Some(mail.path()), who).await;
     let found = session.json("mail_search", json!({})).await;
     let id = column(&found, "messages", "id")[0].clone();
-    let blocks = session
-        .ok("mail_read", json!({"ids": [id], "links": true}))
-        .await;
-    let body = blocks
-        .iter()
-        .find(|block| block.starts_with("<<<b1 "))
-        .unwrap();
+    let blocks = session.ok("mail_read", json!({"ids": [id], "links": true})).await;
+    let body = blocks.iter().find(|block| block.starts_with("<<<b1 ")).unwrap();
     let word = body["<<<b1 ".len()..].lines().next().unwrap();
     let said: Vec<&str> = body.lines().filter(|line| line.contains(word)).collect();
     assert_eq!(
@@ -447,10 +384,7 @@ async fn what_is_said_within_fences_cannot_be_forged() {
         ],
         "{body}"
     );
-    assert!(
-        body.contains("\n[quoted history: 10 characters not shown]\n"),
-        "{body}"
-    );
+    assert!(body.contains("\n[quoted history: 10 characters not shown]\n"), "{body}");
     assert!(body.contains("\n(goes to a.example)Links:\n"), "{body}");
     fs::remove_dir_all(mail.path()).unwrap();
 }

@@ -56,16 +56,10 @@ impl Session {
 
     async fn start(config: Config, home: TempDir, mail: Option<&Path>, who: Who) -> Self {
         let mail = mail.map(Path::to_path_buf);
-        let (app, sandbox) = App::sandboxed(config, mail, None, Faults::default(), who)
-            .await
-            .unwrap();
+        let (app, sandbox) =
+            App::sandboxed(config, mail, None, Faults::default(), who).await.unwrap();
         let client = Client::start(app.server()).await.unwrap();
-        Self {
-            client,
-            _app: app,
-            sandbox,
-            home,
-        }
+        Self { client, _app: app, sandbox, home }
     }
 
     /// Calls a tool.
@@ -117,10 +111,7 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
     ];
     set.extend_from_slice(more);
     let var = |name: &str| {
-        set.iter()
-            .rev()
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| (*value).to_owned())
+        set.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
     let mut config = Config::from(var, None, Some(TimeZone::UTC)).unwrap();
     // What nobody finds is not waited for as long as services may take.

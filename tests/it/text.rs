@@ -34,10 +34,7 @@ fn cells_are_one_clean_line() {
         ("", ""),
         ("  Hello \t\r\n world  ", "Hello world"),
         ("a\u{a0}\u{2003}\u{3000}b\u{2028}c", "a b c"),
-        (
-            "pre\u{200c}\u{34f}\u{200b} \u{200c}\u{a0}\u{34f}header",
-            "pre header",
-        ),
+        ("pre\u{200c}\u{34f}\u{200b} \u{200c}\u{a0}\u{34f}header", "pre header"),
         ("soft\u{ad}hyphen \u{feff}\u{2060}bom", "softhyphen bom"),
         ("\u{202e}evil\u{202c} \u{2066}x\u{2069}", "evil x"),
         ("a\u{1b}[31mred\u{0}b\u{7f}c\u{85}d", "a [31mred b c d"),
@@ -45,10 +42,7 @@ fn cells_are_one_clean_line() {
         ("tags\u{e0049}\u{e0067}\u{e006e}", "tags"),
         ("می\u{200c}خواهم", "می\u{200c}خواهم"),
         ("क्\u{200d}ष", "क्\u{200d}ष"),
-        (
-            "👩\u{200d}🚀 ❤\u{fe0f} 1\u{fe0f}\u{20e3}",
-            "👩\u{200d}🚀 ❤\u{fe0f} 1\u{fe0f}\u{20e3}",
-        ),
+        ("👩\u{200d}🚀 ❤\u{fe0f} 1\u{fe0f}\u{20e3}", "👩\u{200d}🚀 ❤\u{fe0f} 1\u{fe0f}\u{20e3}"),
         ("❤\u{fe0f}\u{200d}🔥", "❤\u{fe0f}\u{200d}🔥"),
         ("می\u{200c}\u{200c}خ م\u{200c} \u{200c}x", "میخ م x"),
         ("A\u{200d}B e\u{fe0f}", "AB e"),
@@ -76,11 +70,7 @@ fn clips_end_at_words_and_graphemes() {
         ("über alles", 10, "über alles", false),
     ];
     for (input, max, want, cut) in cases {
-        assert_eq!(
-            clip(input.to_owned(), max),
-            (want.to_owned(), cut),
-            "{input} {max}"
-        );
+        assert_eq!(clip(input.to_owned(), max), (want.to_owned(), cut), "{input} {max}");
     }
 }
 
@@ -88,19 +78,13 @@ fn clips_end_at_words_and_graphemes() {
 fn entities_and_headers_are_decoded() {
     let cases = [
         ("It&#39;s &quot;Q&amp;A&quot; &lt;3", "It's \"Q&A\" <3"),
-        (
-            "a&nbsp;b &euro;5 &#x1F600; &bogus; &",
-            "a\u{a0}b €5 😀 &bogus; &",
-        ),
+        ("a&nbsp;b &euro;5 &#x1F600; &bogus; &", "a\u{a0}b €5 😀 &bogus; &"),
     ];
     all_equal(cases.map(|(input, want)| (input, entities(input).into_owned(), want.to_owned())));
     let cases = [
         ("plain = ? text", "plain = ? text"),
         ("=?utf-8?Q?Gr=C3=BC=C3=9Fe?= aus K=?x", "Grüße aus K=?x"),
-        (
-            "=?UTF-8?B?SGVsbG8g?=\r\n =?UTF-8?B?V29ybGQ=?=",
-            "Hello World",
-        ),
+        ("=?UTF-8?B?SGVsbG8g?=\r\n =?UTF-8?B?V29ybGQ=?=", "Hello World"),
         ("Re: =?iso-8859-1?q?caf=E9?= today", "Re: café today"),
         ("=?windows-1251?B?z/Do4uXy?=", "Привет"),
         ("=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"),
@@ -111,10 +95,7 @@ fn entities_and_headers_are_decoded() {
         ("=?utf-8?B?R3LDvMOfZ?=", "Grüß"),
         // A character in two words, and shift states that end with each word.
         ("=?utf-8?B?5pc=?= =?utf-8?B?pQ==?=", "日"),
-        (
-            "=?iso-2022-jp?B?GyRCRnwbKEI=?= =?iso-2022-jp?B?GyRCS1wbKEI=?=",
-            "日本",
-        ),
+        ("=?iso-2022-jp?B?GyRCRnwbKEI=?= =?iso-2022-jp?B?GyRCS1wbKEI=?=", "日本"),
         // Raw characters within a word: as they are, in whatever charset.
         ("=?utf-8?Q?Grüße_=C3=BC?=", "Grüße ü"),
         ("=?iso-8859-1?Q?Grüße_=FC?=", "Grüße ü"),
@@ -133,56 +114,28 @@ fn entities_and_headers_are_decoded() {
 
 #[test]
 fn address_lists() {
-    let show = |list: Vec<Address>| {
-        list.iter()
-            .map(Address::to_string)
-            .collect::<Vec<_>>()
-            .join(" ; ")
-    };
+    let show =
+        |list: Vec<Address>| list.iter().map(Address::to_string).collect::<Vec<_>>().join(" ; ");
     let cases = [
         ("ann@x.org", "ann@x.org"),
         ("Ann Lee <ann@x.org>", "Ann Lee <ann@x.org>"),
-        (
-            "\"Lee, Ann\" <ann@x.org>, bob@y.org",
-            "Lee, Ann <ann@x.org> ; bob@y.org",
-        ),
-        (
-            "Lee, Ann <ann@x.org>, Bob <bob@y.org>",
-            "Lee, Ann <ann@x.org> ; Bob <bob@y.org>",
-        ),
+        ("\"Lee, Ann\" <ann@x.org>, bob@y.org", "Lee, Ann <ann@x.org> ; bob@y.org"),
+        ("Lee, Ann <ann@x.org>, Bob <bob@y.org>", "Lee, Ann <ann@x.org> ; Bob <bob@y.org>"),
         ("ann@x.org <ann@x.org>", "ann@x.org"),
         ("'Ann' <Ann@x.org>", "Ann <Ann@x.org>"),
-        (
-            "=?utf-8?Q?M=C3=BCller=2C_J?= <j@x.de>",
-            "Müller, J <j@x.de>",
-        ),
+        ("=?utf-8?Q?M=C3=BCller=2C_J?= <j@x.de>", "Müller, J <j@x.de>"),
         ("\"=?utf-8?Q?Zo=C3=AB?=\" <z@x.de>", "Zoë <z@x.de>"),
-        (
-            "Team: ann@x.org, Bob <b@y.org>; c@z.org",
-            "ann@x.org ; Bob <b@y.org> ; c@z.org",
-        ),
+        ("Team: ann@x.org, Bob <b@y.org>; c@z.org", "ann@x.org ; Bob <b@y.org> ; c@z.org"),
         ("undisclosed-recipients:;", ""),
-        (
-            "bob@y.org (Bob (the) Builder)",
-            "Bob (the) Builder <bob@y.org>",
-        ),
+        ("bob@y.org (Bob (the) Builder)", "Bob (the) Builder <bob@y.org>"),
         ("Mailer Daemon", "Mailer Daemon"),
-        (
-            "Ann <ann@x.org>,\r\n\tBob\r\n <bob@y.org>",
-            "Ann <ann@x.org> ; Bob <bob@y.org>",
-        ),
-        (
-            "\"Ann \\\"A\\\" Lee\" <ann@x.org>",
-            "Ann \"A\" Lee <ann@x.org>",
-        ),
+        ("Ann <ann@x.org>,\r\n\tBob\r\n <bob@y.org>", "Ann <ann@x.org> ; Bob <bob@y.org>"),
+        ("\"Ann \\\"A\\\" Lee\" <ann@x.org>", "Ann \"A\" Lee <ann@x.org>"),
         (
             "\"boss@corp.com <boss@corp.com>\" <evil@x.org>",
             "boss@corp.com boss@corp.com <evil@x.org>",
         ),
-        (
-            "Boss <boss@corp.com> <evil@x.org>",
-            "Boss boss@corp.com <evil@x.org>",
-        ),
+        ("Boss <boss@corp.com> <evil@x.org>", "Boss boss@corp.com <evil@x.org>"),
         ("A\u{202e}nn\u{200b} <a\u{200b}nn@x.org>", "Ann <ann@x.org>"),
         ("\"unclosed <u@x.org>", "unclosed <u@x.org>"),
         ("Ann (unclosed <u@x.org>", "Ann unclosed <u@x.org>"),
@@ -190,9 +143,7 @@ fn address_lists() {
         (" , ,; ,", ""),
     ];
     all_equal(cases.map(|(input, want)| (input, show(address_list(input)), want.to_owned())));
-    let many: Vec<String> = (0..5_000)
-        .map(|i| format!("\"P, {i}\" <p{i}@x.org>"))
-        .collect();
+    let many: Vec<String> = (0..5_000).map(|i| format!("\"P, {i}\" <p{i}@x.org>")).collect();
     assert_eq!(address_list(&many.join(", ")).len(), 5_000);
 }
 
@@ -201,10 +152,7 @@ fn lines_are_tidy() {
     let cases = [
         ("\n\n a  b \r\n\r\n\r\n\r\nc\t\td \n\n", " a b\n\nc d"),
         ("x\ry\u{2028}z\u{2029}w", "x\ny\nz\nw"),
-        (
-            "code:\n            deep   text\n\tone",
-            "code:\n        deep text\n one",
-        ),
+        ("code:\n            deep   text\n\tone", "code:\n        deep text\n one"),
         ("\u{200b}\u{a0}\n\u{34f}\u{7}bell\u{1b}[0m", "bell[0m"),
         ("", ""),
     ];
@@ -221,18 +169,8 @@ fn bytes_become_text() {
         (b"sch\xf6n", Some("made-up"), "schön", true),
         (b"\x93\xfa\x96\x7b", Some("x-sjis"), "日本", false),
         (b"\x1b$BF|K\\\x1b(B", Some("iso-2022-jp"), "日本", false),
-        (
-            b"\xcf\xf0\xe8\xe2\xe5\xf2",
-            Some("\"windows-1251\""),
-            "Привет",
-            false,
-        ),
-        (
-            b"Hi +ADw-b+AD4-",
-            Some("unicode-1-1-utf-7"),
-            "Hi <b>",
-            false,
-        ),
+        (b"\xcf\xf0\xe8\xe2\xe5\xf2", Some("\"windows-1251\""), "Привет", false),
+        (b"Hi +ADw-b+AD4-", Some("unicode-1-1-utf-7"), "Hi <b>", false),
         (b"\xef\xbb\xbfbom", Some("utf8"), "bom", false),
         (b"\xf9\xec\xe5\xed", Some("iso-8859-8-i"), "שלום", false),
         (b"h\0i\0", Some("utf-16le"), "hi", false),
@@ -240,11 +178,7 @@ fn bytes_become_text() {
     ];
     for (bytes, charset, want, noted) in cases {
         let (text, note) = decode(bytes, charset);
-        assert_eq!(
-            (text.as_str(), note.is_some()),
-            (want, noted),
-            "{charset:?}"
-        );
+        assert_eq!((text.as_str(), note.is_some()), (want, noted), "{charset:?}");
     }
 }
 
@@ -257,11 +191,7 @@ fn charsets_have_many_names() {
             "cp932 CP-932 x-cp932 ms932 MS_932 x-ms932 windows-932 windows-31j cswindows31j ms_kanji \
              sjis x-sjis SJIS-win shift_jis shift-jis shiftjis cp943c ibm-943",
         ),
-        (
-            b"\xc6\xfc\xcb\xdc",
-            "日本",
-            "euc-jp eucjp EUC_JP x-euc-jp ujis eucJP-win cp51932",
-        ),
+        (b"\xc6\xfc\xcb\xdc", "日本", "euc-jp eucjp EUC_JP x-euc-jp ujis eucJP-win cp51932"),
         (
             b"\x1b$BF|K\\\x1b(B",
             "日本",
@@ -272,21 +202,13 @@ fn charsets_have_many_names() {
             "你好",
             "gb2312 GB_2312-80 gbk cp936 ms936 euc-cn gb18030 GB-18030 x-gbk",
         ),
-        (
-            b"\xa7A\xa6n",
-            "你好",
-            "big5 big-5 cp950 ms950 x-big5 big5-eten big5-hkscs",
-        ),
+        (b"\xa7A\xa6n", "你好", "big5 big-5 cp950 ms950 x-big5 big5-eten big5-hkscs"),
         (
             b"\xc7\xd1\xb1\xdb",
             "한글",
             "euc-kr euckr cp949 ms949 uhc ks_c_5601-1987 ks_c_5601 x-windows-949",
         ),
-        (
-            b"\xcf\xf0\xe8",
-            "При",
-            "windows-1251 cp1251 cp-1251 win1251 win-1251 ms-cyrl x-cp1251",
-        ),
+        (b"\xcf\xf0\xe8", "При", "windows-1251 cp1251 cp-1251 win1251 win-1251 ms-cyrl x-cp1251"),
         (b"\xf0\xd2\xc9", "При", "koi8-r koi8 koi-8-r cp20866 KOI8_R"),
         (
             b"caf\xe9",
@@ -297,11 +219,7 @@ fn charsets_have_many_names() {
     ];
     for (bytes, want, labels) in cases {
         for label in labels.split_whitespace() {
-            assert_eq!(
-                decode(bytes, Some(label)),
-                (want.to_owned(), None),
-                "{label}"
-            );
+            assert_eq!(decode(bytes, Some(label)), (want.to_owned(), None), "{label}");
         }
     }
 }
@@ -309,11 +227,7 @@ fn charsets_have_many_names() {
 #[test]
 fn flowed_text_is_joined() {
     let cases = [
-        (
-            "one \r\ntwo \r\nthree\r\n\r\nnext",
-            false,
-            "one two three\n\nnext",
-        ),
+        ("one \r\ntwo \r\nthree\r\n\r\nnext", false, "one two three\n\nnext"),
         ("one \ntwo", true, "onetwo"),
         ("> a \n> b\n>> c \n> d", false, "> a b\n>> c \n> d"),
         (" stuffed\n From me", false, "stuffed\nFrom me"),
@@ -328,10 +242,7 @@ fn flowed_text_is_joined() {
 fn documents_become_text() {
     let cases = [
         ("<p>One</p><p>Two<br>three</p>", "One\n\nTwo\nthree"),
-        (
-            "<div>a</div><div><br></div><div>b<br></div><div>c</div>",
-            "a\n\nb\nc",
-        ),
+        ("<div>a</div><div><br></div><div>b<br></div><div>c</div>", "a\n\nb\nc"),
         ("  x <b> y </b>z<i>!</i> <span> w</span>", "x y z! w"),
         ("<h1>Title</h1>text<h2></h2>", "Title\n\ntext"),
         (
@@ -342,18 +253,12 @@ fn documents_become_text() {
             "<blockquote>a<p>b</p><blockquote>c</blockquote></blockquote>d",
             "> a\n>\n> b\n>\n> > c\n\nd",
         ),
-        (
-            "<pre>\nfn main() {\n    x;\n}\n</pre>after",
-            "fn main() {\n    x;\n}\n\nafter",
-        ),
+        ("<pre>\nfn main() {\n    x;\n}\n</pre>after", "fn main() {\n    x;\n}\n\nafter"),
         (
             "a<script>x()</script><style>p{}</style><!-- c --><template>t</template><noscript>n</noscript>b",
             "ab",
         ),
-        (
-            "<title>T</title><p>&lt;b&gt; &amp; &copy; &nbsp; x</p>",
-            "<b> & © x",
-        ),
+        ("<title>T</title><p>&lt;b&gt; &amp; &copy; &nbsp; x</p>", "<b> & © x"),
         (
             "<p class=MsoNormal>a</p><p class=MsoNormal>&nbsp;</p><p class=MsoNormal>b</p><p class=MsoNormal>c</p>",
             "a\n\nb\nc",
@@ -363,10 +268,7 @@ fn documents_become_text() {
             "[image: Our office]",
         ),
         ("ok <img alt='😀' src=e>", "ok 😀"),
-        (
-            "a <del>b</del> <u>c</u> <code>d_e</code> *f* # g",
-            "a b c d_e *f* # g",
-        ),
+        ("a <del>b</del> <u>c</u> <code>d_e</code> *f* # g", "a b c d_e *f* # g"),
         ("x<hr>y", "x\n\ny"),
         ("<p>lead<table><tr><td>in p", "lead\n\nin p"),
         (
@@ -385,14 +287,8 @@ fn documents_become_text() {
             "<table><tr><td>•</td><td>first</td></tr><tr><td>•</td><td>second</td></tr></table>",
             "• first\n• second",
         ),
-        (
-            "<dl><dt>When<dd>Noon<dt>Where<dd>Here</dl>",
-            "When\nNoon\nWhere\nHere",
-        ),
-        (
-            "<svg><text>no</text></svg><select><option>no</select><button>Yes</button>",
-            "Yes",
-        ),
+        ("<dl><dt>When<dd>Noon<dt>Where<dd>Here</dl>", "When\nNoon\nWhere\nHere"),
+        ("<svg><text>no</text></svg><select><option>no</select><button>Yes</button>", "Yes"),
         ("<q>hi</q> there", "“hi” there"),
         ("<body>unclosed <b>bold <i>both", "unclosed bold both"),
         ("plain text, no tags\nat all", "plain text, no tags at all"),
@@ -412,10 +308,7 @@ fn documents_become_markdown() {
             "<h2>A <b>b</b></h2><p>x <b>bold </b>and<i> it</i>.</p>",
             "## A b\n\nx **bold** and *it*.",
         ),
-        (
-            "<b>a</b><b>b</b> <b><p>c</p><p>d</p></b>",
-            "**ab**\n\n**c**\n\n**d**",
-        ),
+        ("<b>a</b><b>b</b> <b><p>c</p><p>d</p></b>", "**ab**\n\n**c**\n\n**d**"),
         (
             "1. not a list<br># no<br>- no<br>a*b _c_ d_e <span>&lt;i&gt;</span>",
             "1\\. not a list\n\\# no\n\\- no\na\\*b \\_c\\_ d_e \\<i>",
@@ -425,14 +318,8 @@ fn documents_become_markdown() {
             "<table><tr><th>I<th><th>P<tr><td>a|b<td><td>1<tr><td colspan=2>sum<td>1</table>",
             "| I | P |\n| --- | --- |\n| a\\|b | 1 |\n| sum | 1 |",
         ),
-        (
-            "x<hr>y <code>z</code> <s>old</s>",
-            "x\n\n---\n\ny `z` ~~old~~",
-        ),
-        (
-            "<ul><li><b>a</b></li></ul><blockquote>q</blockquote>",
-            "- **a**\n\n> q",
-        ),
+        ("x<hr>y <code>z</code> <s>old</s>", "x\n\n---\n\ny `z` ~~old~~"),
+        ("<ul><li><b>a</b></li></ul><blockquote>q</blockquote>", "- **a**\n\n> q"),
     ];
     all_equal(cases.map(|(input, want)| (input, markdown(input), want.to_owned())));
 }
@@ -445,14 +332,8 @@ fn links_are_numbered_and_honest() {
         <a href='javascript:x()'>js</a> <a href='data:text/html,x'>data</a> <a href='#top'>top</a> \
         <a href='https://z.org'><img src=x></a>";
     let got = html(input, Style::Text, true);
-    assert_eq!(
-        got.text,
-        "Read [1] again [1] [2] ann@x.org Write [3] js data top"
-    );
-    let link = |url: &str, text: &str| Link {
-        url: url.to_owned(),
-        text: text.to_owned(),
-    };
+    assert_eq!(got.text, "Read [1] again [1] [2] ann@x.org Write [3] js data top");
+    let link = |url: &str, text: &str| Link { url: url.to_owned(), text: text.to_owned() };
     assert_eq!(
         got.links,
         [
@@ -464,34 +345,16 @@ fn links_are_numbered_and_honest() {
     assert_eq!(html(input, Style::Text, false).links, []);
 
     let cases = [
-        (
-            "<a href='https://evil.org/x'>www.mybank.com</a>",
-            "www.mybank.com (goes to evil.org)",
-        ),
+        ("<a href='https://evil.org/x'>www.mybank.com</a>", "www.mybank.com (goes to evil.org)"),
         (
             "<a href='https://evil.org/x'>Log in at https://mybank.com/login now</a>",
             "Log in at https://mybank.com/login now (goes to evil.org)",
         ),
-        (
-            "<a href='https://mybank.com@evil.org/'>mybank.com</a>",
-            "mybank.com (goes to evil.org)",
-        ),
-        (
-            "<a href='mailto:ceo@evil.org'>ceo@corp.com</a>",
-            "ceo@corp.com (goes to evil.org)",
-        ),
-        (
-            "<a href='https://pаypal.com/'>paypal.com</a>",
-            "paypal.com (goes to xn--pypal-4ve.com)",
-        ),
-        (
-            "<a href='https://click.mail.shop.co.uk/'>shop.co.uk</a>",
-            "shop.co.uk",
-        ),
-        (
-            "<a href='https://app.shop.com/'>www.shop.com</a>",
-            "www.shop.com",
-        ),
+        ("<a href='https://mybank.com@evil.org/'>mybank.com</a>", "mybank.com (goes to evil.org)"),
+        ("<a href='mailto:ceo@evil.org'>ceo@corp.com</a>", "ceo@corp.com (goes to evil.org)"),
+        ("<a href='https://pаypal.com/'>paypal.com</a>", "paypal.com (goes to xn--pypal-4ve.com)"),
+        ("<a href='https://click.mail.shop.co.uk/'>shop.co.uk</a>", "shop.co.uk"),
+        ("<a href='https://app.shop.com/'>www.shop.com</a>", "www.shop.com"),
         (
             "<a href='https://nodejs.org/'>Node.js</a> <a href='https://x.org'>report.pdf</a>",
             "Node.js report.pdf",
@@ -589,16 +452,9 @@ fn hidden_text_is_gone_and_the_rest_stays() {
             false => format!("{trick}<p>after</p>"),
         };
         let got = text(&input);
-        assert!(
-            got.contains("VISIBLE") && got.contains("after"),
-            "{trick}: {got}"
-        );
+        assert!(got.contains("VISIBLE") && got.contains("after"), "{trick}: {got}");
     }
-    let counted = html(
-        "a<p style='display:none'>12 34<style>x</style></p>",
-        Style::Text,
-        false,
-    );
+    let counted = html("a<p style='display:none'>12 34<style>x</style></p>", Style::Text, false);
     assert_eq!((counted.text.as_str(), counted.hidden), ("a", 4));
 }
 
@@ -752,65 +608,32 @@ fn hostile_documents_take_no_stack_and_little_time() {
     };
     check(
         "divs",
-        format!(
-            "{}deep{}after",
-            "<div>".repeat(60_000),
-            "</div>".repeat(60_000)
-        ),
+        format!("{}deep{}after", "<div>".repeat(60_000), "</div>".repeat(60_000)),
         "after",
         false,
     );
     check("bold", "<b>x".repeat(50_000), "xxxx", false);
-    check(
-        "anchors",
-        "<a href='http://x.y/'>x".repeat(20_000),
-        "x [1]x [1]",
-        false,
-    );
-    check(
-        "tables",
-        format!("{}deep", "<table><tr><td>".repeat(20_000)),
-        "deep",
-        false,
-    );
+    check("anchors", "<a href='http://x.y/'>x".repeat(20_000), "x [1]x [1]", false);
+    check("tables", format!("{}deep", "<table><tr><td>".repeat(20_000)), "deep", false);
     check("quotes", "<blockquote>x".repeat(20_000), "> > x", false);
     check("less than", "<".repeat(2_000_000), "<<<<", false);
     check(
         "attributes",
-        format!(
-            "a<p {}>b",
-            (0..300_000).map(|i| format!("a{i} ")).collect::<String>()
-        ),
+        format!("a<p {}>b", (0..300_000).map(|i| format!("a{i} ")).collect::<String>()),
         "a",
         true,
     );
-    check(
-        "fostered",
-        format!("<table>{}", "<b></b>x".repeat(50_000)),
-        "xxxx",
-        false,
-    );
+    check("fostered", format!("<table>{}", "<b></b>x".repeat(50_000)), "xxxx", false);
     check(
         "rules",
-        format!(
-            "<style>{}</style><p class=a>x",
-            ".a{color:red}".repeat(20_000)
-        ),
+        format!("<style>{}</style><p class=a>x", ".a{color:red}".repeat(20_000)),
         "x",
         false,
     );
-    check(
-        "too long",
-        format!("start {}<p>end", "word ".repeat(500_000)),
-        "start word",
-        true,
-    );
+    check("too long", format!("start {}<p>end", "word ".repeat(500_000)), "start word", true);
     check(
         "picture",
-        format!(
-            "<img src=\"data:image/png;base64,{}\">end",
-            "A".repeat(3_000_000)
-        ),
+        format!("<img src=\"data:image/png;base64,{}\">end", "A".repeat(3_000_000)),
         "end",
         false,
     );
@@ -829,10 +652,7 @@ fn hostile_lines_and_headers_take_little_time() {
         clip("e\u{301}\u{301}".repeat(300_000), 10).0,
         "e\u{301}\u{301}e\u{301}\u{301}e\u{301}\u{301}…"
     );
-    assert_eq!(
-        clip(format!("e{}", "\u{301}".repeat(100_000)), 3).0,
-        "e\u{301}…"
-    );
+    assert_eq!(clip(format!("e{}", "\u{301}".repeat(100_000)), 3).0, "e\u{301}…");
     assert_eq!(unflow(&"> x \n".repeat(50_000), true).len(), 50_000 + 3);
 }
 

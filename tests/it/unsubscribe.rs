@@ -20,9 +20,7 @@ const ONE_CLICK: &str = "List-Unsubscribe=One-Click";
 fn headers(list: &str, post: &str) -> Vec<(String, String)> {
     let pairs = [("List-Unsubscribe", list), ("List-Unsubscribe-Post", post)];
     let pairs = pairs.into_iter().filter(|(_, value)| !value.is_empty());
-    pairs
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 #[test]
@@ -48,11 +46,7 @@ fn the_best_way_is_found() {
         // One click is https alone, and never with a sign-in in it.
         ("<http://l.example/u>", ONE_CLICK, "open http://l.example/u"),
         ("<https://me:pass@l.example/u>", ONE_CLICK, "none"),
-        (
-            "<javascript:alert(1)>, <file:///etc/passwd>",
-            ONE_CLICK,
-            "none",
-        ),
+        ("<javascript:alert(1)>, <file:///etc/passwd>", ONE_CLICK, "none"),
         ("<mailto:a@b.example,c@d.example>", "", "none"),
         ("<mailto:a%0d@b.example>", "", "none"),
         ("https://l.example/u", ONE_CLICK, "none"),
@@ -71,13 +65,7 @@ fn the_best_way_is_found() {
 
 #[test]
 fn only_public_addresses_are_called() {
-    let public = [
-        "8.8.8.8",
-        "192.0.3.1",
-        "2606:4700::1111",
-        "::ffff:8.8.8.8",
-        "64:ff9b::808:808",
-    ];
+    let public = ["8.8.8.8", "192.0.3.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"];
     let own = [
         "127.0.0.1",
         "0.0.0.0",
@@ -163,17 +151,9 @@ async fn one_request_is_all_that_is_sent() {
     );
     told.await.unwrap();
     // And this machine is called in tests alone.
-    for url in [
-        "https://127.0.0.1/",
-        "https://localhost/",
-        "https://[::1]/",
-        "http://8.8.8.8/",
-    ] {
+    for url in ["https://127.0.0.1/", "https://localhost/", "https://[::1]/", "http://8.8.8.8/"] {
         let error = Poster::new().post(&url.parse().unwrap()).await.unwrap_err();
-        assert!(
-            error.to_string().contains("is not called"),
-            "{url}: {error}"
-        );
+        assert!(error.to_string().contains("is not called"), "{url}: {error}");
     }
 }
 
@@ -184,10 +164,7 @@ async fn the_user_is_asked_first() {
     room.ana().fill(4);
     let post = headers(&format!("<http://127.0.0.1:{port}/off?id=7>"), ONE_CLICK);
     let mut signed = post.clone();
-    let results = (
-        "Authentication-Results".to_owned(),
-        "mx; dkim=pass".to_owned(),
-    );
+    let results = ("Authentication-Results".to_owned(), "mx; dkim=pass".to_owned());
     signed.push(results);
     let mail = headers("<mailto:off@list.example?subject=Stop>", "");
     let page = headers("<https://list.example/off>", "");
@@ -203,18 +180,11 @@ async fn the_user_is_asked_first() {
          link in the letter, or run `daysheet call mail_modify` in a terminal"
     );
     let later = Says(Reply::Later, Mutex::default());
-    let error = room
-        .call_as("mail_modify", all.clone(), &later)
-        .await
-        .unwrap_err();
+    let error = room.call_as("mail_modify", all.clone(), &later).await.unwrap_err();
     assert_eq!(error.to_string(), "the user is being asked");
     let no = Says(Reply::No, Mutex::default());
     let blocks = room.call_as("mail_modify", all.clone(), &no).await.unwrap();
-    assert!(
-        blocks[0].contains("m1|unsubscribe|refused|the user said no"),
-        "{}",
-        blocks[0]
-    );
+    assert!(blocks[0].contains("m1|unsubscribe|refused|the user said no"), "{}", blocks[0]);
     assert_eq!(room.ana().drafts.lock().unwrap().len(), 0);
 
     let yes = Says(Reply::Yes, Mutex::default());
@@ -236,10 +206,7 @@ async fn the_user_is_asked_first() {
     );
     assert!(told.await.unwrap().contains("/off?id=7"));
     let draft = room.ana().drafts.lock().unwrap()[0].clone();
-    assert_eq!(
-        (&*draft.subject, &*draft.to[0].address),
-        ("Stop", "off@list.example")
-    );
+    assert_eq!((&*draft.subject, &*draft.to[0].address), ("Stop", "off@list.example"));
 }
 
 #[tokio::test]

@@ -35,9 +35,8 @@ impl Desk {
             "google" => &[("google", ME)],
             _ => &[("microsoft", WORK)],
         });
-        let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who)
-            .await
-            .unwrap();
+        let (app, sandbox) =
+            App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
         Self {
             client: Client::start(app.server()).await.unwrap(),
             app,
@@ -68,10 +67,7 @@ impl Desk {
         let options =
             SqliteConnectOptions::new().filename(self.app.config.home.join("daysheet.db"));
         let mut raw = SqliteConnection::connect_with(&options).await.unwrap();
-        sqlx::query(AssertSqlSafe(statement))
-            .execute(&mut raw)
-            .await
-            .unwrap();
+        sqlx::query(AssertSqlSafe(statement)).execute(&mut raw).await.unwrap();
     }
 
     /// Makes every write of the store fail, as on a full disk, or none.
@@ -150,33 +146,17 @@ impl Desk {
         new["subject"] = MARK.into();
         vec![
             ("draft", "mail_draft", new),
-            (
-                "edit",
-                "mail_draft",
-                json!({"mode": "edit", "id": drafts[0], "subject": MARK}),
-            ),
-            (
-                "discard",
-                "mail_draft",
-                json!({"mode": "discard", "id": drafts[1]}),
-            ),
+            ("edit", "mail_draft", json!({"mode": "edit", "id": drafts[0], "subject": MARK})),
+            ("discard", "mail_draft", json!({"mode": "discard", "id": drafts[1]})),
             ("send", "mail_send", json!({"id": drafts[2]})),
-            (
-                "modify",
-                "mail_modify",
-                json!({"ids": mail, "do": "unread"}),
-            ),
+            ("modify", "mail_modify", json!({"ids": mail, "do": "unread"})),
             ("create", "calendar_save", event(MARK)),
             (
                 "update",
                 "calendar_save",
                 json!({"id": events[0], "notify": "all", "events": [{"title": MARK}]}),
             ),
-            (
-                "delete",
-                "calendar_delete",
-                json!({"id": events[1], "notify": "all"}),
-            ),
+            ("delete", "calendar_delete", json!({"id": events[1], "notify": "all"})),
             ("folder", "manage", set_up("folder", MARK)),
             ("calendar", "manage", set_up("calendar", MARK)),
             ("rule", "manage", rule),
@@ -192,14 +172,8 @@ impl Desk {
         for (tool, arguments) in [
             ("mail_search", json!({"q": "in:drafts", "limit": 50})),
             ("mail_search", json!({"q": "in:sent", "limit": 3})),
-            (
-                "mail_search",
-                json!({"q": "in:inbox is:unread", "limit": 50}),
-            ),
-            (
-                "calendar_search",
-                json!({"from": "2036-02-05", "to": "2036-02-06"}),
-            ),
+            ("mail_search", json!({"q": "in:inbox is:unread", "limit": 50})),
+            ("calendar_search", json!({"from": "2036-02-05", "to": "2036-02-06"})),
             ("lookup", json!({"kind": "folders"})),
             ("lookup", json!({"kind": "calendars"})),
             ("lookup", json!({"kind": "rules"})),
@@ -267,10 +241,7 @@ async fn a_full_disk(provider: &'static str) {
     // There is room again, and no restart.
     desk.full(false).await;
     let after = desk.found().await;
-    assert!(
-        !before.contains(MARK) && after.matches(MARK).count() >= 7,
-        "{after}"
-    );
+    assert!(!before.contains(MARK) && after.matches(MARK).count() >= 7, "{after}");
     for (name, tool, arguments) in &calls {
         if matches!(*name, "send" | "modify") {
             let (failed, text) = desk.call(tool, arguments).await;
@@ -299,10 +270,7 @@ async fn no_log(provider: &'static str) {
     fs::create_dir(&log).unwrap();
     for (name, tool, arguments) in &calls {
         let (failed, text) = desk.call(tool, arguments).await;
-        assert!(
-            failed && text.contains("audit"),
-            "{provider} {name}: {text}"
-        );
+        assert!(failed && text.contains("audit"), "{provider} {name}: {text}");
     }
     assert_eq!(desk.found().await, before, "{provider}");
     fs::remove_dir(&log).unwrap();
@@ -331,22 +299,13 @@ async fn a_locked_store_does_not_make_a_done_write_fail() {
     let since = desk.audit(0).len();
     let options = SqliteConnectOptions::new().filename(desk.app.config.home.join("daysheet.db"));
     let mut raw = SqliteConnection::connect_with(&options).await.unwrap();
-    sqlx::query("BEGIN IMMEDIATE")
-        .execute(&mut raw)
-        .await
-        .unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut raw).await.unwrap();
     let (_, _, create) = calls.iter().find(|one| one.0 == "create").unwrap();
     let (failed, text) = desk.call("calendar_save", create).await;
-    assert!(
-        !failed && text.contains("no handles could be kept"),
-        "{text}"
-    );
+    assert!(!failed && text.contains("no handles could be kept"), "{text}");
     assert!(text.contains("in use by another process"), "{text}");
     let lines = desk.audit(since);
-    assert_eq!(
-        lines,
-        ["calendar_save create begun", "calendar_save create done"]
-    );
+    assert_eq!(lines, ["calendar_save create begun", "calendar_save create done"]);
     sqlx::query("ROLLBACK").execute(&mut raw).await.unwrap();
     let day = json!({"from": "2036-02-05", "to": "2036-02-06"});
     let found = desk.ok("calendar_search", &day).await;
@@ -367,8 +326,7 @@ async fn who_is_notified_counts_in_the_log() {
     let add = json!({"id": made[0], "notify": "all",
                      "events": [{"add": ["cy@lamps.example"], "remove": ["priya@example.com"]}]});
     desk.ok("calendar_save", &add).await;
-    desk.ok("calendar_delete", &json!({"id": made[0], "notify": "all"}))
-        .await;
+    desk.ok("calendar_delete", &json!({"id": made[0], "notify": "all"})).await;
     let text = fs::read_to_string(desk.app.config.home.join("audit.jsonl")).unwrap();
     let lines: Vec<String> = text
         .lines()

@@ -52,11 +52,7 @@ fn results_are_read_as_providers_write_them() {
             Some("spf=fail dkim=none dmarc=fail"),
             None,
         ),
-        (
-            "mx.google.com; spf=<b>evil</b>; dmarc",
-            Some("spf=unknown dkim=none dmarc=none"),
-            None,
-        ),
+        ("mx.google.com; spf=<b>evil</b>; dmarc", Some("spf=unknown dkim=none dmarc=none"), None),
         ("mx.google.com; (((((; spf=pass", None, None),
     ];
     for (value, line, came_from) in cases {
@@ -116,18 +112,8 @@ fn doubts_are_told() {
             &["spf: spf failed for `a@bank.example`"],
         ),
         // A signature outweighs the machine it came from, as with forwarded mail.
-        (
-            "mx.google.com; spf=fail; dkim=pass; dmarc=none",
-            "a@bank.example",
-            "",
-            &[],
-        ),
-        (
-            pass,
-            "Bank <a@bank.example>",
-            "Help <help@mail.bank.example>",
-            &[],
-        ),
+        ("mx.google.com; spf=fail; dkim=pass; dmarc=none", "a@bank.example", "", &[]),
+        (pass, "Bank <a@bank.example>", "Help <help@mail.bank.example>", &[]),
         (
             pass,
             "\"ceo@bank.example\" <x@evil.example>",
@@ -149,12 +135,7 @@ fn doubts_are_told() {
             "x@evil.example",
             &["reply_to: answers go to `x@evil.example`"],
         ),
-        (
-            pass,
-            "a@shop.co.uk",
-            "b@other.co.uk",
-            &["reply_to: answers go to `b@other.co.uk`"],
-        ),
+        (pass, "a@shop.co.uk", "b@other.co.uk", &["reply_to: answers go to `b@other.co.uk`"]),
         // Latin with one Cyrillic letter.
         (
             pass,
@@ -167,10 +148,8 @@ fn doubts_are_told() {
             pass,
             "a@xn--80ak6aa92e.com",
             "",
-            &[
-                "lookalike: the domain `\u{0430}\u{0440}\u{0440}\u{04cf}\u{0435}.com` \
-               (`xn--80ak6aa92e.com`) looks like `apple.com`",
-            ],
+            &["lookalike: the domain `\u{0430}\u{0440}\u{0440}\u{04cf}\u{0435}.com` \
+               (`xn--80ak6aa92e.com`) looks like `apple.com`"],
         ),
         (
             pass,
@@ -190,12 +169,7 @@ fn doubts_are_told() {
             "",
             &["script: the sender's name `P\u{0430}yments` mixes scripts"],
         ),
-        (
-            pass,
-            "\u{6771}\u{4eac}\u{30bf}\u{30ef}\u{30fc}Info <a@tower.example>",
-            "",
-            &[],
-        ),
+        (pass, "\u{6771}\u{4eac}\u{30bf}\u{30ef}\u{30fc}Info <a@tower.example>", "", &[]),
         ("", "", "", &[]),
     ];
     for (results, from, reply_to, expected) in cases {
@@ -236,9 +210,7 @@ proptest! {
 #[test]
 fn nobody_else_is_me() {
     let names = HashMap::new();
-    let columns: Vec<_> = ["organizer", "people"]
-        .map(|name| EVENT.field(name).unwrap())
-        .to_vec();
+    let columns: Vec<_> = ["organizer", "people"].map(|name| EVENT.field(name).unwrap()).to_vec();
     let shown = |api: Api, event: Value| -> Vec<String> {
         let context = Context {
             api,
@@ -272,10 +244,7 @@ fn nobody_else_is_me() {
             ],
         });
         for (api, event) in [(Api::Gmail, google), (Api::Outlook, graph)] {
-            let expected = [
-                text("x@evil.example"),
-                text("me? me@evil.example? (no address)?"),
-            ];
+            let expected = [text("x@evil.example"), text("me? me@evil.example? (no address)?")];
             assert_eq!(shown(api, event), expected, "{api:?} {name:?}");
         }
     }
@@ -307,29 +276,18 @@ async fn a_read_tells_only_what_is_wrong() {
         room.ana().heads("ana-0002", vec![header(results, pass)]);
         let arguments = json!({"ids": ["ana-0001", "ana-0002", "ana-0003"], "body": "none"});
         let answer = room.ok("mail_read", arguments).await;
-        assert!(
-            answer.contains("|spf=fail dkim=none dmarc=fail\n"),
-            "{answer}"
-        );
-        assert!(
-            answer.contains("|spf=pass dkim=pass dmarc=pass\n"),
-            "{answer}"
-        );
+        assert!(answer.contains("|spf=fail dkim=none dmarc=fail\n"), "{answer}");
+        assert!(answer.contains("|spf=pass dkim=pass dmarc=pass\n"), "{answer}");
         let notes = answer.rsplit("--\n").next().unwrap();
         assert_eq!(
             notes,
             "messages: 3\nm1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
         // Nothing is said, and no column shown, where nothing is known.
-        let plain = room
-            .ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"}))
-            .await;
+        let plain = room.ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"})).await;
         assert!(!plain.contains("auth"), "{plain}");
         let columns = json!({"q": "is:unread", "fields": ["id", "auth", "warn"]});
         let found = room.ok("mail_search", columns).await;
-        assert!(
-            found.contains("m1|spf=fail dkim=none dmarc=fail|dmarc"),
-            "{found}"
-        );
+        assert!(found.contains("m1|spf=fail dkim=none dmarc=fail|dmarc"), "{found}");
     }
 }

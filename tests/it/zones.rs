@@ -11,10 +11,8 @@ const WINDOWS: &str = include_str!("../fixtures/windows-zones.tsv");
 
 #[test]
 fn windows_names_are_as_cldr_has_them() {
-    let lines: Vec<(&str, &str)> = WINDOWS
-        .lines()
-        .map(|line| line.split_once('\t').unwrap())
-        .collect();
+    let lines: Vec<(&str, &str)> =
+        WINDOWS.lines().map(|line| line.split_once('\t').unwrap()).collect();
     assert_eq!(lines.len(), 142);
     // `Etc/UTC` and `UTC` are two names of one zone, and the latter Windows' own.
     let names = |name: &str| match name {
@@ -61,16 +59,8 @@ fn zones_are_where_they_should_be() {
         (" Europe/Berlin ", "+01", "+02"),
         // What older programs write into iCalendar documents.
         ("Eastern", "-05", "-04"),
-        (
-            "/softwarestudio.org/Olson_20011030_5/America/Chicago",
-            "-06",
-            "-05",
-        ),
-        (
-            "(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna",
-            "+01",
-            "+02",
-        ),
+        ("/softwarestudio.org/Olson_20011030_5/America/Chicago", "-06", "-05"),
+        ("(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna", "+01", "+02"),
     ] {
         let zone = find_zone(name).unwrap_or_else(|| panic!("{name} is not known"));
         let at = |text: &str| {
@@ -84,14 +74,8 @@ fn zones_are_where_they_should_be() {
 
 #[test]
 fn unknown_zones_are_refused_with_one_that_is_near() {
-    assert_eq!(
-        times::zone("europe/berlin"),
-        Ok(TimeZone::get("Europe/Berlin").unwrap())
-    );
-    assert_eq!(
-        times::zone("W. Europe Standard Time"),
-        Ok(TimeZone::get("Europe/Berlin").unwrap())
-    );
+    assert_eq!(times::zone("europe/berlin"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
+    assert_eq!(times::zone("W. Europe Standard Time"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
     let forms = "name it as IANA does: `Europe/Berlin`, `America/New_York`, `UTC`";
     for (name, next) in [
         ("Berlin", "did you mean `Europe/Berlin`?"),

@@ -42,12 +42,7 @@ struct Part {
 impl<'a> Merger<'a> {
     /// A merger in that vocabulary.
     pub fn new(vocabulary: &'a Vocabulary<'a>) -> Self {
-        Self {
-            vocabulary,
-            parts: Vec::new(),
-            pairs: BinaryHeap::new(),
-            steps: 0,
-        }
+        Self { vocabulary, parts: Vec::new(), pairs: BinaryHeap::new(), steps: 0 }
     }
 
     /// How many pieces and pairs were looked at so far.
@@ -103,9 +98,7 @@ impl<'a> Merger<'a> {
     /// Looks up what the part that begins there and the next are together.
     fn rank(&mut self, piece: &[u8], at: u32) {
         self.steps += 1;
-        let rank = self
-            .pair(piece, at)
-            .and_then(|bytes| self.vocabulary.rank(bytes));
+        let rank = self.pair(piece, at).and_then(|bytes| self.vocabulary.rank(bytes));
         if let Some(rank) = rank {
             self.pairs.push(entry(rank, at));
         }

@@ -105,11 +105,7 @@ pub struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// The pieces of `text` as that tokenizer parts it.
     pub fn new(text: &'a str, tokenizer: Tokenizer) -> Self {
-        Self {
-            rest: text,
-            tokenizer,
-            steps: 0,
-        }
+        Self { rest: text, tokenizer, steps: 0 }
     }
 
     /// How many characters were looked at so far, some of them more than once.
@@ -189,9 +185,7 @@ impl<'a> Pieces<'a> {
     }
 
     fn starts_with_mark(&mut self, text: &str) -> bool {
-        text.chars()
-            .next()
-            .is_some_and(|first| self.class(first) == Mark)
+        text.chars().next().is_some_and(|first| self.class(first) == Mark)
     }
 
     /// One to three digits.

@@ -67,10 +67,7 @@ pub(super) struct Text {
 impl Pieces {
     /// Everything shown in full.
     pub(super) fn whole(&self) -> Chosen {
-        self.looks
-            .iter()
-            .map(|looks| looks.len().checked_sub(1))
-            .collect()
+        self.looks.iter().map(|looks| looks.len().checked_sub(1)).collect()
     }
 
     /// Says where what is missing can be read.
@@ -89,10 +86,7 @@ impl Pieces {
 
     /// What of the items is shown how.
     pub(super) fn shortened(&self, chosen: &Chosen) -> Shortened {
-        let mut all = Shortened {
-            of: self.items.len(),
-            ..Shortened::default()
-        };
+        let mut all = Shortened { of: self.items.len(), ..Shortened::default() };
         for (at, looks) in self.looks.iter().enumerate() {
             if let Some(look) = self.look(chosen, at) {
                 let most = looks.iter().map(|look| look.level).max();
@@ -132,11 +126,7 @@ pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces 
         id: String::new(),
     };
     for item in &pieces.items {
-        let mut block = Block {
-            tier: item.tier,
-            pinned: item.pinned,
-            ..Block::default()
-        };
+        let mut block = Block { tier: item.tier, pinned: item.pinned, ..Block::default() };
         let mut looks = Vec::new();
         let mut levels: Vec<Level> = LEVELS
             .into_iter()
@@ -151,16 +141,12 @@ pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces 
         if sizes.tokenizer.is_none() {
             levels.drain(..levels.len() - 1);
         }
-        let windows = item
-            .text
-            .and_then(|text| draft.texts.get(text))
-            .map(|text| windows(text, sizes));
+        let windows =
+            item.text.and_then(|text| draft.texts.get(text)).map(|text| windows(text, sizes));
         let mut add = |level: Level, window: Option<Window>, (tokens, part): (usize, f64)| {
             let rows = item.rows.iter();
-            let own: usize = rows
-                .clone()
-                .filter_map(|(table, row)| costs.get(*table)?.row(*row, level))
-                .sum();
+            let own: usize =
+                rows.clone().filter_map(|(table, row)| costs.get(*table)?.row(*row, level)).sum();
             let headings = rows.filter_map(|(table, _)| {
                 let level = shown_level(tables.get(*table)?, level);
                 Some(table * LEVELS.len() + level as usize)
@@ -214,12 +200,9 @@ impl Pieces {
         for (at, (item, block)) in self.items.iter().zip(&mut self.blocks).enumerate() {
             let hint = match given {
                 true => item.hint,
-                false => Hint {
-                    position: at,
-                    of: count,
-                    mentions: mentions(draft, item),
-                    ..item.hint
-                },
+                false => {
+                    Hint { position: at, of: count, mentions: mentions(draft, item), ..item.hint }
+                }
             };
             let worth = value::value(strategy, &hint);
             for rendering in &mut block.renderings {
@@ -257,10 +240,10 @@ fn items(draft: &Draft) -> Vec<Item> {
         items.iter().flat_map(|item| item.rows.clone()).collect();
     for (number, table) in draft.document.tables.iter().enumerate() {
         let rows = (0..table.len()).map(|row| (number, row));
-        items.extend(rows.filter(|row| !told.contains(row)).map(|row| Item {
-            rows: vec![row],
-            ..Item::default()
-        }));
+        items.extend(
+            rows.filter(|row| !told.contains(row))
+                .map(|row| Item { rows: vec![row], ..Item::default() }),
+        );
     }
     for at in 0..draft.texts.len() {
         if items.iter().any(|item| item.text == Some(at)) {
@@ -272,25 +255,17 @@ fn items(draft: &Draft) -> Vec<Item> {
             .find(|item| row.is_some_and(|row| item.rows.contains(&row)) && item.text.is_none());
         match owner {
             Some(item) => item.text = Some(at),
-            None => items.push(Item {
-                text: Some(at),
-                pinned: true,
-                ..Item::default()
-            }),
+            None => items.push(Item { text: Some(at), pinned: true, ..Item::default() }),
         }
     }
     items
 }
 
 fn has_level(table: &RowTable, level: Level) -> bool {
-    let mut levels = table
-        .columns()
-        .iter()
-        .enumerate()
-        .map(|(at, field)| match at {
-            0 => Level::Key,
-            _ => field.least(),
-        });
+    let mut levels = table.columns().iter().enumerate().map(|(at, field)| match at {
+        0 => Level::Key,
+        _ => field.least(),
+    });
     levels.any(|own| own == level)
 }
 
@@ -298,9 +273,7 @@ fn has_level(table: &RowTable, level: Level) -> bool {
 /// `level`: the highest up to it that has columns.
 pub(super) fn shown_level(table: &RowTable, level: Level) -> Level {
     let mut below = LEVELS.into_iter().rev().filter(|one| *one <= level);
-    below
-        .find(|one| has_level(table, *one))
-        .unwrap_or(Level::Key)
+    below.find(|one| has_level(table, *one)).unwrap_or(Level::Key)
 }
 
 /// What the rows of one table cost at each level.
@@ -311,10 +284,7 @@ struct Costs {
 
 impl Costs {
     fn of(table: &RowTable, sizes: &Sizes) -> Self {
-        let mut costs = Self {
-            headings: [0; 3],
-            rows: [Vec::new(), Vec::new(), Vec::new()],
-        };
+        let mut costs = Self { headings: [0; 3], rows: [Vec::new(), Vec::new(), Vec::new()] };
         if sizes.tokenizer.is_none() || table.is_empty() {
             return costs;
         }
@@ -331,10 +301,9 @@ impl Costs {
         }
         // A level without columns of its own costs what the one below does.
         for at in 1..LEVELS.len() {
-            if let (true, Some(below)) = (
-                costs.rows.get(at).is_some_and(Vec::is_empty),
-                costs.rows.get(at - 1).cloned(),
-            ) && let Some(rows) = costs.rows.get_mut(at)
+            if let (true, Some(below)) =
+                (costs.rows.get(at).is_some_and(Vec::is_empty), costs.rows.get(at - 1).cloned())
+                && let Some(rows) = costs.rows.get_mut(at)
             {
                 *rows = below;
             }
@@ -373,10 +342,7 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))
     let mut windows = Vec::new();
     let mut size = SMALLEST;
     while !text.page && size < all.min(sizes.most) {
-        let mut window = Window {
-            kept: sizes_of.of(size),
-            chars: 0,
-        };
+        let mut window = Window { kept: sizes_of.of(size), chars: 0 };
         let kept = || window.kept.kept.iter().cloned().flatten();
         let mut shown: usize = kept().filter_map(|at| lengths.get(at)).sum();
         let mut tokens: usize = kept().filter_map(|at| costs.get(at)).sum();
@@ -389,10 +355,7 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))
             shown = window.chars;
             tokens = size.saturating_sub(MARKER);
         }
-        let step = (
-            Some(window),
-            (tokens + gaps * MARKER + FENCE, value::part(shown, count)),
-        );
+        let step = (Some(window), (tokens + gaps * MARKER + FENCE, value::part(shown, count)));
         if windows.last() != Some(&step) {
             windows.push(step);
         }

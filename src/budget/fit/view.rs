@@ -33,15 +33,9 @@ pub(super) struct Placed {
 /// Writes what was chosen.
 pub(super) fn view(draft: &Draft, pieces: &Pieces, chosen: &Chosen, format: Format) -> View {
     let mut document = draft.document.clone();
-    let mut view = View {
-        blocks: Vec::new(),
-        texts: Vec::new(),
-    };
-    let mut levels: Vec<Vec<Option<Level>>> = document
-        .tables
-        .iter()
-        .map(|table| vec![None; table.len()])
-        .collect();
+    let mut view = View { blocks: Vec::new(), texts: Vec::new() };
+    let mut levels: Vec<Vec<Option<Level>>> =
+        document.tables.iter().map(|table| vec![None; table.len()]).collect();
     for (at, item) in pieces.items.iter().enumerate() {
         let Some(look) = pieces.look(chosen, at) else {
             continue;
@@ -83,10 +77,8 @@ fn by_level(table: &RowTable, levels: &[Option<Level>]) -> Vec<RowTable> {
     let mut tables = Vec::new();
     for level in [Level::More, Level::Core, Level::Key] {
         let rows = levels.iter().enumerate();
-        let rows: Vec<usize> = rows
-            .filter(|(_, own)| **own == Some(level))
-            .map(|(row, _)| row)
-            .collect();
+        let rows: Vec<usize> =
+            rows.filter(|(_, own)| **own == Some(level)).map(|(row, _)| row).collect();
         if !rows.is_empty() {
             tables.push(table.part(&rows, level, !tables.is_empty()));
         }
@@ -111,19 +103,11 @@ impl<'a> Shown<'a> {
             None => text.chars().count(),
         };
         let Some(window) = &look.window else {
-            return Self {
-                text: text.text.clone(),
-                chars: chars(&text.text),
-                fence,
-            };
+            return Self { text: text.text.clone(), chars: chars(&text.text), fence };
         };
         let start = own.map_or(1, |own| own.start);
         let lines = lines(&text.text);
-        let mut shown = Self {
-            text: String::new(),
-            chars: 0,
-            fence,
-        };
+        let mut shown = Self { text: String::new(), chars: 0, fence };
         // Within fences only what begins with the fence's word is ours.
         let marker = |gap: &Range<usize>| {
             let word = fence.map_or_else(String::new, |fence| format!("{} ", fence.word()));

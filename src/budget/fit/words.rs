@@ -28,15 +28,9 @@ pub(super) struct Said<'a> {
 
 /// What is said of cells that show a part of their value, by their columns.
 pub(super) fn cut(cuts: &[(&'static str, usize)], id: &str) -> Note {
-    let columns: Vec<String> = cuts
-        .iter()
-        .map(|(column, count)| format!("{column} in {count}"))
-        .collect();
-    note!(
-        "shortened to … or +N: {}; whole: output_read id={}",
-        ours(columns.join(", ")),
-        ours(id)
-    )
+    let columns: Vec<String> =
+        cuts.iter().map(|(column, count)| format!("{column} in {count}")).collect();
+    note!("shortened to … or +N: {}; whole: output_read id={}", ours(columns.join(", ")), ours(id))
 }
 
 /// The block of notes; none without any.
@@ -66,13 +60,7 @@ pub(super) fn own(draft: &Draft) -> Vec<Note> {
 
 /// The notes of one chunk.
 pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said<'_>) -> Vec<Note> {
-    let Shortened {
-        shown,
-        of,
-        lowered,
-        windows,
-        ..
-    } = said.shortened;
+    let Shortened { shown, of, lowered, windows, .. } = said.shortened;
     let (chunk, count) = said.chunk;
     let mut notes = match chunk {
         1 => own(draft),
@@ -81,13 +69,9 @@ pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said
     notes.extend(draft.legend.iter().cloned());
     let mut parts = Vec::new();
     if count > 1 {
-        let items: Vec<usize> = (0..chosen.len())
-            .filter(|at| pieces.look(chosen, *at).is_some())
-            .collect();
-        parts.push(format!(
-            "chunk {chunk} of {count}: {} of {of}",
-            ranges(&items)
-        ));
+        let items: Vec<usize> =
+            (0..chosen.len()).filter(|at| pieces.look(chosen, *at).is_some()).collect();
+        parts.push(format!("chunk {chunk} of {count}: {} of {of}", ranges(&items)));
     } else if shown < of {
         parts.push(format!("{shown} of {of}"));
     }
@@ -247,10 +231,7 @@ fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
         })
         .collect();
     let mut parts = Vec::new();
-    let days: Vec<&str> = rows
-        .iter()
-        .filter_map(|(table, row)| day(table, *row))
-        .collect();
+    let days: Vec<&str> = rows.iter().filter_map(|(table, row)| day(table, *row)).collect();
     if let (Some(first), Some(last)) = (days.iter().min(), days.iter().max()) {
         parts.push(match first == last {
             true => (*first).to_owned(),
@@ -286,11 +267,7 @@ fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
 
 /// A stranger's name, so that it cannot pass for a note of ours.
 fn quoted(name: &str) -> String {
-    let name: String = name
-        .chars()
-        .filter(|char| *char != '"')
-        .take(NAME)
-        .collect();
+    let name: String = name.chars().filter(|char| *char != '"').take(NAME).collect();
     format!("\"{}\"", name.trim())
 }
 
@@ -311,6 +288,5 @@ fn day(table: &RowTable, row: usize) -> Option<&str> {
         return None;
     };
     // A weekday may stand before the date.
-    text.split(' ')
-        .find(|word| word.len() == 10 && word.contains('-'))
+    text.split(' ').find(|word| word.len() == 10 && word.contains('-'))
 }

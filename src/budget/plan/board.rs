@@ -43,9 +43,7 @@ impl<'a> Board<'a> {
     }
 
     pub(super) fn renderings(&self, block: usize) -> &'a [Rendering] {
-        self.blocks
-            .get(block)
-            .map_or(&[], |block| block.renderings.as_slice())
+        self.blocks.get(block).map_or(&[], |block| block.renderings.as_slice())
     }
 
     fn rendering(&self, block: usize, at: Option<usize>) -> Option<&'a Rendering> {
@@ -71,11 +69,7 @@ impl<'a> Board<'a> {
     /// What a rendering is worth: never negative, never odd.
     pub(super) fn value(&self, block: usize, at: Option<usize>) -> f64 {
         let value = self.rendering(block, at).map_or(0.0, |r| r.value);
-        if value > 0.0 {
-            value.min(MOST_VALUE)
-        } else {
-            0.0
-        }
+        if value > 0.0 { value.min(MOST_VALUE) } else { 0.0 }
     }
 
     /// The rendering with the fewest tokens of its own.

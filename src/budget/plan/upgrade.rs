@@ -105,10 +105,8 @@ impl Plan {
 
     /// The best offer, as long as there is one.
     fn greedy(&mut self, board: &mut Board<'_>, blocks: &[Block], shown: &[usize], budget: usize) {
-        let mut market = Market {
-            heap: BinaryHeap::with_capacity(shown.len()),
-            issues: vec![0; blocks.len()],
-        };
+        let mut market =
+            Market { heap: BinaryHeap::with_capacity(shown.len()), issues: vec![0; blocks.len()] };
         for at in shown {
             market.ask(board, blocks, *at, budget);
         }
@@ -123,9 +121,8 @@ impl Plan {
             }
             let before = board.chosen(at);
             let tokens = board.tokens();
-            let opens = board
-                .headings_of(at, Some(offer.to))
-                .any(|heading| board.users(heading) == 0);
+            let opens =
+                board.headings_of(at, Some(offer.to)).any(|heading| board.users(heading) == 0);
             self.step(board, (at, offer.to), None);
             if opens || board.tokens() < tokens {
                 // Others can have become cheaper, or fit now.
@@ -136,9 +133,7 @@ impl Plan {
             }
             market.ask(board, blocks, at, budget);
             // Who is left alone with a heading would close it.
-            let alone = board
-                .headings_of(at, before)
-                .any(|heading| board.users(heading) == 1);
+            let alone = board.headings_of(at, before).any(|heading| board.users(heading) == 1);
             if alone {
                 for at in shown {
                     if board

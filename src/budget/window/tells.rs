@@ -33,9 +33,8 @@ const DEADLINES: &[&str] = &[
     "entro",
 ];
 /// Words that do before a day or a number.
-const UNTIL: &[&str] = &[
-    "by", "until", "till", "before", "bis", "vor", "avant", "jusqu", "hasta", "antes", "prima",
-];
+const UNTIL: &[&str] =
+    &["by", "until", "till", "before", "bis", "vor", "avant", "jusqu", "hasta", "antes", "prima"];
 /// Words for days, and names of months that mean nothing else.
 const DAYS: &[&str] = &[
     "today",
@@ -135,9 +134,8 @@ const MAYBE_DAYS: &[&str] = &[
 /// Words that make a number a time.
 const CLOCK: &[&str] = &["am", "pm", "uhr", "o", "h"];
 /// Words that make a number an amount of money.
-const MONEY: &[&str] = &[
-    "eur", "euro", "euros", "usd", "dollar", "dollars", "gbp", "chf", "franken", "jpy", "yen",
-];
+const MONEY: &[&str] =
+    &["eur", "euro", "euros", "usd", "dollar", "dollars", "gbp", "chf", "franken", "jpy", "yen"];
 /// Signs that do.
 const CURRENCIES: &[char] = &['€', '$', '£', '¥', '₹', '₩', '₺', '₽'];
 
@@ -151,16 +149,10 @@ pub(super) fn tells(line: &str) -> usize {
     let asks = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'»”)*_".contains(c));
     found.question = asks.ends_with(['?', '？', '؟']);
     words(line, &mut found);
-    [
-        found.deadline,
-        found.day,
-        found.time,
-        found.amount,
-        found.question,
-    ]
-    .into_iter()
-    .filter(|sign| *sign)
-    .count()
+    [found.deadline, found.day, found.time, found.amount, found.question]
+        .into_iter()
+        .filter(|sign| *sign)
+        .count()
 }
 
 #[derive(Default)]
@@ -238,13 +230,7 @@ fn numbers(line: &str) -> Found {
 /// among them.
 fn lengths(number: &str, sign: char) -> Option<Vec<usize>> {
     let parts = number.split(sign);
-    parts
-        .map(|part| {
-            part.bytes()
-                .all(|b| b.is_ascii_digit())
-                .then_some(part.len())
-        })
-        .collect()
+    parts.map(|part| part.bytes().all(|b| b.is_ascii_digit()).then_some(part.len())).collect()
 }
 
 /// `18:05`, `9:30:00`.
@@ -260,8 +246,5 @@ fn is_date(number: &str) -> bool {
     let slashes = lengths(number, '/');
     matches!(dashes.as_deref(), Some([4, 2, 2] | [1 | 2, 1 | 2, 2 | 4]))
         || matches!(dots.as_deref(), Some([1 | 2, 1 | 2, 0 | 2 | 4]))
-        || matches!(
-            slashes.as_deref(),
-            Some([1 | 2, 1 | 2, 2 | 4] | [4, 1 | 2, 1 | 2])
-        )
+        || matches!(slashes.as_deref(), Some([1 | 2, 1 | 2, 2 | 4] | [4, 1 | 2, 1 | 2]))
 }

@@ -47,17 +47,9 @@ pub fn placed_json(text: &str) -> Result<Placed, ParseError> {
 }
 
 fn read(text: &str, syntax: Syntax) -> Result<Placed> {
-    let mut parser = Parser {
-        scanner: Scanner::new(text),
-        syntax,
-        places: Vec::new(),
-        more: None,
-    };
+    let mut parser = Parser { scanner: Scanner::new(text), syntax, places: Vec::new(), more: None };
     let value = parser.root()?;
-    Ok(Placed {
-        value,
-        places: parser.places,
-    })
+    Ok(Placed { value, places: parser.places })
 }
 
 type Result<T, E = ParseError> = std::result::Result<T, E>;
@@ -250,10 +242,7 @@ impl Parser<'_> {
         while items.len() < declared {
             items.push(self.cell("items", declared, items.len())?);
         }
-        self.more = Some(Wrong::TooMany {
-            what: "items",
-            declared,
-        });
+        self.more = Some(Wrong::TooMany { what: "items", declared });
         Ok(items)
     }
 
@@ -270,19 +259,12 @@ impl Parser<'_> {
         }
         self.scanner.blank();
         self.scanner.need(b':', "`:`")?;
-        let more = Wrong::TooMany {
-            what: "cells",
-            declared: keys.len(),
-        };
+        let more = Wrong::TooMany { what: "cells", declared: keys.len() };
         let mut rows = Vec::new();
         while rows.len() < declared {
             self.scanner.blank();
             if !rows.is_empty() && !self.scanner.eat(b'/') {
-                let few = Wrong::TooFew {
-                    what: "rows",
-                    declared,
-                    found: rows.len(),
-                };
+                let few = Wrong::TooFew { what: "rows", declared, found: rows.len() };
                 let goes_on = self.scanner.peek() == Some(b',') && !self.ends_here();
                 return self.scanner.fail(if goes_on { more } else { few });
             }
@@ -299,10 +281,7 @@ impl Parser<'_> {
         let end = self.scanner.at;
         self.scanner.blank();
         if self.scanner.peek() == Some(b'/') {
-            let wrong = Wrong::TooMany {
-                what: "rows",
-                declared,
-            };
+            let wrong = Wrong::TooMany { what: "rows", declared };
             return self.scanner.fail_at(end, wrong);
         }
         self.scanner.at = end;
@@ -312,11 +291,7 @@ impl Parser<'_> {
 
     /// The next of several primitives, of which so many were found.
     fn cell(&mut self, what: &'static str, declared: usize, found: usize) -> Result<Json> {
-        let few = Wrong::TooFew {
-            what,
-            declared,
-            found,
-        };
+        let few = Wrong::TooFew { what, declared, found };
         if found > 0 {
             let end = self.scanner.at;
             self.scanner.blank();

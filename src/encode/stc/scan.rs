@@ -75,11 +75,7 @@ impl fmt::Display for Wrong {
             Self::NotANumber => f.write_str("not a number of JSON: put it in quotes if it is text"),
             Self::Unquoted => f.write_str("such text stands in quotes"),
             Self::Count => f.write_str("not a count"),
-            Self::TooFew {
-                what,
-                declared,
-                found,
-            } => write!(f, "{found} of {declared} {what}"),
+            Self::TooFew { what, declared, found } => write!(f, "{found} of {declared} {what}"),
             Self::TooMany { what, declared } => write!(f, "more than {declared} {what}"),
         }
     }
@@ -112,11 +108,7 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            depth: 0,
-        }
+        Self { text, at: 0, depth: 0 }
     }
 
     /// The text from here on.
@@ -162,11 +154,7 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn fail_at<T>(&self, at: usize, wrong: Wrong) -> Result<T, ParseError> {
         let (line, column) = position(self.text, at);
-        Err(ParseError {
-            line,
-            column,
-            wrong,
-        })
+        Err(ParseError { line, column, wrong })
     }
 
     /// Enters a list or an object.
@@ -189,9 +177,7 @@ impl<'a> Scanner<'a> {
         let mut out = String::new();
         loop {
             let rest = self.rest();
-            let Some(stop) = rest
-                .bytes()
-                .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
+            let Some(stop) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
             else {
                 return self.fail_at(start, Wrong::OpenString);
             };

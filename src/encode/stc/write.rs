@@ -203,10 +203,7 @@ pub(super) fn identifier(text: &str) -> usize {
     if bytes.first().is_none_or(u8::is_ascii_digit) {
         return 0;
     }
-    bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
-        .count()
+    bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
 }
 
 /// True when the text is read as itself without quotes.

@@ -46,9 +46,7 @@ impl Pipeline {
     /// The rows of the events that are named.
     pub(super) async fn events_by_id(&self, asked: &Agenda) -> Result<Draft> {
         let zone = self.zone(asked.tz.as_deref())?;
-        let mut whole = self
-            .whole_events(&asked.ids, asked.account.as_deref())
-            .await?;
+        let mut whole = self.whole_events(&asked.ids, asked.account.as_deref()).await?;
         let mut notes = std::mem::take(&mut whole.notes);
         if asked.ics {
             let text = self.ics(&whole, &zone, &mut notes).await;
@@ -174,10 +172,7 @@ impl Pipeline {
         let mut accounts = Vec::new();
         let mut found: Vec<(usize, Fetched)> = Vec::new();
         for ((owner, group), answer) in groups.into_iter().zip(answers) {
-            let name = |at: usize| {
-                said.get(at)
-                    .map_or_else(String::new, |said| text::brief(said))
-            };
+            let name = |at: usize| said.get(at).map_or_else(String::new, |said| text::brief(said));
             match answer {
                 Ok((port, items)) => {
                     let account = accounts.len();
@@ -222,10 +217,8 @@ impl Pipeline {
         }
         if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
             let what = format!("{kind:?}").to_lowercase();
-            return Err(
-                Error::argument(format!("`{said}` is a handle of kind {what}"))
-                    .next("give event ids, such as e7, from calendar_search"),
-            );
+            return Err(Error::argument(format!("`{said}` is a handle of kind {what}"))
+                .next("give event ids, such as e7, from calendar_search"));
         }
         if account.is_some() {
             let account = self.accounts.find(account).await?;

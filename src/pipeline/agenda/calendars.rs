@@ -144,11 +144,8 @@ impl Pipeline {
         let old = self.lists.get(&account.id).is_some();
         let list = self.calendar_list(account, port, false).await?;
         let mut all = listed(port.api(), &list);
-        let unknown = |all: &[Listed]| {
-            wanted
-                .iter()
-                .any(|one| chosen(all, one, &account.id).is_empty())
-        };
+        let unknown =
+            |all: &[Listed]| wanted.iter().any(|one| chosen(all, one, &account.id).is_empty());
         if old && unknown(&all) {
             // It may have been made within the minute.
             let list = self.calendar_list(account, port, true).await?;
@@ -222,13 +219,7 @@ pub(in crate::pipeline) fn listed(api: Api, objects: &[Value]) -> Vec<Listed> {
         address: "",
         room: crate::flatten::Room::List,
     };
-    let rows = flattening.rows(
-        &CALENDAR,
-        &columns,
-        objects,
-        &HashMap::new(),
-        &mut Vec::new(),
-    );
+    let rows = flattening.rows(&CALENDAR, &columns, objects, &HashMap::new(), &mut Vec::new());
     let text = |cell: Option<&Cell>| match cell {
         Some(Cell::Text(text)) => text.clone(),
         _ => String::new(),

@@ -163,12 +163,7 @@ pub(super) async fn gather(
     }
     // What differs from a series goes with it.
     let Gathered { rows, masters, .. } = &mut gathered;
-    let in_series = |row: &Row| {
-        row.facts
-            .series
-            .as_ref()
-            .is_some_and(|id| masters.contains(id))
-    };
+    let in_series = |row: &Row| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
     rows.retain(|row| !in_series(row));
     let read = |sheet: &&Sheet| sheet.error.is_none();
     match gathered.sheets.iter().find_map(|sheet| sheet.error.clone()) {
@@ -238,9 +233,7 @@ impl Gathered {
         let last = asked.wanted.checked_sub(1).and_then(|at| starts.get(at));
         let last = last.copied().unwrap_or(i64::MAX);
         let open = self.sheets.iter().enumerate();
-        open.filter(|(_, sheet)| sheet.open && sheet.known <= last)
-            .map(|(at, _)| at)
-            .collect()
+        open.filter(|(_, sheet)| sheet.open && sheet.known <= last).map(|(at, _)| at).collect()
     }
 
     fn add(

@@ -33,10 +33,8 @@ impl Pipeline {
         zone: &TimeZone,
         notes: &mut Vec<Note>,
     ) -> String {
-        let mut document = Document {
-            zone: zone.iana_name().map(str::to_owned),
-            ..Document::default()
-        };
+        let mut document =
+            Document { zone: zone.iana_name().map(str::to_owned), ..Document::default() };
         let mut written = Timestamp::UNIX_EPOCH;
         for events in whole.events.chunks(AT_ONCE) {
             let groups = join_all(events.iter().map(|event| async {
@@ -69,9 +67,7 @@ impl Pipeline {
                         gone.push(at);
                         continue;
                     }
-                    document
-                        .entries
-                        .push(entry(&item, &facts, &context, account));
+                    document.entries.push(entry(&item, &facts, &context, account));
                 }
                 // What is left out of a series is said with its rule.
                 let master = document.entries.get_mut(first);
@@ -99,11 +95,8 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>
     let all = match port.by_uid(uid).await {
         Ok(all) => all,
         Err(error) => {
-            let note = note!(
-                "{}: changed occurrences are not known: {}",
-                quoted(&facts.title),
-                error
-            );
+            let note =
+                note!("{}: changed occurrences are not known: {}", quoted(&facts.title), error);
             return (alone, Some(note));
         }
     };
@@ -122,11 +115,8 @@ fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> E
         texts.unwrap_or_default()
     };
     let word = |name: &str| column(name).into_iter().next().unwrap_or_default();
-    let zone = facts
-        .zone
-        .as_deref()
-        .and_then(when::find_zone)
-        .unwrap_or_else(|| context.zone.clone());
+    let zone =
+        facts.zone.as_deref().and_then(when::find_zone).unwrap_or_else(|| context.zone.clone());
     let moment = |time: When| match time {
         When::Day(day) => Moment::Day(day),
         When::At(at) => Said::At(zone.to_datetime(at), at).moment(&zone),
@@ -138,12 +128,7 @@ fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> E
         title: facts.title.clone(),
         place: facts.place.clone(),
         notes: flatten::plain(facts.notes.clone().unwrap_or_default()),
-        organizer: organizer(
-            facts,
-            &word("organizer"),
-            word("organizer_address"),
-            account,
-        ),
+        organizer: organizer(facts, &word("organizer"), word("organizer_address"), account),
         guests: facts.guests.clone(),
         show: show(&word("show")),
         visibility: visibility(&word("visibility")),

@@ -62,10 +62,7 @@ pub(super) fn merge(parts: &mut [Part], wanted: usize) -> Merged {
         _ => Some(Position::before(known)),
     };
     Merged {
-        copies: all
-            .iter()
-            .filter_map(|(_, row)| copies.get(&row.mark))
-            .sum(),
+        copies: all.iter().filter_map(|(_, row)| copies.get(&row.mark)).sum(),
         left: rest.len(),
         rest: rest.iter().map(|(part, _)| *part).collect(),
         shown: all,

@@ -27,11 +27,7 @@ pub(super) struct Position {
 
 impl Position {
     /// Before everything.
-    pub(super) const FIRST: Self = Self {
-        start: i64::MIN,
-        timed: false,
-        end: i64::MIN,
-    };
+    pub(super) const FIRST: Self = Self { start: i64::MIN, timed: false, end: i64::MIN };
 
     /// That of an event, as days are in `zone`.
     pub(super) fn of(start: When, end: When, zone: &TimeZone) -> Self {
@@ -44,10 +40,7 @@ impl Position {
 
     /// Before all that starts at an instant or after it.
     pub(super) fn before(start: i64) -> Self {
-        Self {
-            start,
-            ..Self::FIRST
-        }
+        Self { start, ..Self::FIRST }
     }
 
     /// The start, in microseconds since 1970.
@@ -76,19 +69,12 @@ pub(super) struct Place {
 impl Place {
     /// The beginning of an account's part.
     pub(super) fn first(account: String) -> Self {
-        Self {
-            account,
-            at: Position::FIRST,
-            late: Vec::new(),
-        }
+        Self { account, at: Position::FIRST, late: Vec::new() }
     }
 
     /// Where a calendar of the account goes on.
     pub(super) fn of(&self, calendar: &str) -> Position {
-        self.late
-            .iter()
-            .find(|(late, _)| late == calendar)
-            .map_or(self.at, |(_, at)| *at)
+        self.late.iter().find(|(late, _)| late == calendar).map_or(self.at, |(_, at)| *at)
     }
 
     /// Where the hindmost goes on.

@@ -61,10 +61,7 @@ impl Plan {
             limit,
             shown: 0,
             merged: accounts.len() > 1,
-            places: accounts
-                .into_iter()
-                .map(|one| Place::first(one.id))
-                .collect(),
+            places: accounts.into_iter().map(|one| Place::first(one.id)).collect(),
             reached: Position::FIRST,
             seen: Marks::default(),
         }
@@ -87,14 +84,8 @@ impl Plan {
 
     pub(super) fn query(&self, zone: &TimeZone) -> Result<Option<Query>> {
         // No condition on events counts from now.
-        let clock = Clock {
-            now: self.range.from(),
-            zone: zone.clone(),
-        };
-        self.q
-            .as_deref()
-            .map(|q| words::read(q, &clock))
-            .transpose()
+        let clock = Clock { now: self.range.from(), zone: zone.clone() };
+        self.q.as_deref().map(|q| words::read(q, &clock)).transpose()
     }
 
     fn level(&self) -> Level {
@@ -169,11 +160,7 @@ impl Plan {
         let end = merged.end.or(last).unwrap_or(Position::FIRST);
         next.reached = self.reached.max(end);
         for (number, part) in parts.iter().enumerate() {
-            let Some(old) = self
-                .places
-                .iter()
-                .find(|old| old.account == part.account.id)
-            else {
+            let Some(old) = self.places.iter().find(|old| old.account == part.account.id) else {
                 continue;
             };
             let more = part.gathered.is_open() || merged.rest.contains(&number);
@@ -193,11 +180,7 @@ impl Plan {
             if more || again {
                 let at = reached.iter().map(|(_, at)| *at).max().unwrap_or(old.at);
                 reached.retain(|(_, one)| *one < at);
-                next.places.push(Place {
-                    account: part.account.id.clone(),
-                    at,
-                    late: reached,
-                });
+                next.places.push(Place { account: part.account.id.clone(), at, late: reached });
             }
         }
         let again = missing.iter().filter_map(|(_, place)| place.clone());

@@ -26,10 +26,7 @@ pub(in crate::pipeline) struct Range {
 impl Range {
     /// From one instant to another.
     pub(in crate::pipeline) fn new(from: Timestamp, to: Timestamp) -> Self {
-        Self {
-            from: from.as_microsecond(),
-            to: to.as_microsecond(),
-        }
+        Self { from: from.as_microsecond(), to: to.as_microsecond() }
     }
 
     /// Its beginning.
@@ -150,19 +147,13 @@ pub(in crate::pipeline) fn days(
 /// Where a range starts.
 fn first(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
     let read = |said| times::read(said, here).map_err(|error| error.context("`from`"));
-    Ok(said
-        .map(read)
-        .transpose()?
-        .map(|said| said.first(&here.zone)))
+    Ok(said.map(read).transpose()?.map(|said| said.first(&here.zone)))
 }
 
 /// Where a range ends; a day is meant whole.
 fn over(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
     let read = |said| times::last(said, here).map_err(|error| error.context("`to`"));
-    Ok(said
-        .map(read)
-        .transpose()?
-        .map(|said| said.over(&here.zone)))
+    Ok(said.map(read).transpose()?.map(|said| said.over(&here.zone)))
 }
 
 /// The end of the day that is so many days later; midnight belongs to the day
@@ -171,11 +162,7 @@ fn days_after(from: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
     let day = zone.to_datetime(from).date();
     let later = day.saturating_add(days.days());
     let whole = When::Day(day).instant(zone) == from;
-    let end = if whole {
-        later
-    } else {
-        later.saturating_add(1.day())
-    };
+    let end = if whole { later } else { later.saturating_add(1.day()) };
     When::Day(end).instant(zone)
 }
 

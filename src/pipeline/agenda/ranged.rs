@@ -92,10 +92,7 @@ impl Pipeline {
             ));
         }
         for part in &parts {
-            notes.extend(
-                part.failures(&plan)
-                    .map(|error| note!("left out: {}", error)),
-            );
+            notes.extend(part.failures(&plan).map(|error| note!("left out: {}", error)));
             let more = part.gathered.notes.iter();
             notes.extend(more.map(|note| note.under(ours(&part.label))));
         }
@@ -119,7 +116,6 @@ impl Pipeline {
         let rows = keep.iter().filter_map(|at| ranged.rows.get(*at));
         let rows: Vec<_> = rows.cloned().collect();
         let columns = ranged.plan.columns(&rows, &ranged.parts)?;
-        self.event_rows(&ranged.parts, &rows, &columns, zone, &ranged.plan, notes)
-            .await
+        self.event_rows(&ranged.parts, &rows, &columns, zone, &ranged.plan, notes).await
     }
 }

@@ -17,15 +17,8 @@ const OPERATORS: &str = "from: (who called it) to: (who is asked) subject: (the 
                          description) category: OR -not ( )";
 
 /// The columns that are looked through, besides the facts.
-const COLUMNS: &[&str] = &[
-    "title",
-    "where",
-    "organizer",
-    "organizer_address",
-    "attendees",
-    "category",
-    "notes",
-];
+const COLUMNS: &[&str] =
+    &["title", "where", "organizer", "organizer_address", "attendees", "category", "notes"];
 
 /// Reads a query for events.
 pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
@@ -67,10 +60,7 @@ pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
 
 /// The columns that have to be asked for, so that words can be looked for.
 pub(super) fn columns() -> Vec<&'static Field> {
-    COLUMNS
-        .iter()
-        .filter_map(|name| EVENT.field(name))
-        .collect()
+    COLUMNS.iter().filter_map(|name| EVENT.field(name)).collect()
 }
 
 /// What has to be asked for.
@@ -102,14 +92,8 @@ pub(super) fn holds(
     context: &Context,
 ) -> bool {
     let column = |name: &str| -> Vec<Vec<String>> {
-        let texts = EVENT
-            .field(name)
-            .map(|field| flatten::texts(field, item, context));
-        texts
-            .unwrap_or_default()
-            .iter()
-            .map(|text| words(text))
-            .collect()
+        let texts = EVENT.field(name).map(|field| flatten::texts(field, item, context));
+        texts.unwrap_or_default().iter().map(|text| words(text)).collect()
     };
     let mut organizer = column("organizer");
     organizer.extend(column("organizer_address"));
@@ -149,22 +133,12 @@ impl Spoken {
     fn has(&self, term: &Term) -> bool {
         let any = |fields: &[&Vec<Vec<String>>], text: &str| {
             let phrase = words(text);
-            fields
-                .iter()
-                .flat_map(|texts| texts.iter())
-                .any(|text| begins(text, &phrase))
+            fields.iter().flat_map(|texts| texts.iter()).any(|text| begins(text, &phrase))
         };
         match term {
-            Term::Text(text) => any(
-                &[
-                    &self.title,
-                    &self.place,
-                    &self.notes,
-                    &self.organizer,
-                    &self.guests,
-                ],
-                text,
-            ),
+            Term::Text(text) => {
+                any(&[&self.title, &self.place, &self.notes, &self.organizer, &self.guests], text)
+            }
             Term::In(Part::From, text) => any(&[&self.organizer], text),
             Term::In(Part::To, text) => any(&[&self.guests], text),
             Term::In(Part::Subject, text) => any(&[&self.title], text),
@@ -181,9 +155,8 @@ fn begins(text: &[String], phrase: &[String]) -> bool {
         // Marks alone, beside a word that is looked for.
         return true;
     };
-    text.windows(phrase.len())
-        .any(|words| match words.split_last() {
-            Some((end, start)) => start == before && end.starts_with(last.as_str()),
-            None => false,
-        })
+    text.windows(phrase.len()).any(|words| match words.split_last() {
+        Some((end, start)) => start == before && end.starts_with(last.as_str()),
+        None => false,
+    })
 }

@@ -32,10 +32,8 @@ impl Pipeline {
             let name = card.name.clone();
             let name = name.or_else(|| card.emails.as_ref()?.first().cloned());
             let Some(name) = name else {
-                return Err(
-                    Error::argument("the contact has neither a name nor an address")
-                        .next("give `name` or `emails` in `set`"),
-                );
+                return Err(Error::argument("the contact has neither a name nor an address")
+                    .next("give `name` or `emails` in `set`"));
             };
             let owner = self.mail_held(asked.account.as_deref()).await?;
             let change = SetUp::CreateContact(card);
@@ -45,9 +43,7 @@ impl Pipeline {
                 return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.set_up(&owner, "create contact", "", &change).await;
-            return self
-                .as_held(&owner, &CONTACT, answer, (&name, "create", ""))
-                .await;
+            return self.as_held(&owner, &CONTACT, answer, (&name, "create", "")).await;
         }
         let said = id(asked, "the address or name")?;
         let owner = self.mail_held(asked.account.as_deref()).await?;
@@ -85,16 +81,12 @@ impl Pipeline {
             return Err(nothing());
         }
         let id = self.contact_id(&owner, said).await?;
-        let change = SetUp::UpdateContact {
-            id: id.clone(),
-            card,
-        };
+        let change = SetUp::UpdateContact { id: id.clone(), card };
         if asked.dry_run {
             return self.rehearsal(&owner, &change, (said, "update", "")).await;
         }
         let answer = self.set_up(&owner, "update contact", &id, &change).await;
-        self.as_held(&owner, &CONTACT, answer, (said, "update", ""))
-            .await
+        self.as_held(&owner, &CONTACT, answer, (said, "update", "")).await
     }
 
     /// The provider's id of the one contact with this address or name.
@@ -108,10 +100,7 @@ impl Pipeline {
             emails: is_address.then(|| said.to_owned()).into_iter().collect(),
             limit: MOST,
         };
-        let page = owner
-            .mailbox
-            .lookup(&Lookup::Contacts(people), &project(api, &columns))
-            .await?;
+        let page = owner.mailbox.lookup(&Lookup::Contacts(people), &project(api, &columns)).await?;
         let names = std::collections::HashMap::new();
         let context = Context {
             api,
@@ -127,10 +116,7 @@ impl Pipeline {
         for item in &page.items {
             let texts = |field: &'static Field| flatten::texts(field, item, &context);
             let found = CONTACT.field(column).map(texts).unwrap_or_default();
-            if !found
-                .iter()
-                .any(|text| text.trim().to_lowercase() == wanted)
-            {
+            if !found.iter().any(|text| text.trim().to_lowercase() == wanted) {
                 continue;
             }
             match texts(&CONTACT_ID).into_iter().next() {
@@ -144,20 +130,17 @@ impl Pipeline {
         }
         match (ids.len(), ids.pop(), others) {
             (1, Some(id), _) => Ok(id),
-            (0, _, 0) => Err(Error::new(
-                Kind::NotFound,
-                format!("there is no contact {}", short(said)),
-            )
-            .next("look at lookup kind=contacts, or use op=create")),
+            (0, _, 0) => {
+                Err(Error::new(Kind::NotFound, format!("there is no contact {}", short(said)))
+                    .next("look at lookup kind=contacts, or use op=create"))
+            }
             (0, ..) => Err(Error::argument(format!(
                 "{} is nobody's saved contact, but somebody mail was exchanged with",
                 short(said)
             ))
             .next("use op=create to save it")),
-            (count, ..) => Err(
-                Error::argument(format!("{count} contacts are {}", short(said)))
-                    .next("give the address, or the full name of one"),
-            ),
+            (count, ..) => Err(Error::argument(format!("{count} contacts are {}", short(said)))
+                .next("give the address, or the full name of one")),
         }
     }
 }

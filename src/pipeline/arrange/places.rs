@@ -54,10 +54,7 @@ impl Pipeline {
             }
             let change = match folder {
                 true => SetUp::CreateFolder { name: name.clone() },
-                false => SetUp::CreateCategory {
-                    name: name.clone(),
-                    colour,
-                },
+                false => SetUp::CreateCategory { name: name.clone(), colour },
             };
             if asked.dry_run {
                 let detail = format!("in {}", owner.label);
@@ -65,9 +62,7 @@ impl Pipeline {
                 return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.set_up(&owner, "create folder", &name, &change).await;
-            return self
-                .as_held(&owner, table, answer, (&name, "create", ""))
-                .await;
+            return self.as_held(&owner, table, answer, (&name, "create", "")).await;
         }
         let said = id(asked, "its name or id, from lookup kind=folders")?;
         let (owner, place) = self.named_place(asked, said, kind).await?;
@@ -77,9 +72,7 @@ impl Pipeline {
                     .next("name what to delete by `id` alone"));
             }
             let fate = set.text(MESSAGES)?;
-            return self
-                .delete_place(asked, &owner, &place, folder, fate.as_deref())
-                .await;
+            return self.delete_place(asked, &owner, &place, folder, fate.as_deref()).await;
         }
         let name = name.filter(|name| *name != place.name);
         if name.is_none() && colour.is_none() {
@@ -87,34 +80,21 @@ impl Pipeline {
                 true => Err(nothing()),
                 false => {
                     let detail = "it is so already";
-                    self.one_outcome(&place.name, "update", "unchanged", detail)
-                        .await
+                    self.one_outcome(&place.name, "update", "unchanged", detail).await
                 }
             };
         }
-        let detail = name
-            .as_ref()
-            .map_or_else(String::new, |name| format!("to {name}"));
+        let detail = name.as_ref().map_or_else(String::new, |name| format!("to {name}"));
         let change = match (folder, name) {
-            (true, Some(name)) => SetUp::RenameFolder {
-                id: place.id.clone(),
-                name,
-            },
-            (_, name) => SetUp::UpdateCategory {
-                id: place.id.clone(),
-                name,
-                colour,
-            },
+            (true, Some(name)) => SetUp::RenameFolder { id: place.id.clone(), name },
+            (_, name) => SetUp::UpdateCategory { id: place.id.clone(), name, colour },
         };
         if asked.dry_run {
             let about = (place.name.as_str(), "update", detail.as_str());
             return self.rehearsal(&owner, &change, about).await;
         }
-        let answer = self
-            .set_up(&owner, "update folder", &place.id, &change)
-            .await;
-        self.as_held(&owner, table, answer, (&place.name, "update", ""))
-            .await
+        let answer = self.set_up(&owner, "update folder", &place.id, &change).await;
+        self.as_held(&owner, table, answer, (&place.name, "update", "")).await
     }
 
     async fn delete_place(
@@ -180,11 +160,8 @@ impl Pipeline {
                 )));
             }
         }
-        let answer = self
-            .set_up(owner, "delete folder", &place.id, &change)
-            .await;
-        self.as_held(owner, table, answer, (&place.name, "delete", detail))
-            .await
+        let answer = self.set_up(owner, "delete folder", &place.id, &change).await;
+        self.as_held(owner, table, answer, (&place.name, "delete", detail)).await
     }
 
     /// The folder or label of a handle, a name or a provider's id.
@@ -222,10 +199,7 @@ impl Pipeline {
             return Ok(total.map(|(Total::Exactly(count) | Total::About(count))| count));
         }
         let columns = FOLDER.up_to(Level::Core);
-        let page = owner
-            .mailbox
-            .lookup(&Lookup::Folders, &project(api, &columns))
-            .await?;
+        let page = owner.mailbox.lookup(&Lookup::Folders, &project(api, &columns)).await?;
         let context = Context {
             api,
             zone: &self.config.zone,
@@ -246,9 +220,7 @@ impl Pipeline {
                     && text(item, "name").is_some_and(|name| name.starts_with(&below))
         });
         let totals: Option<Vec<u64>> = held.map(|item| text(item, "total")?.parse().ok()).collect();
-        Ok(totals
-            .filter(|all| !all.is_empty())
-            .map(|all| all.iter().sum()))
+        Ok(totals.filter(|all| !all.is_empty()).map(|all| all.iter().sum()))
     }
 }
 

@@ -27,11 +27,9 @@ const BY_HAND: &str = "ask the user to do it in the settings of the mail program
 fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
     let who = |who: &str| Audience::unlisted(format!("{who} {own}"));
     let (audience, whom, asks) = match (reply.audience, own.rsplit_once('@')) {
-        (Some(mail::Audience::Organization), Some((_, domain))) => (
-            Audience::domain(domain),
-            "the organization",
-            Asks::IfPossible,
-        ),
+        (Some(mail::Audience::Organization), Some((_, domain))) => {
+            (Audience::domain(domain), "the organization", Asks::IfPossible)
+        }
         (Some(mail::Audience::Contacts), _) => {
             (who("any contact who writes to"), "contacts", Asks::Always)
         }
@@ -103,9 +101,7 @@ fn changed(wanted: &AutoReply, before: &AutoReply) -> AutoReply {
         subject: new(&wanted.subject, &before.subject),
         html: new(&wanted.html, &before.html),
         external: new(&wanted.external, &before.external),
-        audience: wanted
-            .audience
-            .filter(|_| wanted.audience != before.audience),
+        audience: wanted.audience.filter(|_| wanted.audience != before.audience),
         ..wanted.clone()
     }
 }
@@ -213,10 +209,7 @@ impl Pipeline {
             reply.html = Some(self.html(&text, owner)?);
             reply.external = reply.html.clone().filter(|_| two);
         }
-        let keys = [
-            ("text_internal", &mut reply.html),
-            ("text_external", &mut reply.external),
-        ];
+        let keys = [("text_internal", &mut reply.html), ("text_external", &mut reply.external)];
         for (key, own) in keys {
             match set.text(key)? {
                 Some(_) if !two => {
@@ -274,21 +267,15 @@ impl Pipeline {
         };
         let address = set.text("email")?;
         let owner = self.mail_held(asked.account.as_deref()).await?;
-        let item = address
-            .clone()
-            .unwrap_or_else(|| owner.account.email.clone());
+        let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
         let kept = "kept by Daysheet for letters it writes: Outlook's own is not told to others";
         let ours = owner.mailbox.api() != Api::Gmail;
         if ours && address.is_some_and(|one| !one.eq_ignore_ascii_case(&owner.account.email)) {
-            return Err(
-                Error::argument("this account has one signature for all addresses")
-                    .next("leave `email` out"),
-            );
+            return Err(Error::argument("this account has one signature for all addresses")
+                .next("leave `email` out"));
         }
-        let change = SetUp::Signature {
-            address: set.text("email")?,
-            html: self.html(&text, &owner)?,
-        };
+        let change =
+            SetUp::Signature { address: set.text("email")?, html: self.html(&text, &owner)? };
         let mut notes = Vec::new();
         if !ours {
             // It stands below what the user writes in Gmail itself, too.
@@ -318,15 +305,13 @@ impl Pipeline {
         }
         if ours {
             let write = self.store.keep_signature(&owner.account.id, &text);
-            self.logged_set_up(&owner, "update signature", "", write)
-                .await?;
+            self.logged_set_up(&owner, "update signature", "", write).await?;
             let about = (item.as_str(), "update", kept);
             return self.as_held(&owner, &ALIAS, Ok(None), about).await;
         }
         let answer = self.set_up(&owner, "update signature", "", &change).await;
         let about = (item.as_str(), "update", "");
-        self.as_held(&owner, &ALIAS, answer.map(|_| None), about)
-            .await
+        self.as_held(&owner, &ALIAS, answer.map(|_| None), about).await
     }
 
     pub(super) async fn settings(&self, asked: &Manage) -> Result<Draft> {
@@ -342,16 +327,12 @@ impl Pipeline {
         };
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let item = owner.account.email.clone();
-        let change = SetUp::Settings {
-            language,
-            time_zone,
-        };
+        let change = SetUp::Settings { language, time_zone };
         if asked.dry_run {
             let about = (item.as_str(), "update", "");
             return self.rehearsal(&owner, &change, about).await;
         }
         let answer = self.set_up(&owner, "update settings", "", &change).await;
-        self.as_held(&owner, &SETTING, answer, (&item, "update", ""))
-            .await
+        self.as_held(&owner, &SETTING, answer, (&item, "update", "")).await
     }
 }

@@ -39,13 +39,7 @@ impl Pipeline {
         let set = Set::of(asked, &settable(&RULE))?;
         if asked.op == ManageOp::Create {
             no_id(asked)?;
-            let rule = self.wanted(
-                &set,
-                Rule {
-                    enabled: true,
-                    ..Rule::default()
-                },
-            )?;
+            let rule = self.wanted(&set, Rule { enabled: true, ..Rule::default() })?;
             let owner = self.mail_held(asked.account.as_deref()).await?;
             return self.write_rule(asked, &owner, rule, None).await;
         }
@@ -60,21 +54,14 @@ impl Pipeline {
                 .next("name what to delete by `id` alone"));
             }
             let detail = "what it did stays done";
-            let change = SetUp::DeleteRule {
-                id: rule.id.clone(),
-            };
+            let change = SetUp::DeleteRule { id: rule.id.clone() };
             if asked.dry_run {
                 let about = (name.as_str(), "delete", detail);
                 return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.set_up(&owner, "delete rule", &rule.id, &change).await;
             return self
-                .as_held(
-                    &owner,
-                    &RULE,
-                    answer.map(|_| None),
-                    (&name, "delete", detail),
-                )
+                .as_held(&owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
                 .await;
         }
         if set.is_empty() {
@@ -151,15 +138,11 @@ impl Pipeline {
             Some(before) => before,
             None => owner.mailbox.rules().await?,
         };
-        let answer = self
-            .set_up(owner, &format!("{op} rule"), &id, &change)
-            .await;
+        let answer = self.set_up(owner, &format!("{op} rule"), &id, &change).await;
         let held = match answer {
             Ok(held) => held,
             Err(error) => {
-                return self
-                    .as_held(owner, &RULE, Err(error), (&name, op, ""))
-                    .await;
+                return self.as_held(owner, &RULE, Err(error), (&name, op, "")).await;
             }
         };
         // Gmail's filters are not changed but made anew, and get another id.
@@ -208,10 +191,7 @@ impl Pipeline {
             Some(id) => rule.id == *id,
             None => {
                 rule.id == said
-                    || rule
-                        .name
-                        .as_ref()
-                        .is_some_and(|name| name.to_lowercase() == lower)
+                    || rule.name.as_ref().is_some_and(|name| name.to_lowercase() == lower)
             }
         };
         let found: Vec<&Rule> = all.iter().filter(is_it).collect();
@@ -220,14 +200,10 @@ impl Pipeline {
                 let rule = (*rule).clone();
                 Ok((owner, rule, all))
             }
-            [] => Err(
-                Error::new(Kind::NotFound, format!("there is no rule {}", short(said)))
-                    .next("look at lookup kind=rules"),
-            ),
-            _ => Err(
-                Error::argument(format!("several rules are called {}", short(said)))
-                    .next("give the handle, from lookup kind=rules"),
-            ),
+            [] => Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(said)))
+                .next("look at lookup kind=rules")),
+            _ => Err(Error::argument(format!("several rules are called {}", short(said)))
+                .next("give the handle, from lookup kind=rules")),
         }
     }
 
@@ -264,11 +240,8 @@ impl Pipeline {
                 }
                 RuleStep::Forward(_) => continue,
             };
-            let with = With {
-                to: to.into_iter().collect(),
-                dry_run: asked.dry_run,
-                ..With::default()
-            };
+            let with =
+                With { to: to.into_iter().collect(), dry_run: asked.dry_run, ..With::default() };
             steps.push((verb, with));
         }
         if steps.is_empty() {
@@ -288,8 +261,7 @@ impl Pipeline {
             let line = note!("passed over: {}", ours(passed_over.join(", ")));
             choice.notes.push(line);
         }
-        self.change(choice, "run", &steps, asked.dry_run, None)
-            .await
+        self.change(choice, "run", &steps, asked.dry_run, None).await
     }
 }
 
@@ -313,10 +285,8 @@ fn changeable(rule: &Rule, what: &str) -> Result<()> {
         [] => return Ok(()),
         other => format!("it also says: {}", short(&other.join("; "))),
     };
-    Err(
-        Error::argument(format!("the rule cannot be {what} here: {why}"))
-            .next("let the user do it in the provider's own settings"),
-    )
+    Err(Error::argument(format!("the rule cannot be {what} here: {why}"))
+        .next("let the user do it in the provider's own settings"))
 }
 
 /// What a rule is called; what it looks for, if it has no name.

@@ -57,9 +57,7 @@ fn quoted(text: &str) -> String {
     let plain = !text.is_empty()
         && !text.starts_with('-')
         && !matches!(text, "OR" | "AND" | "NOT" | "||" | "&&")
-        && !text
-            .chars()
-            .any(|c| c.is_whitespace() || "(){}\":\u{201c}\u{201d}".contains(c));
+        && !text.chars().any(|c| c.is_whitespace() || "(){}\":\u{201c}\u{201d}".contains(c));
     match plain {
         true => text.to_owned(),
         false => format!("\"{}\"", text.replace('"', " ")),
@@ -146,7 +144,7 @@ fn words(text: &str) -> Result<Vec<String>> {
     }
     if quoted {
         return Err(
-            Error::argument("`then` opens a quote and does not close it").next("close the quote"),
+            Error::argument("`then` opens a quote and does not close it").next("close the quote")
         );
     }
     if !word.is_empty() {

@@ -92,10 +92,7 @@ impl Pipeline {
         });
         let mut mail = Mail::default();
         // A sign-in may be under another address than the one written to.
-        mail.own.addresses = accounts
-            .iter()
-            .map(|one| one.email.to_lowercase())
-            .collect();
+        mail.own.addresses = accounts.iter().map(|one| one.email.to_lowercase()).collect();
         for (answer, label) in join_all(asked).await {
             match answer {
                 Ok(found) => mail.add(found, &label),
@@ -129,12 +126,7 @@ impl Pipeline {
         .await;
         let mut inbox = inbox?;
         let items = std::mem::take(&mut inbox.items);
-        let own = Inbox {
-            account: account.clone(),
-            label: label.to_owned(),
-            mailbox,
-            items,
-        };
+        let own = Inbox { account: account.clone(), label: label.to_owned(), mailbox, items };
         Ok((own, inbox, sent?, aliases))
     }
 
@@ -152,9 +144,8 @@ impl Pipeline {
         let mut tables = Vec::new();
         for (number, inbox) in mail.inboxes.iter().enumerate() {
             let mine = places.iter().filter(|(owner, _)| *owner == number);
-            let items: Vec<Value> = mine
-                .filter_map(|(_, at)| inbox.items.get(*at).cloned())
-                .collect();
+            let items: Vec<Value> =
+                mine.filter_map(|(_, at)| inbox.items.get(*at).cloned()).collect();
             let flattening = Flattening {
                 api: inbox.mailbox.api(),
                 zone: &self.config.zone,
@@ -247,12 +238,8 @@ async fn listed(
     query: &Query,
     columns: &[&'static Field],
 ) -> Result<Listed> {
-    let mut listed = Listed {
-        items: Vec::new(),
-        notes: Vec::new(),
-        failed: Vec::new(),
-        cut: false,
-    };
+    let mut listed =
+        Listed { items: Vec::new(), notes: Vec::new(), failed: Vec::new(), cut: false };
     let mut ask = Ask {
         query: Some(query.clone()),
         folder: None,
@@ -271,9 +258,7 @@ async fn listed(
                 listed.items.push(item);
             }
         }
-        listed
-            .failed
-            .extend(found.failed.into_iter().map(|one| one.error));
+        listed.failed.extend(found.failed.into_iter().map(|one| one.error));
         for note in found.notes {
             if !listed.notes.contains(&note) {
                 listed.notes.push(note);
@@ -300,9 +285,7 @@ async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
     let context = bare.context();
     let items = page.items.iter();
     let found = items.flat_map(|item| {
-        let texts = columns
-            .iter()
-            .map(|field| flatten::texts(field, item, &context));
+        let texts = columns.iter().map(|field| flatten::texts(field, item, &context));
         texts.flatten().collect::<Vec<_>>()
     });
     Ok(found.map(|address| address.to_lowercase()).collect())
@@ -317,11 +300,7 @@ struct Bare {
 
 impl Bare {
     fn of(api: Api) -> Self {
-        Self {
-            api,
-            zone: TimeZone::UTC,
-            names: HashMap::new(),
-        }
+        Self { api, zone: TimeZone::UTC, names: HashMap::new() }
     }
 
     fn context(&self) -> Context<'_> {
@@ -356,11 +335,7 @@ impl Reader<'_> {
                     .unwrap_or_default(),
             ),
             date: self.date(),
-            from: self
-                .addresses("from")
-                .into_iter()
-                .next()
-                .unwrap_or_default(),
+            from: self.addresses("from").into_iter().next().unwrap_or_default(),
             to: self.addresses("to"),
             unread: has("unread"),
             draft: has("draft"),
@@ -370,9 +345,7 @@ impl Reader<'_> {
 
     fn texts(&self, name: &str) -> Vec<String> {
         let field = MESSAGE.field(name);
-        field.map_or_else(Vec::new, |field| {
-            flatten::texts(field, self.item, self.context)
-        })
+        field.map_or_else(Vec::new, |field| flatten::texts(field, self.item, self.context))
     }
 
     fn text(&self, name: &str) -> String {

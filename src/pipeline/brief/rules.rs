@@ -83,46 +83,28 @@ impl Own {
     }
 
     fn why(&self, letter: &Letter, wrote: bool) -> Vec<Why> {
-        let to_me = letter
-            .to
-            .iter()
-            .any(|address| self.addresses.contains(&address.to_lowercase()));
+        let to_me =
+            letter.to.iter().any(|address| self.addresses.contains(&address.to_lowercase()));
         let known = self.people.contains(&letter.from.to_lowercase());
-        let all = [
-            (Why::ToMe, to_me),
-            (Why::MyThread, wrote),
-            (Why::IWriteTo, known),
-        ];
-        all.into_iter()
-            .filter_map(|(why, holds)| holds.then_some(why))
-            .collect()
+        let all = [(Why::ToMe, to_me), (Why::MyThread, wrote), (Why::IWriteTo, known)];
+        all.into_iter().filter_map(|(why, holds)| holds.then_some(why)).collect()
     }
 }
 
 /// True for what is sent to a list of people who asked for it.
 fn is_newsletter(letter: &Letter) -> bool {
-    letter
-        .bulk
-        .iter()
-        .any(|word| word == "list" || word == "bulk")
+    letter.bulk.iter().any(|word| word == "list" || word == "bulk")
 }
 
 /// True for what no person wrote, or what the service keeps apart.
 fn is_automatic(letter: &Letter) -> bool {
     let local = letter.from.split('@').next().unwrap_or_default();
-    let plain: String = local
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
+    let plain: String =
+        local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let machine = plain.contains("noreply")
         || plain.contains("donotreply")
         || matches!(plain.as_str(), "mailerdaemon" | "postmaster");
-    machine
-        || letter
-            .bulk
-            .iter()
-            .any(|word| word == "auto" || word == "aside")
+    machine || letter.bulk.iter().any(|word| word == "auto" || word == "aside")
 }
 
 /// Sorts the letters of inboxes.
@@ -132,9 +114,8 @@ pub(super) fn sort(letters: &[Letter], own: &Own) -> Sorted {
     // Of the same second the first account's comes first, as it was listed.
     order.sort_by_key(|at| std::cmp::Reverse(letters.get(*at).and_then(|one| one.date)));
     let theirs = order.iter().filter_map(|at| Some((*at, letters.get(*at)?)));
-    let theirs: Vec<_> = theirs
-        .filter(|(_, letter)| !letter.draft && !own.is_from(letter))
-        .collect();
+    let theirs: Vec<_> =
+        theirs.filter(|(_, letter)| !letter.draft && !own.is_from(letter)).collect();
 
     let mut sorted = Sorted::default();
     let mut shown: HashSet<&(usize, String)> = HashSet::new();

@@ -47,10 +47,7 @@ impl Pipeline {
 
     async fn enclosure(&self, item: &str, desk: &Desk) -> Result<Vec<Enclosure>> {
         let most = self.config.largest_file;
-        if item
-            .get(..5)
-            .is_some_and(|start| start.eq_ignore_ascii_case("data:"))
-        {
+        if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
             return Ok(vec![data(item, most)?]);
         }
         if let Some((owner, id)) = self.handle(HandleKind::Attachment, item).await? {
@@ -62,29 +59,21 @@ impl Pipeline {
             let bytes = mailbox.file(&message, &file.id, most).await?;
             return Ok(vec![enclosed(&file.name, &file.media, bytes)]);
         }
-        let is_letter = matches!(
-            HandleKind::parse(item),
-            Some((HandleKind::Message | HandleKind::Thread, _))
-        );
+        let is_letter =
+            matches!(HandleKind::parse(item), Some((HandleKind::Message | HandleKind::Thread, _)));
         if is_letter {
             return Ok(vec![self.letter_as_file(item, most).await?]);
         }
         let found = self.local_file(item).await?;
         let media = mime_guess::from_path(&found.name).first_or_octet_stream();
-        Ok(vec![enclosed(
-            &found.name,
-            media.essence_str(),
-            found.bytes,
-        )])
+        Ok(vec![enclosed(&found.name, media.essence_str(), found.bytes)])
     }
 
     /// A letter as a file, as it was transmitted.
     async fn letter_as_file(&self, item: &str, most: u64) -> Result<Enclosure> {
         let (account, id) = self.letter_named(item, None).await?;
         let mailbox = self.connect.mailbox(&account)?;
-        let answers = mailbox
-            .letters(&[id], &Projection::default(), BodyForm::Raw)
-            .await;
+        let answers = mailbox.letters(&[id], &Projection::default(), BodyForm::Raw).await;
         let letter = answers
             .into_iter()
             .next()
@@ -93,9 +82,8 @@ impl Pipeline {
         if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
             return Err(too_large(item, most));
         }
-        let subject = crate::compose::read(source.as_bytes())
-            .map(|read| read.subject)
-            .unwrap_or_default();
+        let subject =
+            crate::compose::read(source.as_bytes()).map(|read| read.subject).unwrap_or_default();
         let name = match subject.is_empty() {
             true => format!("{item}.eml"),
             false => format!("{subject}.eml"),
@@ -207,11 +195,7 @@ fn data(url: &str, most: u64) -> Result<Enclosure> {
                 if key.eq_ignore_ascii_case("name") || key.eq_ignore_ascii_case("filename") =>
             {
                 let value = percent_decode_str(value.trim_matches('"')).decode_utf8();
-                name = Some(
-                    value
-                        .map_err(|_| wrong("has a name that is not UTF-8"))?
-                        .into_owned(),
-                );
+                name = Some(value.map_err(|_| wrong("has a name that is not UTF-8"))?.into_owned());
             }
             None if part.trim().eq_ignore_ascii_case("base64") => packed = true,
             _ => {}
@@ -226,10 +210,8 @@ fn data(url: &str, most: u64) -> Result<Enclosure> {
     let bytes = match packed {
         false => bytes,
         true => {
-            let packed: Vec<u8> = bytes
-                .into_iter()
-                .filter(|byte| !byte.is_ascii_whitespace())
-                .collect();
+            let packed: Vec<u8> =
+                bytes.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
             STANDARD
                 .decode(&packed)
                 .or_else(|_| STANDARD_NO_PAD.decode(&packed))
@@ -264,10 +246,8 @@ pub(super) fn without(files: &mut Vec<Enclosure>, names: &[String]) -> Result<()
         files.retain(|file| !file.name.eq_ignore_ascii_case(name));
         if files.len() == before {
             let known: Vec<String> = files.iter().map(|file| brief(&file.name)).collect();
-            let error = Error::new(
-                Kind::NotFound,
-                format!("no file {} goes with the draft", brief(name)),
-            );
+            let error =
+                Error::new(Kind::NotFound, format!("no file {} goes with the draft", brief(name)));
             return Err(match known.is_empty() {
                 true => error.next("leave out `detach`"),
                 false => error.next(format!("it has {}", known.join(", "))),
@@ -290,9 +270,7 @@ fn without_bcc(source: &str) -> String {
         let folded = line.starts_with([' ', '\t']);
         dropping = match folded {
             true => dropping,
-            false => line
-                .get(..4)
-                .is_some_and(|name| name.eq_ignore_ascii_case("bcc:")),
+            false => line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("bcc:")),
         };
         if !dropping {
             kept.push_str(line);
@@ -319,16 +297,12 @@ pub(super) fn inline(body: &mut Both, files: &mut [Enclosure], message_id: &str)
             file.name == name || file.name == decoded || file.cid.as_deref() == Some(name.as_str())
         });
         let Some(file) = found else {
-            return Err(
-                Error::argument(format!("cid:{} shows no attached file", brief(&decoded)))
-                    .next("attach the picture, and write cid: with its name"),
-            );
+            return Err(Error::argument(format!("cid:{} shows no attached file", brief(&decoded)))
+                .next("attach the picture, and write cid: with its name"));
         };
         if !file.media.starts_with("image/") {
-            return Err(
-                Error::argument(format!("{} is no picture", brief(&file.name)))
-                    .next("attach it without showing it"),
-            );
+            return Err(Error::argument(format!("{} is no picture", brief(&file.name)))
+                .next("attach it without showing it"));
         }
         let cid = file.cid.get_or_insert_with(|| {
             let names = (1..).map(|number| format!("p{number}.{message_id}"));

@@ -18,24 +18,13 @@ impl Pipeline {
     /// The addresses that one can write as. Where they cannot be had, the
     /// account's own, and a note.
     pub(super) async fn aliases(&self, desk: &Desk, notes: &mut Vec<Note>) -> Vec<Alias> {
-        let own = |person| Alias {
-            person,
-            signature: None,
-            reply_to: None,
-            default: true,
-        };
-        let account = Person {
-            name: None,
-            address: desk.account.email.clone(),
-        };
+        let own = |person| Alias { person, signature: None, reply_to: None, default: true };
+        let account = Person { name: None, address: desk.account.email.clone() };
         match desk.mailbox.senders().await {
             Ok(aliases) if !aliases.is_empty() => aliases,
             Ok(_) => vec![own(account)],
             Err(error) => {
-                notes.push(note!(
-                    "without name and signature, which could not be read: {}",
-                    error
-                ));
+                notes.push(note!("without name and signature, which could not be read: {}", error));
                 vec![own(account)]
             }
         }
@@ -95,9 +84,7 @@ pub(super) fn sender<'a>(
     original: Option<&Original>,
 ) -> Result<&'a Alias> {
     let find = |address: &str| {
-        aliases
-            .iter()
-            .find(|alias| alias.person.address.eq_ignore_ascii_case(address))
+        aliases.iter().find(|alias| alias.person.address.eq_ignore_ascii_case(address))
     };
     if let Some(said) = said {
         let found = people::read("from", &[said.to_owned()])?;
@@ -106,10 +93,8 @@ pub(super) fn sender<'a>(
             _ => return Err(Error::argument("`from` is one address").next("give one")),
         };
         return find(address).ok_or_else(|| {
-            let known: Vec<&str> = aliases
-                .iter()
-                .map(|alias| alias.person.address.as_str())
-                .collect();
+            let known: Vec<&str> =
+                aliases.iter().map(|alias| alias.person.address.as_str()).collect();
             Error::argument(format!("this account cannot send as {}", brief(address)))
                 .next(format!("use one of: {}", known.join(", ")))
         });
@@ -131,9 +116,7 @@ pub(super) fn sender<'a>(
 /// The user's own addresses.
 pub(super) fn own(aliases: &[Alias], account: &Account) -> Vec<String> {
     let aliases = aliases.iter().map(|alias| alias.person.address.clone());
-    std::iter::once(account.email.clone())
-        .chain(aliases)
-        .collect()
+    std::iter::once(account.email.clone()).chain(aliases).collect()
 }
 
 /// The people said, or else `others`.
@@ -175,15 +158,10 @@ pub(super) fn once(
 pub(in crate::pipeline) fn message_id(sender: &str) -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(
-            Kind::Internal,
-            format!("the system gives no random bytes ({error})"),
-        )
+        Error::new(Kind::Internal, format!("the system gives no random bytes ({error})"))
     })?;
     let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let domain = sender
-        .rsplit_once('@')
-        .map_or("localhost", |(_, domain)| domain);
+    let domain = sender.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     Ok(format!("{random}@{domain}"))
 }
 

@@ -24,19 +24,14 @@ impl Pipeline {
         let letter = &held.letter;
         let kind = HandleKind::Draft;
         let mut late = Vec::new();
-        let number = self
-            .number_after(&desk.account, kind, &held.id, &mut late)
-            .await;
+        let number = self.number_after(&desk.account, kind, &held.id, &mut late).await;
         let (cell, handle) = match number {
             Some(number) => (Cell::Handle('d', number), kind.handle(number)),
             None => (Cell::Id(held.id.clone()), held.id.clone()),
         };
         let scalars = &mut draft.document.scalars;
         scalars.push(("draft", cell));
-        scalars.push((
-            "from",
-            Cell::Text(shown(std::slice::from_ref(&letter.from))),
-        ));
+        scalars.push(("from", Cell::Text(shown(std::slice::from_ref(&letter.from)))));
         let lists = [("to", &letter.to), ("cc", &letter.cc), ("bcc", &letter.bcc)];
         for (name, people) in lists {
             if !people.is_empty() {
@@ -49,9 +44,7 @@ impl Pipeline {
         }
         if is_reply && !held.thread.is_empty() {
             let kind = HandleKind::Thread;
-            let number = self
-                .number_after(&desk.account, kind, &held.thread, &mut late)
-                .await;
+            let number = self.number_after(&desk.account, kind, &held.thread, &mut late).await;
             if let Some(number) = number {
                 scalars.push(("thread", Cell::Handle('t', number)));
             }
@@ -67,9 +60,7 @@ impl Pipeline {
             Importance::Low => draft.notes.push("importance: low".into()),
             Importance::Normal => {}
         }
-        let nobody = [&letter.to, &letter.cc, &letter.bcc]
-            .iter()
-            .all(|list| list.is_empty());
+        let nobody = [&letter.to, &letter.cc, &letter.bcc].iter().all(|list| list.is_empty());
         draft.notes.push(match nobody {
             true => note!(
                 "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
@@ -123,19 +114,13 @@ fn amount(bytes: u64) -> String {
 fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[Person]| {
-        let mut list: Vec<String> = people
-            .iter()
-            .map(|one| one.address.to_lowercase())
-            .collect();
+        let mut list: Vec<String> = people.iter().map(|one| one.address.to_lowercase()).collect();
         list.sort_unstable();
         list.dedup();
         list
     };
-    let lists = [
-        ("to", &asked.to, &held.to),
-        ("cc", &asked.cc, &held.cc),
-        ("bcc", &asked.bcc, &held.bcc),
-    ];
+    let lists =
+        [("to", &asked.to, &held.to), ("cc", &asked.cc, &held.cc), ("bcc", &asked.bcc, &held.bcc)];
     for (name, asked, held) in lists {
         if addresses(asked) != addresses(held) {
             let asked = match asked.is_empty() {
@@ -151,10 +136,7 @@ fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<Note> {
         }
     }
     if !asked.from.address.eq_ignore_ascii_case(&held.from.address) {
-        lines.push(note!(
-            "WRONG SENDER: {} was asked for",
-            quoted(&asked.from.address)
-        ));
+        lines.push(note!("WRONG SENDER: {} was asked for", quoted(&asked.from.address)));
     }
     if asked.files.len() != held.files.len() {
         lines.push(note!(

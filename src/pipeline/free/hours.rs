@@ -60,18 +60,12 @@ pub(super) fn without(all: &[Stretch], gone: &[Stretch]) -> Vec<Stretch> {
         let mut from = stretch.from;
         for hole in gone.iter().filter(|hole| hole.overlaps(*stretch)) {
             if hole.from > from {
-                left.push(Stretch {
-                    from,
-                    to: hole.from,
-                });
+                left.push(Stretch { from, to: hole.from });
             }
             from = from.max(hole.to);
         }
         if from < stretch.to {
-            left.push(Stretch {
-                from,
-                to: stretch.to,
-            });
+            left.push(Stretch { from, to: stretch.to });
         }
     }
     left
@@ -100,10 +94,7 @@ pub(super) struct Daily {
 
 impl Daily {
     /// What is taken when nobody says.
-    pub(super) const USUAL: Self = Self {
-        from: 9 * 60,
-        to: 17 * 60,
-    };
+    pub(super) const USUAL: Self = Self { from: 9 * 60, to: 17 * 60 };
 
     pub(super) fn read(text: &str) -> Result<Self> {
         let wrong = || {
@@ -113,9 +104,7 @@ impl Daily {
             ))
             .next("write them as 9-17 or 8:30-18:00; 0-24 is any time, weekends too")
         };
-        let parts = ["-", "–", "—", " to "]
-            .iter()
-            .find_map(|mark| text.split_once(mark));
+        let parts = ["-", "–", "—", " to "].iter().find_map(|mark| text.split_once(mark));
         let (from, to) = parts.ok_or_else(wrong)?;
         let from = minute_of_day(from).ok_or_else(wrong)?;
         let to = minute_of_day(to).ok_or_else(wrong)?;
@@ -138,11 +127,7 @@ impl Daily {
 
     /// These hours of the days of a range, weekdays alone if `week`.
     pub(super) fn within(self, range: Stretch, zone: &TimeZone, week: bool) -> Vec<Stretch> {
-        let days = if week {
-            &WEEK[..]
-        } else {
-            &[0, 1, 2, 3, 4, 5, 6]
-        };
+        let days = if week { &WEEK[..] } else { &[0, 1, 2, 3, 4, 5, 6] };
         daily(range, zone, days, self.from, self.to)
     }
 }
@@ -180,10 +165,8 @@ fn minute_of(day: Date, minute: u16, zone: &TimeZone) -> Timestamp {
         let next = day.checked_add(1.day()).unwrap_or(day);
         return When::Day(next).instant(zone);
     }
-    let local = day
-        .at(0, 0, 0, 0)
-        .checked_add(i64::from(minute).minutes())
-        .unwrap_or(day.at(0, 0, 0, 0));
+    let local =
+        day.at(0, 0, 0, 0).checked_add(i64::from(minute).minutes()).unwrap_or(day.at(0, 0, 0, 0));
     when::resolve(local, zone)
 }
 

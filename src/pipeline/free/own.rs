@@ -79,10 +79,8 @@ async fn look(
     range: Range,
     zone: &TimeZone,
 ) -> (Vec<(Stretch, Show)>, Vec<Error>) {
-    let columns: Vec<&Field> = ["id", "start", "end", "show"]
-        .iter()
-        .filter_map(|name| EVENT.field(name))
-        .collect();
+    let columns: Vec<&Field> =
+        ["id", "start", "end", "show"].iter().filter_map(|name| EVENT.field(name)).collect();
     let names = HashMap::new();
     let context = Context {
         api: port.api(),
@@ -132,10 +130,7 @@ async fn look(
                 };
                 let said = EVENT.field("show");
                 let said = said.map(|field| flatten::texts(field, item, &context));
-                let time = Stretch {
-                    from: facts.start.instant(zone),
-                    to: facts.end.instant(zone),
-                };
+                let time = Stretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
                 if range.has(time.from, time.to) && time.from < time.to {
                     found.push((time, Show::of(&said.unwrap_or_default())));
                 }

@@ -54,11 +54,7 @@ pub(super) struct Person {
 impl Person {
     /// Somebody of whom nothing is known.
     pub(super) fn unknown(address: &str) -> Self {
-        Self {
-            address: address.to_owned(),
-            busy: None,
-            hours: None,
-        }
+        Self { address: address.to_owned(), busy: None, hours: None }
     }
 
     /// What a service says of somebody.
@@ -78,18 +74,11 @@ impl Person {
             let show = BUSY.field("show");
             let said = show.map(|field| flatten::texts(field, object, &context));
             let said = said.unwrap_or_default();
-            let time = Stretch {
-                from: time("start")?,
-                to: time("end")?,
-            };
+            let time = Stretch { from: time("start")?, to: time("end")? };
             Some((time, Show::of(&said)))
         };
         let found: Vec<_> = schedule.busy.iter().filter_map(read).collect();
-        Self {
-            address: address.to_owned(),
-            busy: Some(merged(&found)),
-            hours: schedule.hours,
-        }
+        Self { address: address.to_owned(), busy: Some(merged(&found)), hours: schedule.hours }
     }
 
     /// Adds what takes their time besides; of whom nothing is known, nothing is
@@ -105,13 +94,7 @@ impl Person {
     pub(super) fn objects(&self) -> Vec<Value> {
         let busy = self.busy.iter().flatten();
         busy.map(|(time, show)| {
-            stretch(
-                *time,
-                &[
-                    ("who", self.address.as_str().into()),
-                    ("show", show.word().into()),
-                ],
-            )
+            stretch(*time, &[("who", self.address.as_str().into()), ("show", show.word().into())])
         })
         .collect()
     }
@@ -123,11 +106,7 @@ pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
     let at = |time: Timestamp| json!({key: time.to_string()});
     let times = [("start", at(time.from)), ("end", at(time.to))];
     let members = times.into_iter().chain(more.iter().cloned());
-    Value::Object(
-        members
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
-    )
+    Value::Object(members.map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// Times in order and without overlaps: what touches is joined, and of two that

@@ -78,16 +78,9 @@ pub(super) fn slots(
                 let local = zone.to_datetime(time.from).minute();
                 // Whole hours are remembered best, then halves.
                 let odd = u8::from(local != 0) + u8::from(local % 30 != 0);
-                all.push(Candidate {
-                    class: (busy, perhaps),
-                    odd,
-                    slot,
-                });
+                all.push(Candidate { class: (busy, perhaps), odd, slot });
             }
-            start = time
-                .from
-                .checked_add(SignedDuration::from_secs(QUARTER))
-                .ok();
+            start = time.from.checked_add(SignedDuration::from_secs(QUARTER)).ok();
         }
     }
     let mut best: Vec<Candidate> = Vec::new();
@@ -166,8 +159,6 @@ fn first_quarter(from: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     if over == 0 && local.subsec_nanosecond() == 0 {
         return Some(from);
     }
-    let at = from
-        .checked_add(SignedDuration::from_secs(QUARTER - over))
-        .ok()?;
+    let at = from.checked_add(SignedDuration::from_secs(QUARTER - over)).ok()?;
     Timestamp::from_second(at.as_second()).ok()
 }

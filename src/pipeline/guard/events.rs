@@ -120,10 +120,7 @@ impl Pipeline {
         if facts.own && facts.repeat.is_some() {
             on_it.guests(&self.guests_of_exceptions(target).await?, own);
         }
-        if let Deed::Change(Change {
-            guests: Some(list), ..
-        }) = deed
-        {
+        if let Deed::Change(Change { guests: Some(list), .. }) = deed {
             on_it.guests(list, own);
         }
         concerned |= on_it != Audience::default();
@@ -179,16 +176,11 @@ impl Pipeline {
         let Some(audience) = self.reached(target, deed).await? else {
             return Ok(());
         };
-        let asked = self
-            .agreed(&act(question), &audience, caller, notes)
-            .await?;
+        let asked = self.agreed(&act(question), &audience, caller, notes).await?;
         if asked && self.reached(target, deed).await? != Some(audience) {
             return Err(Error::new(
                 Kind::Conflict,
-                format!(
-                    "other people are on {} than the user was asked about",
-                    target.handle
-                ),
+                format!("other people are on {} than the user was asked about", target.handle),
             )
             .next("nothing was written; call again if it is still right"));
         }

@@ -59,11 +59,8 @@ impl Pipeline {
         let (mut letters, failed) = self.spread(ids, account).await?;
         let left = letters.len().saturating_sub(MOST_MESSAGES);
         letters.truncate(MOST_MESSAGES);
-        let mut choice = Choice {
-            failed,
-            left: (left > 0).then(|| left.to_string()),
-            ..Choice::default()
-        };
+        let mut choice =
+            Choice { failed, left: (left > 0).then(|| left.to_string()), ..Choice::default() };
         for (account, targets) in by_owner(letters) {
             let account = self.accounts.by_id(&account).await?;
             let ids = targets.into_iter().map(|one| one.id).collect();
@@ -186,12 +183,7 @@ impl Pipeline {
             limit: PAGE,
             cursor: None,
         };
-        let mut found = Found {
-            ids: Vec::new(),
-            total: None,
-            more: false,
-            notes: Vec::new(),
-        };
+        let mut found = Found { ids: Vec::new(), total: None, more: false, notes: Vec::new() };
         let mut known = HashSet::new();
         for _ in 0..PAGES {
             let page = mailbox.messages(&ask).await?;
@@ -225,9 +217,8 @@ fn shares(sizes: &[usize], most: usize) -> Vec<usize> {
     let mut shares = vec![0; sizes.len()];
     let mut rest = most;
     loop {
-        let open: Vec<usize> = (0..sizes.len())
-            .filter(|at| shares.get(*at) < sizes.get(*at))
-            .collect();
+        let open: Vec<usize> =
+            (0..sizes.len()).filter(|at| shares.get(*at) < sizes.get(*at)).collect();
         if open.is_empty() || rest == 0 {
             return shares;
         }

@@ -52,21 +52,14 @@ pub(in crate::pipeline) struct With {
 }
 
 /// What Gmail's states call its folders; nothing is what is archived.
-const GMAIL: [(&str, &str); 4] = [
-    ("inbox", "INBOX"),
-    ("spam", "SPAM"),
-    ("trash", "TRASH"),
-    ("archive", ""),
-];
+const GMAIL: [(&str, &str); 4] =
+    [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
 
 impl Deed {
     /// Back into these states.
     pub(super) fn put_back(states: Vec<MailState>) -> Self {
         let by_id = states.iter().map(|one| (one.id.clone(), one.clone()));
-        Self {
-            aim: Aim::Was(by_id.collect()),
-            step: Step::PutBack(states),
-        }
+        Self { aim: Aim::Was(by_id.collect()), step: Step::PutBack(states) }
     }
 
     /// True when the message that had this id is as it should be.
@@ -108,10 +101,7 @@ impl Deed {
 
 /// The verbs that need names in `to`.
 fn named(verb: &str) -> bool {
-    matches!(
-        verb,
-        "move" | "copy" | "label" | "unlabel" | "categorize" | "uncategorize"
-    )
+    matches!(verb, "move" | "copy" | "label" | "unlabel" | "categorize" | "uncategorize")
 }
 
 /// Refuses what does not go together, whatever the account.
@@ -119,22 +109,22 @@ pub(in crate::pipeline) fn check(verb: &str, with: &With) -> Result<()> {
     match (named(verb), with.to.as_slice()) {
         (true, []) => Err(Error::argument(format!("do={verb} needs `to`"))
             .next("give the folder or label by its name")),
-        (true, [_, _, ..]) if matches!(verb, "move" | "copy") => Err(Error::argument(format!(
-            "do={verb} takes one folder in `to`"
-        ))
-        .next("call once for each folder")),
-        (false, [_, ..]) => Err(Error::argument(format!(
-            "`to` is given, and do={verb} takes none"
-        ))
-        .next("leave it out, or say do=move, copy or label")),
-        (false, []) if with.create => Err(Error::argument(format!(
-            "`create` is given, and do={verb} names no folder"
-        ))
-        .next("leave it out")),
-        _ if with.due.is_some() && verb != "star" => Err(Error::argument(format!(
-            "`due` is given, and do={verb} takes none"
-        ))
-        .next("say do=star")),
+        (true, [_, _, ..]) if matches!(verb, "move" | "copy") => {
+            Err(Error::argument(format!("do={verb} takes one folder in `to`"))
+                .next("call once for each folder"))
+        }
+        (false, [_, ..]) => {
+            Err(Error::argument(format!("`to` is given, and do={verb} takes none"))
+                .next("leave it out, or say do=move, copy or label"))
+        }
+        (false, []) if with.create => {
+            Err(Error::argument(format!("`create` is given, and do={verb} names no folder"))
+                .next("leave it out"))
+        }
+        _ if with.due.is_some() && verb != "star" => {
+            Err(Error::argument(format!("`due` is given, and do={verb} takes none"))
+                .next("say do=star"))
+        }
         _ => Ok(()),
     }
 }
@@ -199,10 +189,7 @@ pub(in crate::pipeline) async fn deeds(
             }
         }
         "delete" => one(Step::Delete, Aim::Gone),
-        other => Err(Error::new(
-            Kind::Internal,
-            format!("nobody knows how to do {other}"),
-        )),
+        other => Err(Error::new(Kind::Internal, format!("nobody knows how to do {other}"))),
     }
 }
 
@@ -211,10 +198,7 @@ async fn going(mailbox: &dyn Mailbox, verb: &str) -> Result<Vec<Deed>> {
     let gmail = mailbox.api() == Api::Gmail;
     let known = async |word: &str| match GMAIL.iter().find(|(name, _)| *name == word) {
         Some((_, id)) if gmail => Ok((*id).to_owned()),
-        _ => mailbox
-            .place(word, PlaceKind::Folder, false)
-            .await
-            .map(|place| place.id),
+        _ => mailbox.place(word, PlaceKind::Folder, false).await.map(|place| place.id),
     };
     let (step, aim) = match verb {
         // What is in no folder of Gmail's is archived already, and what is in
@@ -259,18 +243,11 @@ async fn find(
             let wanted = name.to_owned();
             let change = match kind {
                 PlaceKind::Folder => SetUp::CreateFolder { name: wanted },
-                PlaceKind::Label => SetUp::CreateCategory {
-                    name: wanted,
-                    colour: None,
-                },
+                PlaceKind::Label => SetUp::CreateCategory { name: wanted, colour: None },
             };
             mailbox.rehearse(&change).await?;
             notes.push(note!("{} would be made", quoted(name)));
-            Ok(Place {
-                id: String::new(),
-                name: name.to_owned(),
-                made: true,
-            })
+            Ok(Place { id: String::new(), name: name.to_owned(), made: true })
         }
         Err(error) => Err(error),
     }
@@ -293,14 +270,10 @@ fn by_verb(name: &str) -> Result<()> {
     let state = states.iter().find(|(word, _)| *word == said);
     let category = said.starts_with("category_");
     match state.map(|(_, instead)| *instead) {
-        None if category => Err(
-            Error::argument("a category of Gmail's is given by Gmail alone")
-                .next("use a label of the user's"),
-        ),
+        None if category => Err(Error::argument("a category of Gmail's is given by Gmail alone")
+            .next("use a label of the user's")),
         None => Ok(()),
-        Some(instead) => Err(
-            Error::argument(format!("`{said}` is no label of the user's"))
-                .next(format!("use {instead}")),
-        ),
+        Some(instead) => Err(Error::argument(format!("`{said}` is no label of the user's"))
+            .next(format!("use {instead}"))),
     }
 }

@@ -54,9 +54,7 @@ impl Pipeline {
         if dry_run {
             draft.notes.push("dry run: nothing was written".into());
             if op == "delete" && done > 0 {
-                draft
-                    .notes
-                    .push(note!("do=delete is for good: {}", ASKED_BEFORE));
+                draft.notes.push(note!("do=delete is for good: {}", ASKED_BEFORE));
             }
             let rows = self.first_rows(&works, several).await?;
             if !rows.is_empty() {
@@ -98,23 +96,18 @@ impl Pipeline {
             draft.document.tables.push(rows);
         }
         if let Some(left) = &choice.left {
-            draft.notes.push(note!(
-                "{} further messages were left: call again for them",
-                ours(&left)
-            ));
+            draft
+                .notes
+                .push(note!("{} further messages were left: call again for them", ours(&left)));
         }
         if !dry_run && done > 0 {
             match op {
                 "delete" => draft.notes.push("gone for good: there is no undo".into()),
-                "copy" => draft
-                    .notes
-                    .push("no undo: trash or unlabel the copies instead".into()),
+                "copy" => draft.notes.push("no undo: trash or unlabel the copies instead".into()),
                 _ => {}
             }
         }
-        let none = works
-            .iter()
-            .all(|one| one.changes.is_empty() && one.unchanged == 0);
+        let none = works.iter().all(|one| one.changes.is_empty() && one.unchanged == 0);
         if none && outcomes.is_empty() {
             draft.notes.push("no message was found".into());
         }
@@ -136,10 +129,8 @@ impl Pipeline {
 
     /// What is not as it should be, those of the same reason together.
     async fn misses(&self, work: &Work, op: &'static str, notes: &mut Vec<Note>) -> Vec<Outcome> {
-        let alike = work
-            .misses
-            .iter()
-            .map(|miss| ((miss.result, miss.why.clone()), miss.id.as_str()));
+        let alike =
+            work.misses.iter().map(|miss| ((miss.result, miss.why.clone()), miss.id.as_str()));
         let mut outcomes = Vec::new();
         for ((result, why), ids) in grouped(alike) {
             let shown: Vec<&str> = ids.iter().copied().take(NAMED).collect();
@@ -161,30 +152,22 @@ impl Pipeline {
 
     /// The first of those that are going to change.
     async fn first_rows(&self, works: &[Work], several: bool) -> Result<RowTable> {
-        let mut columns: Vec<&'static Field> = COLUMNS
-            .iter()
-            .filter_map(|name| MESSAGE.field(name))
-            .collect();
+        let mut columns: Vec<&'static Field> =
+            COLUMNS.iter().filter_map(|name| MESSAGE.field(name)).collect();
         columns.extend(MESSAGE.field("account").filter(|_| several));
         let mut rows = RowTable::new(&MESSAGE, columns.clone());
         for work in works {
             let room = SHOWN.saturating_sub(rows.len());
-            let ids: Vec<String> = work
-                .changes
-                .iter()
-                .take(room)
-                .map(|change| change.before.id.clone())
-                .collect();
+            let ids: Vec<String> =
+                work.changes.iter().take(room).map(|change| change.before.id.clone()).collect();
             if ids.is_empty() {
                 continue;
             }
             let mailbox = &work.chosen.mailbox;
             let projection = project(mailbox.api(), &columns);
             let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
-            let items: Vec<_> = letters
-                .into_iter()
-                .filter_map(|letter| Some(letter.ok()?.item))
-                .collect();
+            let items: Vec<_> =
+                letters.into_iter().filter_map(|letter| Some(letter.ok()?.item)).collect();
             let flattening = Flattening {
                 api: mailbox.api(),
                 zone: &self.config.zone,

@@ -52,10 +52,7 @@ enum Back {
 fn back(kept: &KeptMail, now: &MailState) -> Back {
     let before = &kept.before;
     let Some(after) = &kept.after else {
-        let target = MailState {
-            id: now.id.clone(),
-            ..before.clone()
-        };
+        let target = MailState { id: now.id.clone(), ..before.clone() };
         return match target == *now {
             true => Back::Already,
             false => Back::To(target),
@@ -95,11 +92,8 @@ impl Pipeline {
                 .next("give the one that mail_modify answered, such as u3"));
         };
         let Some((_, state)) = self.store.undo(number).await? else {
-            return Err(Error::new(
-                Kind::NotFound,
-                format!("there is no `{said}`, or no longer"),
-            )
-            .next("changes can be undone for 30 days, by the id that mail_modify answered"));
+            return Err(Error::new(Kind::NotFound, format!("there is no `{said}`, or no longer"))
+                .next("changes can be undone for 30 days, by the id that mail_modify answered"));
         };
         let kept: Vec<Kept> = serde_json::from_str(&state)
             .map_err(|_| Error::new(Kind::Store, format!("`{said}` cannot be read")))?;
@@ -131,8 +125,7 @@ impl Pipeline {
                 .await
                 .map_err(|error| error.context("no message was changed"))?,
         };
-        self.tell_changes(works, "undo", choice, undo, dry_run)
-            .await
+        self.tell_changes(works, "undo", choice, undo, dry_run).await
     }
 }
 
@@ -141,12 +134,7 @@ fn chosen(
     label: String,
     mailbox: std::sync::Arc<dyn crate::provider::Mailbox>,
 ) -> Chosen {
-    Chosen {
-        account,
-        label,
-        mailbox,
-        ids: Vec::new(),
-    }
+    Chosen { account, label, mailbox, ids: Vec::new() }
 }
 
 /// Which messages of an account are to be put back, and how.
@@ -155,13 +143,8 @@ async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
     let id = |one: &KeptMail| one.after.as_ref().unwrap_or(&one.before).id.clone();
     let ids: Vec<String> = kept.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
-    let mut work = Work {
-        chosen,
-        deeds: Vec::new(),
-        changes: Vec::new(),
-        unchanged: 0,
-        misses: Vec::new(),
-    };
+    let mut work =
+        Work { chosen, deeds: Vec::new(), changes: Vec::new(), unchanged: 0, misses: Vec::new() };
     let mut targets = Vec::new();
     for (id, one) in ids.iter().zip(&kept) {
         match states.next() {

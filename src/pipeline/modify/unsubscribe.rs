@@ -49,10 +49,7 @@ impl Pipeline {
             ))
             .next("give one message of each list"));
         }
-        let mut told = Told {
-            notes: choice.notes.clone(),
-            ..Told::default()
-        };
+        let mut told = Told { notes: choice.notes.clone(), ..Told::default() };
         for (said, error) in &choice.failed {
             told.outcomes.push(Outcome::failed(said, OP, error));
         }
@@ -138,8 +135,7 @@ impl Pipeline {
                     )),
                     Some(way) if lists.iter().any(|one| one.way == way) => {
                         let detail = "the same list as another of the messages";
-                        told.outcomes
-                            .push(Outcome::new(handle, OP, "skipped", detail));
+                        told.outcomes.push(Outcome::new(handle, OP, "skipped", detail));
                     }
                     Some(way) => lists.push(List {
                         account,
@@ -200,10 +196,7 @@ impl Pipeline {
         caller: &dyn Caller,
         notes: &mut Vec<Note>,
     ) -> Result<String> {
-        let own = Person {
-            name: None,
-            address: chosen.account.email.clone(),
-        };
+        let own = Person { name: None, address: chosen.account.email.clone() };
         // An account that cannot tell its addresses has its own at least.
         let senders = chosen.mailbox.senders().await.unwrap_or_default();
         let from = senders.into_iter().next().map_or(own, |one| one.person);
@@ -222,27 +215,16 @@ impl Pipeline {
             files: Vec::new(),
             from,
         };
-        let draft = chosen
-            .mailbox
-            .create(&Origin::New, &outgoing, caller)
-            .await?;
+        let draft = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
         let kind = HandleKind::Draft;
-        let handle = self
-            .handle_after(&chosen.account, kind, &draft.id, notes)
-            .await;
-        Ok(format!(
-            "{handle} is a letter to {}: send it with mail_send",
-            short(&letter.to)
-        ))
+        let handle = self.handle_after(&chosen.account, kind, &draft.id, notes).await;
+        Ok(format!("{handle} is a letter to {}: send it with mail_send", short(&letter.to)))
     }
 }
 
 /// Who gets the letter that leaves a list.
 fn reader(letter: &Letter) -> Person {
-    Person {
-        name: None,
-        address: letter.to.clone(),
-    }
+    Person { name: None, address: letter.to.clone() }
 }
 
 impl List {

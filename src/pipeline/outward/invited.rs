@@ -70,9 +70,9 @@ impl Pipeline {
         let entry = entries.next();
         let entry = match entry {
             // The series stands for itself; its exceptions go along.
-            Some(first) if first.recurrence_id.is_some() => entries
-                .find(|one| one.recurrence_id.is_none())
-                .or(Some(first)),
+            Some(first) if first.recurrence_id.is_some() => {
+                entries.find(|one| one.recurrence_id.is_none()).or(Some(first))
+            }
             entry => entry,
         };
         let Some(entry) = entry else {
@@ -185,16 +185,12 @@ impl Pipeline {
                 me.answer = None;
             }
         }
-        let mut told = Told {
-            notes,
-            ..Told::default()
-        };
+        let mut told = Told { notes, ..Told::default() };
         let name = short(&entry.title);
         let audience = taken_in(&change, asked, &own);
         let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
         let act = act(asked_about(&format!("{when} {name}"), answer, asked));
-        self.agreed(&act, &audience, Some(caller), &mut told.notes)
-            .await?;
+        self.agreed(&act, &audience, Some(caller), &mut told.notes).await?;
         let line = Line {
             account: &own,
             tool: TOOL,
@@ -204,22 +200,18 @@ impl Pipeline {
         };
         let creating = owner.port.create(None, &change, Notify::Nobody);
         let id = |value: &Value| owner.port.facts(value).map(|facts| facts.id);
-        let created = self
-            .logged(line.clone(), &mut told.notes, creating, id)
-            .await;
+        let created = self.logged(line.clone(), &mut told.notes, creating, id).await;
         let value = match created {
             Ok(value) => value,
             Err(error) if error.is_open() => {
-                told.outcomes
-                    .push(Outcome::failed(name, word(answer), &error));
+                told.outcomes.push(Outcome::failed(name, word(answer), &error));
                 return Ok(Found::Told(told));
             }
             Err(error) => {
                 return Err(error.context("the meeting could not be put into the calendar"));
             }
         };
-        told.notes
-            .push("the meeting was not in the calendar: it is now".into());
+        told.notes.push("the meeting was not in the calendar: it is now".into());
         let invites = owner.port.facts(&value).is_some_and(|facts| !facts.own);
         let response = response(answer, propose, asked);
         let line = Line {
@@ -233,8 +225,7 @@ impl Pipeline {
         let answered = match invites {
             true => {
                 let answering = owner.port.respond(&value, &response);
-                self.logged(line, &mut told.notes, answering, |_| None)
-                    .await
+                self.logged(line, &mut told.notes, answering, |_| None).await
             }
             false => Err(Error::argument("it is an event of your own here")),
         };
@@ -247,8 +238,7 @@ impl Pipeline {
                 "it is not in the calendar any more",
             )),
             Err(error) if error.is_open() => {
-                told.outcomes
-                    .push(Outcome::failed(name, word(answer), &error));
+                told.outcomes.push(Outcome::failed(name, word(answer), &error));
                 told.events.push((owner, value));
             }
             Err(error) => {

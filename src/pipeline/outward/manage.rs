@@ -61,13 +61,8 @@ impl Pipeline {
         let account = self.accounts.find(asked.account.as_deref()).await?;
         let owner = self.owner(account).await?;
         unused(&self.places(&owner, true).await?, &name, None)?;
-        let in_zone = zone
-            .as_ref()
-            .map_or_else(String::new, |zone| format!(", zone {zone}"));
-        let op = CalendarOp::Create {
-            name: name.clone(),
-            zone,
-        };
+        let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
+        let op = CalendarOp::Create { name: name.clone(), zone };
         if asked.dry_run {
             owner.port.rehearse_op(&op).await?;
             let detail = format!("in {}{in_zone}", owner.label);
@@ -126,13 +121,8 @@ impl Pipeline {
         };
         let erases = rename.is_none();
         let op = match rename {
-            Some(name) => CalendarOp::Rename {
-                id: place.id.clone(),
-                name,
-            },
-            None => CalendarOp::Delete {
-                id: place.id.clone(),
-            },
+            Some(name) => CalendarOp::Rename { id: place.id.clone(), name },
+            None => CalendarOp::Delete { id: place.id.clone() },
         };
         if asked.dry_run {
             owner.port.rehearse_op(&op).await?;
@@ -190,22 +180,14 @@ impl Pipeline {
             Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
             Err(error) => return Err(error),
         };
-        self.tell(Told {
-            outcomes: vec![outcome],
-            notes,
-            ..Told::default()
-        })
-        .await
+        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
     }
 
     /// A calendar that was written, as its service holds it.
     async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<Note>) -> Draft {
         let several = self.several_accounts().await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
-        let mut draft = Draft {
-            notes,
-            ..Draft::default()
-        };
+        let mut draft = Draft { notes, ..Draft::default() };
         let flattening = Flattening {
             api: owner.port.api(),
             zone: &self.config.zone,
@@ -215,8 +197,7 @@ impl Pipeline {
         };
         let names = HashMap::new();
         let mut rows = flattening.rows(&CALENDAR, &columns, &[calendar], &names, &mut draft.notes);
-        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes)
-            .await;
+        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes).await;
         draft.document.tables.push(rows);
         draft
     }
@@ -239,10 +220,9 @@ fn unused(places: &[Listed], name: &str, itself: Option<&Listed>) -> Result<()> 
     };
     match places.iter().find(same) {
         None => Ok(()),
-        Some(_) => Err(Error::argument(format!(
-            "there is a calendar called {} already",
-            short(name)
-        ))
-        .next("choose another name")),
+        Some(_) => {
+            Err(Error::argument(format!("there is a calendar called {} already", short(name)))
+                .next("choose another name"))
+        }
     }
 }

@@ -86,8 +86,7 @@ impl Pipeline {
             named(&to),
             line("Comment", comment)
         );
-        self.agreed(&act(question), &audience, Some(caller), &mut told.notes)
-            .await?;
+        self.agreed(&act(question), &audience, Some(caller), &mut told.notes).await?;
         let logged = Entry {
             op: "forward",
             recipients: addresses.iter().map(String::as_str).collect(),
@@ -97,8 +96,7 @@ impl Pipeline {
         match self.logged(logged, &mut told.notes, write, |()| None).await {
             Ok(()) => {
                 let detail = format!("to {}", named(&to));
-                told.outcomes
-                    .push(Outcome::new(name, "forward", "done", detail));
+                told.outcomes.push(Outcome::new(name, "forward", "done", detail));
             }
             Err(error) if error.is_open() => {
                 told.outcomes.push(Outcome::failed(name, "forward", &error));
@@ -152,25 +150,18 @@ impl Pipeline {
         };
         let response = response(answer, propose, asked);
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut told = Told {
-            notes: echo,
-            ..Told::default()
-        };
+        let mut told = Told { notes: echo, ..Told::default() };
         let about = shown(&target.facts, &self.config.zone);
         let own = &target.owner.account.email;
         let api = target.owner.port.api();
         let audience = answered(&target.facts, api, asked, own);
         let act = act(asked_about(&about, answer, asked));
-        self.agreed(&act, &audience, Some(caller), &mut told.notes)
-            .await?;
+        self.agreed(&act, &audience, Some(caller), &mut told.notes).await?;
         let recipients = match asked.notify {
             true => target.facts.organizer.iter().map(String::as_str).collect(),
             false => Vec::new(),
         };
-        let logged = Entry {
-            recipients,
-            ..entry(&target, asked)
-        };
+        let logged = Entry { recipients, ..entry(&target, asked) };
         let write = target.owner.port.respond(&target.value, &response);
         match self.logged(logged, &mut told.notes, write, |_| None).await {
             Ok(Some(value)) => told.events.push((target.owner.clone(), value)),
@@ -181,8 +172,7 @@ impl Pipeline {
                 "it is not in the calendar any more",
             )),
             Err(error) if error.is_open() => {
-                told.outcomes
-                    .push(Outcome::failed(name, word(answer), &error));
+                told.outcomes.push(Outcome::failed(name, word(answer), &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
         }
@@ -198,10 +188,8 @@ impl Pipeline {
     ) -> Result<(Option<Other>, Vec<Note>)> {
         let carried = asked.comment.is_some() || asked.propose.is_some();
         if carried && !asked.notify {
-            return Err(
-                Error::argument("a comment or proposal reaches nobody with notify=none")
-                    .next("leave `notify` out, or leave them out"),
-            );
+            return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
+                .next("leave `notify` out, or leave them out"));
         }
         let Some(said) = &asked.propose else {
             return Ok((None, Vec::new()));
@@ -216,11 +204,8 @@ impl Pipeline {
             Some((start, end)) => (start, Some(end.trim().to_owned())),
             None => (said.as_str(), None),
         };
-        let words = EventWords {
-            start: Some(start.trim().to_owned()),
-            end,
-            ..EventWords::default()
-        };
+        let words =
+            EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
         let other =
             read(&words, &self.here(), Some(before)).map_err(|error| error.context("`propose`"))?;
         match other.map(|other| (other.start, other.end)) {
@@ -272,12 +257,7 @@ fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
 
 /// The answer as it goes to the service.
 pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> Response {
-    Response {
-        answer,
-        comment: asked.comment.clone(),
-        propose,
-        notify: asked.notify,
-    }
+    Response { answer, comment: asked.comment.clone(), propose, notify: asked.notify }
 }
 
 /// The answer as the tool's argument has it.

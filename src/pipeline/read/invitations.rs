@@ -38,13 +38,11 @@ impl Pipeline {
                 };
                 let owner = self.owner(account.clone()).await?;
                 let letter = &one.target.id;
-                self.told_of(letter, text, &owner, &mut objects, &mut draft.notes)
-                    .await?;
+                self.told_of(letter, text, &owner, &mut objects, &mut draft.notes).await?;
             }
             let none = std::collections::HashMap::new();
             let mut rows =
-                self.local()
-                    .rows(&INVITATION, &columns, &objects, &none, &mut draft.notes);
+                self.local().rows(&INVITATION, &columns, &objects, &none, &mut draft.notes);
             self.hand_out(&mut rows, &account).await?;
             all.append(rows);
         }
@@ -71,11 +69,7 @@ impl Pipeline {
             }
         };
         notes.extend(document.notes.iter().map(|note| note.under("invitation")));
-        let kind = document
-            .method
-            .as_deref()
-            .unwrap_or("publish")
-            .to_lowercase();
+        let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
         let timed = document.entries.iter().map(|entry| (entry, true));
         let timeless = document.timeless.iter().map(|entry| (entry, false));
         let entries: Vec<_> = timed.chain(timeless).collect();
@@ -167,11 +161,8 @@ fn object(
     owner: &Owner,
 ) -> Value {
     let organizer = entry.organizer.as_ref();
-    let people: Vec<Value> = entry
-        .guests
-        .iter()
-        .map(|guest| person(guest, &owner.account.email))
-        .collect();
+    let people: Vec<Value> =
+        entry.guests.iter().map(|guest| person(guest, &owner.account.email)).collect();
     json!({
         "message": letter,
         "kind": if entry.cancelled { "cancel" } else { kind },

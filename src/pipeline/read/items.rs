@@ -60,10 +60,8 @@ pub(super) fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
                     (0..table.len()).filter(|row| id.is_some() && table.cell(*row, key) == id);
                 rows.extend(mine.map(|row| (number, row)));
             }
-            let text = draft
-                .texts
-                .iter()
-                .position(|text| text.row.is_some_and(|row| rows.contains(&row)));
+            let text =
+                draft.texts.iter().position(|text| text.row.is_some_and(|row| rows.contains(&row)));
             let later = |other: &usize| dates.get(*other) > dates.get(at);
             let beside: Vec<usize> = (0..count)
                 .filter(|other| match (places.get(at), places.get(*other)) {
@@ -71,9 +69,8 @@ pub(super) fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
                     _ => false,
                 })
                 .collect();
-            let answered = beside
-                .iter()
-                .any(|other| later(other) && sent.get(*other) == Some(&true));
+            let answered =
+                beside.iter().any(|other| later(other) && sent.get(*other) == Some(&true));
             let open = match sent.get(at) {
                 Some(true) => Some(false),
                 _ if answered => Some(false),
@@ -161,16 +158,11 @@ mod tests {
             last.account.0 = "m".to_owned();
         }
         let draft = Draft {
-            document: Document {
-                tables: vec![rows],
-                ..Document::default()
-            },
+            document: Document { tables: vec![rows], ..Document::default() },
             ..Draft::default()
         };
-        let found: Vec<_> = items(&draft, &places)
-            .iter()
-            .map(|item| (item.hint.open, item.hint.end))
-            .collect();
+        let found: Vec<_> =
+            items(&draft, &places).iter().map(|item| (item.hint.open, item.hint.end)).collect();
         let wanted = cases.map(|(.., open, end)| (open, end));
         assert_eq!(found, wanted);
     }

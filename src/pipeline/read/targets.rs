@@ -67,10 +67,7 @@ impl Pipeline {
     }
 
     async fn target(&self, said: &str, account: Option<&str>) -> Result<Vec<Target>> {
-        let target = |account: &str, id: String| Target {
-            account: account.to_owned(),
-            id,
-        };
+        let target = |account: &str, id: String| Target { account: account.to_owned(), id };
         if let Some((owner, id)) = self.handle(HandleKind::Message, said).await? {
             self.owner_named(&owner, account).await?;
             return Ok(vec![target(&owner, id)]);
@@ -78,18 +75,12 @@ impl Pipeline {
         if let Some((owner, thread)) = self.handle(HandleKind::Thread, said).await? {
             let owner = self.owner_named(&owner, account).await?;
             let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
-            return Ok(ids
-                .into_iter()
-                .rev()
-                .map(|id| target(&owner.id, id))
-                .collect());
+            return Ok(ids.into_iter().rev().map(|id| target(&owner.id, id)).collect());
         }
         if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
             let what = format!("{kind:?}").to_lowercase();
-            return Err(
-                Error::argument(format!("`{said}` is a handle of kind {what}"))
-                    .next("give message or thread ids, such as m12 or t4"),
-            );
+            return Err(Error::argument(format!("`{said}` is a handle of kind {what}"))
+                .next("give message or thread ids, such as m12 or t4"));
         }
         if looks_like_a_handle(said) {
             return Err(Error::new(Kind::NotFound, "there is no such handle")

@@ -70,10 +70,7 @@ impl Pipeline {
                     .next("give scope=series, or scope=following; or leave `repeats` out"));
             }
             Some(Some(rule)) => {
-                let repeat = Repeat {
-                    rule,
-                    ..Repeat::default()
-                };
+                let repeat = Repeat { rule, ..Repeat::default() };
                 let span = made.span.clone().unwrap_or(Span {
                     start: facts.start,
                     end: facts.end,
@@ -109,13 +106,7 @@ impl Pipeline {
                 master
             }
         };
-        let (
-            base,
-            Made {
-                mut change, notes, ..
-            },
-            to,
-        ) = self.moving(&master, seen, words)?;
+        let (base, Made { mut change, notes, .. }, to) = self.moving(&master, seen, words)?;
         let said = make::repeats(words.repeats.as_deref())?;
         let mut repeat = Some(base.repeat.clone());
         match (&said, &to) {
@@ -162,35 +153,20 @@ impl Pipeline {
         let facts = &master.facts;
         let zone = master.zone(&self.config.zone);
         let Some(repeat) = facts.repeat.clone() else {
-            return Err(
-                Error::argument(format!("the rule of {} cannot be read", master.handle))
-                    .next("change single occurrences, with scope=this"),
-            );
+            return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
+                .next("change single occurrences, with scope=this"));
         };
-        let before = Before {
-            start: seen.0,
-            end: seen.1,
-            zone: zone.clone(),
-        };
+        let before = Before { start: seen.0, end: seen.1, zone: zone.clone() };
         let to = span::read(words, &self.here(), Some(&before))?
             .filter(|to| (to.start, to.end) != seen || words.tz.is_some());
-        let timeless = EventWords {
-            start: None,
-            end: None,
-            duration: None,
-            tz: None,
-            ..words.clone()
-        };
+        let timeless =
+            EventWords { start: None, end: None, duration: None, tz: None, ..words.clone() };
         let mut made = make::changed(&timeless, &self.here(), facts, &zone)?;
         if let Some(to) = &to {
             made.notes.extend(to.echo.iter().cloned());
         }
-        let base = Base {
-            start: moment(facts.start, &zone),
-            end: moment(facts.end, &zone),
-            repeat,
-            zone,
-        };
+        let base =
+            Base { start: moment(facts.start, &zone), end: moment(facts.end, &zone), repeat, zone };
         Ok((base, made, to))
     }
 
@@ -215,12 +191,7 @@ impl Pipeline {
         };
         let port = &target.owner.port;
         port.check(Some(&target.value), &change, notify)?;
-        Ok(Ready {
-            target,
-            change,
-            repeat,
-            notify,
-        })
+        Ok(Ready { target, change, repeat, notify })
     }
 
     /// Refuses events of calendars that can only be read.
@@ -248,33 +219,18 @@ impl Pipeline {
         asked: &Save,
         caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
-        let Ready {
-            target,
-            change,
-            repeat,
-            notify,
-        } = ready;
+        let Ready { target, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut told = Told {
-            notes,
-            ..Told::default()
-        };
+        let mut told = Told { notes, ..Told::default() };
         if change == Change::default() {
-            told.outcomes.push(Outcome::new(
-                name,
-                "change",
-                "unchanged",
-                "it is so already",
-            ));
+            told.outcomes.push(Outcome::new(name, "change", "unchanged", "it is so already"));
             return self.tell(told).await;
         }
-        let met = self
-            .met_by_change(&target.facts, &change, repeat.as_ref(), asked, &mut told)
-            .await?;
+        let met =
+            self.met_by_change(&target.facts, &change, repeat.as_ref(), asked, &mut told).await?;
         let difference = make::difference(&change, &target.facts, &self.config.zone);
         if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
-            told.outcomes
-                .push(Outcome::new(name, "change", "refused", met.join("; ")));
+            told.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
             return self.tell(told).await;
         }
         let zone = &self.config.zone;
@@ -283,20 +239,13 @@ impl Pipeline {
             shown(&target.facts, zone)
         );
         let deed = Deed::Change(&change);
-        self.agreed_for(&target, &deed, question, caller, &mut told.notes)
-            .await?;
+        self.agreed_for(&target, &deed, question, caller, &mut told.notes).await?;
         if asked.dry_run {
-            let rehearsed = target
-                .owner
-                .port
-                .rehearse(None, Some(&target.value), &change, notify);
-            rehearsed
-                .await
-                .map_err(|error| error.context(&target.handle))?;
+            let rehearsed = target.owner.port.rehearse(None, Some(&target.value), &change, notify);
+            rehearsed.await.map_err(|error| error.context(&target.handle))?;
             let mut detail = vec![difference];
             detail.extend(met.iter().map(ToString::to_string));
-            told.outcomes
-                .push(Outcome::new(name, "change", "planned", detail.join("; ")));
+            told.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
             told.notes.push("dry run: nothing was written".into());
             return self.tell(told).await;
         }
@@ -351,9 +300,7 @@ impl Pipeline {
             uid: facts.uid.clone(),
             busy: clash::takes_time(change, Some(facts)),
             times: clash::times(&start, &end, repeat, self.clock().now),
-            itself: std::iter::once(facts.id.clone())
-                .chain(facts.series.clone())
-                .collect(),
+            itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
         };
         let strict = asked.if_conflict == IfConflict::Refuse;
         let (mut met, notes) = self.met(std::slice::from_ref(&wanted), strict).await?;
@@ -366,9 +313,7 @@ impl Pipeline {
         if error.kind() != Kind::Conflict {
             return error.context(&target.handle);
         }
-        let now = self
-            .fetch_event(target.owner.clone(), &target.facts.id)
-            .await;
+        let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
         match now {
             Ok(now) => self.changed_meanwhile(&now).await,
             Err(gone) => gone,
@@ -400,12 +345,7 @@ pub(in crate::pipeline) fn reference(facts: &Facts) -> (When, When) {
 
 /// The span of what stays where it is.
 fn still(seen: (When, When), base: &Base) -> Span {
-    Span {
-        start: seen.0,
-        end: seen.1,
-        zone: base.zone.clone(),
-        echo: Vec::new(),
-    }
+    Span { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
 }
 
 /// Refuses changes that only whoever called a meeting can make.

@@ -84,9 +84,7 @@ pub(in crate::pipeline) fn times(
     };
     let first = from.instant(&TimeZone::UTC).max(now);
     // A day is added on either side, for days are not at the same time all over.
-    let until = first
-        .checked_add((24 * (AHEAD + 1)).hours())
-        .unwrap_or(Timestamp::MAX);
+    let until = first.checked_add((24 * (AHEAD + 1)).hours()).unwrap_or(Timestamp::MAX);
     let first = first.checked_sub(24.hours()).unwrap_or(Timestamp::MIN);
     let found = repeat.occurrences(start, first, until, MOST);
     let again = |at: When| match (from, to, at) {
@@ -150,9 +148,7 @@ impl Pipeline {
                 let places = self.places(&owner, false).await?;
                 look(owner, places, from, to).await
             };
-            self.patiently(asked)
-                .await
-                .map_err(|error| error.context(label))
+            self.patiently(asked).await.map_err(|error| error.context(label))
         });
         let (mut seen, mut there) = (Vec::new(), Vec::new());
         for answer in join_all(asked).await {
@@ -203,10 +199,7 @@ impl Pipeline {
                 let owner = seen.get(there.owner)?;
                 Some((owner.account.id.clone(), there.facts.id.clone()))
             });
-            found.push(Met {
-                lines,
-                twins: twins.collect(),
-            });
+            found.push(Met { lines, twins: twins.collect() });
         }
         Ok((found, notes))
     }
@@ -261,19 +254,10 @@ async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp)
     for place in places.into_iter().filter(Listed::is_writable) {
         calendars.push((place.id.clone(), None));
         // The main calendar goes without saying.
-        let name = if place.main {
-            String::new()
-        } else {
-            place.name
-        };
+        let name = if place.main { String::new() } else { place.name };
         names.insert(place.id, name);
     }
-    let mut seen = Seen {
-        there: Vec::new(),
-        cut: false,
-        failed: Vec::new(),
-        owner,
-    };
+    let mut seen = Seen { there: Vec::new(), cut: false, failed: Vec::new(), owner };
     for page in 0.. {
         if calendars.is_empty() {
             break;
@@ -304,10 +288,7 @@ async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp)
                 Err(error) => return Err(error),
             };
             let name = names.get(&id).cloned().unwrap_or_default();
-            let facts = answer
-                .items
-                .iter()
-                .filter_map(|item| seen.owner.port.facts(item));
+            let facts = answer.items.iter().filter_map(|item| seen.owner.port.facts(item));
             let facts: Vec<_> = facts.map(|facts| (name.clone(), facts)).collect();
             seen.there.extend(facts);
             if answer.next.is_some() {
@@ -362,24 +343,14 @@ fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group
         }
         let mut keys: Vec<&str> = vec![facts.series.as_ref().unwrap_or(&facts.id)];
         keys.extend(facts.uid.as_deref());
-        match found
-            .iter_mut()
-            .find(|(known, _)| known.iter().any(|key| keys.contains(key)))
-        {
+        match found.iter_mut().find(|(known, _)| known.iter().any(|key| keys.contains(key))) {
             Some((_, group)) => {
                 // The same occurrence in another calendar counts once.
                 let again = group.first.facts.start == facts.start;
                 group.count += usize::from(!again);
                 group.duplicate |= duplicate;
             }
-            None => found.push((
-                keys,
-                Group {
-                    first: one,
-                    duplicate,
-                    count: 1,
-                },
-            )),
+            None => found.push((keys, Group { first: one, duplicate, count: 1 })),
         }
     }
     let mut groups: Vec<Group> = found.into_iter().map(|(_, group)| group).collect();

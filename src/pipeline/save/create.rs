@@ -54,9 +54,8 @@ impl Pipeline {
         if asked.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
             return Err(unsaid());
         }
-        let destination = self
-            .destination(asked.account.as_deref(), asked.calendar.as_deref())
-            .await?;
+        let destination =
+            self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
         let mut told = Told::default();
         let own = &destination.owner.account.email;
         for item in &mut items {
@@ -71,22 +70,19 @@ impl Pipeline {
                 .and_then(|()| port.check(None, change, told_by(change, own, asked)))
                 .map_err(|error| said_of(several, &item.name, error))?;
         }
-        self.compare(&mut items, asked.if_conflict, &mut told)
-            .await?;
+        self.compare(&mut items, asked.if_conflict, &mut told).await?;
         for item in &items {
             let lines = item.made.notes.iter();
             let met = item.met.lines.iter().filter(|_| {
                 // What is refused or only planned is told with its outcome.
                 asked.if_conflict == IfConflict::Warn && !asked.dry_run
             });
-            told.notes
-                .extend(lines.chain(met).map(|line| match several {
-                    true => line.under(quoted(&item.name)),
-                    false => line.clone(),
-                }));
+            told.notes.extend(lines.chain(met).map(|line| match several {
+                true => line.under(quoted(&item.name)),
+                false => line.clone(),
+            }));
         }
-        self.agreed_for_new(&items, asked, &destination, caller, &mut told.notes)
-            .await?;
+        self.agreed_for_new(&items, asked, &destination, caller, &mut told.notes).await?;
         if asked.dry_run {
             let calendar = destination.calendar.as_ref().map(|place| &*place.id);
             for item in &items {
@@ -98,8 +94,7 @@ impl Pipeline {
             }
             self.plan_events(&items, asked, &destination, &mut told);
         } else {
-            self.write_events(items, asked, &destination, &mut told)
-                .await?;
+            self.write_events(items, asked, &destination, &mut told).await?;
         }
         self.tell(told).await
     }
@@ -159,11 +154,7 @@ impl Pipeline {
             }
             let change = &item.made.change;
             audience.guests(change.guests.as_deref().unwrap_or_default(), own);
-            lines.push(format!(
-                "{}; {}",
-                item.name,
-                make::description(change, &self.config.zone)
-            ));
+            lines.push(format!("{}; {}", item.name, make::description(change, &self.config.zone)));
         }
         if let Some(place) = &to.calendar {
             audience.calendar(place, own);
@@ -177,9 +168,7 @@ impl Pipeline {
             lines.push(format!("and {more} more"));
         }
         let question = format!("Create events that others are on?\n{}", lines.join("\n"));
-        self.agreed(&act(question), &audience, caller, notes)
-            .await
-            .map(drop)
+        self.agreed(&act(question), &audience, caller, notes).await.map(drop)
     }
 
     fn plan_events(&self, items: &[Item], asked: &Save, to: &Destination, told: &mut Told) {
@@ -197,8 +186,7 @@ impl Pipeline {
                 false => "planned",
             };
             let detail = detail.join("; ");
-            told.outcomes
-                .push(Outcome::new(&item.name, "create", result, detail));
+            told.outcomes.push(Outcome::new(&item.name, "create", result, detail));
         }
         told.notes.push("dry run: nothing was written".into());
     }
@@ -218,8 +206,7 @@ impl Pipeline {
             let change = &item.made.change;
             if asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
                 let detail = item.met.lines.join("; ");
-                told.outcomes
-                    .push(Outcome::new(&item.name, "create", "refused", detail));
+                told.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
                 continue;
             }
             if stopped {
@@ -249,8 +236,7 @@ impl Pipeline {
                     // What stands in the way of one may stand in the way of all.
                     stopped =
                         error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
-                    told.outcomes
-                        .push(Outcome::failed(&item.name, "create", &error));
+                    told.outcomes.push(Outcome::failed(&item.name, "create", &error));
                 }
             }
         }

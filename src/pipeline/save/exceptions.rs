@@ -55,13 +55,11 @@ impl Pipeline {
                     true => format!("it is {} already", held.handle),
                     false => format!("it is {} already, which its organizer changes", held.handle),
                 };
-                told.outcomes
-                    .push(Outcome::new(&item.name, "import", "unchanged", detail));
+                told.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
             }
             (Put::Same(held), _) => {
                 let detail = format!("{changed} occurrences of {}", held.handle);
-                told.outcomes
-                    .push(Outcome::new(&item.name, "import", "done", detail));
+                told.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
             }
         }
         Ok(())
@@ -80,10 +78,7 @@ impl Pipeline {
             // What is not there need not be taken out.
             return match entry.cancelled {
                 true => Ok(false),
-                false => Err(Error::new(
-                    Kind::NotFound,
-                    "the series has no occurrence there",
-                )),
+                false => Err(Error::new(Kind::NotFound, "the series has no occurrence there")),
             };
         };
         let own = &series.owner.account.email;
@@ -100,10 +95,7 @@ impl Pipeline {
             return Ok(true);
         }
         let (change, _) = source::change(entry, port.api(), own);
-        let change = Change {
-            repeat: None,
-            ..differing(&change, &facts)
-        };
+        let change = Change { repeat: None, ..differing(&change, &facts) };
         if change == Change::default() {
             return Ok(false);
         }
@@ -127,9 +119,8 @@ impl Pipeline {
                     .is_some_and(|original| when::same_start(original, at, &[&zone, own]))
         };
         let find = |values: Vec<Value>| {
-            let mut read = values
-                .into_iter()
-                .filter_map(|value| Some((port.facts(&value)?, value)));
+            let mut read =
+                values.into_iter().filter_map(|value| Some((port.facts(&value)?, value)));
             let found = read.find(|(facts, _)| is_it(facts));
             found.map(|(facts, value)| (value, facts))
         };
@@ -148,10 +139,8 @@ impl Pipeline {
                 false => Timestamp::MAX,
             })
         };
-        let columns: Vec<_> = ["id", "start", "end"]
-            .iter()
-            .filter_map(|name| EVENT.field(name))
-            .collect();
+        let columns: Vec<_> =
+            ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
         let ask = AskEvents {
             calendars: vec![(calendar, None)],
             from: near(-26),

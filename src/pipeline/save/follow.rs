@@ -46,19 +46,15 @@ pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Re
     let facts = &master.facts;
     let zone = master.zone(zone);
     let Some(repeat) = &facts.repeat else {
-        return Err(
-            Error::argument(format!("the rule of {} cannot be read", master.handle))
-                .next("change single occurrences, with scope=this"),
-        );
+        return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
+            .next("change single occurrences, with scope=this"));
     };
     let start = moment(facts.start, &zone);
     let length = civil(&moment(facts.end, &zone)).duration_since(civil(&start));
     let Some((before, after)) = repeat.split(&start, at)? else {
         return Ok(None);
     };
-    let first = repeat
-        .nominal(&start, at)
-        .unwrap_or_else(|| moment(at, &zone));
+    let first = repeat.nominal(&start, at).unwrap_or_else(|| moment(at, &zone));
     let last = civil(&first)
         .checked_add(length)
         .map_err(|_| Error::argument("the event would be after the last day there is"))?;
@@ -66,15 +62,7 @@ pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Re
         crate::when::Moment::Day(_) => crate::when::Moment::Day(last.date()),
         crate::when::Moment::At(_, zone) => crate::when::Moment::At(last, zone.clone()),
     };
-    Ok(Some(Cut {
-        before,
-        base: Base {
-            start: first,
-            end,
-            repeat: after,
-            zone,
-        },
-    }))
+    Ok(Some(Cut { before, base: Base { start: first, end, repeat: after, zone } }))
 }
 
 impl Pipeline {
@@ -94,10 +82,7 @@ impl Pipeline {
         };
         let (_, made, to) = self.moving(&master, seen, words)?;
         let mut notes = made.notes;
-        notes.extend(
-            self.exceptions(&master, Some((seen.0, &mut cut.base.repeat)))
-                .await,
-        );
+        notes.extend(self.exceptions(&master, Some((seen.0, &mut cut.base.repeat))).await);
 
         let said = make::repeats(words.repeats.as_deref())?;
         let stays = to.clone().unwrap_or_else(|| Span {
@@ -123,22 +108,14 @@ impl Pipeline {
         if made.change == Change::default() && to.is_none() && said.is_none() {
             let name = format!("{} {}", target.handle, title(&target.facts));
             let told = Told {
-                outcomes: vec![Outcome::new(
-                    name,
-                    "change",
-                    "unchanged",
-                    "it is so already",
-                )],
+                outcomes: vec![Outcome::new(name, "change", "unchanged", "it is so already")],
                 ..Told::default()
             };
             return self.tell(told).await;
         }
         // What the change is, for the checks and for a dry run.
-        let change = Change {
-            time: Some(time.clone()),
-            repeat: Some(repeat.clone()),
-            ..made.change
-        };
+        let change =
+            Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
         let ready = self.ready(master, change, repeat, asked).await?;
         self.split(ready, &target, cut, notes, asked, caller).await
     }
@@ -152,23 +129,13 @@ impl Pipeline {
         asked: &Save,
         caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
-        let Ready {
-            target: master,
-            change,
-            repeat,
-            notify,
-        } = ready;
+        let Ready { target: master, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut told = Told {
-            notes,
-            ..Told::default()
-        };
-        let met = self
-            .met_by_change(&master.facts, &change, repeat.as_ref(), asked, &mut told)
-            .await?;
+        let mut told = Told { notes, ..Told::default() };
+        let met =
+            self.met_by_change(&master.facts, &change, repeat.as_ref(), asked, &mut told).await?;
         if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
-            told.outcomes
-                .push(Outcome::new(name, "change", "refused", met.join("; ")));
+            told.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
             return self.tell(told).await;
         }
         let from = Facts {
@@ -186,8 +153,7 @@ impl Pipeline {
             shown(&target.facts, &self.config.zone)
         );
         let deed = Deed::Change(&change);
-        self.agreed_for(&master, &deed, question, caller, &mut told.notes)
-            .await?;
+        self.agreed_for(&master, &deed, question, caller, &mut told.notes).await?;
         if asked.dry_run {
             let port = &master.owner.port;
             let calendar = master.facts.calendar.as_deref();
@@ -195,8 +161,7 @@ impl Pipeline {
             port.rehearse(calendar, None, &whole, notify).await?;
             let mut detail = vec![difference];
             detail.extend(met.iter().map(ToString::to_string));
-            told.outcomes
-                .push(Outcome::new(name, "change", "planned", detail.join("; ")));
+            told.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
             told.notes.push("dry run: nothing was written".into());
             return self.tell(told).await;
         }
@@ -220,11 +185,7 @@ impl Pipeline {
             recipients: guests,
             ..Entry::default()
         };
-        let creation = Entry {
-            op: "create",
-            ids: Vec::new(),
-            ..entry.clone()
-        };
+        let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
         let write = port.create(calendar, &whole, notify);
         let id = |value: &Value| port.facts(value).map(|facts| facts.id);
         let created = self.logged(creation, &mut told.notes, write, id).await;
@@ -237,20 +198,14 @@ impl Pipeline {
                     error.message(),
                     master.handle
                 );
-                told.outcomes
-                    .push(Outcome::new(name, "change", "unknown", detail));
+                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
                 return self.tell(told).await;
             }
             Err(error) => return Err(error.context("the new series was not created")),
         };
-        let shorter = Change {
-            repeat: Some(Some(cut.before.clone())),
-            ..Change::default()
-        };
+        let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
         let write = self.shorten(&master, &shorter, notify);
-        let shortened = self
-            .logged(entry.clone(), &mut told.notes, write, |_| None)
-            .await;
+        let shortened = self.logged(entry.clone(), &mut told.notes, write, |_| None).await;
         match shortened {
             Ok(old) => {
                 told.events.push((master.owner.clone(), new));
@@ -260,8 +215,7 @@ impl Pipeline {
                     ours(&master.handle)
                 ));
                 if whole.online == Some(true) {
-                    told.notes
-                        .push("the new series has an online meeting of its own".into());
+                    told.notes.push("the new series has an online meeting of its own".into());
                 }
             }
             Err(error) if error.is_open() => {
@@ -272,8 +226,7 @@ impl Pipeline {
                     error.message(),
                     master.handle
                 );
-                told.outcomes
-                    .push(Outcome::new(name, "change", "unknown", detail));
+                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
             }
             // What came back as refused may have been done in part. Only what is
             // as it was is safe to go back to.
@@ -285,15 +238,10 @@ impl Pipeline {
                     error.message(),
                     master.handle
                 );
-                told.outcomes
-                    .push(Outcome::new(name, "change", "unknown", detail));
+                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
             }
             Err(error) => {
-                let entry = Entry {
-                    op: "delete",
-                    ids: id(&new).into_iter().collect(),
-                    ..entry
-                };
+                let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
                 let write = port.delete(&new, None, notify);
                 match self.logged(entry, &mut told.notes, write, |()| None).await {
                     Ok(()) => {
@@ -312,8 +260,7 @@ impl Pipeline {
                             error.message(),
                             second.message()
                         );
-                        told.outcomes
-                            .push(Outcome::new(name, "change", "failed", detail));
+                        told.outcomes.push(Outcome::new(name, "change", "failed", detail));
                     }
                 }
             }
@@ -324,9 +271,7 @@ impl Pipeline {
     /// True when an event is still the version that was fetched.
     async fn is_untouched(&self, target: &Target) -> bool {
         let version = &target.facts.version;
-        let now = self
-            .fetch_event(target.owner.clone(), &target.facts.id)
-            .await;
+        let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
         version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
     }
 
@@ -344,10 +289,7 @@ impl Pipeline {
             Err(error) if error.is_open() => error,
             Err(error) => return Err(error),
         };
-        let Ok(now) = self
-            .fetch_event(master.owner.clone(), &master.facts.id)
-            .await
-        else {
+        let Ok(now) = self.fetch_event(master.owner.clone(), &master.facts.id).await else {
             return Err(error);
         };
         let rule = |repeat: Option<&Repeat>| repeat.map(|repeat| repeat.rule.clone());
@@ -392,11 +334,8 @@ impl Pipeline {
             }
         }
         lost.sort_by_key(|at| at.instant(&zone));
-        let named: Vec<String> = lost
-            .iter()
-            .take(NAMED)
-            .map(|at| when::start(*at, &self.config.zone))
-            .collect();
+        let named: Vec<String> =
+            lost.iter().take(NAMED).map(|at| when::start(*at, &self.config.zone)).collect();
         let more = match lost.len() > NAMED {
             true => " and later",
             false => "",
@@ -435,9 +374,7 @@ fn copied(master: &Target, change: Change) -> Change {
             .or_else(|| Some(facts.guests.clone()))
             .filter(|list| !list.is_empty()),
         repeat: change.repeat.filter(Option::is_some),
-        online: change
-            .online
-            .or_else(|| facts.link.is_some().then_some(true)),
+        online: change.online.or_else(|| facts.link.is_some().then_some(true)),
         show: change.show.or_else(|| match text("show").as_str() {
             "free" => Some(Show::Free),
             "tentative" => Some(Show::Tentative),
@@ -446,14 +383,12 @@ fn copied(master: &Target, change: Change) -> Change {
             "elsewhere" => Some(Show::Elsewhere),
             _ => None,
         }),
-        visibility: change
-            .visibility
-            .or_else(|| match text("visibility").as_str() {
-                "public" => Some(Visibility::Public),
-                "private" => Some(Visibility::Private),
-                "confidential" => Some(Visibility::Confidential),
-                _ => None,
-            }),
+        visibility: change.visibility.or_else(|| match text("visibility").as_str() {
+            "public" => Some(Visibility::Public),
+            "private" => Some(Visibility::Private),
+            "confidential" => Some(Visibility::Confidential),
+            _ => None,
+        }),
         reminder: change.reminder.or_else(|| match cell("reminder") {
             Cell::Count(minutes) => u32::try_from(minutes).ok().map(Some),
             _ => None,

@@ -36,12 +36,10 @@ pub(in crate::pipeline) fn guest(field: &str, said: &str, notes: &mut Vec<Note>)
             optional,
             ..Guest::default()
         }),
-        many => Err(Error::argument(format!(
-            "`{field}` {} has {} addresses",
-            brief(said),
-            many.len()
-        ))
-        .next("give name@example.com or Name <name@example.com>, one in each item")),
+        many => {
+            Err(Error::argument(format!("`{field}` {} has {} addresses", brief(said), many.len()))
+                .next("give name@example.com or Name <name@example.com>, one in each item"))
+        }
     }
 }
 
@@ -66,16 +64,9 @@ pub(in crate::pipeline) fn checked(list: &mut Option<Vec<Guest>>, notes: &mut Ve
     };
     let mut kept = Vec::new();
     for one in all {
-        let person = Person {
-            name: one.name.clone(),
-            address: one.address.clone(),
-        };
+        let person = Person { name: one.name.clone(), address: one.address.clone() };
         if let Some(person) = people::known(&person, notes) {
-            kept.push(Guest {
-                address: person.address,
-                name: person.name,
-                ..one
-            });
+            kept.push(Guest { address: person.address, name: person.name, ..one });
         }
     }
     *list = Some(kept).filter(|kept| !kept.is_empty());
@@ -141,10 +132,7 @@ pub(in crate::pipeline) fn changed(
 /// What was said of somebody, with what is known of them.
 fn combined(said: &Guest, now: &Facts) -> Guest {
     match now.guests.iter().find(|known| is_same(known, said)) {
-        Some(known) => Guest {
-            optional: said.optional,
-            ..known.clone()
-        },
+        Some(known) => Guest { optional: said.optional, ..known.clone() },
         None => said.clone(),
     }
 }
@@ -155,11 +143,8 @@ fn meant(said: &str, list: &[Guest]) -> Result<usize> {
     let wanted = said.trim().trim_end_matches('?').trim().to_lowercase();
     let address = guest("remove", said, &mut Vec::new()).ok();
     let by = |fits: &dyn Fn(&Guest) -> bool| {
-        let found: Vec<usize> = (0..)
-            .zip(list)
-            .filter(|(_, one)| fits(one))
-            .map(|(at, _)| at)
-            .collect();
+        let found: Vec<usize> =
+            (0..).zip(list).filter(|(_, one)| fits(one)).map(|(at, _)| at).collect();
         match found.as_slice() {
             [one] => Some(*one),
             _ => None,
@@ -172,10 +157,7 @@ fn meant(said: &str, list: &[Guest]) -> Result<usize> {
             by(&|one| one.name.as_ref().map(|name| name.to_lowercase()) == Some(wanted.clone()))
         })
         .ok_or_else(|| {
-            let who = format!(
-                "`{}` is not asked, or not the only one so called",
-                brief(said)
-            );
+            let who = format!("`{}` is not asked, or not the only one so called", brief(said));
             Error::argument(who).next(match list.is_empty() {
                 true => "nobody is asked: leave `remove` out".to_owned(),
                 false => format!("name one of: {}", named(list)),
@@ -185,11 +167,7 @@ fn meant(said: &str, list: &[Guest]) -> Result<usize> {
 
 /// Addresses, the first of them.
 pub(in crate::pipeline) fn named(list: &[Guest]) -> String {
-    let shown: Vec<String> = list
-        .iter()
-        .take(NAMED)
-        .map(|one| brief(&one.address))
-        .collect();
+    let shown: Vec<String> = list.iter().take(NAMED).map(|one| brief(&one.address)).collect();
     let more = list.len().saturating_sub(NAMED);
     match more {
         0 => shown.join(", "),
@@ -202,17 +180,12 @@ pub(in crate::pipeline) fn not_too_many(list: &[Guest], api: Api) -> Result<()> 
     let many = list.len();
     let (most, whose) = match api {
         Api::Gmail => (GOOGLE, format!("Google takes at most {GOOGLE}")),
-        _ => (
-            OURS,
-            format!("one call asks at most {OURS}, Outlook takes {OUTLOOK} in all"),
-        ),
+        _ => (OURS, format!("one call asks at most {OURS}, Outlook takes {OUTLOOK} in all")),
     };
     match many > most {
         false => Ok(()),
-        true => Err(
-            Error::argument(format!("{many} people are too many for one event: {whose}"))
-                .next("ask the address of a group instead"),
-        ),
+        true => Err(Error::argument(format!("{many} people are too many for one event: {whose}"))
+            .next("ask the address of a group instead")),
     }
 }
 
@@ -230,10 +203,7 @@ pub(in crate::pipeline) fn notified<'g>(
     let mut found: Vec<&str> = Vec::new();
     for list in [before, after.map_or(&[], Vec::as_slice)] {
         for guest in others(list, own) {
-            if !found
-                .iter()
-                .any(|one| one.eq_ignore_ascii_case(&guest.address))
-            {
+            if !found.iter().any(|one| one.eq_ignore_ascii_case(&guest.address)) {
                 found.push(&guest.address);
             }
         }

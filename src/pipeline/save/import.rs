@@ -62,10 +62,8 @@ impl Rest {
     /// What the first call asked for, as the next one does.
     fn of(&self, asked: &Save) -> Result<Save> {
         if asked.account.is_some() || asked.calendar.is_some() {
-            return Err(
-                Error::argument("where it is imported to was said when the import began")
-                    .next("give `ics` alone"),
-            );
+            return Err(Error::argument("where it is imported to was said when the import began")
+                .next("give `ics` alone"));
         }
         Ok(Save {
             account: self.account.clone(),
@@ -113,9 +111,7 @@ impl Pipeline {
             true => Some(self.rest(said).await?),
             false => None,
         };
-        let asked = &rest
-            .as_ref()
-            .map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
+        let asked = &rest.as_ref().map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
         // What goes on may be a dry run, too.
         let caller = caller.filter(|_| !asked.dry_run);
         let done = rest.as_ref().map_or(0, |rest| rest.done);
@@ -140,9 +136,8 @@ impl Pipeline {
             Some("REQUEST") => told.notes.extend(self.invites(&document).await?),
             _ => {}
         }
-        let destination = self
-            .destination(asked.account.as_deref(), asked.calendar.as_deref())
-            .await?;
+        let destination =
+            self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
         let mut items = self.items(document, &destination, &mut told);
         let all = items.len();
         if done > 0 {
@@ -158,20 +153,16 @@ impl Pipeline {
             })
             .next("check the text; an event is a VEVENT with a DTSTART"));
         }
-        self.look_up(&mut items, done, all, &destination, &mut told)
-            .await?;
-        self.compare_import(&mut items, asked, &destination, &mut told)
-            .await?;
-        self.agreed_for_import(&items, asked, &destination, caller, &mut told.notes)
-            .await?;
+        self.look_up(&mut items, done, all, &destination, &mut told).await?;
+        self.compare_import(&mut items, asked, &destination, &mut told).await?;
+        self.agreed_for_import(&items, asked, &destination, caller, &mut told.notes).await?;
         if asked.dry_run {
             told.notes.push("dry run: nothing was written".into());
         }
         let mut stopped = false;
         let last = done + items.len();
         for item in items {
-            self.put(item, asked, &destination, &mut stopped, &mut told)
-                .await?;
+            self.put(item, asked, &destination, &mut stopped, &mut told).await?;
         }
         if destination.owner.port.api() != Api::Gmail && !told.events.is_empty() {
             told.notes.push(
@@ -230,10 +221,7 @@ impl Pipeline {
         let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
         let asked = guests.find_map(|guest| {
             let is_me = |email: &String| email.eq_ignore_ascii_case(&guest.address);
-            accounts
-                .iter()
-                .map(|one| &one.email)
-                .find(|email| is_me(email))
+            accounts.iter().map(|one| &one.email).find(|email| is_me(email))
         });
         Ok(asked.map(|email| {
             note!(
@@ -245,10 +233,8 @@ impl Pipeline {
 
     /// The events of a document, each with its exceptions.
     fn items(&self, document: Document, to: &Destination, told: &mut Told) -> Vec<Item> {
-        let (exceptions, masters): (Vec<Entry>, Vec<Entry>) = document
-            .entries
-            .into_iter()
-            .partition(|entry| entry.recurrence_id.is_some());
+        let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
+            document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
         let mut exceptions = exceptions;
         let mut items: Vec<Item> = Vec::new();
         let mut left_out = BTreeSet::new();
@@ -284,9 +270,8 @@ impl Pipeline {
         };
         for master in masters {
             let uid = master.uid.clone();
-            let (mine, others) = exceptions
-                .into_iter()
-                .partition(|one| one.uid == uid && !uid.is_empty());
+            let (mine, others) =
+                exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
             exceptions = others;
             add(master, mine, told);
         }
@@ -301,8 +286,7 @@ impl Pipeline {
                 "categories" => "Google has colours instead",
                 _ => "Google reminds no earlier",
             };
-            told.notes
-                .push(note!("{} were left out: {}", ours(&what), ours(&why)));
+            told.notes.push(note!("{} were left out: {}", ours(&what), ours(&why)));
         }
         items
     }
@@ -385,10 +369,7 @@ impl Pipeline {
         let (met, notes) = self.met(&wanted, strict).await?;
         told.notes.extend(notes);
         for (item, met) in items.iter_mut().zip(met) {
-            let twin = met
-                .twins
-                .iter()
-                .find(|(owner, _)| *owner == to.owner.account.id);
+            let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
             if let (None, Some((_, id))) = (&item.there, twin) {
                 let there = self.fetch_event(to.owner.clone(), id).await?;
                 item.twin = true;
@@ -459,9 +440,7 @@ impl Pipeline {
             lines.push(format!("\nand {more} more"));
         }
         let question = format!("Import events that others are on?{}", lines.concat());
-        self.agreed(&act(question), &audience, caller, notes)
-            .await
-            .map(drop)
+        self.agreed(&act(question), &audience, caller, notes).await.map(drop)
     }
 
     async fn put(
@@ -474,8 +453,7 @@ impl Pipeline {
     ) -> Result<()> {
         let lines = item.met.lines.join("; ");
         let mut outcome = |result, detail: String| {
-            told.outcomes
-                .push(Outcome::new(&item.name, "import", result, detail));
+            told.outcomes.push(Outcome::new(&item.name, "import", result, detail));
         };
         if asked.if_conflict == IfConflict::Refuse && !lines.is_empty() {
             outcome("refused", lines);
@@ -565,24 +543,16 @@ impl Pipeline {
             Ok(value) => value,
             Err(error) => {
                 *stopped = error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
-                told.outcomes
-                    .push(Outcome::failed(&item.name, "import", &error));
+                told.outcomes.push(Outcome::failed(&item.name, "import", &error));
                 return Ok(());
             }
         };
-        told.notes.extend(
-            item.met
-                .lines
-                .iter()
-                .map(|line| line.under(quoted(&item.name))),
-        );
+        told.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
         let Some(facts) = port.facts(&value) else {
             told.events.push((to.owner.clone(), value));
             return Ok(());
         };
-        let held = self
-            .held_after(&to.owner, value, facts, &mut told.notes)
-            .await;
+        let held = self.held_after(&to.owner, value, facts, &mut told.notes).await;
         let put = match (&item.there, difference == Change::default()) {
             (None, _) => Put::Created(held),
             (Some(_), true) => Put::Same(held),
@@ -597,8 +567,7 @@ impl Pipeline {
 pub(super) fn differing(change: &Change, now: &Facts) -> Change {
     let fresh = |said: &Option<String>, now: &str| {
         let plain = html::html(now, html::Style::Text, false).text;
-        said.clone()
-            .filter(|said| words(said) != words(now) && words(said) != words(&plain))
+        said.clone().filter(|said| words(said) != words(now) && words(said) != words(&plain))
     };
     let same = |one: &Repeat, other: Option<&Repeat>| {
         other.is_some_and(|other| {

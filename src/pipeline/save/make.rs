@@ -53,10 +53,7 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> 
     let mut notes = Vec::new();
     let guests = guests::asked(words, &mut notes)?;
     let rule = repeats(words.repeats.as_deref())?.flatten();
-    let repeat = rule.map(|rule| Repeat {
-        rule,
-        ..Repeat::default()
-    });
+    let repeat = rule.map(|rule| Repeat { rule, ..Repeat::default() });
     let (start, end) = span.moments();
     if let Some(repeat) = &repeat {
         begins(repeat, &span)?;
@@ -94,10 +91,7 @@ pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
             "the rule {} has no occurrence at the start",
             brief(&repeat.rule)
         ))
-        .next(format!(
-            "start with its first one, {}",
-            when::start(first.when(), &span.zone)
-        ))),
+        .next(format!("start with its first one, {}", when::start(first.when(), &span.zone)))),
         None => Err(Error::argument(format!(
             "the rule {} never occurs from the start on",
             brief(&repeat.rule)
@@ -113,12 +107,8 @@ pub(in crate::pipeline) fn past(
     zone: &TimeZone,
     repeat: Option<&Repeat>,
 ) -> Option<Note> {
-    (repeat.is_none() && span.end.instant(zone) < now).then(|| {
-        note!(
-            "it is over already: {}",
-            ours(shown(span.start, span.end, zone))
-        )
-    })
+    (repeat.is_none() && span.end.instant(zone) < now)
+        .then(|| note!("it is over already: {}", ours(shown(span.start, span.end, zone))))
 }
 
 /// What is to become of an event that is there: only what was said, and of that
@@ -133,11 +123,7 @@ pub(in crate::pipeline) fn changed(
     if words.title.as_deref() == Some("") {
         return Err(Error::argument("`title` is empty").next("say what it is called"));
     }
-    let before = Before {
-        start: now.start,
-        end: now.end,
-        zone: zone.clone(),
-    };
+    let before = Before { start: now.start, end: now.end, zone: zone.clone() };
     let span = span::read(words, here, Some(&before))?;
     let moves = span
         .as_ref()
@@ -186,11 +172,7 @@ pub(in crate::pipeline) fn difference(change: &Change, now: &Facts, zone: &TimeZ
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         let (from, to) = (start.when(), end.when());
-        parts.push(format!(
-            "time {} → {}",
-            shown(now.start, now.end, zone),
-            shown(from, to, zone)
-        ));
+        parts.push(format!("time {} → {}", shown(now.start, now.end, zone), shown(from, to, zone)));
     }
     let texts = [
         ("title", &change.title, now.title.as_str()),

@@ -40,22 +40,14 @@ impl Pipeline {
     ) -> Result<Destination> {
         let Some(said) = calendar else {
             let owner = self.owner(self.accounts.find(account).await?).await?;
-            return Ok(Destination {
-                owner,
-                calendar: None,
-            });
+            return Ok(Destination { owner, calendar: None });
         };
         let (owner, place) = self.calendar(account, said).await?;
         if place.is_writable() {
-            return Ok(Destination {
-                owner,
-                calendar: Some(place),
-            });
+            return Ok(Destination { owner, calendar: Some(place) });
         }
         let writable = self.places(&owner, false).await?;
-        let named = self
-            .named_places(&[(owner, writable)], Listed::is_writable)
-            .await?;
+        let named = self.named_places(&[(owner, writable)], Listed::is_writable).await?;
         Err(Error::argument(format!(
             "the calendar {} cannot be written to",
             text::brief(&place.name)
@@ -121,11 +113,8 @@ impl Pipeline {
                     meant.iter().any(|(_, one)| same(one))
                 };
                 let named = self.named_places(&seen, is_meant).await?;
-                Err(Error::argument(format!(
-                    "{many} calendars are called `{}`",
-                    text::brief(said)
-                ))
-                .next(format!("use one of: {named}")))
+                Err(Error::argument(format!("{many} calendars are called `{}`", text::brief(said)))
+                    .next(format!("use one of: {named}")))
             }
         }
     }

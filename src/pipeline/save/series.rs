@@ -98,10 +98,7 @@ pub(super) fn moved(
     let start = name(start);
     match rule {
         Some(_) => {
-            let span = Span {
-                start: start.when(),
-                ..to.clone()
-            };
+            let span = Span { start: start.when(), ..to.clone() };
             begins(&repeat, &span)?;
         }
         // A rule that has the old start has to have the new one, too.
@@ -113,11 +110,7 @@ pub(super) fn moved(
         }
         None => {}
     }
-    Ok(Moved {
-        start,
-        end: name(end),
-        repeat,
-    })
+    Ok(Moved { start, end: name(end), repeat })
 }
 
 fn local(when: When, zone: &TimeZone) -> DateTime {

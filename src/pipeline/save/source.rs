@@ -38,10 +38,8 @@ impl Pipeline {
             true => {
                 let bytes = self.local_file(said).await?.bytes;
                 if bytes.len() > LARGEST {
-                    return Err(
-                        Error::argument(format!("{} is larger than 1 MiB", brief(said)))
-                            .next("split it, or give the events themselves"),
-                    );
+                    return Err(Error::argument(format!("{} is larger than 1 MiB", brief(said)))
+                        .next("split it, or give the events themselves"));
                 }
                 ical::read(&String::from_utf8_lossy(&bytes), &self.config.zone)
             }
@@ -66,9 +64,7 @@ impl Pipeline {
         let mailbox = self.connect.mailbox(account)?;
         let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
         let projection = project(mailbox.api(), &key);
-        let letters = mailbox
-            .letters(&[id.to_owned()], &projection, BodyForm::Parts)
-            .await;
+        let letters = mailbox.letters(&[id.to_owned()], &projection, BodyForm::Parts).await;
         let letter = letters
             .into_iter()
             .next()
@@ -76,10 +72,8 @@ impl Pipeline {
             .map_err(|error| error.context(said))?;
         match letter.invitation {
             Some(text) => ical::read(&text, &self.config.zone),
-            None => Err(
-                Error::new(Kind::NotFound, format!("{said} has no invitation in it"))
-                    .next("read it with mail_read, and create the event with calendar_save"),
-            ),
+            None => Err(Error::new(Kind::NotFound, format!("{said} has no invitation in it"))
+                .next("read it with mail_read, and create the event with calendar_save")),
         }
     }
 }
@@ -107,10 +101,7 @@ pub(in crate::pipeline) fn change(
     let is_google = api == Api::Gmail;
     let mut guests = Some(entry.guests.clone()).filter(|guests| !guests.is_empty());
     let calls = |address: &str| address.eq_ignore_ascii_case(own);
-    let mut organizer = entry
-        .organizer
-        .clone()
-        .filter(|organizer| !calls(&organizer.address));
+    let mut organizer = entry.organizer.clone().filter(|organizer| !calls(&organizer.address));
     // Outlook would call the meeting in one's own name, and ask everybody to it.
     if !is_google && (guests.take().is_some() | organizer.take().is_some()) {
         left_out.push("people");
@@ -143,9 +134,7 @@ pub(in crate::pipeline) fn change(
         repeat: entry.repeat.clone().map(Some),
         show,
         visibility: Some(entry.visibility).filter(|one| *one != Visibility::Default),
-        reminder: entry
-            .reminder
-            .map(|it| Some(if long { REMINDER } else { it })),
+        reminder: entry.reminder.map(|it| Some(if long { REMINDER } else { it })),
         category,
         uid: Some(entry.uid.clone()).filter(|uid| !uid.is_empty()),
         organizer,

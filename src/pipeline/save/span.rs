@@ -82,9 +82,7 @@ pub(in crate::pipeline) fn read(
             Error::argument("`end` and `duration` are both given").next("leave one of them out")
         );
     }
-    let foreign = own
-        .as_ref()
-        .is_some_and(|own| own.iana_name() != here.zone.iana_name());
+    let foreign = own.as_ref().is_some_and(|own| own.iana_name() != here.zone.iana_name());
     let here = Here {
         now: here.now,
         zone: own.clone().unwrap_or_else(|| here.zone.clone()),
@@ -143,12 +141,7 @@ pub(in crate::pipeline) fn read(
     if words.end.is_some() {
         ordered(start, end, &here.zone)?;
     }
-    Ok(Some(Span {
-        start,
-        end,
-        zone,
-        echo,
-    }))
+    Ok(Some(Span { start, end, zone, echo }))
 }
 
 fn minutes(name: &str, text: &str) -> Result<u32> {
@@ -206,18 +199,12 @@ fn after(start: When, minutes: i64) -> Result<When> {
             .next("give an earlier time")
     };
     match start {
-        When::At(at) => at
-            .checked_add(minutes.minutes())
-            .map(When::At)
-            .map_err(|_| too_late()),
-        When::Day(day) if minutes % DAY == 0 => day
-            .checked_add((minutes / DAY).days())
-            .map(When::Day)
-            .map_err(|_| too_late()),
-        When::Day(_) => Err(
-            Error::argument("`start` is a day, and `duration` is not whole days")
-                .next("give the time in `start`, such as 2026-02-03 18h05"),
-        ),
+        When::At(at) => at.checked_add(minutes.minutes()).map(When::At).map_err(|_| too_late()),
+        When::Day(day) if minutes % DAY == 0 => {
+            day.checked_add((minutes / DAY).days()).map(When::Day).map_err(|_| too_late())
+        }
+        When::Day(_) => Err(Error::argument("`start` is a day, and `duration` is not whole days")
+            .next("give the time in `start`, such as 2026-02-03 18h05")),
     }
 }
 
@@ -255,25 +242,16 @@ fn next_day(day: Date) -> Result<Date> {
 
 /// What words came to mean, when that is more than they say.
 fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Option<Note> {
-    let absolute = text
-        .trim()
-        .starts_with(|first: char| first.is_ascii_digit())
-        && text
-            .trim()
-            .get(..4)
-            .is_some_and(|year| year.parse::<u16>().is_ok());
+    let absolute = text.trim().starts_with(|first: char| first.is_ascii_digit())
+        && text.trim().get(..4).is_some_and(|year| year.parse::<u16>().is_ok());
     if absolute && !foreign {
         return None;
     }
     let when = said.tell(&here.zone);
     Some(match (said, here.zone.iana_name()) {
-        (Said::At(..), Some(zone)) => note!(
-            "{}: {} = {} {}",
-            ours(name),
-            ours(brief(text)),
-            ours(when),
-            ours(zone)
-        ),
+        (Said::At(..), Some(zone)) => {
+            note!("{}: {} = {} {}", ours(name), ours(brief(text)), ours(when), ours(zone))
+        }
         _ => note!("{}: {} = {}", ours(name), ours(brief(text)), ours(when)),
     })
 }

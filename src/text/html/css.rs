@@ -23,9 +23,7 @@ const LONGEST: usize = 2_000;
 
 /// The declarations of a `style` attribute or of the block of a rule.
 pub fn declarations(block: &str) -> Vec<Declaration> {
-    scan::pieces(block, b";")
-        .filter_map(|piece| declaration(piece.text))
-        .collect()
+    scan::pieces(block, b";").filter_map(|piece| declaration(piece.text)).collect()
 }
 
 /// One declaration; `None` if it is none, or marked as nobody marks it.
@@ -45,11 +43,7 @@ pub fn declaration(text: &str) -> Option<Declaration> {
         Some(_) => return None,
         None => (value.as_str(), false),
     };
-    Some(Declaration {
-        name,
-        value: value.to_owned(),
-        important,
-    })
+    Some(Declaration { name, value: value.to_owned(), important })
 }
 
 impl Declaration {
@@ -100,12 +94,10 @@ pub fn color(value: &str) -> Option<Color> {
         return function_color(function.trim(), rest.trim_end_matches(')'));
     }
     // Without a document type the `#` may be missing.
-    named(value)
-        .map(Color::Solid)
-        .or_else(|| match value.len() {
-            3 | 6 => hex_color(value),
-            _ => None,
-        })
+    named(value).map(Color::Solid).or_else(|| match value.len() {
+        3 | 6 => hex_color(value),
+        _ => None,
+    })
 }
 
 /// A colour attribute, where the `#` may be missing.
@@ -127,19 +119,13 @@ fn hex_color(hex: &str) -> Option<Color> {
         [a, b, c, d, e, f, g, h] => ([a * 16 + b, c * 16 + d, e * 16 + f], g * 16 + h),
         _ => return None,
     };
-    Some(if alpha < 13 {
-        Color::Clear
-    } else {
-        Color::Solid(rgb)
-    })
+    Some(if alpha < 13 { Color::Clear } else { Color::Solid(rgb) })
 }
 
 /// `rgb()`, `rgba()`, `hsl()` and `hsla()`, with commas or without.
 fn function_color(function: &str, arguments: &str) -> Option<Color> {
-    let parts: Vec<&str> = arguments
-        .split([',', ' ', '/'])
-        .filter(|part| !part.is_empty())
-        .collect();
+    let parts: Vec<&str> =
+        arguments.split([',', ' ', '/']).filter(|part| !part.is_empty()).collect();
     let alpha = match parts.get(3) {
         Some(alpha) => fraction(alpha)?,
         None => 1.0,
@@ -149,11 +135,7 @@ fn function_color(function: &str, arguments: &str) -> Option<Color> {
     }
     let (first, second, third) = (parts.first()?, parts.get(1)?, parts.get(2)?);
     match function {
-        "rgb" | "rgba" => Some(Color::Solid([
-            channel(first)?,
-            channel(second)?,
-            channel(third)?,
-        ])),
+        "rgb" | "rgba" => Some(Color::Solid([channel(first)?, channel(second)?, channel(third)?])),
         // Only the ends of the scale and greys matter here.
         "hsl" | "hsla" => {
             let light = fraction(third)?;
@@ -181,11 +163,7 @@ pub fn fraction(part: &str) -> Option<f32> {
 
 fn to_byte(value: f32) -> u8 {
     // The cast saturates, which is what a colour out of range means.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped before"
-    )]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
     let byte = value.round().clamp(0.0, 255.0) as u8;
     byte
 }

@@ -50,10 +50,7 @@ pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
     if alt.is_empty() || file || address || EMPTY_ALTS.contains(&lower.as_str()) {
         return None;
     }
-    if alt
-        .chars()
-        .all(|c| invisible::is_emoji(c) || invisible::is_invisible(c))
-    {
+    if alt.chars().all(|c| invisible::is_emoji(c) || invisible::is_invisible(c)) {
         return Some(alt);
     }
     if !alt.contains(char::is_alphanumeric) {
@@ -148,14 +145,9 @@ pub fn is_block(name: &str) -> bool {
 /// True for the paragraphs of editors that write blank lines as paragraphs.
 pub fn tight(tree: &Tree, id: Id) -> bool {
     let class = tree.attr(id, "class").unwrap_or_default();
-    let office = [
-        "MsoNormal",
-        "MsoPlainText",
-        "xmsonormal",
-        "MsoListParagraph",
-    ]
-    .iter()
-    .any(|name| class.contains(name));
+    let office = ["MsoNormal", "MsoPlainText", "xmsonormal", "MsoListParagraph"]
+        .iter()
+        .any(|name| class.contains(name));
     office
         || css::declarations(tree.attr(id, "style").unwrap_or_default())
             .iter()

@@ -45,9 +45,8 @@ const ENDINGS: &[&str] = &[
     "shop", "site", "store", "club", "top", "live", "cloud", "tech", "bank", "email", "link",
     "page", "web", "news", "agency", "support", "services", "website", "space", "finance",
 ];
-const FILE_ENDINGS: &[&str] = &[
-    "js", "ts", "md", "rs", "py", "sh", "cs", "vb", "pl", "ps", "gz", "so", "cc", "hs",
-];
+const FILE_ENDINGS: &[&str] =
+    &["js", "ts", "md", "rs", "py", "sh", "cs", "vb", "pl", "ps", "gz", "so", "cc", "hs"];
 
 /// How much of a link's text stands in the list of links.
 const MAX_TEXT: usize = 80;
@@ -80,11 +79,7 @@ impl Target {
             "mailto" => {
                 let mail = url.path().to_ascii_lowercase();
                 let host = mail.rsplit('@').next().unwrap_or_default().to_owned();
-                Some(Self {
-                    url: url.to_string(),
-                    host,
-                    mail: Some(mail),
-                })
+                Some(Self { url: url.to_string(), host, mail: Some(mail) })
             }
             "http" | "https" => {
                 let host = bare_host(&url)?;
@@ -92,11 +87,7 @@ impl Target {
                 let _ = url.set_username("");
                 let _ = url.set_password(None);
                 without_tracking(&mut url);
-                Some(Self {
-                    url: url.to_string(),
-                    host,
-                    mail: None,
-                })
+                Some(Self { url: url.to_string(), host, mail: None })
             }
             _ => None,
         }
@@ -114,11 +105,7 @@ impl Target {
         if self.mail.is_some() || text.contains(char::is_whitespace) || !text.contains('.') {
             return false;
         }
-        let whole = if text.contains("://") {
-            text.to_owned()
-        } else {
-            format!("http://{text}")
-        };
+        let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         Self::of(&whole).is_some_and(|other| key(&other.url) == key(&self.url))
     }
 
@@ -137,9 +124,7 @@ impl Target {
 /// An address without scheme, `www.` and a closing slash, to compare.
 fn key(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.strip_prefix("www.")
-        .unwrap_or(rest)
-        .trim_end_matches('/')
+    rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/')
 }
 
 /// The host without `www.`.
@@ -237,10 +222,7 @@ impl Links {
         } else {
             clip(cell(text), MAX_TEXT)
         };
-        self.list.push(Link {
-            url: target.url.clone(),
-            text,
-        });
+        self.list.push(Link { url: target.url.clone(), text });
         self.known.insert(target.url.clone(), self.list.len());
         self.list.len()
     }

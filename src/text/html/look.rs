@@ -118,10 +118,7 @@ impl Look {
 
     /// The look of the element `id` inside one that looks like `self`.
     pub fn of(&self, tree: &Tree, id: Id, sheet: &Matched<'_>) -> Self {
-        let mut look = Self {
-            own: Own::default(),
-            ..self.clone()
-        };
+        let mut look = Self { own: Own::default(), ..self.clone() };
         if tree.name(id) == "a" && tree.attr(id, "href").is_some() {
             // Links have a colour of their own unless it is set on them.
             look.color = None;
@@ -153,10 +150,7 @@ impl Look {
         if let Some(value) = tree.attr(id, "bgcolor") {
             self.ground(css::attribute_color(value));
         }
-        if tree
-            .attr(id, "background")
-            .is_some_and(|url| !url.is_empty())
-        {
+        if tree.attr(id, "background").is_some_and(|url| !url.is_empty()) {
             self.ground(None);
         }
         let open = tree.attr(id, "open").is_some();
@@ -284,9 +278,7 @@ impl Look {
 
 /// True for a box that shows nothing beyond its edges unasked.
 fn crops(value: &str) -> bool {
-    ["hidden", "clip", "scroll", "auto"]
-        .iter()
-        .any(|word| value.contains(word))
+    ["hidden", "clip", "scroll", "auto"].iter().any(|word| value.contains(word))
 }
 
 /// True for a length of at most one pixel, or of no part of something.
@@ -308,19 +300,10 @@ fn far(value: &str) -> bool {
 /// True for the shapes that leave nothing, as used to keep text for screen
 /// readers only.
 fn clips_all(value: &str) -> bool {
-    let digits: String = value
-        .chars()
-        .filter(|c| !matches!(c, ' ' | ',' | 'p' | 'x'))
-        .collect();
-    [
-        "rect(0000)",
-        "rect(1111)",
-        "inset(50%)",
-        "inset(100%)",
-        "circle(0",
-    ]
-    .iter()
-    .any(|shape| digits.starts_with(shape))
+    let digits: String = value.chars().filter(|c| !matches!(c, ' ' | ',' | 'p' | 'x')).collect();
+    ["rect(0000)", "rect(1111)", "inset(50%)", "inset(100%)", "circle(0"]
+        .iter()
+        .any(|shape| digits.starts_with(shape))
 }
 
 /// The size in a `font` shorthand: the first length that is no weight.

@@ -27,10 +27,7 @@ fn holds(query: &str, depth: usize) -> bool {
     if let Some(rest) = query.strip_prefix("not").filter(|rest| stops(rest)) {
         return !holds(rest, depth + 1);
     }
-    let query = query
-        .strip_prefix("only")
-        .filter(|rest| stops(rest))
-        .unwrap_or(query);
+    let query = query.strip_prefix("only").filter(|rest| stops(rest)).unwrap_or(query);
     // `or` and `and` stand between brackets, never beside each other.
     let parts = words(query);
     if parts.contains(&"or") {

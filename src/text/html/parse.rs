@@ -84,11 +84,7 @@ pub fn parse(input: &str) -> Parsed {
                     let mut passing = read;
                     passing.endless = true;
                     let ended = passing.read(left.as_deref().unwrap_or_default()).is_some();
-                    place = if ended {
-                        Place::Text
-                    } else {
-                        Place::Passing(passing)
-                    };
+                    place = if ended { Place::Text } else { Place::Passing(passing) };
                 }
                 _ => *tag = read,
             }
@@ -102,11 +98,7 @@ pub fn parse(input: &str) -> Parsed {
     }
     tokenizer.end();
     let deep = tokenizer.sink.deep.get();
-    Parsed {
-        tree: tokenizer.sink.builder.sink.finish(),
-        cut,
-        deep,
-    }
+    Parsed { tree: tokenizer.sink.builder.sink.finish(), cut, deep }
 }
 
 /// Where in the markup the reading stands, as far as that can be told from
@@ -219,10 +211,7 @@ fn floor(s: &str, max: usize) -> usize {
     if s.len() <= max {
         return s.len();
     }
-    (0..=max)
-        .rev()
-        .find(|at| s.is_char_boundary(*at))
-        .unwrap_or(0)
+    (0..=max).rev().find(|at| s.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// `input` without the contents of `data:` URLs in attributes. An inline
@@ -344,9 +333,9 @@ fn may_hide(tag: &Tag) -> bool {
         || &*tag.name == "dialog"
         || tag.attrs.iter().any(|attr| match &*attr.name.local {
             "hidden" | "color" | "bgcolor" | "background" | "text" => true,
-            "style" => css::declarations(&attr.value)
-                .iter()
-                .any(|one| super::look::matters(&one.name)),
+            "style" => {
+                css::declarations(&attr.value).iter().any(|one| super::look::matters(&one.name))
+            }
             _ => false,
         })
 }
@@ -430,7 +419,6 @@ impl TokenSink for Filter {
     }
 
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.builder
-            .adjusted_current_node_present_but_not_in_html_namespace()
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
     }
 }

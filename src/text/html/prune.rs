@@ -113,9 +113,7 @@ fn speck(tree: &Tree, id: Id) -> bool {
     let style = super::css::declarations(tree.attr(id, "style").unwrap_or_default());
     ["width", "height"].into_iter().any(|side| {
         let styled = style.iter().find(|d| d.name == side);
-        let value = styled
-            .map(|d| d.value.as_str())
-            .or_else(|| tree.attr(id, side));
+        let value = styled.map(|d| d.value.as_str()).or_else(|| tree.attr(id, side));
         value
             .and_then(|value| super::css::pixels(&value.to_ascii_lowercase(), 100.0))
             .is_some_and(|px| px <= 2.0)
@@ -133,9 +131,7 @@ fn letters(tree: &Tree, id: Id) -> usize {
             walk.pass_over();
         }
         let seen = |c: &char| !c.is_whitespace() && !crate::text::is_invisible(*c);
-        count += tree
-            .text(id)
-            .map_or(0, |text| text.chars().filter(seen).count());
+        count += tree.text(id).map_or(0, |text| text.chars().filter(seen).count());
     }
     count
 }

@@ -226,8 +226,7 @@ impl Renderer<'_> {
         if self.markdown {
             let level = name.strip_prefix('h').and_then(|level| level.parse().ok());
             // The sign is written with the first text, if there is any.
-            self.out
-                .begin_item(format!("{} ", "#".repeat(level.unwrap_or(1))));
+            self.out.begin_item(format!("{} ", "#".repeat(level.unwrap_or(1))));
             undo.prefix = true;
         }
     }
@@ -272,12 +271,8 @@ impl Renderer<'_> {
         self.out.begin_verbatim();
         undo.verbatim = true;
         if self.markdown {
-            let longest = self
-                .tree
-                .below(id)
-                .filter_map(|id| self.tree.text(id))
-                .map(longest_ticks)
-                .max();
+            let longest =
+                self.tree.below(id).filter_map(|id| self.tree.text(id)).map(longest_ticks).max();
             let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
             self.out.raw(&fence);
             self.out.block(1);

@@ -41,9 +41,7 @@ impl Bare<'_> {
             0 => from + 1,
             digits => {
                 let end = from + digits;
-                let blank = self
-                    .byte(end)
-                    .is_some_and(|byte| byte.is_ascii_whitespace());
+                let blank = self.byte(end).is_some_and(|byte| byte.is_ascii_whitespace());
                 end + usize::from(blank)
             }
         }
@@ -68,10 +66,7 @@ impl Bare<'_> {
     fn address(&self, at: usize) -> Option<usize> {
         let name = self.css.as_bytes().get(at.checked_sub(3)?..at)?;
         let mut end = at + 1;
-        while self
-            .byte(end)
-            .is_some_and(|byte| byte.is_ascii_whitespace())
-        {
+        while self.byte(end).is_some_and(|byte| byte.is_ascii_whitespace()) {
             end += 1;
         }
         if !name.eq_ignore_ascii_case(b"url") || matches!(self.byte(end), Some(b'"' | b'\'')) {
@@ -144,10 +139,7 @@ pub fn pieces<'a>(css: &'a str, marks: &'a [u8]) -> impl Iterator<Item = Piece<'
             }
         }
         from = None;
-        Some(Piece {
-            text: css.get(start..).unwrap_or_default(),
-            mark: None,
-        })
+        Some(Piece { text: css.get(start..).unwrap_or_default(), mark: None })
     })
 }
 
@@ -198,9 +190,7 @@ pub fn without_comments(css: &str, instead: &str) -> String {
             [b'\\', ..] => mark.chars().take(2).map(char::len_utf8).sum(),
             _ => 1,
         };
-        let end = (end..=mark.len())
-            .find(|end| mark.is_char_boundary(*end))
-            .unwrap_or(mark.len());
+        let end = (end..=mark.len()).find(|end| mark.is_char_boundary(*end)).unwrap_or(mark.len());
         let (kept, after) = mark.split_at(end);
         out.push_str(kept);
         rest = after;
@@ -241,11 +231,7 @@ pub fn unescaped(text: &str) -> String {
 
 /// Writes the character an escape stands for and returns what follows it.
 fn escape<'a>(escape: &'a str, out: &mut String) -> &'a str {
-    let digits = escape
-        .bytes()
-        .take(6)
-        .take_while(u8::is_ascii_hexdigit)
-        .count();
+    let digits = escape.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
     if digits == 0 {
         let first = escape.chars().next();
         out.extend(first.filter(|c| *c != '\n'));

@@ -106,11 +106,7 @@ impl Sheet {
     /// Takes in a statement of a sheet, or of what is within the rules of
     /// `around`.
     fn statement(&mut self, statement: Statement<'_>, around: &[String], depth: usize) {
-        let Statement {
-            head,
-            block: Some(block),
-        } = statement
-        else {
+        let Statement { head, block: Some(block) } = statement else {
             // `@import …;`, or a brace too many.
             return;
         };
@@ -120,10 +116,7 @@ impl Sheet {
         }
         let head = scan::without_comments(head, "");
         let mut head = head.trim();
-        while let Some(rest) = head
-            .strip_prefix("<!--")
-            .or_else(|| head.strip_prefix("-->"))
-        {
+        while let Some(rest) = head.strip_prefix("<!--").or_else(|| head.strip_prefix("-->")) {
             head = rest.trim_start();
         }
         let Some(at) = head.strip_prefix('@') else {
@@ -216,11 +209,7 @@ impl Sheet {
         let own = tree.attr(id, "id").map(|own| format!("#{}", lower(own)));
         let classes = tree.attr(id, "class").unwrap_or_default();
         let keys = std::iter::once(name)
-            .chain(
-                classes
-                    .split_whitespace()
-                    .map(|class| format!(".{}", lower(class))),
-            )
+            .chain(classes.split_whitespace().map(|class| format!(".{}", lower(class))))
             .chain(own)
             .chain(std::iter::once(String::new()));
         let mut hits: Vec<&Rule> = keys
@@ -309,8 +298,7 @@ impl Compound {
     fn fits(&self, tree: &Tree, id: Id) -> bool {
         let has_class = |wanted: &String| {
             let own = tree.attr(id, "class").unwrap_or_default();
-            own.split_whitespace()
-                .any(|own| own.eq_ignore_ascii_case(wanted))
+            own.split_whitespace().any(|own| own.eq_ignore_ascii_case(wanted))
         };
         let has = |wanted: &Attribute| {
             let own = tree.attr(id, &wanted.name);
@@ -334,11 +322,7 @@ impl Attribute {
         let rest = rest.trim();
         if name.is_empty() || rest.is_empty() {
             let value = None;
-            return (!name.is_empty()).then_some(Self {
-                name,
-                by: '=',
-                value,
-            });
+            return (!name.is_empty()).then_some(Self { name, by: '=', value });
         }
         let (by, value) = rest.split_once('=')?;
         let by = by.trim().chars().next().unwrap_or('=');
@@ -359,9 +343,9 @@ impl Attribute {
         match self.by {
             '=' => own == value,
             '~' => own.split_whitespace().any(|word| word == value),
-            '|' => own
-                .strip_prefix(value)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-')),
+            '|' => {
+                own.strip_prefix(value).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            }
             '^' => !value.is_empty() && own.starts_with(value),
             '$' => !value.is_empty() && own.ends_with(value),
             '*' => !value.is_empty() && own.contains(value),
@@ -389,11 +373,7 @@ impl Selector {
             });
         }
         let mut parts = parts.into_iter().rev();
-        let mut read = Self {
-            wants: compound(parts.next()?)?,
-            around: Vec::new(),
-            exact: true,
-        };
+        let mut read = Self { wants: compound(parts.next()?)?, around: Vec::new(), exact: true };
         let mut right_in = false;
         for part in parts {
             if part == ">" {

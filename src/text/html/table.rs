@@ -117,10 +117,7 @@ pub fn plan(tree: &Tree, markdown: bool) -> Plan {
 fn count(tree: &Tree, id: Id, cell: &mut Content) {
     if let Some(text) = tree.text(id) {
         let seen = crate::text::invisible::visible(text);
-        cell.chars += seen
-            .split_whitespace()
-            .map(|word| word.chars().count() + 1)
-            .sum::<usize>();
+        cell.chars += seen.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
         cell.words |= seen.contains(char::is_alphanumeric);
         return;
     }
@@ -140,9 +137,7 @@ fn count(tree: &Tree, id: Id, cell: &mut Content) {
 /// Decides about one table, after all that are in it.
 fn table(tree: &Tree, id: Id, contents: &HashMap<Id, Content>, markdown: bool, plan: &mut Plan) {
     let rows = rows(tree, id, contents);
-    let data = rows
-        .iter()
-        .filter(|row| row.fits(2, SHORT) && row.words() >= 2);
+    let data = rows.iter().filter(|row| row.fits(2, SHORT) && row.words() >= 2);
     let data = data.count() >= 2;
     if !data {
         for row in &rows {
@@ -167,9 +162,8 @@ fn table(tree: &Tree, id: Id, contents: &HashMap<Id, Content>, markdown: bool, p
 }
 
 fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<Row> {
-    let sections = tree
-        .children(table)
-        .filter(|id| matches!(tree.name(*id), "tbody" | "thead" | "tfoot"));
+    let sections =
+        tree.children(table).filter(|id| matches!(tree.name(*id), "tbody" | "thead" | "tfoot"));
     std::iter::once(table)
         .chain(sections)
         .flat_map(|part| tree.children(part))

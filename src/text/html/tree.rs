@@ -81,10 +81,9 @@ impl Tree {
     /// The value of an attribute of an element.
     pub fn attr(&self, id: Id, wanted: &str) -> Option<&str> {
         match self.node(id).map(|node| &node.data) {
-            Some(Data::Element { attrs, .. }) => attrs
-                .iter()
-                .find(|attr| &*attr.name.local == wanted)
-                .map(|attr| &*attr.value),
+            Some(Data::Element { attrs, .. }) => {
+                attrs.iter().find(|attr| &*attr.name.local == wanted).map(|attr| &*attr.value)
+            }
             _ => None,
         }
     }
@@ -182,10 +181,8 @@ impl Tree {
             Some(next) => self.node(next).and_then(|node| node.before),
             None => self.node(parent).and_then(|node| node.last),
         };
-        if let Some(Node {
-            data: Data::Text(there),
-            ..
-        }) = before.and_then(|b| self.nodes.get_mut(b))
+        if let Some(Node { data: Data::Text(there), .. }) =
+            before.and_then(|b| self.nodes.get_mut(b))
         {
             there.push_str(text);
             return;
@@ -214,11 +211,7 @@ pub struct Walk {
 impl Walk {
     /// A walk that begins at `root`.
     pub fn new(root: Id) -> Self {
-        Self {
-            root,
-            last: None,
-            over: false,
-        }
+        Self { root, last: None, over: false }
     }
 
     /// The next step, or `None` when the root has been left.
@@ -273,10 +266,7 @@ impl Builder {
     }
 
     fn other(&self) -> Handle {
-        Handle {
-            id: self.tree.borrow_mut().add(Data::Other),
-            name: Rc::clone(&self.nameless),
-        }
+        Handle { id: self.tree.borrow_mut().add(Data::Other), name: Rc::clone(&self.nameless) }
     }
 
     fn put(&self, parent: Id, next: Option<Id>, child: NodeOrText<Handle>) {
@@ -303,10 +293,7 @@ impl TreeSink for Builder {
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> Handle {
-        Handle {
-            id: ROOT,
-            name: Rc::clone(&self.nameless),
-        }
+        Handle { id: ROOT, name: Rc::clone(&self.nameless) }
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> &'a QualName {
@@ -318,10 +305,7 @@ impl TreeSink for Builder {
             attr.value = theirs(attr.value.to_string()).into();
         }
         let name = Rc::new(name);
-        let data = Data::Element {
-            name: Rc::clone(&name),
-            attrs,
-        };
+        let data = Data::Element { name: Rc::clone(&name), attrs };
         let id = self.tree.borrow_mut().add(data);
         Handle { id, name }
     }
@@ -374,10 +358,8 @@ impl TreeSink for Builder {
 
     fn add_attrs_if_missing(&self, target: &Handle, attrs: Vec<Attribute>) {
         let mut tree = self.tree.borrow_mut();
-        if let Some(Node {
-            data: Data::Element { attrs: there, .. },
-            ..
-        }) = tree.nodes.get_mut(target.id)
+        if let Some(Node { data: Data::Element { attrs: there, .. }, .. }) =
+            tree.nodes.get_mut(target.id)
         {
             for attr in attrs {
                 let ours = attr.value.contains(OURS);

@@ -168,9 +168,7 @@ fn is_color(value: &str) -> bool {
             let number = |part: &str| {
                 part.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
             };
-            let mut parts = inside
-                .split([',', ' ', '/'])
-                .filter(|part| !part.is_empty());
+            let mut parts = inside.split([',', ' ', '/']).filter(|part| !part.is_empty());
             inside.contains('(')
                 || inside.starts_with("from ")
                 || parts.clone().count() >= 3 && parts.all(|part| number(part) || part == "none")

@@ -54,10 +54,7 @@ pub struct Writer {
 impl Writer {
     /// An empty text.
     pub fn new(markdown: bool) -> Self {
-        Self {
-            markdown,
-            ..Self::default()
-        }
+        Self { markdown, ..Self::default() }
     }
 
     /// How many pieces of text were written, to see whether any was.
@@ -208,10 +205,7 @@ impl Writer {
 
     /// The next line begins with a list marker, those after it are indented.
     pub fn begin_item(&mut self, marker: String) {
-        self.prefixes.push(Prefix::Item {
-            marker,
-            used: false,
-        });
+        self.prefixes.push(Prefix::Item { marker, used: false });
     }
 
     /// Ends the innermost quote or list item.

@@ -53,17 +53,11 @@ pub fn attribution(lines: &[&str]) -> Option<Attribution> {
         if number > 0 {
             whole.push(' ');
         }
-        whole.extend(
-            line.chars()
-                .filter(|c| *c != '*')
-                .flat_map(char::to_lowercase),
-        );
+        whole.extend(line.chars().filter(|c| *c != '*').flat_map(char::to_lowercase));
         // Only the last line ends in a colon; times do not end a line.
         if whole.ends_with(':') {
-            return is_attribution(&whole, number).then(|| Attribution {
-                lines: number + 1,
-                dated: is_dated(&whole),
-            });
+            return is_attribution(&whole, number)
+                .then(|| Attribution { lines: number + 1, dated: is_dated(&whole) });
         }
     }
     None
@@ -71,9 +65,8 @@ pub fn attribution(lines: &[&str]) -> Option<Attribution> {
 
 fn is_attribution(whole: &str, wraps: usize) -> bool {
     let numbered = whole.contains(|c: char| c.is_ascii_digit());
-    let known = ATTRIBUTIONS
-        .iter()
-        .any(|(start, verb)| whole.starts_with(start) && whole.contains(verb));
+    let known =
+        ATTRIBUTIONS.iter().any(|(start, verb)| whole.starts_with(start) && whole.contains(verb));
     let short = wraps == 0
         && whole.chars().count() <= 100
         && (whole.ends_with(" wrote:") || whole.ends_with(" writes:"));
@@ -111,9 +104,7 @@ const SENT: &[&str] = &[
     "отправлено",
     "дата",
 ];
-const TO: &[&str] = &[
-    "to", "an", "à", "para", "a", "aan", "till", "til", "do", "кому",
-];
+const TO: &[&str] = &["to", "an", "à", "para", "a", "aan", "till", "til", "do", "кому"];
 const SUBJECT: &[&str] = &[
     "subject",
     "betreff",

@@ -91,11 +91,7 @@ impl Results {
     /// On one line: `spf=pass dkim=none dmarc=fail`; nothing if nothing was
     /// checked.
     pub fn line(&self) -> Option<String> {
-        let all = [
-            ("spf", &self.spf),
-            ("dkim", &self.dkim),
-            ("dmarc", &self.dmarc),
-        ];
+        let all = [("spf", &self.spf), ("dkim", &self.dkim), ("dmarc", &self.dmarc)];
         if all.iter().all(|(_, found)| found.is_none()) {
             return None;
         }
@@ -111,9 +107,7 @@ fn own(said: &str) -> Option<String> {
     let domain = said.rsplit_once('@').map_or(said, |(_, domain)| domain);
     let fits = domain.contains('.')
         && domain.len() <= 253
-        && domain
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
+        && domain.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
     fits.then(|| domain.to_lowercase())
 }
 

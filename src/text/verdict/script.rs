@@ -17,19 +17,11 @@ pub(super) fn is_mixed(word: &str) -> bool {
     // Unicode's highly restrictive profile (UTS 39): what East Asia writes with
     // Latin between.
     let together: [&[Script]; 3] = [
-        &[
-            Script::Latin,
-            Script::Han,
-            Script::Hiragana,
-            Script::Katakana,
-        ],
+        &[Script::Latin, Script::Han, Script::Hiragana, Script::Katakana],
         &[Script::Latin, Script::Han, Script::Bopomofo],
         &[Script::Latin, Script::Han, Script::Hangul],
     ];
-    found.len() > 1
-        && !together
-            .iter()
-            .any(|set| found.iter().all(|one| set.contains(one)))
+    found.len() > 1 && !together.iter().any(|set| found.iter().all(|one| set.contains(one)))
 }
 
 /// Letters of Cyrillic and Greek that look like one of Latin.
@@ -80,16 +72,11 @@ pub(super) fn latin(domain: &str) -> Option<String> {
         let letters = || label.chars().filter(|c| !c.is_ascii_digit() && *c != '-');
         letters().next().is_some() && letters().all(|c| TWINS.contains(c))
     };
-    domain
-        .split('.')
-        .any(twin)
-        .then(|| domain.chars().map(plain).collect())
+    domain.split('.').any(twin).then(|| domain.chars().map(plain).collect())
 }
 
 fn plain(c: char) -> char {
-    LIKE.iter()
-        .find(|(like, _)| *like == c)
-        .map_or(c, |(_, c)| *c)
+    LIKE.iter().find(|(like, _)| *like == c).map_or(c, |(_, c)| *c)
 }
 
 /// What is left of a text when signs that look alike are taken for one.

@@ -44,12 +44,7 @@ impl Entry {
         let start: DateTime = start.parse().unwrap();
         let end = start.checked_add(minutes.minutes()).unwrap();
         let utc = |local: DateTime| local.to_zoned(TimeZone::UTC).unwrap().timestamp();
-        Self::new(
-            start,
-            end,
-            title,
-            (When::At(utc(start)), When::At(utc(end))),
-        )
+        Self::new(start, end, title, (When::At(utc(start)), When::At(utc(end))))
     }
 
     /// Some whole days.
@@ -108,8 +103,7 @@ impl Entry {
 
     pub fn called_by(self, address: &str) -> Self {
         let organizer = json!({"emailAddress": {"name": "Somebody", "address": address}});
-        self.with("isOrganizer", false.into())
-            .with("organizer", organizer)
+        self.with("isOrganizer", false.into()).with("organizer", organizer)
     }
 
     pub fn ask(mut self, address: &str, answer: &str) -> Self {
@@ -337,9 +331,7 @@ impl Calendars for Desk {
         self.asked.lock().unwrap().1 += 1;
         self.wait().await;
         let calendars = ask.calendars.iter();
-        calendars
-            .map(|(calendar, cursor)| self.page_of(calendar, cursor.as_deref(), ask))
-            .collect()
+        calendars.map(|(calendar, cursor)| self.page_of(calendar, cursor.as_deref(), ask)).collect()
     }
 
     async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
@@ -405,10 +397,7 @@ impl Calendars for Desk {
             start: time(&event["start"])?,
             end: time(&event["end"])?,
             zone: Some("UTC".to_owned()),
-            repeat: text(&event["recurrenceRule"]).map(|rule| Repeat {
-                rule,
-                ..Repeat::default()
-            }),
+            repeat: text(&event["recurrenceRule"]).map(|rule| Repeat { rule, ..Repeat::default() }),
             uid: text(&event["iCalUId"]),
             title: text(&event["subject"]).unwrap_or_default(),
             place: text(&event["location"]["displayName"]).unwrap_or_default(),
@@ -452,10 +441,7 @@ impl Calendars for Desk {
             .map(|who| {
                 self.answers()?;
                 let people = self.people.lock().unwrap();
-                let known = match people
-                    .iter()
-                    .find(|(name, _)| name.eq_ignore_ascii_case(who))
-                {
+                let known = match people.iter().find(|(name, _)| name.eq_ignore_ascii_case(who)) {
                     Some((_, known)) => known.clone()?,
                     None => return Err(Error::new(Kind::NotFound, "nobody has that address")),
                 };

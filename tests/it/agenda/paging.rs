@@ -23,11 +23,7 @@ fn entry(made: Made, title: &str) -> Entry {
         0 => Entry::day(&format!("2026-02-{day:02}"), 1 + i64::from(hour % 2), title),
         // Some last for days and begin before the range.
         3 => Entry::at(&format!("2026-02-{day:02}T{hour:02}:00"), 60 * 40, title),
-        hours => Entry::at(
-            &format!("2026-02-{day:02}T{hour:02}:00"),
-            60 * i64::from(hours),
-            title,
-        ),
+        hours => Entry::at(&format!("2026-02-{day:02}T{hour:02}:00"), 60 * i64::from(hours), title),
     };
     match shared {
         true => entry.uid(title),
@@ -211,8 +207,6 @@ proptest! {
 }
 
 fn titles(rows: &[Value]) -> Vec<String> {
-    let titles = rows
-        .iter()
-        .map(|row| row["title"].as_str().unwrap().to_owned());
+    let titles = rows.iter().map(|row| row["title"].as_str().unwrap().to_owned());
     titles.collect()
 }

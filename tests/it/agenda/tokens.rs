@@ -8,25 +8,14 @@ use tempfile::TempDir;
 use crate::support::{Session, column};
 
 /// The columns that are shown by default.
-const COLUMNS: [&str; 8] = [
-    "id",
-    "start",
-    "end",
-    "title",
-    "where",
-    "organizer",
-    "people",
-    "flags",
-];
+const COLUMNS: [&str; 8] = ["id", "start", "end", "title", "where", "organizer", "people", "flags"];
 
 /// Eleven events of busy weeks, attendees included: at most 520 tokens, and at
 /// most 60 % of compact JSON of the same columns with the provider's ids.
 #[tokio::test]
 async fn eleven_events_cost_little() {
-    let sign_ins: [&'static [(&str, &str)]; 2] = [
-        &[("google", "mira@example.com")],
-        &[("microsoft", "mira@example.com")],
-    ];
+    let sign_ins: [&'static [(&str, &str)]; 2] =
+        [&[("google", "mira@example.com")], &[("microsoft", "mira@example.com")]];
     for who in sign_ins {
         let home = TempDir::new().unwrap();
         let mut session = Session::signed_in(home, None, Who::These(who)).await;

@@ -77,12 +77,7 @@ fn measure(cases: usize, blocks: u64, budgets: u64) -> (f64, f64, f64, f64) {
         sum += share;
         worst = share.min(worst);
         free += plan.value()
-            / optimum(
-                &case,
-                |_, block| {
-                    if block.pinned { Part::Must } else { Part::May }
-                },
-            );
+            / optimum(&case, |_, block| if block.pinned { Part::Must } else { Part::May });
         let full = |block: &Block| block.renderings.last().map_or(0, |last| last.tokens);
         let all: usize = case.blocks.iter().map(full).sum();
         if all > case.budget {
@@ -91,12 +86,7 @@ fn measure(cases: usize, blocks: u64, budgets: u64) -> (f64, f64, f64, f64) {
         }
     }
     let cases = cases as f64;
-    (
-        sum / cases,
-        worst,
-        free / cases,
-        f64::from(unused as u32) / f64::from(given as u32),
-    )
+    (sum / cases, worst, free / cases, f64::from(unused as u32) / f64::from(given as u32))
 }
 
 #[test]

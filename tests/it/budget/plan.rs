@@ -18,18 +18,11 @@ fn block(tier: Tier, renderings: &str) -> Block {
             headings: heading.parse().into_iter().collect(),
         }
     });
-    Block {
-        renderings: renderings.collect(),
-        tier,
-        pinned: false,
-    }
+    Block { renderings: renderings.collect(), tier, pinned: false }
 }
 
 fn pin(renderings: &str) -> Block {
-    Block {
-        pinned: true,
-        ..block(Tier::Low, renderings)
-    }
+    Block { pinned: true, ..block(Tier::Low, renderings) }
 }
 
 /// One sign for each block: its rendering, or `-`; then the tokens.
@@ -38,9 +31,8 @@ fn said(plan: &Result<Plan, TooSmall>) -> String {
         Err(TooSmall { needed }) => format!("needs {needed}"),
         Ok(plan) => {
             let signs = plan.chosen().iter();
-            let signs: String = signs
-                .map(|chosen| chosen.map_or("-".to_owned(), |at| at.to_string()))
-                .collect();
+            let signs: String =
+                signs.map(|chosen| chosen.map_or("-".to_owned(), |at| at.to_string())).collect();
             format!("{signs} {}", plan.tokens())
         }
     }
@@ -76,13 +68,7 @@ fn plans_of_a_few_blocks() {
                 block(Medium, "1:0.3"),
             ],
             vec![],
-            &[
-                (1, "---0- 1"),
-                (2, "--00- 2"),
-                (3, "--000 3"),
-                (4, "-0000 4"),
-                (5, "00000 5"),
-            ],
+            &[(1, "---0- 1"), (2, "--00- 2"), (3, "--000 3"), (4, "-0000 4"), (5, "00000 5")],
         ),
         (
             "what is left over is a suffix, though the last would fit",
@@ -105,13 +91,7 @@ fn plans_of_a_few_blocks() {
             "what has to be there",
             vec![two(Medium), pin("3:0.1/0 6:0.2/0"), two(Critical)],
             vec![4],
-            &[
-                (8, "needs 9"),
-                (9, "-00 9"),
-                (11, "000 11"),
-                (14, "001 14"),
-                (20, "111 20"),
-            ],
+            &[(8, "needs 9"), (9, "-00 9"), (11, "000 11"), (14, "001 14"), (20, "111 20")],
         ),
         (
             "pins that need fewer headings in a longer rendering",
@@ -121,10 +101,7 @@ fn plans_of_a_few_blocks() {
         ),
         (
             "a heading is paid once and given back by its last user",
-            vec![
-                block(Medium, "2:0.5/0 4:1/1"),
-                block(Medium, "2:0.5/0 4:1/1"),
-            ],
+            vec![block(Medium, "2:0.5/0 4:1/1"), block(Medium, "2:0.5/0 4:1/1")],
             vec![3, 5],
             &[(5, "0- 5"), (7, "00 7"), (12, "00 7"), (13, "11 13")],
         ),
@@ -155,10 +132,7 @@ fn plans_of_a_few_blocks() {
         ),
         (
             "values that are none",
-            vec![
-                block(Medium, "1:NaN 2:-3 3:0.1"),
-                block(Medium, "1:-inf 2:inf"),
-            ],
+            vec![block(Medium, "1:NaN 2:-3 3:0.1"), block(Medium, "1:-inf 2:inf")],
             vec![],
             &[(2, "00 2"), (3, "01 3"), (5, "21 5")],
         ),
@@ -182,11 +156,7 @@ fn undoing_goes_back_through_upgrades_and_placements() {
     while plan.undo() {
         states.push(said(&Ok(plan.clone())));
     }
-    assert_eq!(
-        states,
-        ["110 9", "010 6", "000 5", "-00 3", "-0- 1"],
-        "the pin stays"
-    );
+    assert_eq!(states, ["110 9", "010 6", "000 5", "-00 3", "-0- 1"], "the pin stays");
     assert_eq!(plan.leftovers(), [0, 2]);
 
     // Without a pin, the first one placed is the last block standing.
@@ -218,9 +188,8 @@ fn chunks(
 
 #[test]
 fn chunks_go_on_where_the_last_one_ended() {
-    let blocks: Vec<Block> = [1, 4, 2, 3, 2]
-        .map(|tokens| block(Tier::Medium, &format!("{tokens}:0.5/0 9:1/0")))
-        .into();
+    let blocks: Vec<Block> =
+        [1, 4, 2, 3, 2].map(|tokens| block(Tier::Medium, &format!("{tokens}:0.5/0 9:1/0"))).into();
     let parts = |budget: usize| chunks(&blocks, &[2], |_| budget);
     assert_eq!(parts(14).unwrap(), [vec![0, 1, 2, 3, 4]]);
     assert_eq!(parts(8).unwrap(), [vec![0, 1], vec![2, 3], vec![4]]);
@@ -246,9 +215,7 @@ fn cost(case: &Case, chosen: &[Option<usize>]) -> u128 {
             open.extend(&rendering.headings);
         }
     }
-    let costs = open
-        .into_iter()
-        .filter_map(|at: &usize| case.headings.get(*at));
+    let costs = open.into_iter().filter_map(|at: &usize| case.headings.get(*at));
     sum + costs.map(|cost| *cost as u128).sum::<u128>()
 }
 
@@ -277,11 +244,7 @@ fn shown(plan: &Plan) -> Vec<bool> {
 }
 
 fn holds(case: &Case) {
-    let Case {
-        blocks,
-        headings,
-        budget,
-    } = case;
+    let Case { blocks, headings, budget } = case;
     let planned = plan(blocks, headings, *budget);
     assert_eq!(planned, plan(blocks, headings, *budget), "twice the same");
     let all: Vec<usize> = (0..blocks.len()).collect();
@@ -302,9 +265,7 @@ fn holds(case: &Case) {
 fn plan_holds(case: &Case, mut plan: Plan) {
     let visible = |at: usize| !case.blocks[at].renderings.is_empty();
     let first = shown(&plan);
-    let left: Vec<usize> = (0..first.len())
-        .filter(|at| !first[*at] && visible(*at))
-        .collect();
+    let left: Vec<usize> = (0..first.len()).filter(|at| !first[*at] && visible(*at)).collect();
     assert_eq!(plan.leftovers(), left);
 
     // What is left over is the end of the order.
@@ -324,10 +285,7 @@ fn plan_holds(case: &Case, mut plan: Plan) {
         }
         assert_eq!(plan.tokens() as u128, cost(case, plan.chosen()));
         assert!(plan.tokens() <= case.budget);
-        assert!(
-            plan.value() >= 0.0 && plan.value() <= value,
-            "no step lowers"
-        );
+        assert!(plan.value() >= 0.0 && plan.value() <= value, "no step lowers");
         value = plan.value();
         for (at, block) in case.blocks.iter().enumerate() {
             assert!(now[at] || !has_to_be(block), "what has to be there is");
@@ -339,11 +297,7 @@ fn plan_holds(case: &Case, mut plan: Plan) {
         }
     }
     let rest = shown(&plan).iter().filter(|shown| **shown).count();
-    assert_eq!(
-        rest,
-        pins.max(usize::from(!order.is_empty())),
-        "all taken back"
-    );
+    assert_eq!(rest, pins.max(usize::from(!order.is_empty())), "all taken back");
 
     // When leftovers began, no rendering of the first fitted.
     if let Some(dropped) = order.get(prefix)
@@ -351,10 +305,7 @@ fn plan_holds(case: &Case, mut plan: Plan) {
     {
         for at in 0..case.blocks[*dropped].renderings.len() {
             smallest[*dropped] = Some(at);
-            assert!(
-                cost(case, &smallest) > case.budget as u128,
-                "{at} would fit"
-            );
+            assert!(cost(case, &smallest) > case.budget as u128, "{at} would fit");
         }
     }
 }

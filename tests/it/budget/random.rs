@@ -72,18 +72,10 @@ pub fn hostile(bytes: &[u8]) -> Case {
             3 | 4 => Tier::Low,
             _ => Tier::Medium,
         };
-        Block {
-            renderings,
-            tier,
-            pinned: kind > 230,
-        }
+        Block { renderings, tier, pinned: kind > 230 }
     });
     let blocks = blocks.collect();
-    Case {
-        blocks,
-        headings,
-        budget,
-    }
+    Case { blocks, headings, budget }
 }
 
 /// A small generator with a fixed beginning.
@@ -102,9 +94,7 @@ impl Random {
 /// up to so many blocks of up to four, three headings, and a budget that is
 /// mostly too small for all of it.
 pub fn orderly(random: &mut Random, most: u64, budget: u64) -> Case {
-    let headings: Vec<usize> = (0..random.below(4))
-        .map(|_| 1 + random.below(5) as usize)
-        .collect();
+    let headings: Vec<usize> = (0..random.below(4)).map(|_| 1 + random.below(5) as usize).collect();
     let blocks = (0..1 + random.below(most)).map(|_| {
         let (mut tokens, mut value) = (0, 0.0);
         let renderings = (0..1 + random.below(4)).map(|_| {
@@ -123,17 +113,9 @@ pub fn orderly(random: &mut Random, most: u64, budget: u64) -> Case {
         });
         let renderings = renderings.collect();
         let tiers = [Tier::Medium, Tier::Medium, Tier::High, Tier::Low];
-        Block {
-            renderings,
-            tier: tiers[random.below(4) as usize],
-            pinned: random.below(8) == 0,
-        }
+        Block { renderings, tier: tiers[random.below(4) as usize], pinned: random.below(8) == 0 }
     });
     let blocks = blocks.collect();
     let budget = 5 + random.below(budget) as usize;
-    Case {
-        blocks,
-        headings,
-        budget,
-    }
+    Case { blocks, headings, budget }
 }

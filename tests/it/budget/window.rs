@@ -22,9 +22,7 @@ fn shown(lines: &[&str], window: &Window) -> String {
 
 /// Twenty lines named by letters; `t` and its like tell something.
 fn letters(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
-    let mut lines: Vec<&str> = "a b c d e f g h i j k l m n o p q r s t"
-        .split(' ')
-        .collect();
+    let mut lines: Vec<&str> = "a b c d e f g h i j k l m n o p q r s t".split(' ').collect();
     for (at, line) in telling {
         lines[*at] = line;
     }
@@ -43,33 +41,13 @@ fn both_ends_are_kept_by_their_shares() {
         (&plain, 4, Lean::Head, "a b … t"),
         (&plain, 11, Lean::Head, "a b c d e f g … r s t"),
         (&plain, 11, Lean::Tail, "a b c … n o p q r s t"),
-        (
-            &plain,
-            19,
-            Lean::Head,
-            "a b c d e f g h i j k l m … p q r s t",
-        ),
-        (
-            &plain,
-            20,
-            Lean::Head,
-            "a b c d e f g h i j k l m n o p q r s t",
-        ),
-        (
-            &plain,
-            usize::MAX,
-            Lean::Tail,
-            "a b c d e f g h i j k l m n o p q r s t",
-        ),
+        (&plain, 19, Lean::Head, "a b c d e f g h i j k l m … p q r s t"),
+        (&plain, 20, Lean::Head, "a b c d e f g h i j k l m n o p q r s t"),
+        (&plain, usize::MAX, Lean::Tail, "a b c d e f g h i j k l m n o p q r s t"),
         // Lines that tell something stand alone once there is room for them.
         (&told, 9, Lean::Head, "a b c d e f … s t"),
         (&told, 11, Lean::Head, "a b c d e f … M: €5 due … s t"),
-        (
-            &told,
-            16,
-            Lean::Head,
-            "a b c d e f g h i … M: €5 due … q r s t",
-        ),
+        (&told, 16, Lean::Head, "a b c d e f g h i … M: €5 due … q r s t"),
     ] {
         let window = window(lines, &[1; 20], 1, budget, lean);
         assert_eq!(shown(lines, &window), expected, "{budget} {lean:?}");

@@ -34,18 +34,8 @@ fn full() -> Outgoing {
         in_reply_to: Some("a2@example.org".to_owned()),
         references: vec!["a1@example.org".to_owned(), "a2@example.org".to_owned()],
         files: vec![
-            file(
-                "logo.png",
-                "image/png",
-                Some("logo@x"),
-                &[0, 13, 10, 13, 255],
-            ),
-            file(
-                "Rechnung für März.pdf",
-                "application/pdf",
-                None,
-                b"%PDF\0\r\n\r",
-            ),
+            file("logo.png", "image/png", Some("logo@x"), &[0, 13, 10, 13, 255]),
+            file("Rechnung für März.pdf", "application/pdf", None, b"%PDF\0\r\n\r"),
             file("notes.txt", "text/plain", None, b"one\rtwo\0\nthree"),
         ],
         ..letter()
@@ -56,13 +46,7 @@ fn full() -> Outgoing {
 fn a_simple_letter_as_it_stands_on_the_wire() {
     let bytes = mime_at(&letter(), Timestamp::from_second(1_770_112_800).unwrap()).unwrap();
     let text = String::from_utf8(bytes).unwrap();
-    let boundary = text
-        .split("boundary=\"")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap();
+    let boundary = text.split("boundary=\"").nth(1).unwrap().split('"').next().unwrap();
     let expected = "Date: Tue, 3 Feb 2026 10:00:00 +0000\r\n\
         Message-ID: <k1@example.com>\r\n\
         From: \"Mira Lindqvist\" <mira@example.com>\r\n\
@@ -85,8 +69,7 @@ fn a_simple_letter_as_it_stands_on_the_wire() {
         \r\n\
         --BOUNDARY--\r\n";
     assert_eq!(
-        text.replace(boundary, "BOUNDARY")
-            .replace("; \r\n", ";\r\n"),
+        text.replace(boundary, "BOUNDARY").replace("; \r\n", ";\r\n"),
         expected.replace("; \r\n", ";\r\n")
     );
 }
@@ -193,12 +176,7 @@ fn nothing_begins_another_field() {
         ("file name", |letter, text| letter.files[0].name = text),
         ("cid", |letter, text| letter.files[0].cid = Some(text)),
     ];
-    for evil in [
-        "x\r\nBcc: eve@example.net",
-        "x\nBcc: eve@example.net",
-        "x\r",
-        "x\0y",
-    ] {
+    for evil in ["x\r\nBcc: eve@example.net", "x\nBcc: eve@example.net", "x\r", "x\0y"] {
         for (field, put) in places {
             let mut letter = full();
             put(&mut letter, evil.to_owned());
@@ -245,14 +223,8 @@ fn a_message_goes_as_it_is_or_not_as_one() {
     let inner = b"From: a@example.com\r\nSubject: x\r\n\r\nbody\r\n";
     for (inner, media) in [
         (inner.to_vec(), "message/rfc822"),
-        (
-            [inner.as_slice(), "ü\r\n".as_bytes()].concat(),
-            "application/octet-stream",
-        ),
-        (
-            [inner.as_slice(), b"a\nb"].concat(),
-            "application/octet-stream",
-        ),
+        ([inner.as_slice(), "ü\r\n".as_bytes()].concat(), "application/octet-stream"),
+        ([inner.as_slice(), b"a\nb"].concat(), "application/octet-stream"),
     ] {
         let mut letter = letter();
         letter.files = vec![file("x.eml", "message/rfc822", None, &inner)];
@@ -261,9 +233,7 @@ fn a_message_goes_as_it_is_or_not_as_one() {
         let back = read(&bytes).unwrap();
         assert_eq!(back.files.len(), 1);
         assert_eq!(back.files[0].media, media);
-        let Content::Bytes(found) = &back.files[0].content else {
-            panic!()
-        };
+        let Content::Bytes(found) = &back.files[0].content else { panic!() };
         assert_eq!(
             String::from_utf8_lossy(found).trim_end(),
             String::from_utf8_lossy(&inner).trim_end()
@@ -274,10 +244,7 @@ fn a_message_goes_as_it_is_or_not_as_one() {
 #[test]
 fn only_one_form_makes_the_other() {
     let back = read(b"From: a@example.com\r\n\r\nHi <b>\r\n").unwrap();
-    assert_eq!(
-        (back.text.as_str(), back.html.as_str()),
-        ("Hi <b>\n", "<p>Hi &lt;b&gt;</p>")
-    );
+    assert_eq!((back.text.as_str(), back.html.as_str()), ("Hi <b>\n", "<p>Hi &lt;b&gt;</p>"));
     let back = read(b"From: a@example.com\r\nContent-Type: text/html\r\n\r\n<p>Hi").unwrap();
     assert_eq!((back.text.as_str(), back.html.as_str()), ("Hi", "<p>Hi"));
     assert!(read(b"").is_err());
@@ -356,10 +323,7 @@ fn a_field_that_stands_twice_counts_whole() {
     let of = |people: &[Person]| -> Vec<String> {
         people.iter().map(|one| one.address.clone()).collect()
     };
-    assert_eq!(
-        of(&read.to),
-        ["bo@example.com", "eve@evil.example", "cy@example.com"]
-    );
+    assert_eq!(of(&read.to), ["bo@example.com", "eve@evil.example", "cy@example.com"]);
     assert_eq!(of(&read.cc), ["x@example.com", "y@example.com"]);
     assert_eq!(of(&read.bcc), ["a@example.com", "b@example.com"]);
     assert_eq!(of(&read.reply_to), ["c@example.com", "d@example.com"]);

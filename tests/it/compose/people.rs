@@ -16,10 +16,7 @@ fn said(items: &[&str]) -> daysheet::error::Result<(Vec<Person>, Vec<Note>)> {
 fn people_as_they_are_written() {
     for (items, expected) in [
         (vec!["jonas@example.com"], vec![("", "jonas@example.com")]),
-        (
-            vec!["Jonas <jonas@Example.COM>"],
-            vec![("Jonas", "jonas@example.com")],
-        ),
+        (vec!["Jonas <jonas@Example.COM>"], vec![("Jonas", "jonas@example.com")]),
         (
             vec![
                 "\"Lindqvist, Mira\" <mira@example.com>, priya@example.com; Yusuf <yusuf@example.com>",
@@ -38,27 +35,13 @@ fn people_as_they_are_written() {
             vec!["\"Mira \\\"Mi\\\" L\" <mira@example.com>"],
             vec![("Mira \"Mi\" L", "mira@example.com")],
         ),
-        (
-            vec!["<mira@example.com>", "MIRA@example.com", ""],
-            vec![("", "mira@example.com")],
-        ),
-        (
-            vec!["mira@example.com <mira@example.com>"],
-            vec![("", "mira@example.com")],
-        ),
-        (
-            vec!["李雷 <lei@example.com>"],
-            vec![("李雷", "lei@example.com")],
-        ),
-        (
-            vec!["mira+lamps@mail.example.com"],
-            vec![("", "mira+lamps@mail.example.com")],
-        ),
+        (vec!["<mira@example.com>", "MIRA@example.com", ""], vec![("", "mira@example.com")]),
+        (vec!["mira@example.com <mira@example.com>"], vec![("", "mira@example.com")]),
+        (vec!["李雷 <lei@example.com>"], vec![("李雷", "lei@example.com")]),
+        (vec!["mira+lamps@mail.example.com"], vec![("", "mira+lamps@mail.example.com")]),
     ] {
-        let expected: Vec<Person> = expected
-            .iter()
-            .map(|(name, address)| person(name, address))
-            .collect();
+        let expected: Vec<Person> =
+            expected.iter().map(|(name, address)| person(name, address)).collect();
         assert_eq!(said(&items), Ok((expected, Vec::new())), "{items:?}");
     }
 }
@@ -167,12 +150,7 @@ fn what_can_be_read_in_two_ways_is_refused() {
         assert_eq!(error.to_string(), expected);
     }
     let long = format!("{}@example.com", "a".repeat(65));
-    assert!(
-        said(&[&long])
-            .unwrap_err()
-            .message()
-            .ends_with("is longer than an address can be")
-    );
+    assert!(said(&[&long]).unwrap_err().message().ends_with("is longer than an address can be"));
     let many: Vec<String> = (0..501).map(|n| format!("p{n}@example.com")).collect();
     let error = read("cc", &many).unwrap_err();
     assert_eq!(
@@ -183,20 +161,12 @@ fn what_can_be_read_in_two_ways_is_refused() {
 
 #[test]
 fn domains_that_are_no_ascii_are_told_of() {
-    let (people, warnings) = said(&[
-        "Zoë <zoe@münchen.example>",
-        "lei@例え.example",
-        "a@аррӏе.example",
-    ])
-    .unwrap();
+    let (people, warnings) =
+        said(&["Zoë <zoe@münchen.example>", "lei@例え.example", "a@аррӏе.example"]).unwrap();
     let addresses: Vec<&str> = people.iter().map(|one| one.address.as_str()).collect();
     assert_eq!(
         addresses,
-        [
-            "zoe@xn--mnchen-3ya.example",
-            "lei@xn--r8jz45g.example",
-            "a@xn--80ak6aa92e.example"
-        ]
+        ["zoe@xn--mnchen-3ya.example", "lei@xn--r8jz45g.example", "a@xn--80ak6aa92e.example"]
     );
     assert_eq!(
         warnings,
@@ -216,10 +186,7 @@ fn strangers_are_answered_by_address() {
         one("Jonas\u{202e} Berg\r\n", "jonas@example.com"),
         Some(person("Jonas Berg", "jonas@example.com"))
     );
-    assert_eq!(
-        one("ceo@bank.example", "eve@example.net"),
-        Some(person("", "eve@example.net"))
-    );
+    assert_eq!(one("ceo@bank.example", "eve@example.net"), Some(person("", "eve@example.net")));
     assert_eq!(one("List", "undisclosed"), None);
     assert_eq!(
         warnings,

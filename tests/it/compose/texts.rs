@@ -27,11 +27,7 @@ fn markdown_in_both_forms() {
             "> one\n> two\n\nthree",
             "<blockquote>\n<p>one<br>\ntwo</p>\n</blockquote>\n<p>three</p>",
         ),
-        (
-            "```\nlet x;\n  y\n```",
-            "let x;\n  y",
-            "<pre><code>let x;\n  y\n</code></pre>",
-        ),
+        ("```\nlet x;\n  y\n```", "let x;\n  y", "<pre><code>let x;\n  y\n</code></pre>"),
         (
             "|a|b|\n|-|-|\n|1|2|",
             "a | b\n1 | 2",
@@ -47,19 +43,11 @@ fn markdown_in_both_forms() {
             "a <script>x()</script> b",
             "<p>a &lt;script&gt;x()&lt;/script&gt; b</p>",
         ),
-        (
-            "[x](javascript:x())",
-            "x <javascript:x()>",
-            "<p><a>x</a></p>",
-        ),
+        ("[x](javascript:x())", "x <javascript:x()>", "<p><a>x</a></p>"),
         ("", "", ""),
     ] {
         let both = text::markdown(said);
-        assert_eq!(
-            (both.text.as_str(), both.html.as_str()),
-            (plain, html),
-            "{said}"
-        );
+        assert_eq!((both.text.as_str(), both.html.as_str()), (plain, html), "{said}");
     }
 }
 
@@ -67,18 +55,12 @@ fn markdown_in_both_forms() {
 fn plain_text_and_html_in_both_forms() {
     let both = text::from_plain("A & <b>\n  two\n\n\nend  \r\n");
     assert_eq!(both.text, "A & <b>\n  two\n\n\nend");
-    assert_eq!(
-        both.html,
-        "<p>A &amp; &lt;b&gt;<br>\n&nbsp;&nbsp;two</p>\n<p>end &nbsp;</p>"
-    );
+    assert_eq!(both.html, "<p>A &amp; &lt;b&gt;<br>\n&nbsp;&nbsp;two</p>\n<p>end &nbsp;</p>");
     let both = text::from_html(
         "<p onclick=x()>Hi <a href='https://example.com'>you</a></p><script>x()</script>",
     )
     .unwrap();
-    assert_eq!(
-        both.html,
-        "<p>Hi <a href=\"https://example.com\">you</a></p>"
-    );
+    assert_eq!(both.html, "<p>Hi <a href=\"https://example.com\">you</a></p>");
     assert_eq!(both.text, "Hi you [1]\n\n[1] https://example.com/");
     assert!(text::from_html(&"x".repeat(2 << 20)).is_err());
 }
@@ -88,16 +70,8 @@ fn subjects_are_marked_once() {
     for (of, answer, forward) in [
         ("Lamps", "Re: Lamps", "Fwd: Lamps"),
         ("RE: Lamps", "Re: Lamps", "Fwd: RE: Lamps"),
-        (
-            "Re: re : AW: SV: Lamps",
-            "Re: Lamps",
-            "Fwd: Re: re : AW: SV: Lamps",
-        ),
-        (
-            "RE[2]: Re(3): Lamps",
-            "Re: Lamps",
-            "Fwd: RE[2]: Re(3): Lamps",
-        ),
+        ("Re: re : AW: SV: Lamps", "Re: Lamps", "Fwd: Re: re : AW: SV: Lamps"),
+        ("RE[2]: Re(3): Lamps", "Re: Lamps", "Fwd: RE[2]: Re(3): Lamps"),
         ("Fwd: WG: FW: Lamps", "Re: Fwd: WG: FW: Lamps", "Fwd: Lamps"),
         ("Re：灯", "Re: 灯", "Fwd: Re：灯"),
         ("Reply: Lamps", "Re: Reply: Lamps", "Fwd: Reply: Lamps"),
@@ -115,14 +89,8 @@ fn subjects_are_marked_once() {
 fn original() -> Original {
     Original {
         from: vec![person("Jonas", "jonas@example.com")],
-        to: vec![
-            person("", "Mira@example.com"),
-            person("", "priya@example.com"),
-        ],
-        cc: vec![
-            person("", "PRIYA@example.com"),
-            person("Yusuf", "yusuf@example.com"),
-        ],
+        to: vec![person("", "Mira@example.com"), person("", "priya@example.com")],
+        cc: vec![person("", "PRIYA@example.com"), person("Yusuf", "yusuf@example.com")],
         ..Original::default()
     }
 }
@@ -140,21 +108,14 @@ fn whom_an_answer_goes_to() {
             "yusuf@example.com",
         ),
         (
-            Original {
-                reply_to: vec![list.clone()],
-                ..original()
-            },
+            Original { reply_to: vec![list.clone()], ..original() },
             "lamps@lists.example",
             "",
             "lamps@lists.example Mira@example.com priya@example.com",
             "yusuf@example.com",
         ),
         (
-            Original {
-                own: true,
-                from: vec![person("", "mira@example.com")],
-                ..original()
-            },
+            Original { own: true, from: vec![person("", "mira@example.com")], ..original() },
             "priya@example.com",
             "",
             "priya@example.com",
@@ -179,11 +140,7 @@ fn whom_an_answer_goes_to() {
             let (found_to, found_cc) =
                 reply::recipients(&original, &own, all, &mut Vec::new()).unwrap();
             let line = |people: &[daysheet::provider::mail::Person]| {
-                people
-                    .iter()
-                    .map(|one| one.address.clone())
-                    .collect::<Vec<_>>()
-                    .join(" ")
+                people.iter().map(|one| one.address.clone()).collect::<Vec<_>>().join(" ")
             };
             let to = to.replace("Mira@example.com ", "");
             assert_eq!(
@@ -226,15 +183,9 @@ fn threads_hold_together() {
 #[test]
 fn quotes_are_found_again() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    let original = Original {
-        text: Some("Hello".to_owned()),
-        ..original()
-    };
+    let original = Original { text: Some("Hello".to_owned()), ..original() };
     let body = text::from_plain("My text");
-    for quoted in [
-        quote::answered(&original, &zone),
-        quote::sent_on(&original, &zone),
-    ] {
+    for quoted in [quote::answered(&original, &zone), quote::sent_on(&original, &zone)] {
         let whole = quote::together(&body, None, Some(&quoted));
         assert_eq!(quote::held(&whole.text, &whole.html), Some(quoted));
     }
@@ -248,20 +199,14 @@ fn only_html_that_may_go_on() {
     for (html, expected) in [
         ("<p>a</p></div></blockquote>b", "<p>a</p>b"),
         ("<table><tr><td>x", "<table><tr><td>x</td></tr></table>"),
-        (
-            "<b>a<!-- c --><style>p{}</style><script>x</script>b",
-            "<b>ab</b>",
-        ),
+        ("<b>a<!-- c --><style>p{}</style><script>x</script>b", "<b>ab</b>"),
         ("<svg><a href='javascript:x'>y</a></svg>z", "z"),
         ("<a href=' javascript:x' onclick=y>z</a>", "<a>z</a>"),
         (
             "<a href='https://example.com/?a=1&amp;b=\"'>z</a>",
             "<a href=\"https://example.com/?a=1&amp;b=&quot;\">z</a>",
         ),
-        (
-            "<img src='data:image/svg+xml,x'><img src='cid:1'>",
-            "<img><img src=\"cid:1\">",
-        ),
+        ("<img src='data:image/svg+xml,x'><img src='cid:1'>", "<img><img src=\"cid:1\">"),
         (
             "<p style='color:red'>a<p style='background:url(x)'>b",
             "<p style=\"color:red\">a<p>b</p></p>",
@@ -275,17 +220,9 @@ fn only_html_that_may_go_on() {
     ] {
         assert_eq!(cleaned(html).as_deref(), Some(expected), "{html}");
     }
-    let slow = format!(
-        "<p {}>",
-        (0..50_000).map(|n| format!("a{n}=1 ")).collect::<String>()
-    );
+    let slow = format!("<p {}>", (0..50_000).map(|n| format!("a{n}=1 ")).collect::<String>());
     assert_eq!(cleaned(&slow), None);
-    let quoted = format!(
-        "<p {}>",
-        (0..50_000)
-            .map(|n| format!("a{n}='>' "))
-            .collect::<String>()
-    );
+    let quoted = format!("<p {}>", (0..50_000).map(|n| format!("a{n}='>' ")).collect::<String>());
     assert_eq!(cleaned(&quoted), None);
 }
 
@@ -320,9 +257,7 @@ proptest! {
 #[test]
 fn an_answer_to_thousands_is_refused_early() {
     let people = |from: usize, to: usize| -> Vec<Person> {
-        (from..to)
-            .map(|n| person("", &format!("p{n}@example.com")))
-            .collect()
+        (from..to).map(|n| person("", &format!("p{n}@example.com"))).collect()
     };
     let of = |to: Vec<Person>, cc: Vec<Person>| Original {
         from: vec![person("", "bo@example.com")],
@@ -334,10 +269,7 @@ fn an_answer_to_thousands_is_refused_early() {
     let started = std::time::Instant::now();
     let huge = of(people(0, 100_000), people(0, 100_000));
     let error = reply::recipients(&huge, &own, true, &mut Vec::new()).unwrap_err();
-    assert!(
-        error.message().contains("200001 people, more than 500"),
-        "{error}"
-    );
+    assert!(error.message().contains("200001 people, more than 500"), "{error}");
     assert!(error.next_step().is_some());
     // An answer to the sender alone is none to thousands.
     let (to, cc) = reply::recipients(&huge, &own, false, &mut Vec::new()).unwrap();

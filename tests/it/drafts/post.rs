@@ -31,10 +31,7 @@ use tempfile::TempDir;
 use crate::support::config;
 
 pub fn person(name: &str, address: &str) -> Person {
-    Person {
-        name: (!name.is_empty()).then(|| name.to_owned()),
-        address: address.to_owned(),
-    }
+    Person { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
 }
 
 /// A letter that came in: to two, copied to two, one of them Mira again.
@@ -95,10 +92,7 @@ fn gone() -> Error {
 impl Box_ {
     fn hold(&self, id: &str, thread: String, letter: &Outgoing) -> Result<HeldDraft> {
         // Every letter that is taken can be written.
-        let complete = letter
-            .files
-            .iter()
-            .all(|file| matches!(file.content, Content::Bytes(_)));
+        let complete = letter.files.iter().all(|file| matches!(file.content, Content::Bytes(_)));
         if complete {
             mime(letter)?;
         }
@@ -167,10 +161,7 @@ impl Compose for Box_ {
 
     async fn draft(&self, id: &str) -> Result<HeldDraft> {
         let state = self.0.lock().unwrap();
-        let found = state
-            .drafts
-            .values()
-            .find(|one| one.id == id || one.message == id);
+        let found = state.drafts.values().find(|one| one.id == id || one.message == id);
         found.cloned().ok_or_else(gone)
     }
 
@@ -200,11 +191,7 @@ impl Compose for Box_ {
         letter: &Outgoing,
         _: &dyn Caller,
     ) -> Result<HeldDraft> {
-        self.0
-            .lock()
-            .unwrap()
-            .log
-            .push(format!("update {}", current.id));
+        self.0.lock().unwrap().log.push(format!("update {}", current.id));
         self.hold(&current.id, current.thread.clone(), letter)
     }
 
@@ -399,9 +386,7 @@ impl Post {
 
     pub fn audit(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.home.path().join("audit.jsonl")).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
@@ -415,9 +400,6 @@ impl Post {
     }
 
     pub async fn error(&self, arguments: Value) -> String {
-        self.call("mail_draft", arguments)
-            .await
-            .unwrap_err()
-            .to_string()
+        self.call("mail_draft", arguments).await.unwrap_err().to_string()
     }
 }

@@ -6,11 +6,8 @@ use super::post::{Post, jonas, person};
 
 #[tokio::test]
 async fn nothing_is_written() {
-    let post = Post::new(&[(
-        "DAYSHEET_RECIPIENTS",
-        "@example.com, office@lindqvist-lamps.example",
-    )])
-    .await;
+    let post =
+        Post::new(&[("DAYSHEET_RECIPIENTS", "@example.com, office@lindqvist-lamps.example")]).await;
     post.put(jonas());
     let handle = post.message("m1").await;
     let folder = post.folder();
@@ -57,8 +54,7 @@ async fn nothing_is_written() {
     }
     assert_eq!(post.log(), Vec::<String>::new());
     assert!(!post.home.path().join("audit.jsonl").exists());
-    post.ok(json!({"to": "priya@example.com", "cc": "office@lindqvist-lamps.example"}))
-        .await;
+    post.ok(json!({"to": "priya@example.com", "cc": "office@lindqvist-lamps.example"})).await;
 }
 
 #[tokio::test]
@@ -70,9 +66,8 @@ async fn strangers_are_shown_as_what_they_are() {
     letter.reply_to = vec![person("", "eve@xn--80ak6aa92e.example")];
     post.put(letter);
     let handle = post.message("m1").await;
-    let blocks = post
-        .ok(json!({"mode": "reply", "id": handle, "body": "x", "quote": "none"}))
-        .await;
+    let blocks =
+        post.ok(json!({"mode": "reply", "id": handle, "body": "x", "quote": "none"})).await;
     assert_eq!(
         blocks,
         [

@@ -136,10 +136,7 @@ impl Room<'_> {
     /// Calls a tool, in JSON.
     pub async fn call(&mut self, tool: &str, mut arguments: Value) -> Answer {
         arguments["format"] = "json".into();
-        let reads = matches!(
-            tool,
-            "mail_search" | "calendar_search" | "lookup" | "mail_read"
-        );
+        let reads = matches!(tool, "mail_search" | "calendar_search" | "lookup" | "mail_read");
         if reads {
             arguments["budget"] = 100_000.into();
         }
@@ -197,8 +194,7 @@ impl Room<'_> {
 
     /// The handle of one of a series, counted from 1.
     async fn occurrence(&mut self, tag: &str, number: usize) -> String {
-        self.event(tag, json!({"repeats": "FREQ=WEEKLY;COUNT=6"}))
-            .await;
+        self.event(tag, json!({"repeats": "FREQ=WEEKLY;COUNT=6"})).await;
         let rows = self.events(tag).await;
         rows[number - 1]["id"].as_str().unwrap().to_owned()
     }
@@ -235,10 +231,7 @@ impl Room<'_> {
 
     /// Makes what a write needs; `number` makes its names its own.
     pub async fn prepare(&mut self, name: &'static str, number: usize) -> Case {
-        let tag = format!(
-            "zq{number}{}",
-            if self.provider == "google" { "g" } else { "m" }
-        );
+        let tag = format!("zq{number}{}", if self.provider == "google" { "g" } else { "m" });
         let people = json!({"people": [self.other_address]});
         let id = match name {
             "event rename" | "event move" | "event delete" => self.event(&tag, json!({})).await,
@@ -253,22 +246,15 @@ impl Room<'_> {
                 let asked = json!({"account": self.other, "events": [event], "notify": "all",
                                    "if_conflict": "ignore"});
                 self.ok("calendar_save", asked).await;
-                self.events(&tag).await[0]["id"]
-                    .as_str()
-                    .unwrap()
-                    .to_owned()
+                self.events(&tag).await[0]["id"].as_str().unwrap().to_owned()
             }
             "calendar rename" | "calendar delete" => {
-                self.made(json!({"kind": "calendar", "op": "create", "name": tag}))
-                    .await;
+                self.made(json!({"kind": "calendar", "op": "create", "name": tag})).await;
                 tag.clone()
             }
             "draft reply" | "draft forward" => {
                 self.letters(&tag);
-                self.mail(&format!("subject:{tag}")).await[0]["id"]
-                    .as_str()
-                    .unwrap()
-                    .to_owned()
+                self.mail(&format!("subject:{tag}")).await[0]["id"].as_str().unwrap().to_owned()
             }
             "draft large" => {
                 std::fs::create_dir_all(self.files).unwrap();
@@ -295,39 +281,27 @@ impl Room<'_> {
             }
             "mail label" | "mail move" | "mail copy" => {
                 self.letters(&tag);
-                let kind = if name == "mail label" {
-                    "label"
-                } else {
-                    "folder"
-                };
-                self.made(json!({"kind": kind, "op": "create", "name": format!("{tag}x")}))
-                    .await;
+                let kind = if name == "mail label" { "label" } else { "folder" };
+                self.made(json!({"kind": kind, "op": "create", "name": format!("{tag}x")})).await;
                 format!("{tag}x")
             }
             "folder rename" | "folder delete" => {
-                self.made(json!({"kind": "folder", "op": "create", "name": tag}))
-                    .await;
+                self.made(json!({"kind": "folder", "op": "create", "name": tag})).await;
                 tag.clone()
             }
             "label rename" | "label delete" => {
-                self.made(json!({"kind": "label", "op": "create", "name": tag}))
-                    .await;
+                self.made(json!({"kind": "label", "op": "create", "name": tag})).await;
                 tag.clone()
             }
             "rule change" | "rule delete" => {
                 let set = json!({"when": format!("from:{tag}@example.org"), "then": "read"});
-                self.made(json!({"kind": "rule", "op": "create", "set": set}))
-                    .await;
-                self.rule(&tag).await.unwrap()["id"]
-                    .as_str()
-                    .unwrap()
-                    .to_owned()
+                self.made(json!({"kind": "rule", "op": "create", "set": set})).await;
+                self.rule(&tag).await.unwrap()["id"].as_str().unwrap().to_owned()
             }
             "contact change" | "contact delete" => {
                 let set =
                     json!({"name": format!("Zoe {tag}"), "emails": [format!("{tag}@example.org")]});
-                self.made(json!({"kind": "contact", "op": "create", "set": set}))
-                    .await;
+                self.made(json!({"kind": "contact", "op": "create", "set": set})).await;
                 format!("{tag}@example.org")
             }
             "auto_reply" => {
@@ -339,8 +313,7 @@ impl Room<'_> {
             }
             "settings" => {
                 let set = json!({"language": "fr-FR"});
-                self.made(json!({"kind": "settings", "op": "update", "set": set}))
-                    .await;
+                self.made(json!({"kind": "settings", "op": "update", "set": set})).await;
                 String::new()
             }
             _ => String::new(),
@@ -403,14 +376,10 @@ impl Room<'_> {
         };
         match *name {
             "event create" => ("calendar_save", event(json!({}))),
-            "meeting create" => (
-                "calendar_save",
-                told(event(json!({"people": [self.other_address]}))),
-            ),
-            "series create" => (
-                "calendar_save",
-                event(json!({"repeats": "FREQ=WEEKLY;COUNT=6"})),
-            ),
+            "meeting create" => {
+                ("calendar_save", told(event(json!({"people": [self.other_address]}))))
+            }
+            "series create" => ("calendar_save", event(json!({"repeats": "FREQ=WEEKLY;COUNT=6"}))),
             "series import" => {
                 let ics = format!(
                     "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//x//EN\r\nBEGIN:VEVENT\r\n\
@@ -424,30 +393,20 @@ impl Room<'_> {
                     json!({"account": self.account, "ics": ics, "if_conflict": "ignore"}),
                 )
             }
-            "event rename" => (
-                "calendar_save",
-                change(None, json!({"title": format!("{tag} new")})),
-            ),
-            "event move" => (
-                "calendar_save",
-                change(None, json!({"start": "2027-03-02 11h00"})),
-            ),
-            "meeting change" => (
-                "calendar_save",
-                told(change(None, json!({"where": "Room 7"}))),
-            ),
-            "occurrence change" => (
-                "calendar_save",
-                change(Some("this"), json!({"where": "Room 7"})),
-            ),
-            "series change" => (
-                "calendar_save",
-                change(Some("series"), json!({"where": "Room 7"})),
-            ),
-            "following change" => (
-                "calendar_save",
-                change(Some("following"), json!({"where": "Room 7"})),
-            ),
+            "event rename" => {
+                ("calendar_save", change(None, json!({"title": format!("{tag} new")})))
+            }
+            "event move" => ("calendar_save", change(None, json!({"start": "2027-03-02 11h00"}))),
+            "meeting change" => ("calendar_save", told(change(None, json!({"where": "Room 7"})))),
+            "occurrence change" => {
+                ("calendar_save", change(Some("this"), json!({"where": "Room 7"})))
+            }
+            "series change" => {
+                ("calendar_save", change(Some("series"), json!({"where": "Room 7"})))
+            }
+            "following change" => {
+                ("calendar_save", change(Some("following"), json!({"where": "Room 7"})))
+            }
             "event delete" => ("calendar_delete", delete(None)),
             "meeting cancel" => ("calendar_delete", told(delete(None))),
             "occurrence delete" => ("calendar_delete", delete(Some("this"))),
@@ -459,11 +418,9 @@ impl Room<'_> {
                 json!({"id": id, "response": "forward", "to": ["fay@example.org"]}),
             ),
             "calendar create" => manage("calendar", "create", json!({"name": tag})),
-            "calendar rename" => manage(
-                "calendar",
-                "rename",
-                json!({"id": id, "name": format!("{tag}n")}),
-            ),
+            "calendar rename" => {
+                manage("calendar", "rename", json!({"id": id, "name": format!("{tag}n")}))
+            }
             "calendar delete" => manage("calendar", "delete", json!({"id": id})),
             "draft new" => draft(json!({"to": [self.other_address], "subject": tag,
                                         "body": "First words.", "attach": [FILE]})),
@@ -472,18 +429,13 @@ impl Room<'_> {
                                             "to": [self.other_address], "attach": [FILE]})),
             "draft large" => draft(json!({"to": [self.other_address], "subject": tag,
                                           "body": "First words.", "attach": [id]})),
-            "draft edit" => (
-                "mail_draft",
-                json!({"mode": "edit", "id": id, "body": "Second thoughts."}),
-            ),
-            "draft attach" => (
-                "mail_draft",
-                json!({"mode": "edit", "id": id, "attach": [FILE]}),
-            ),
-            "draft detach" => (
-                "mail_draft",
-                json!({"mode": "edit", "id": id, "detach": ["a.txt"]}),
-            ),
+            "draft edit" => {
+                ("mail_draft", json!({"mode": "edit", "id": id, "body": "Second thoughts."}))
+            }
+            "draft attach" => ("mail_draft", json!({"mode": "edit", "id": id, "attach": [FILE]})),
+            "draft detach" => {
+                ("mail_draft", json!({"mode": "edit", "id": id, "detach": ["a.txt"]}))
+            }
             "draft discard" => ("mail_draft", json!({"mode": "discard", "id": id})),
             "mail send" => ("mail_send", json!({"id": id})),
             "mail read" => modify("read", None),
@@ -497,18 +449,14 @@ impl Room<'_> {
             "mail undo" => ("mail_modify", json!({"undo": id})),
             "folder create" => manage("folder", "create", json!({"name": tag})),
             "folder nested" => manage("folder", "create", json!({"name": format!("{tag}/inner")})),
-            "folder rename" => manage(
-                "folder",
-                "update",
-                json!({"id": id, "set": {"name": format!("{tag}n")}}),
-            ),
+            "folder rename" => {
+                manage("folder", "update", json!({"id": id, "set": {"name": format!("{tag}n")}}))
+            }
             "folder delete" => manage("folder", "delete", json!({"id": id})),
             "label create" => manage("label", "create", json!({"name": tag})),
-            "label rename" => manage(
-                "label",
-                "update",
-                json!({"id": id, "set": {"name": format!("{tag}n")}}),
-            ),
+            "label rename" => {
+                manage("label", "update", json!({"id": id, "set": {"name": format!("{tag}n")}}))
+            }
             "label delete" => manage("label", "delete", json!({"id": id})),
             "rule create" => manage(
                 "rule",
@@ -516,11 +464,9 @@ impl Room<'_> {
                 json!({"set": {
                 "when": format!("from:{tag}@example.org"), "then": "read"}}),
             ),
-            "rule change" => manage(
-                "rule",
-                "update",
-                json!({"id": id, "set": {"then": "archive"}}),
-            ),
+            "rule change" => {
+                manage("rule", "update", json!({"id": id, "set": {"then": "archive"}}))
+            }
             "rule delete" => manage("rule", "delete", json!({"id": id})),
             "contact create" => manage(
                 "contact",
@@ -528,11 +474,9 @@ impl Room<'_> {
                 json!({"set": {
                 "name": format!("Zoe {tag}"), "emails": [format!("{tag}@example.org")]}}),
             ),
-            "contact change" => manage(
-                "contact",
-                "update",
-                json!({"id": id, "set": {"company": tag}}),
-            ),
+            "contact change" => {
+                manage("contact", "update", json!({"id": id, "set": {"company": tag}}))
+            }
             "contact delete" => manage("contact", "delete", json!({"id": id})),
             "auto_reply" => manage(
                 "auto_reply",
@@ -540,11 +484,9 @@ impl Room<'_> {
                 json!({"set": {
                 "status": "on", "text": format!("Away {tag}."), "audience": "contacts"}}),
             ),
-            "signature" => manage(
-                "signature",
-                "update",
-                json!({"set": {"text": format!("Sign {tag}")}}),
-            ),
+            "signature" => {
+                manage("signature", "update", json!({"set": {"text": format!("Sign {tag}")}}))
+            }
             "settings" => manage("settings", "update", json!({"set": {"language": "de-DE"}})),
             other => panic!("no write {other}"),
         }
@@ -579,10 +521,7 @@ impl Room<'_> {
             }
             "meeting change" | "occurrence change" => {
                 let rows = self.events(tag).await;
-                count(
-                    rows.iter().filter(|row| is(row, "where", "Room 7")).count(),
-                    1,
-                )
+                count(rows.iter().filter(|row| is(row, "where", "Room 7")).count(), 1)
             }
             "series change" | "following change" => {
                 let rows = self.events(tag).await;
@@ -615,22 +554,12 @@ impl Room<'_> {
             }
             "meeting forward" => {
                 let rows = self.events(tag).await;
-                whether(
-                    rows.iter()
-                        .any(|row| is(row, "attendees", "fay@example.org")),
-                )
+                whether(rows.iter().any(|row| is(row, "attendees", "fay@example.org")))
             }
             "calendar create" | "calendar rename" | "calendar delete" => {
-                let name = if *name == "calendar rename" {
-                    format!("{tag}n")
-                } else {
-                    tag.clone()
-                };
+                let name = if *name == "calendar rename" { format!("{tag}n") } else { tag.clone() };
                 let rows = self.looked_up("calendars", "calendars").await;
-                let named = rows
-                    .iter()
-                    .filter(|row| row["name"] == name.as_str())
-                    .count();
+                let named = rows.iter().filter(|row| row["name"] == name.as_str()).count();
                 match case.name {
                     "calendar delete" => whether(named == 0),
                     _ => count(named, 1),
@@ -675,36 +604,23 @@ impl Room<'_> {
                     _ => whether(files == 0),
                 }
             }
-            "draft discard" => whether(
-                self.mail(&format!("in:drafts subject:{tag}"))
-                    .await
-                    .is_empty(),
-            ),
+            "draft discard" => {
+                whether(self.mail(&format!("in:drafts subject:{tag}")).await.is_empty())
+            }
             "mail send" => count(self.mail(&format!("in:sent subject:{tag}")).await.len(), 1),
             "mail read" => {
                 let rows = self.mail(&format!("subject:{tag}")).await;
-                let read = rows
-                    .iter()
-                    .filter(|row| !is(row, "flags", "unread"))
-                    .count();
+                let read = rows.iter().filter(|row| !is(row, "flags", "unread")).count();
                 count(read, 2)
             }
             "mail star" => {
                 let rows = self.mail(&format!("subject:{tag}")).await;
-                count(
-                    rows.iter()
-                        .filter(|row| is(row, "flags", "starred"))
-                        .count(),
-                    2,
-                )
+                count(rows.iter().filter(|row| is(row, "flags", "starred")).count(), 2)
             }
             "mail label" => {
                 let rows = self.mail(&format!("subject:{tag}")).await;
                 let label = format!("{tag}x");
-                count(
-                    rows.iter().filter(|row| is(row, "labels", &label)).count(),
-                    2,
-                )
+                count(rows.iter().filter(|row| is(row, "labels", &label)).count(), 2)
             }
             "mail move" | "mail copy" => {
                 let rows = self.mail(&format!("in:{tag}x subject:{tag}")).await;
@@ -729,10 +645,7 @@ impl Room<'_> {
                     "folder rename" => format!("{tag}n"),
                     _ => tag.clone(),
                 };
-                let named = rows
-                    .iter()
-                    .filter(|row| row["name"] == name.as_str())
-                    .count();
+                let named = rows.iter().filter(|row| row["name"] == name.as_str()).count();
                 match case.name {
                     "folder delete" => whether(named == 0),
                     _ => count(named, 1),
@@ -740,15 +653,8 @@ impl Room<'_> {
             }
             "label create" | "label rename" | "label delete" => {
                 let rows = self.looked_up("categories", "categories").await;
-                let name = if *name == "label rename" {
-                    format!("{tag}n")
-                } else {
-                    tag.clone()
-                };
-                let named = rows
-                    .iter()
-                    .filter(|row| row["name"] == name.as_str())
-                    .count();
+                let name = if *name == "label rename" { format!("{tag}n") } else { tag.clone() };
+                let named = rows.iter().filter(|row| row["name"] == name.as_str()).count();
                 match case.name {
                     "label delete" => whether(named == 0),
                     _ => count(named, 1),
@@ -758,17 +664,9 @@ impl Room<'_> {
                 let rules = self.looked_up("rules", "rules").await;
                 let ours: Vec<_> = rules
                     .iter()
-                    .filter(|rule| {
-                        rule["when"]
-                            .as_str()
-                            .unwrap_or_default()
-                            .contains(tag.as_str())
-                    })
+                    .filter(|rule| rule["when"].as_str().unwrap_or_default().contains(tag.as_str()))
                     .collect();
-                let changed = ours
-                    .iter()
-                    .filter(|rule| is(rule, "then", "archive"))
-                    .count();
+                let changed = ours.iter().filter(|rule| is(rule, "then", "archive")).count();
                 match (case.name, ours.len()) {
                     ("rule create", found) => count(found, 1),
                     ("rule delete", found) => whether(found == 0),
@@ -782,10 +680,7 @@ impl Room<'_> {
                 let asked = json!({"kind": "contacts", "q": tag, "limit": 50});
                 let rows = self.rows("lookup", "contacts", asked).await;
                 let address = format!("{tag}@example.org");
-                let ours: Vec<_> = rows
-                    .iter()
-                    .filter(|row| is(row, "emails", &address))
-                    .collect();
+                let ours: Vec<_> = rows.iter().filter(|row| is(row, "emails", &address)).collect();
                 match case.name {
                     "contact create" => count(ours.len(), 1),
                     "contact delete" => whether(ours.is_empty()),
@@ -794,18 +689,14 @@ impl Room<'_> {
             }
             "auto_reply" => {
                 let rows = self.looked_up("auto_reply", "auto_replies").await;
-                whether(
-                    rows.iter()
-                        .any(|row| is(row, "text", tag) && row["status"] == "on"),
-                )
+                whether(rows.iter().any(|row| is(row, "text", tag) && row["status"] == "on"))
             }
             "signature" => {
                 let id = self.draft(&format!("{tag}s"), json!([])).await;
                 let rows = self.mail(&format!("in:drafts subject:{tag}s")).await;
                 let message = rows[0]["id"].as_str().unwrap().to_owned();
                 let signed = self.says(&message, &format!("Sign {tag}")).await;
-                self.ok("mail_draft", json!({"mode": "discard", "id": id}))
-                    .await;
+                self.ok("mail_draft", json!({"mode": "discard", "id": id})).await;
                 whether(signed)
             }
             "settings" => {
@@ -819,12 +710,8 @@ impl Room<'_> {
     /// Events that are there and not cancelled.
     async fn standing(&mut self, tag: &str) -> usize {
         let rows = self.events(tag).await;
-        let stands = |row: &&Value| {
-            !row["flags"]
-                .as_str()
-                .unwrap_or_default()
-                .contains("cancelled")
-        };
+        let stands =
+            |row: &&Value| !row["flags"].as_str().unwrap_or_default().contains("cancelled");
         rows.iter().filter(stands).count()
     }
 
@@ -870,9 +757,7 @@ impl Room<'_> {
         }
         let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
                             "params": {"requestId": 2, "reason": "enough"}});
-        to.write_all(format!("{cancel}\n").as_bytes())
-            .await
-            .unwrap();
+        to.write_all(format!("{cancel}\n").as_bytes()).await.unwrap();
         to.shutdown().await.unwrap();
         drop(to);
         // The server ends when what was begun is over.

@@ -32,10 +32,7 @@ async fn filters_are_rules() {
         (
             json!({"from": "news@example.com", "subject": "weekly", "excludeChats": true}),
             json!({"addLabelIds": ["Label_2", "STARRED"], "removeLabelIds": ["INBOX", "UNREAD"]}),
-            Some(Query::All(vec![
-                of(Part::From, "news@example.com"),
-                of(Part::Subject, "weekly"),
-            ])),
+            Some(Query::All(vec![of(Part::From, "news@example.com"), of(Part::Subject, "weekly")])),
             vec![
                 RuleStep::Label("Receipts".to_owned()),
                 RuleStep::Star,
@@ -119,12 +116,7 @@ async fn filters_are_rules() {
 
 /// A rule that archives what fits.
 fn rule(when: Query) -> Rule {
-    Rule {
-        enabled: true,
-        when: Some(when),
-        then: vec![RuleStep::Archive],
-        ..Rule::default()
-    }
+    Rule { enabled: true, when: Some(when), then: vec![RuleStep::Archive], ..Rule::default() }
 }
 
 #[tokio::test]
@@ -137,10 +129,7 @@ async fn a_condition_is_written_as_gmail_has_it() {
     };
     let state = daysheet::query::State::Unread;
     for (when, expected) in [
-        (
-            of(Part::From, "news@example.com"),
-            Ok(json!({"from": "news@example.com"})),
-        ),
+        (of(Part::From, "news@example.com"), Ok(json!({"from": "news@example.com"}))),
         (
             Query::All(vec![
                 of(Part::From, "news@example.com"),
@@ -149,21 +138,13 @@ async fn a_condition_is_written_as_gmail_has_it() {
                 Query::Term(Term::Attachment),
                 Query::Term(Term::Smaller(5_000)),
             ]),
-            Ok(
-                json!({"from": "news@example.com", "to": ME, "subject": "weekly",
-                      "hasAttachment": true, "size": 5_000, "sizeComparison": "smaller"}),
-            ),
+            Ok(json!({"from": "news@example.com", "to": ME, "subject": "weekly",
+                      "hasAttachment": true, "size": 5_000, "sizeComparison": "smaller"})),
         ),
         // A phrase, a choice, and what stands twice are clearer as a query.
+        (of(Part::Subject, "final notice"), Ok(json!({"query": "subject:\"final notice\""}))),
         (
-            of(Part::Subject, "final notice"),
-            Ok(json!({"query": "subject:\"final notice\""})),
-        ),
-        (
-            Query::All(vec![
-                of(Part::From, "a@example.com"),
-                of(Part::From, "b@example.com"),
-            ]),
+            Query::All(vec![of(Part::From, "a@example.com"), of(Part::From, "b@example.com")]),
             Ok(json!({"query": "from:a@example.com from:b@example.com"})),
         ),
         (
@@ -173,30 +154,16 @@ async fn a_condition_is_written_as_gmail_has_it() {
             ]),
             Ok(json!({"query": "(invoice OR bill) -from:bo@example.com"})),
         ),
-        (
-            Query::Raw("list:press.example".to_owned()),
-            Ok(json!({"query": "list:press.example"})),
-        ),
-        (
-            Query::Term(Term::Is(state)),
-            cannot("whether mail is read, starred or important"),
-        ),
-        (
-            Query::Term(Term::Folder("inbox".to_owned())),
-            cannot("in which folder mail is"),
-        ),
-        (
-            Query::Term(Term::Label("Receipts".to_owned())),
-            cannot("which labels mail has"),
-        ),
+        (Query::Raw("list:press.example".to_owned()), Ok(json!({"query": "list:press.example"}))),
+        (Query::Term(Term::Is(state)), cannot("whether mail is read, starred or important")),
+        (Query::Term(Term::Folder("inbox".to_owned())), cannot("in which folder mail is")),
+        (Query::Term(Term::Label("Receipts".to_owned())), cannot("which labels mail has")),
         (of(Part::Body, "x"), cannot("the body alone")),
         (
             Query::All(vec![]),
-            Err(
-                "the rule has no condition: say which mail it is for, such as \
+            Err("the rule has no condition: say which mail it is for, such as \
                  from:news@example.com"
-                    .to_owned(),
-            ),
+                .to_owned()),
         ),
     ] {
         let gmail = Gmail::scripted(|asked| {
@@ -227,14 +194,8 @@ async fn a_rule_does_what_gmail_can_do() {
             Ok(json!({"addLabelIds": ["IMPORTANT", "Label_1", "STARRED"],
                       "removeLabelIds": ["INBOX", "SPAM", "UNREAD"]})),
         ),
-        (
-            with(vec![RuleStep::Label(named("Receipts"))]),
-            Ok(json!({"addLabelIds": ["Label_2"]})),
-        ),
-        (
-            with(vec![RuleStep::Trash]),
-            Ok(json!({"addLabelIds": ["TRASH"]})),
-        ),
+        (with(vec![RuleStep::Label(named("Receipts"))]), Ok(json!({"addLabelIds": ["Label_2"]}))),
+        (with(vec![RuleStep::Trash]), Ok(json!({"addLabelIds": ["TRASH"]}))),
         (
             with(vec![RuleStep::Label(named("reciepts"))]),
             Err("no label is called `reciepts`: use one of these, or say create=true: `Receipts`"),
@@ -250,36 +211,21 @@ async fn a_rule_does_what_gmail_can_do() {
                  address is checked",
             ),
         ),
+        (with(vec![]), Err("the rule does nothing: say what it does, such as archive")),
         (
-            with(vec![]),
-            Err("the rule does nothing: say what it does, such as archive"),
-        ),
-        (
-            Rule {
-                name: Some(named("news")),
-                ..usual()
-            },
+            Rule { name: Some(named("news")), ..usual() },
             Err("Gmail's rules have no names: leave out the name"),
         ),
         (
-            Rule {
-                enabled: false,
-                ..usual()
-            },
+            Rule { enabled: false, ..usual() },
             Err("Gmail's rules cannot be switched off: delete the rule, and make it again later"),
         ),
         (
-            Rule {
-                stop: true,
-                ..usual()
-            },
+            Rule { stop: true, ..usual() },
             Err("at Gmail every rule that fits is carried out: leave out stop"),
         ),
         (
-            Rule {
-                other: vec![named("does more")],
-                ..usual()
-            },
+            Rule { other: vec![named("does more")], ..usual() },
             Err("the rule has parts that cannot be written here: make it in Gmail's settings"),
         ),
     ] {
@@ -291,10 +237,7 @@ async fn a_rule_does_what_gmail_can_do() {
         let made = gmail.mail.set_up(&SetUp::CreateRule(rule)).await;
         let written = gmail.written();
         let told = made.map(|_| written[0].1["action"].clone());
-        assert_eq!(
-            told.map_err(|error| error.to_string()),
-            expected.map_err(str::to_owned)
-        );
+        assert_eq!(told.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
     }
 }
 
@@ -307,20 +250,10 @@ async fn a_rule_is_replaced_and_never_doubled() {
     let mut forwards = old.clone();
     forwards["action"]["forward"] = "x@example.com".into();
     let steps = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
-    let (post, gone, back) = (
-        "POST settings/filters",
-        "DELETE settings/filters/F1",
-        "DELETE settings/filters/F2",
-    );
+    let (post, gone, back) =
+        ("POST settings/filters", "DELETE settings/filters/F1", "DELETE settings/filters/F2");
     for (old, wanted, made, deleted, expected, written) in [
-        (
-            &old,
-            "b@example.com",
-            ok(&new),
-            empty(204),
-            Ok("F2"),
-            steps(&[post, gone]),
-        ),
+        (&old, "b@example.com", ok(&new), empty(204), Ok("F2"), steps(&[post, gone])),
         // It is so already.
         (&old, "a@example.com", None, None, Ok("F1"), steps(&[])),
         (
@@ -328,21 +261,12 @@ async fn a_rule_is_replaced_and_never_doubled() {
             "b@example.com",
             None,
             None,
-            Err(
-                "the rule does more than can be said here, and stays as it is: change it in \
-                 Gmail's settings",
-            ),
+            Err("the rule does more than can be said here, and stays as it is: change it in \
+                 Gmail's settings"),
             steps(&[]),
         ),
         // Nobody answered, and it is there.
-        (
-            &old,
-            "b@example.com",
-            broken(),
-            empty(204),
-            Ok("F2"),
-            steps(&[post, gone]),
-        ),
+        (&old, "b@example.com", broken(), empty(204), Ok("F2"), steps(&[post, gone])),
         (
             &old,
             "b@example.com",
@@ -372,10 +296,8 @@ async fn a_rule_is_replaced_and_never_doubled() {
             _ => labels(asked),
         })
         .await;
-        let change = SetUp::UpdateRule(Rule {
-            id: "F1".to_owned(),
-            ..rule(of(Part::From, wanted))
-        });
+        let change =
+            SetUp::UpdateRule(Rule { id: "F1".to_owned(), ..rule(of(Part::From, wanted)) });
         let done = gmail.mail.set_up(&change).await;
         let id = done.map(|found| found.unwrap()["id"].as_str().unwrap().to_owned());
         assert_eq!(
@@ -429,12 +351,10 @@ async fn the_automatic_answer_is_read_and_put() {
                 audience: Some(Audience::Organization),
             },
             json!({}),
-            Ok(
-                json!({"enableAutoReply": true, "responseSubject": "In Lisbon",
+            Ok(json!({"enableAutoReply": true, "responseSubject": "In Lisbon",
                       "responseBodyHtml": "<p>Later</p>", "restrictToContacts": false,
                       "restrictToDomain": true, "startTime": "1770138300000",
-                      "endTime": "1770743100000"}),
-            ),
+                      "endTime": "1770743100000"})),
         ),
         // What is not said of the text stays; old times do not.
         (
@@ -445,10 +365,7 @@ async fn the_automatic_answer_is_read_and_put() {
                       "restrictToDomain": false})),
         ),
         (
-            AutoReply {
-                on: true,
-                ..AutoReply::default()
-            },
+            AutoReply { on: true, ..AutoReply::default() },
             json!({}),
             Err("the automatic answer has no text: give a text or a subject"),
         ),
@@ -474,8 +391,7 @@ async fn the_automatic_answer_is_read_and_put() {
         let written = gmail.written();
         assert_eq!(written.len(), usize::from(expected.is_ok()));
         assert_eq!(
-            done.map(|_| written[0].1.clone())
-                .map_err(|error| error.to_string()),
+            done.map(|_| written[0].1.clone()).map_err(|error| error.to_string()),
             expected.map_err(str::to_owned)
         );
     }
@@ -489,10 +405,7 @@ async fn the_automatic_answer_is_read_and_put() {
             _ => settings(&json!({}))(asked),
         })
         .await;
-        let on = AutoReply {
-            on: true,
-            ..AutoReply::default()
-        };
+        let on = AutoReply { on: true, ..AutoReply::default() };
         let done = gmail.mail.set_up(&SetUp::AutoReply(on)).await;
         assert_eq!(done.is_ok(), expected);
     }
@@ -522,28 +435,18 @@ async fn settings_and_signatures_are_changed() {
         ),
         (
             language(Some("de"), Some("Europe/Berlin")),
-            Err(
-                "a mailbox of Gmail's has no time zone: leave out time_zone; calendars have one \
-                 each",
-            ),
+            Err("a mailbox of Gmail's has no time zone: leave out time_zone; calendars have one \
+                 each"),
         ),
-        (
-            language(None, None),
-            Err("it is not said what to change: give a language"),
-        ),
+        (language(None, None), Err("it is not said what to change: give a language")),
         (
             sign(Some("MIRA@example.com")),
-            Ok((
-                "PATCH settings/sendAs/mira%40example.com",
-                json!({"signature": "<b>M</b>"}),
-            )),
+            Ok(("PATCH settings/sendAs/mira%40example.com", json!({"signature": "<b>M</b>"}))),
         ),
         (
             sign(None),
-            Err(
-                "Gmail lets programs change the signature of the main address alone: change the \
-                 others in Gmail's settings",
-            ),
+            Err("Gmail lets programs change the signature of the main address alone: change the \
+                 others in Gmail's settings"),
         ),
         (
             sign(Some("bo@example.com")),
@@ -565,11 +468,8 @@ async fn settings_and_signatures_are_changed() {
         let done = gmail.mail.set_up(&change).await;
         let written = gmail.written();
         assert_eq!(
-            done.map(|_| written[0].clone())
-                .map_err(|error| error.to_string()),
-            expected
-                .map(|(what, body)| (what.to_owned(), body))
-                .map_err(str::to_owned)
+            done.map(|_| written[0].clone()).map_err(|error| error.to_string()),
+            expected.map(|(what, body)| (what.to_owned(), body)).map_err(str::to_owned)
         );
     }
 }
@@ -589,26 +489,14 @@ async fn labels_are_renamed_with_those_below() {
         _ => None,
     })
     .await;
-    let rename = |id: &str, name: &str| SetUp::RenameFolder {
-        id: id.to_owned(),
-        name: name.to_owned(),
-    };
-    gmail
-        .mail
-        .set_up(&rename("Label_1", "Customers"))
-        .await
-        .unwrap();
+    let rename =
+        |id: &str, name: &str| SetUp::RenameFolder { id: id.to_owned(), name: name.to_owned() };
+    gmail.mail.set_up(&rename("Label_1", "Customers")).await.unwrap();
     assert_eq!(
         gmail.written(),
         [
-            (
-                "PATCH labels/Label_1".to_owned(),
-                json!({"name": "Customers"})
-            ),
-            (
-                "PATCH labels/Label_2".to_owned(),
-                json!({"name": "Customers/Nordlicht"})
-            ),
+            ("PATCH labels/Label_1".to_owned(), json!({"name": "Customers"})),
+            ("PATCH labels/Label_2".to_owned(), json!({"name": "Customers/Nordlicht"})),
         ]
     );
     let paint = |colour: &str| SetUp::UpdateCategory {
@@ -620,16 +508,10 @@ async fn labels_are_renamed_with_those_below() {
     assert_eq!(gmail.written(), []);
     gmail.mail.set_up(&paint("#FAD165")).await.unwrap();
     let colour = json!({"backgroundColor": "#fad165", "textColor": "#000000"});
-    assert_eq!(
-        gmail.written(),
-        [("PATCH labels/Label_1".to_owned(), json!({"color": colour}))]
-    );
+    assert_eq!(gmail.written(), [("PATCH labels/Label_1".to_owned(), json!({"color": colour}))]);
     let delete = |id: &str| SetUp::DeleteFolder { id: id.to_owned() };
     assert_eq!(gmail.mail.set_up(&delete("Label_1")).await, Ok(None));
-    assert_eq!(
-        gmail.written(),
-        [("DELETE labels/Label_1".to_owned(), Value::Null)]
-    );
+    assert_eq!(gmail.written(), [("DELETE labels/Label_1".to_owned(), Value::Null)]);
     let own_alone = "name a label of yours; call lookup with kind=categories";
     for (change, expected) in [
         (
@@ -670,10 +552,7 @@ async fn contacts_are_saved() {
         company: Some("Press".to_owned()),
         ..ContactCard::default()
     };
-    let update = SetUp::UpdateContact {
-        id: "people/c1".to_owned(),
-        card: card.clone(),
-    };
+    let update = SetUp::UpdateContact { id: "people/c1".to_owned(), card: card.clone() };
     let conflict = "the contact has been changed meanwhile: look it up again, and make the change \
                     in what it is now";
     let mut later = known.clone();
@@ -700,11 +579,7 @@ async fn contacts_are_saved() {
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
             ),
         ),
-        (
-            &later,
-            refused(400, "failedPrecondition", "etag"),
-            Err(conflict),
-        ),
+        (&later, refused(400, "failedPrecondition", "etag"), Err(conflict)),
         (
             &known,
             refused(400, "invalidArgument", "Invalid address"),
@@ -725,14 +600,8 @@ async fn contacts_are_saved() {
             expected.map(str::to_owned).map_err(str::to_owned)
         );
         let asked = gmail.asked();
-        let sent = asked
-            .iter()
-            .find(|asked| asked.what.starts_with("PATCH"))
-            .unwrap();
-        assert_eq!(
-            sent.param("updatePersonFields"),
-            "emailAddresses,organizations"
-        );
+        let sent = asked.iter().find(|asked| asked.what.starts_with("PATCH")).unwrap();
+        assert_eq!(sent.param("updatePersonFields"), "emailAddresses,organizations");
         assert_eq!(
             sent.json(),
             json!({
@@ -756,11 +625,7 @@ async fn contacts_are_saved() {
         title: Some("Printer".to_owned()),
         ..card
     };
-    gmail
-        .mail
-        .set_up(&SetUp::CreateContact(card))
-        .await
-        .unwrap();
+    gmail.mail.set_up(&SetUp::CreateContact(card)).await.unwrap();
     let delete = |id: &str| SetUp::DeleteContact { id: id.to_owned() };
     assert_eq!(gmail.mail.set_up(&delete("people/c1")).await, Ok(None));
     assert_eq!(

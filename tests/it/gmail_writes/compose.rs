@@ -116,9 +116,7 @@ async fn an_original_is_told_whole() {
             id: "b1".to_owned(),
             thread: "t1".to_owned(),
             message_id: "one@studio.example".to_owned(),
-            references: ["zero@studio.example", "half@studio.example"]
-                .map(str::to_owned)
-                .to_vec(),
+            references: ["zero@studio.example", "half@studio.example"].map(str::to_owned).to_vec(),
             subject: "Grüße from Lisbon".to_owned(),
             from: vec![person(Some("André Okafor"), "andre@xn--mnchen-3ya.example")],
             reply_to: vec![person(None, "desk@studio.example")],
@@ -142,10 +140,7 @@ async fn an_original_is_told_whole() {
                     "List-Unsubscribe".to_owned(),
                     "<https://studio.example/u>, <mailto:u@studio.example>".to_owned()
                 ),
-                (
-                    "Authentication-Results".to_owned(),
-                    "mx.example; dkim=pass".to_owned()
-                ),
+                ("Authentication-Results".to_owned(), "mx.example; dkim=pass".to_owned()),
             ],
         }
     );
@@ -183,13 +178,7 @@ async fn a_file_is_fetched_if_it_may_be_that_large() {
     for (message, file, most, expected, fetched) in [
         ("b1", "b1/2", 3, Ok("a,b"), ""),
         ("b1", "2", 3, Ok("a,b"), ""),
-        (
-            "b1",
-            "b1/0.1",
-            100,
-            Ok("PNG"),
-            "GET messages/b1/attachments/ANG%2F1",
-        ),
+        ("b1", "b1/0.1", 100, Ok("PNG"), "GET messages/b1/attachments/ANG%2F1"),
         (
             "b1",
             "b1/1",
@@ -215,9 +204,7 @@ async fn a_file_is_fetched_if_it_may_be_that_large() {
             "{file}"
         );
         let asked = gmail.asked().into_iter().map(|asked| asked.what);
-        let asked: Vec<_> = asked
-            .filter(|what| what.contains("/attachments/"))
-            .collect();
+        let asked: Vec<_> = asked.filter(|what| what.contains("/attachments/")).collect();
         assert_eq!(asked.concat(), fetched, "{file}");
     }
 }
@@ -248,17 +235,11 @@ async fn a_draft_is_a_letter_again() {
     let letter = found.letter;
     assert_eq!(letter.message_id, "one@studio.example");
     assert_eq!(letter.in_reply_to.as_deref(), Some("half@studio.example"));
-    assert_eq!(
-        letter.references,
-        ["zero@studio.example", "half@studio.example"]
-    );
+    assert_eq!(letter.references, ["zero@studio.example", "half@studio.example"]);
     assert_eq!(letter.bcc, [person(None, "ana@example.com")]);
     assert_eq!(letter.importance, Importance::High);
     assert_eq!(letter.text, "Dear Mira,\nhere it is.");
-    let held = |part: &str, size| Content::Held {
-        id: format!("a1/{part}"),
-        size,
-    };
+    let held = |part: &str, size| Content::Held { id: format!("a1/{part}"), size };
     let enclosure = |name: &str, media: &str, cid: Option<&str>, content| Enclosure {
         name: name.to_owned(),
         media: media.to_owned(),
@@ -268,12 +249,7 @@ async fn a_draft_is_a_letter_again() {
     assert_eq!(
         letter.files,
         [
-            enclosure(
-                "image.png",
-                "image/png",
-                Some("logo@studio"),
-                held("0.1", 3)
-            ),
+            enclosure("image.png", "image/png", Some("logo@studio"), held("0.1", 3)),
             enclosure("proofs.pdf", "application/pdf", None, held("1", 9_000)),
             enclosure("guests.csv", "text/csv", None, held("2", 3)),
         ]
@@ -285,12 +261,7 @@ async fn a_draft_is_found_by_its_message() {
     let not = "the message is no draft, or no longer: search in:drafts for drafts, or answer it \
                with mode=reply";
     for (labels, searched, listed, expected) in [
-        (
-            json!(["DRAFT"]),
-            json!([{"id": "r1", "message": {"id": "a1"}}]),
-            json!([]),
-            Ok("r1"),
-        ),
+        (json!(["DRAFT"]), json!([{"id": "r1", "message": {"id": "a1"}}]), json!([]), Ok("r1")),
         // The index lags, and the list does not.
         (
             json!(["DRAFT"]),
@@ -341,19 +312,8 @@ fn sent(body: &Value) -> String {
 async fn a_draft_is_made_in_its_conversation() {
     for (origin, thread) in [
         (Origin::New, Value::Null),
-        (
-            Origin::Forward {
-                id: "b1".to_owned(),
-            },
-            Value::Null,
-        ),
-        (
-            Origin::Reply {
-                id: "b1".to_owned(),
-                all: true,
-            },
-            json!("t1"),
-        ),
+        (Origin::Forward { id: "b1".to_owned() }, Value::Null),
+        (Origin::Reply { id: "b1".to_owned(), all: true }, json!("t1")),
     ] {
         let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
             "GET messages/b1" => ok(&json!({"id": "b1", "threadId": "t1"})),
@@ -362,21 +322,13 @@ async fn a_draft_is_made_in_its_conversation() {
             _ => None,
         })
         .await;
-        let made = gmail
-            .mail
-            .create(&origin, &letter(), &Nobody)
-            .await
-            .unwrap();
+        let made = gmail.mail.create(&origin, &letter(), &Nobody).await.unwrap();
         assert_eq!((&*made.id, &*made.version), ("r1", "a1"));
         let written = gmail.written();
         assert_eq!(written.len(), 1);
         assert_eq!(written[0].1["message"]["threadId"], thread);
         let raw = sent(&written[0].1);
-        for line in [
-            "Message-ID: <proofs-2@example.com>\r\n",
-            "Subject: Proofs\r\n",
-            "Bcc: ",
-        ] {
+        for line in ["Message-ID: <proofs-2@example.com>\r\n", "Subject: Proofs\r\n", "Bcc: "] {
             assert!(raw.contains(line), "{line} in {raw}");
         }
     }
@@ -392,11 +344,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
         (ok(&ours), ok(&json!({})), Ok("r1")),
         (ok(&json!({})), ok(&ours), Ok("r1")),
         (ok(&other), ok(&other), Err(open)),
-        (
-            ok(&json!({})),
-            refused(403, "domainPolicy", "No"),
-            Err(open),
-        ),
+        (ok(&json!({})), refused(403, "domainPolicy", "No"), Err(open)),
     ] {
         let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
             "POST drafts" => broken(),
@@ -411,8 +359,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
         .await;
         let made = gmail.mail.create(&Origin::New, &letter(), &Nobody).await;
         assert_eq!(
-            made.map(|draft| draft.id)
-                .map_err(|error| error.to_string()),
+            made.map(|draft| draft.id).map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
         );
         assert_eq!(gmail.written().len(), 1, "it is sent once");
@@ -438,37 +385,23 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
         name: "logo.png".to_owned(),
         media: "image/png".to_owned(),
         cid: None,
-        content: Content::Held {
-            id: "a1/0.1".to_owned(),
-            size: 3,
-        },
+        content: Content::Held { id: "a1/0.1".to_owned(), size: 3 },
     };
     current.letter.files = vec![image.clone()];
     let mut changed = letter();
     changed.files = vec![image, file("proofs.pdf", b"%PDF")];
-    let held = gmail
-        .mail
-        .update(&current, &changed, &Nobody)
-        .await
-        .unwrap();
+    let held = gmail.mail.update(&current, &changed, &Nobody).await.unwrap();
     assert_eq!(held.version, "a2");
     let written = gmail.written();
     assert_eq!(written[0].0, "PUT drafts/r1");
     assert_eq!(written[0].1["message"]["threadId"], "t1");
     let raw = sent(&written[0].1);
     let read = daysheet::compose::read(raw.as_bytes()).unwrap();
-    let files: Vec<_> = read
-        .files
-        .into_iter()
-        .map(|file| (file.name, file.content))
-        .collect();
+    let files: Vec<_> = read.files.into_iter().map(|file| (file.name, file.content)).collect();
     let bytes = |bytes: &[u8]| Content::Bytes(bytes.into());
     assert_eq!(
         files,
-        [
-            ("logo.png".to_owned(), bytes(b"PNG")),
-            ("proofs.pdf".to_owned(), bytes(b"%PDF")),
-        ]
+        [("logo.png".to_owned(), bytes(b"PNG")), ("proofs.pdf".to_owned(), bytes(b"%PDF")),]
     );
     assert_eq!(read.message_id, letter().message_id);
 }
@@ -484,11 +417,8 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
         (["a1", "a1"], broken(), Err(open)),
         (["a1", "a2"], broken(), Ok("a2")),
     ] {
-        let minimal = turns(
-            versions
-                .map(|id| ok(&json!({"id": "r1", "message": {"id": id}})))
-                .to_vec(),
-        );
+        let minimal =
+            turns(versions.map(|id| ok(&json!({"id": "r1", "message": {"id": id}}))).to_vec());
         let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
             "GET drafts/r1" if asked.param("format") == "minimal" => minimal(),
             "GET drafts/r1" => ok(&told(versions[1])),
@@ -504,18 +434,14 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
         };
         let done = gmail.mail.update(&draft(), &wanted, &Nobody).await;
         assert_eq!(
-            done.map(|draft| draft.version)
-                .map_err(|error| error.to_string()),
+            done.map(|draft| draft.version).map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
         );
     }
     let gmail =
         Gmail::scripted(|asked| (asked.what == "GET drafts/r1").then(|| ok(&told("a9")))?).await;
     let error = gmail.mail.send(&draft(), None).await.unwrap_err();
-    assert_eq!(
-        (error.kind(), error.to_string()),
-        (Kind::Conflict, conflict.to_owned())
-    );
+    assert_eq!((error.kind(), error.to_string()), (Kind::Conflict, conflict.to_owned()));
     assert_eq!(gmail.written(), []);
 }
 
@@ -555,10 +481,7 @@ async fn a_draft_goes_once() {
         ),
         (
             vec![refused(400, "invalidArgument", "Invalid To header"), gone()],
-            Err((
-                Kind::Provider(400),
-                "Google answered with status 400: Invalid To header",
-            )),
+            Err((Kind::Provider(400), "Google answered with status 400: Invalid To header")),
             1,
         ),
         (
@@ -582,18 +505,12 @@ async fn a_draft_goes_once() {
         assert_eq!(
             sent.map_err(|error| (error.kind(), error.to_string())),
             expected
-                .map(|id| Sent {
-                    id: Some(id.to_owned()),
-                    thread: Some("t1".to_owned()),
-                })
+                .map(|id| Sent { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
                 .map_err(|(kind, text)| (kind, text.to_owned()))
         );
         let written = gmail.written();
         assert_eq!(written.len(), times);
-        assert_eq!(
-            written[0],
-            ("POST drafts/send".to_owned(), json!({"id": "r1"}))
-        );
+        assert_eq!(written[0], ("POST drafts/send".to_owned(), json!({"id": "r1"})));
     }
     let gmail = Gmail::scripted(|_| None).await;
     let later: Timestamp = "2026-12-01T08:00:00Z".parse().unwrap();
@@ -638,10 +555,7 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
         })
         .await;
         let done = gmail.mail.discard(&draft()).await;
-        assert_eq!(
-            done.map_err(|error| error.to_string()),
-            expected.map_err(str::to_owned)
-        );
+        assert_eq!(done.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         assert_eq!(gmail.written().len(), 1);
     }
 }
@@ -657,20 +571,11 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
     let since: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
     let (before, after) = ("1770138200000", "1770138301000");
     let is_sent = |id: &str| {
-        Whereabouts::Sent(Sent {
-            id: Some(id.to_owned()),
-            thread: Some("t1".to_owned()),
-        })
+        Whereabouts::Sent(Sent { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
     };
     let sent_one = message("c1", json!(["SENT"]), "Message-ID", ours, after);
     for (name, found, draft_there, thread, expected) in [
-        (
-            "found",
-            Some(sent_one.clone()),
-            false,
-            vec![],
-            is_sent("c1"),
-        ),
+        ("found", Some(sent_one.clone()), false, vec![], is_sent("c1")),
         // A copy that came back from a list is not what was sent.
         (
             "a copy in the inbox",
@@ -681,50 +586,20 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
         ),
         (
             "another of a like name",
-            Some(message(
-                "c2",
-                json!(["SENT"]),
-                "Message-ID",
-                "<x@example.com>",
-                after,
-            )),
+            Some(message("c2", json!(["SENT"]), "Message-ID", "<x@example.com>", after)),
             true,
             vec![],
             Whereabouts::Draft,
         ),
-        (
-            "still a draft",
-            None,
-            true,
-            vec![sent_one.clone()],
-            Whereabouts::Draft,
-        ),
-        (
-            "not indexed yet",
-            None,
-            false,
-            vec![sent_one.clone()],
-            is_sent("c1"),
-        ),
+        ("still a draft", None, true, vec![sent_one.clone()], Whereabouts::Draft),
+        ("not indexed yet", None, false, vec![sent_one.clone()], is_sent("c1")),
         (
             "by its former name",
             None,
             false,
             vec![
-                message(
-                    "c0",
-                    json!(["SENT"]),
-                    "Message-ID",
-                    "<a@example.com>",
-                    after,
-                ),
-                message(
-                    "c3",
-                    json!(["SENT"]),
-                    "X-Google-Original-Message-ID",
-                    ours,
-                    before,
-                ),
+                message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", after),
+                message("c3", json!(["SENT"]), "X-Google-Original-Message-ID", ours, before),
             ],
             is_sent("c3"),
         ),
@@ -733,20 +608,8 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
             None,
             false,
             vec![
-                message(
-                    "c0",
-                    json!(["SENT"]),
-                    "Message-ID",
-                    "<a@example.com>",
-                    before,
-                ),
-                message(
-                    "c4",
-                    json!(["SENT"]),
-                    "Message-ID",
-                    "<b@mail.example>",
-                    after,
-                ),
+                message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", before),
+                message("c4", json!(["SENT"]), "Message-ID", "<b@mail.example>", after),
             ],
             // It may be another letter of the conversation.
             Whereabouts::Nowhere,
@@ -756,20 +619,8 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
             None,
             false,
             vec![
-                message(
-                    "c0",
-                    json!(["SENT"]),
-                    "Message-ID",
-                    "<a@example.com>",
-                    before,
-                ),
-                message(
-                    "c5",
-                    json!(["INBOX"]),
-                    "Message-ID",
-                    "<b@example.com>",
-                    after,
-                ),
+                message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", before),
+                message("c5", json!(["INBOX"]), "Message-ID", "<b@example.com>", after),
             ],
             Whereabouts::Nowhere,
         ),

@@ -39,10 +39,7 @@ fn events() -> AskEvents {
 }
 
 fn people() -> Lookup {
-    Lookup::Contacts(People {
-        limit: 10,
-        ..People::default()
-    })
+    Lookup::Contacts(People { limit: 10, ..People::default() })
 }
 
 /// What every kind of read comes to when all answers are like this.
@@ -59,10 +56,8 @@ async fn all(said: impl Fn() -> Option<Said> + Send + Sync + 'static) -> (Gmail,
         gmail.calendars.events(&events),
         gmail.calendars.calendars(),
     );
-    let mut errors: Vec<Error> = [mail, threads, folders, contacts]
-        .into_iter()
-        .map(|page| page.unwrap_err())
-        .collect();
+    let mut errors: Vec<Error> =
+        [mail, threads, folders, contacts].into_iter().map(|page| page.unwrap_err()).collect();
     errors.extend(pages.into_iter().map(|page| page.unwrap_err()));
     errors.push(calendars.unwrap_err());
     (gmail, errors)
@@ -94,12 +89,7 @@ async fn an_answer_of_another_shape_is_an_error() {
         "{\"error\":\"none of Google's\"}",
     ];
     let tries = bodies.map(|body| async move {
-        let said = move || {
-            empty(200).map(|said| Said {
-                body: body.to_owned(),
-                ..said
-            })
-        };
+        let said = move || empty(200).map(|said| Said { body: body.to_owned(), ..said });
         (body, all(said).await.1)
     });
     for (body, errors) in join_all(tries).await {
@@ -156,11 +146,7 @@ async fn one_large_letter_is_read_at_a_time() {
     let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
     let letters = gmail.mail.letters(&ids, &projection, BodyForm::Parts).await;
-    assert!(
-        letters.iter().all(Result::is_ok),
-        "{:?}",
-        letters[0].as_ref().err()
-    );
+    assert!(letters.iter().all(Result::is_ok), "{:?}", letters[0].as_ref().err());
     assert_eq!(most.load(Ordering::Relaxed), 4);
     assert_eq!(gmail.taken.at_once.load(Ordering::Relaxed), 1);
 }

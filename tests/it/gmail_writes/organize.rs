@@ -32,10 +32,7 @@ fn holding(messages: &[(&str, &[&str])]) -> Shared {
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
         ((*id).to_owned(), labels)
     });
-    Arc::new(Mutex::new(Box {
-        labels: labels.collect(),
-        ..Box::default()
-    }))
+    Arc::new(Mutex::new(Box { labels: labels.collect(), ..Box::default() }))
 }
 
 fn texts(value: &Value) -> Vec<String> {
@@ -78,8 +75,7 @@ impl Box {
         for id in ids.iter().filter(|_| !self.idle) {
             if asked.what.ends_with("batchDelete") {
                 self.labels.remove(id);
-                self.history
-                    .push(json!({"messagesDeleted": [{"message": {"id": id}}]}));
+                self.history.push(json!({"messagesDeleted": [{"message": {"id": id}}]}));
                 continue;
             }
             let Some(labels) = self.labels.get_mut(id) else {
@@ -92,8 +88,7 @@ impl Box {
             }
             if *labels != before {
                 let message = json!({"id": id, "labelIds": labels});
-                self.history
-                    .push(json!({"labelsAdded": [{"message": message}]}));
+                self.history.push(json!({"labelsAdded": [{"message": message}]}));
             }
         }
         match self.mute {
@@ -124,10 +119,7 @@ fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -
 #[tokio::test]
 async fn labels_are_states() {
     let mailbox = holding(&[
-        (
-            "a",
-            &["INBOX", "UNREAD", "Label_2", "IMPORTANT", "CATEGORY_FORUMS"],
-        ),
+        ("a", &["INBOX", "UNREAD", "Label_2", "IMPORTANT", "CATEGORY_FORUMS"]),
         ("b", &["SENT", "INBOX", "STARRED"]),
         ("c", &["TRASH", "DRAFT", "Label_1", "Label_2"]),
         ("d", &["SPAM"]),
@@ -137,10 +129,7 @@ async fn labels_are_states() {
     let gmail = gmail(&mailbox).await;
     let ids = ["a", "b", "c", "d", "e", "f", "gone", "../x"].map(str::to_owned);
     let found = gmail.mail.states(&ids).await;
-    let kinds: Vec<_> = found
-        .into_iter()
-        .map(|one| one.map_err(|error| error.kind()))
-        .collect();
+    let kinds: Vec<_> = found.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
     assert_eq!(
         kinds,
         [
@@ -162,47 +151,19 @@ async fn a_step_is_labels() {
     for (step, add, remove) in [
         (Step::Read(true), json!([]), json!(["UNREAD"])),
         (Step::Read(false), json!(["UNREAD"]), json!([])),
-        (
-            Step::Flag(Flag::Set { due: None }),
-            json!(["STARRED"]),
-            json!([]),
-        ),
+        (Step::Flag(Flag::Set { due: None }), json!(["STARRED"]), json!([])),
         (Step::Flag(Flag::None), json!([]), json!(["STARRED"])),
         (Step::Archive, json!([]), json!(["INBOX"])),
         (Step::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"])),
         (Step::Restore, json!(["INBOX"]), json!(["SPAM", "TRASH"])),
         (Step::Spam, json!(["SPAM"]), json!(["INBOX", "TRASH"])),
-        (
-            Step::Move(to("Label_7")),
-            json!(["Label_7"]),
-            json!(["INBOX", "SPAM", "TRASH"]),
-        ),
-        (
-            Step::Move(to("TRASH")),
-            json!(["TRASH"]),
-            json!(["INBOX", "SPAM"]),
-        ),
-        (
-            Step::Move(to("INBOX")),
-            json!(["INBOX"]),
-            json!(["SPAM", "TRASH"]),
-        ),
-        (
-            Step::Move(to("")),
-            json!([]),
-            json!(["INBOX", "SPAM", "TRASH"]),
-        ),
+        (Step::Move(to("Label_7")), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"])),
+        (Step::Move(to("TRASH")), json!(["TRASH"]), json!(["INBOX", "SPAM"])),
+        (Step::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"])),
+        (Step::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"])),
         (Step::Copy(to("Label_7")), json!(["Label_7"]), json!([])),
-        (
-            Step::Label(vec![to("Label_9"), to("Label_7")]),
-            json!(["Label_7", "Label_9"]),
-            json!([]),
-        ),
-        (
-            Step::Unlabel(vec![to("Label_7")]),
-            json!([]),
-            json!(["Label_7"]),
-        ),
+        (Step::Label(vec![to("Label_9"), to("Label_7")]), json!(["Label_7", "Label_9"]), json!([])),
+        (Step::Unlabel(vec![to("Label_7")]), json!([]), json!(["Label_7"])),
     ] {
         let mailbox = holding(&[("a", &["INBOX", "UNREAD"])]);
         let gmail = gmail(&mailbox).await;
@@ -292,36 +253,16 @@ async fn each_message_is_told_as_it_is_afterwards() {
     type Set = fn(&mut Box);
     let cases: [(&str, Set, Result<(), &str>, usize); 6] = [
         ("done", |_| {}, Ok(()), 1),
-        (
-            "the history is silent",
-            |mailbox| mailbox.silent = true,
-            Ok(()),
-            1,
-        ),
-        (
-            "one that is missing stops all",
-            |mailbox| mailbox.strict = true,
-            Ok(()),
-            2,
-        ),
-        (
-            "done without an answer",
-            |mailbox| mailbox.mute = true,
-            Ok(()),
-            1,
-        ),
+        ("the history is silent", |mailbox| mailbox.silent = true, Ok(()), 1),
+        ("one that is missing stops all", |mailbox| mailbox.strict = true, Ok(()), 2),
+        ("done without an answer", |mailbox| mailbox.mute = true, Ok(()), 1),
         (
             "neither done nor answered",
             |mailbox| (mailbox.mute, mailbox.idle) = (true, true),
             Err(open),
             1,
         ),
-        (
-            "answered and not done",
-            |mailbox| mailbox.idle = true,
-            Err(not_so),
-            1,
-        ),
+        ("answered and not done", |mailbox| mailbox.idle = true, Err(not_so), 1),
     ];
     for (name, set, expected, writes) in cases {
         let mailbox = holding(&[("a", &["INBOX"]), ("b", &["INBOX", "UNREAD"])]);
@@ -329,10 +270,8 @@ async fn each_message_is_told_as_it_is_afterwards() {
         let gmail = gmail(&mailbox).await;
         let messages = ["a", "b", "c"].map(|id| at(id, "INBOX"));
         let done = gmail.mail.apply(&messages, &Step::Archive).await;
-        let told: Vec<_> = done
-            .into_iter()
-            .map(|one| one.map_err(|error| error.to_string()))
-            .collect();
+        let told: Vec<_> =
+            done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
         let as_expected = |state: MailState| match expected {
             Ok(()) => Ok(Some(state)),
             Err(error) => Err(error.to_owned()),
@@ -358,10 +297,7 @@ async fn what_is_deleted_is_gone() {
         let gmail = gmail(&mailbox).await;
         let messages = [at("a", "TRASH"), at("b", "TRASH"), at("x/y", "")];
         let done = gmail.mail.apply(&messages, &Step::Delete).await;
-        let kinds: Vec<_> = done
-            .into_iter()
-            .map(|one| one.map_err(|error| error.kind()))
-            .collect();
+        let kinds: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
         let expected = match idle {
             true => Err(Kind::Conflict),
             false => Ok(None),
@@ -369,10 +305,7 @@ async fn what_is_deleted_is_gone() {
         assert_eq!(kinds, [expected.clone(), expected, Err(Kind::Argument)]);
         assert_eq!(
             gmail.written(),
-            [(
-                "POST messages/batchDelete".to_owned(),
-                json!({"ids": ["a", "b"]})
-            )]
+            [("POST messages/batchDelete".to_owned(), json!({"ids": ["a", "b"]}))]
         );
     }
 }
@@ -400,10 +333,7 @@ async fn what_was_changed_is_put_back() {
         at("d", "INBOX"),
     ];
     let done = gmail.mail.apply(&now, &Step::PutBack(then.clone())).await;
-    let told: Vec<_> = done
-        .into_iter()
-        .map(|one| one.map_err(|error| error.to_string()))
-        .collect();
+    let told: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
     assert_eq!(
         told,
         [
@@ -423,11 +353,7 @@ async fn what_was_changed_is_put_back() {
     assert_eq!(
         gmail.written(),
         [
-            modify(
-                json!(["a", "b"]),
-                json!(["INBOX"]),
-                json!(["SPAM", "TRASH"])
-            ),
+            modify(json!(["a", "b"]), json!(["INBOX"]), json!(["SPAM", "TRASH"])),
             modify(
                 json!(["c"]),
                 json!(["INBOX", "Label_2", "UNREAD"]),
@@ -460,22 +386,13 @@ async fn a_place_is_found_by_what_it_is_called() {
         ("Junk", Ok(("SPAM", "spam"))),
         ("archive", Ok(("", "archive"))),
         ("forums", Ok(("CATEGORY_FORUMS", "forums"))),
-        (
-            "nordlich",
-            near("`nordlich`: use one of these, or say create=true: `Clients/Nordlicht`"),
-        ),
-        (
-            "Reciepts",
-            near("`Reciepts`: use one of these, or say create=true: `Receipts`"),
-        ),
+        ("nordlich", near("`nordlich`: use one of these, or say create=true: `Clients/Nordlicht`")),
+        ("Reciepts", near("`Reciepts`: use one of these, or say create=true: `Receipts`")),
         (
             "quarks",
             near("`quarks`: call lookup with kind=folders to see their names, or say create=true"),
         ),
-        (
-            "",
-            Err("no label is named: give the name of a label".to_owned()),
-        ),
+        ("", Err("no label is named: give the name of a label".to_owned())),
     ] {
         let gmail =
             Gmail::scripted(|asked| (asked.what == "GET labels").then(|| ok(&labels()))?).await;
@@ -494,36 +411,16 @@ async fn a_place_is_found_by_what_it_is_called() {
 
 #[tokio::test]
 async fn a_place_is_made_with_those_above_it() {
-    let made = |names: &[&str]| {
-        Ok(names
-            .iter()
-            .map(|name| (*name).to_owned())
-            .collect::<Vec<_>>())
-    };
-    let refused = |what: &str| {
-        Err(format!(
-            "{what}: choose another name, with / between its levels"
-        ))
-    };
+    let made = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    let refused =
+        |what: &str| Err(format!("{what}: choose another name, with / between its levels"));
     for (name, expected) in [
         ("Taxes", made(&["Taxes"])),
-        (
-            "clients/Vesper/2026",
-            made(&["Clients/Vesper", "Clients/Vesper/2026"]),
-        ),
-        (
-            "Inbox/Later",
-            refused("Gmail keeps the name `inbox` to itself"),
-        ),
-        (
-            "Snoozed",
-            refused("Gmail keeps the name `snoozed` to itself"),
-        ),
+        ("clients/Vesper/2026", made(&["Clients/Vesper", "Clients/Vesper/2026"])),
+        ("Inbox/Later", refused("Gmail keeps the name `inbox` to itself")),
+        ("Snoozed", refused("Gmail keeps the name `snoozed` to itself")),
         ("Taxes//2026", refused("a label's name has an empty level")),
-        (
-            "Taxes\u{7}",
-            refused("a label's name has control characters"),
-        ),
+        ("Taxes\u{7}", refused("a label's name has control characters")),
         // It is there already, and not made again.
         ("Travel", made(&[])),
     ] {

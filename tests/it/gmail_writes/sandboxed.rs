@@ -39,18 +39,12 @@ async fn sandbox() -> Sandbox {
             );
         }
     }
-    let options = Options {
-        mail: Some(mail.path().to_owned()),
-        ..Options::default()
-    };
+    let options = Options { mail: Some(mail.path().to_owned()), ..Options::default() };
     Sandbox::start(options).await.unwrap()
 }
 
 fn clock() -> Clock {
-    Clock {
-        now: Timestamp::now(),
-        zone: TimeZone::UTC,
-    }
+    Clock { now: Timestamp::now(), zone: TimeZone::UTC }
 }
 
 /// The ids of what a query finds, newest first.
@@ -58,10 +52,7 @@ async fn found(mail: &Arc<dyn Mailbox>, query: &str) -> Vec<String> {
     let ask = Ask {
         query: Some(parse(query, &clock()).unwrap()),
         folder: None,
-        projection: Projection {
-            paths: vec!["id".to_owned()],
-            ..Projection::default()
-        },
+        projection: Projection { paths: vec!["id".to_owned()], ..Projection::default() },
         limit: 50,
         cursor: None,
     };
@@ -79,10 +70,7 @@ async fn a_letter_lives() {
     let original = mira.original(&lamps).await.unwrap();
     assert_eq!(original.message_id, format!("one.{ME}"));
     assert_eq!(original.from, [person(Some("Ada"), "ada@example.com")]);
-    assert_eq!(
-        (original.text.as_deref(), original.own),
-        (Some("hi"), false)
-    );
+    assert_eq!((original.text.as_deref(), original.own), (Some("hi"), false));
 
     let mut answer = letter();
     answer.to = vec![person(None, ZOE)];
@@ -92,10 +80,7 @@ async fn a_letter_lives() {
     answer.in_reply_to = Some(original.message_id.clone());
     answer.references = vec![original.message_id];
     answer.files = vec![file("proofs.pdf", b"%PDF")];
-    let origin = Origin::Reply {
-        id: lamps,
-        all: false,
-    };
+    let origin = Origin::Reply { id: lamps, all: false };
     let made = mira.create(&origin, &answer, &Nobody).await.unwrap();
     assert_eq!(made.thread, original.thread);
     let held = made.letter.files[0].content.clone();
@@ -114,12 +99,7 @@ async fn a_letter_lives() {
     assert_eq!((&changed.id, &changed.thread), (&made.id, &made.thread));
     assert_ne!(changed.version, made.version);
     assert_eq!(changed.letter.text, "Later, perhaps.\n");
-    let names: Vec<_> = changed
-        .letter
-        .files
-        .iter()
-        .map(|file| &*file.name)
-        .collect();
+    let names: Vec<_> = changed.letter.files.iter().map(|file| &*file.name).collect();
     assert_eq!(names, ["proofs.pdf", "guests.pdf"]);
     for error in [
         mira.update(&made, &second, &Nobody).await.unwrap_err(),
@@ -137,10 +117,7 @@ async fn a_letter_lives() {
     };
     assert_eq!(mira.whereabouts(&probe).await.unwrap(), Whereabouts::Draft);
     let sent = mira.send(&changed, None).await.unwrap();
-    assert_eq!(
-        mira.whereabouts(&probe).await.unwrap(),
-        Whereabouts::Sent(sent.clone())
-    );
+    assert_eq!(mira.whereabouts(&probe).await.unwrap(), Whereabouts::Sent(sent.clone()));
     let again = mira.send(&changed, None).await.unwrap_err();
     assert_eq!(again.kind(), Kind::NotFound);
     let nowhere = Probe {
@@ -148,10 +125,7 @@ async fn a_letter_lives() {
         since: Timestamp::now() + jiff::SignedDuration::from_hours(1),
         ..probe
     };
-    assert_eq!(
-        mira.whereabouts(&nowhere).await.unwrap(),
-        Whereabouts::Nowhere
-    );
+    assert_eq!(mira.whereabouts(&nowhere).await.unwrap(), Whereabouts::Nowhere);
     assert!(mira.original(&sent.id.unwrap()).await.unwrap().own);
 
     let got = found(&zoe, "from:mira").await.remove(0);
@@ -181,10 +155,7 @@ async fn a_large_draft_gets_there_and_can_be_discarded() {
     assert_eq!(error.kind(), Kind::Argument);
 
     mira.discard(&made).await.unwrap();
-    let state = mira
-        .states(std::slice::from_ref(&made.message))
-        .await
-        .remove(0);
+    let state = mira.states(std::slice::from_ref(&made.message)).await.remove(0);
     assert_eq!(state.unwrap().folder, "TRASH");
     assert_eq!(found(&mira, "in:drafts").await, Vec::<String>::new());
 }
@@ -198,15 +169,9 @@ async fn messages_are_put_in_order_and_back() {
     let before: Vec<_> = mira.states(&ids).await;
     assert_eq!(before[2].as_ref().unwrap_err().kind(), Kind::NotFound);
     let before: Vec<_> = before.into_iter().flatten().collect();
-    let place = mira
-        .place("Clients/Nordlicht", PlaceKind::Folder, true)
-        .await
-        .unwrap();
+    let place = mira.place("Clients/Nordlicht", PlaceKind::Folder, true).await.unwrap();
     assert!(place.made);
-    let again = mira
-        .place("clients/nordlicht", PlaceKind::Label, true)
-        .await
-        .unwrap();
+    let again = mira.place("clients/nordlicht", PlaceKind::Label, true).await.unwrap();
     assert_eq!((again.id, again.made), (place.id.clone(), false));
     let mut now = before.clone();
     for (step, folder, starred, labelled) in [
@@ -227,11 +192,7 @@ async fn messages_are_put_in_order_and_back() {
             assert_eq!(state.labels.contains(&place.id), labelled, "{step:?}");
         }
         assert_eq!(
-            mira.states(&ids[..2])
-                .await
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>(),
+            mira.states(&ids[..2]).await.into_iter().flatten().collect::<Vec<_>>(),
             now,
             "{step:?}"
         );
@@ -241,10 +202,7 @@ async fn messages_are_put_in_order_and_back() {
     assert_eq!(back, before);
     let done = mira.apply(&back, &Step::Delete).await;
     assert_eq!(done, [Ok(None), Ok(None)]);
-    assert_eq!(
-        found(&mira, "in:anywhere from:ada").await,
-        Vec::<String>::new()
-    );
+    assert_eq!(found(&mira, "in:anywhere from:ada").await, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -254,21 +212,13 @@ async fn a_mailbox_is_set_up() {
     let set = async |change: SetUp| mira.set_up(&change).await;
     let named = |name: &str| name.to_owned();
 
-    let folder = set(SetUp::CreateFolder {
-        name: named("Lamps/Paper"),
-    })
-    .await
-    .unwrap()
-    .unwrap();
+    let folder = set(SetUp::CreateFolder { name: named("Lamps/Paper") }).await.unwrap().unwrap();
     assert_eq!(folder["name"], "Lamps/Paper");
     let id = folder["id"].as_str().unwrap().to_owned();
-    let renamed = set(SetUp::RenameFolder {
-        id: id.clone(),
-        name: named("Lamps/Glass"),
-    })
-    .await
-    .unwrap()
-    .unwrap();
+    let renamed = set(SetUp::RenameFolder { id: id.clone(), name: named("Lamps/Glass") })
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(renamed["name"], "Lamps/Glass");
 
     let rule = Rule {
@@ -279,26 +229,17 @@ async fn a_mailbox_is_set_up() {
     };
     let made = set(SetUp::CreateRule(rule.clone())).await.unwrap().unwrap();
     let known = mira.rules().await.unwrap();
-    let expected = Rule {
-        id: made["id"].as_str().unwrap().to_owned(),
-        ..rule
-    };
+    let expected = Rule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
     assert_eq!(known, std::slice::from_ref(&expected));
     let other = Rule {
         when: Some(parse("\"final notice\" OR overdue", &clock()).unwrap()),
         then: vec![RuleStep::Archive],
         ..expected
     };
-    let made = set(SetUp::UpdateRule(other.clone()))
-        .await
-        .unwrap()
-        .unwrap();
+    let made = set(SetUp::UpdateRule(other.clone())).await.unwrap().unwrap();
     let id_now = made["id"].as_str().unwrap().to_owned();
     assert_ne!(id_now, other.id);
-    let other = Rule {
-        id: id_now.clone(),
-        ..other
-    };
+    let other = Rule { id: id_now.clone(), ..other };
     assert_eq!(mira.rules().await.unwrap(), [other]);
     assert_eq!(set(SetUp::DeleteRule { id: id_now }).await, Ok(None));
     assert_eq!(mira.rules().await.unwrap(), []);
@@ -319,16 +260,10 @@ async fn a_mailbox_is_set_up() {
     let settings = set(SetUp::AutoReply(reply.clone())).await.unwrap().unwrap();
     assert_eq!(settings["vacation"]["enableAutoReply"], true);
     assert_eq!(mira.auto_reply().await.unwrap(), reply);
-    let language = SetUp::Settings {
-        language: Some(named("de")),
-        time_zone: None,
-    };
+    let language = SetUp::Settings { language: Some(named("de")), time_zone: None };
     let settings = set(language).await.unwrap().unwrap();
     assert_eq!(settings["language"]["displayLanguage"], "de");
-    let sign = SetUp::Signature {
-        address: None,
-        html: named("<b>Mira</b>"),
-    };
+    let sign = SetUp::Signature { address: None, html: named("<b>Mira</b>") };
     let alias = set(sign).await.unwrap().unwrap();
     assert_eq!(alias["sendAsEmail"], ME);
     let senders = mira.senders().await.unwrap();
@@ -341,17 +276,8 @@ async fn a_mailbox_is_set_up() {
     };
     let contact = set(SetUp::CreateContact(card)).await.unwrap().unwrap();
     let id = contact["resourceName"].as_str().unwrap().to_owned();
-    let card = ContactCard {
-        company: Some(named("Press")),
-        ..ContactCard::default()
-    };
-    let changed = set(SetUp::UpdateContact {
-        id: id.clone(),
-        card,
-    })
-    .await
-    .unwrap()
-    .unwrap();
+    let card = ContactCard { company: Some(named("Press")), ..ContactCard::default() };
+    let changed = set(SetUp::UpdateContact { id: id.clone(), card }).await.unwrap().unwrap();
     assert_eq!(changed["organizations"][0]["name"], "Press");
     assert_eq!(changed["emailAddresses"][0]["value"], "bo@example.com");
     assert_eq!(set(SetUp::DeleteContact { id: id.clone() }).await, Ok(None));

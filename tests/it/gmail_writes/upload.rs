@@ -40,10 +40,8 @@ fn taking(
             "POST /upload/gmail/v1/users/me/drafts" => {
                 assert_eq!(asked.param("uploadType"), "resumable");
                 assert_eq!(asked.json(), json!({"message": {}}));
-                ok(&json!({})).map(|said| Said {
-                    headers: vec![("location", "/session".to_owned())],
-                    ..said
-                })
+                ok(&json!({}))
+                    .map(|said| Said { headers: vec![("location", "/session".to_owned())], ..said })
             }
             "PUT /session" => {
                 let (range, total) = asked.range.split_once('/').unwrap();
@@ -57,9 +55,7 @@ fn taking(
                     assert_eq!(to + 1 - from, asked.body.len());
                     upload.pieces += 1;
                     if let Some((kept, answer)) = stumble(upload.pieces) {
-                        upload
-                            .received
-                            .extend(&asked.body[..kept.min(asked.body.len())]);
+                        upload.received.extend(&asked.body[..kept.min(asked.body.len())]);
                         upload.done = upload.received.len() == total;
                         return answer;
                     }
@@ -129,16 +125,8 @@ async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
         let mut large = letter();
         large.files.push(file("proofs.pdf", &vec![7; 7 << 20]));
         let watcher = Watcher::default();
-        let made = gmail
-            .mail
-            .create(&Origin::New, &large, &watcher)
-            .await
-            .unwrap();
-        assert_eq!(
-            (made.id.as_str(), made.version.as_str()),
-            ("r1", "a2"),
-            "{name}"
-        );
+        let made = gmail.mail.create(&Origin::New, &large, &watcher).await.unwrap();
+        assert_eq!((made.id.as_str(), made.version.as_str()), ("r1", "a2"), "{name}");
         let upload = upload.lock().unwrap();
         assert!(upload.done && upload.received.len() > 2 * PIECE, "{name}");
         assert_eq!(upload.pieces, pieces, "{name}");
@@ -160,11 +148,7 @@ async fn an_upload_that_gets_nowhere_ends() {
     let gmail = gmail(&upload, |_| Some((0, refused(503, "backendError", "x")))).await;
     let mut large = letter();
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
-    let error = gmail
-        .mail
-        .create(&Origin::New, &large, &Watcher::default())
-        .await
-        .unwrap_err();
+    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     // It was looked for, and is not there.
     assert_eq!(
         error.to_string(),
@@ -178,11 +162,7 @@ async fn what_gmail_does_not_take_is_not_sent() {
     let gmail = Gmail::scripted(|_| None).await;
     let mut large = letter();
     large.files.push(file("film.mov", &vec![0; 27 << 20]));
-    let error = gmail
-        .mail
-        .create(&Origin::New, &large, &Watcher::default())
-        .await
-        .unwrap_err();
+    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "with its files the letter is 37 MB, and Gmail takes 35 MB: attach fewer or smaller \
@@ -203,13 +183,6 @@ async fn the_token_goes_to_google_alone() {
     .await;
     let mut large = draft().letter;
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
-    let error = gmail
-        .mail
-        .create(&Origin::New, &large, &Watcher::default())
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "Gmail does not say where a large draft is to be sent"
-    );
+    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
+    assert_eq!(error.to_string(), "Gmail does not say where a large draft is to be sent");
 }

@@ -82,14 +82,7 @@ pub fn ok(body: &Value) -> Option<Said> {
 }
 
 pub fn empty(status: u16) -> Option<Said> {
-    Some(Said {
-        status,
-        headers: Vec::new(),
-        body: String::new(),
-        more: 0,
-        tail: "",
-        cut: false,
-    })
+    Some(Said { status, headers: Vec::new(), body: String::new(), more: 0, tail: "", cut: false })
 }
 
 pub fn refused(status: u16, reason: &str, message: &str) -> Option<Said> {
@@ -175,10 +168,7 @@ impl Gmail {
                 });
             }
         });
-        Self {
-            taken,
-            ..Self::at(&base, "the-token", asked).await
-        }
+        Self { taken, ..Self::at(&base, "the-token", asked).await }
     }
 
     /// The sandbox, as somebody who may do everything.
@@ -236,9 +226,7 @@ async fn sign_in(base: &str, address: &str) -> String {
     const CALLBACK: &str = "http://127.0.0.1:9/callback";
     let client = Client::builder(TokioExecutor::new()).build_http();
     let form = |pairs: &[(&str, &str)]| {
-        url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(pairs)
-            .finish()
+        url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
     };
     let scopes = "https://mail.google.com/ https://www.googleapis.com/auth/gmail.settings.basic \
                   https://www.googleapis.com/auth/contacts";
@@ -247,10 +235,7 @@ async fn sign_in(base: &str, address: &str) -> String {
         ("redirect_uri", CALLBACK),
         ("response_type", "code"),
         ("scope", scopes),
-        (
-            "code_challenge",
-            &URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER)),
-        ),
+        ("code_challenge", &URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER))),
         ("code_challenge_method", "S256"),
         ("state", "s"),
         ("login_hint", address),

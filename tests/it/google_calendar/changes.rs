@@ -64,22 +64,13 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
     // What may look new, and nothing else.
     assert_eq!(marks[ME]["known"].as_array().unwrap().len(), 2);
     google.wire.seen();
-    let second = google
-        .calendars()
-        .changes(Some(&first.cursor), &nothing)
-        .await
-        .unwrap();
+    let second = google.calendars().changes(Some(&first.cursor), &nothing).await.unwrap();
     let ids = |list: &[Value]| -> Vec<String> {
-        list.iter()
-            .map(|one| one["id"].as_str().unwrap().to_owned())
-            .collect()
+        list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(ids(&second.new), ["a", "soon", "asked", "d_1"]);
     assert_eq!(second.new[0]["calendarId"], ME);
-    assert_eq!(
-        ids(&second.changed),
-        ["b", "c_1", "late", "theirs", "theirs_1"]
-    );
+    assert_eq!(ids(&second.changed), ["b", "c_1", "late", "theirs", "theirs_1"]);
     assert_eq!((second.more, second.started_over), (true, true));
     assert_eq!(second.names[ME], "Mira");
     let begin = "timeMin=lately maxResults=2500 \
@@ -97,18 +88,11 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
             format!("GET calendars/mira%40example.com/events syncToken=s1 {proceed}"),
         ]
     );
-    let third = google
-        .calendars()
-        .changes(Some(&second.cursor), &nothing)
-        .await
-        .unwrap();
+    let third = google.calendars().changes(Some(&second.cursor), &nothing).await.unwrap();
     assert_eq!(third.gone, ["mira@example.com/d"]);
     assert!(!third.more);
     let mark = &serde_json::from_str::<Value>(&third.cursor).unwrap()[ME];
-    assert_eq!(
-        (&mark["sync"], &mark["seen"]),
-        (&json!("s2"), &json!("2026-02-05T00:00:00.000Z"))
-    );
+    assert_eq!((&mark["sync"], &mark["seen"]), (&json!("s2"), &json!("2026-02-05T00:00:00.000Z")));
     let odd = google.calendars().changes(Some("m12"), &nothing).await;
     assert_eq!(
         odd.unwrap_err().to_string(),
@@ -143,14 +127,10 @@ async fn changes_of_mail_are_told_by_the_history() {
         Some(Said::json(200, &answer)).filter(|_| has("/gmail/"))
     })
     .await;
-    let snippets = Projection {
-        paths: vec!["id".to_owned(), "snippet".to_owned()],
-        ..Projection::default()
-    };
+    let snippets =
+        Projection { paths: vec!["id".to_owned(), "snippet".to_owned()], ..Projection::default() };
     let ids = |list: &[Value]| -> Vec<String> {
-        list.iter()
-            .map(|one| one["id"].as_str().unwrap().to_owned())
-            .collect()
+        list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
     };
     let first = google.mail().changes(None, &snippets).await.unwrap();
     assert_eq!((first.cursor.as_str(), first.started_over), ("900", false));
@@ -159,11 +139,7 @@ async fn changes_of_mail_are_told_by_the_history() {
     assert_eq!(ids(&told.changed), ["m2"]);
     assert_eq!(told.gone, ["m4", "m7"]);
     assert_eq!((told.cursor.as_str(), told.more), ("800 p2", true));
-    let told = google
-        .mail()
-        .changes(Some("800 p2"), &snippets)
-        .await
-        .unwrap();
+    let told = google.mail().changes(Some("800 p2"), &snippets).await.unwrap();
     assert_eq!(told.gone, ["m5"]);
     assert_eq!((told.cursor.as_str(), told.more), ("901", false));
     let told = google.mail().changes(Some("7"), &snippets).await.unwrap();

@@ -145,9 +145,7 @@ async fn add(accounts: &Accounts, sandbox: Option<&Sandbox>, address: &str) -> A
 async fn sign_in(sandbox: &Sandbox, address: &str) -> (String, String) {
     let client = Client::builder(TokioExecutor::new()).build_http();
     let form = |pairs: &[(&str, &str)]| {
-        url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(pairs)
-            .finish()
+        url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
     };
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
     let query = form(&[

@@ -41,10 +41,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
         Some(Said::json(200, &answer))
     })
     .await;
-    let pages = google
-        .calendars()
-        .events(&ask(&[(ME, Some("t1")), (HOLIDAYS, None)], false))
-        .await;
+    let pages = google.calendars().events(&ask(&[(ME, Some("t1")), (HOLIDAYS, None)], false)).await;
     assert_eq!(pages.len(), 2);
     let page = pages[0].as_ref().unwrap();
     assert_eq!(page.items, [fetched("a", "1")]);
@@ -69,10 +66,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
         ]
     );
 
-    let pages = google
-        .calendars()
-        .events(&ask(&[(GROUP, None)], true))
-        .await;
+    let pages = google.calendars().events(&ask(&[(GROUP, None)], true)).await;
     let page = pages[0].as_ref().unwrap();
     assert_eq!(
         page.items,
@@ -121,10 +115,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
     let told: Vec<String> = answers
         .into_iter()
         .map(|answer| {
-            answer.map_or_else(
-                |error| error.to_string(),
-                |event| event["calendarId"].to_string(),
-            )
+            answer.map_or_else(|error| error.to_string(), |event| event["calendarId"].to_string())
         })
         .collect();
     let invalid = "the id is not one of Google Calendar's (calendar/event): use a handle such as \
@@ -153,11 +144,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
         ]
     );
 
-    let found = google
-        .calendars()
-        .by_uid("p+1@studio.example")
-        .await
-        .unwrap();
+    let found = google.calendars().by_uid("p+1@studio.example").await.unwrap();
     assert_eq!(found, [fetched("a", "1"), fetched("a_1", "2")]);
     let rest = "iCalUID=p+1@studio.example fields=*";
     let own = "GET calendars/mira%40example.com/events showDeleted=false";
@@ -178,16 +165,7 @@ async fn calendars_and_rooms_are_listed_once() {
     let google = Google::scripted(|_| None).await;
     let ids: Vec<_> = google.calendars().calendars().await.unwrap();
     let ids: Vec<_> = ids.iter().map(|one| one["id"].as_str().unwrap()).collect();
-    assert_eq!(
-        ids,
-        [
-            ME,
-            GROUP,
-            HOLIDAYS,
-            "bo@example.com",
-            "r2@resource.calendar.google.com"
-        ]
-    );
+    assert_eq!(ids, [ME, GROUP, HOLIDAYS, "bo@example.com", "r2@resource.calendar.google.com"]);
     let rooms = google.calendars().rooms().await.unwrap();
     assert_eq!(rooms[0]["names"][0]["displayName"], "Room 2");
     assert_eq!(google.wire.asked().len(), 1);
@@ -237,10 +215,7 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
     seen.sort_by_key(|seen| std::cmp::Reverse(seen.body["items"].as_array().unwrap().len()));
     assert_eq!(seen.len(), 2);
     let items = seen[0].body["items"].as_array().unwrap();
-    assert_eq!(
-        (items.len(), seen[1].body["items"].as_array().unwrap().len()),
-        (50, 10)
-    );
+    assert_eq!((items.len(), seen[1].body["items"].as_array().unwrap().len()), (50, 10));
     let mut body = seen[0].body.clone();
     body["items"] = json!([items[0]]);
     assert_eq!(
@@ -255,42 +230,16 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
     let none = "ask them to share their calendar, or leave them out";
     for (at, expected) in [
         (0, Ok(vec![])),
-        (
-            3,
-            Ok(vec![(
-                "p3@example.com",
-                "2026-02-03T17:05:00Z",
-                "2026-02-03T17:50:00Z",
-            )]),
-        ),
-        (
-            4,
-            Err(format!(
-                "Google does not show when p4@example.com is busy: {none}"
-            )),
-        ),
+        (3, Ok(vec![("p3@example.com", "2026-02-03T17:05:00Z", "2026-02-03T17:50:00Z")])),
+        (4, Err(format!("Google does not show when p4@example.com is busy: {none}"))),
         (
             5,
-            Err(
-                "Google does not say when p5@example.com is busy (internalError): try again in a \
+            Err("Google does not say when p5@example.com is busy (internalError): try again in a \
                  minute"
-                    .to_owned(),
-            ),
+                .to_owned()),
         ),
-        (
-            6,
-            Err(format!(
-                "Google does not show when p6@example.com is busy: {none}"
-            )),
-        ),
-        (
-            7,
-            Ok(vec![(
-                "ana@example.com",
-                "2026-02-04T08:00:00Z",
-                "2026-02-04T09:00:00Z",
-            )]),
-        ),
+        (6, Err(format!("Google does not show when p6@example.com is busy: {none}"))),
+        (7, Ok(vec![("ana@example.com", "2026-02-04T08:00:00Z", "2026-02-04T09:00:00Z")])),
         (59, Ok(vec![])),
     ] {
         let told = match &told[at] {

@@ -17,11 +17,7 @@ use super::{ME, at, guest, when};
 const WORK: &str = "mira@lindqvist-lamps.example";
 
 fn titled(title: &str, start: &str, end: &str) -> Change {
-    Change {
-        title: Some(title.to_owned()),
-        time: Some((at(start), at(end))),
-        ..Change::default()
-    }
+    Change { title: Some(title.to_owned()), time: Some((at(start), at(end))), ..Change::default() }
 }
 
 /// Titles and starts of a range, in order.
@@ -69,10 +65,7 @@ async fn a_meeting_lives() {
         ..titled("Proofs", "2026-02-03T18:05:00", "2026-02-03T18:50:00")
     };
     let made = mine.create(None, &change, Notify::All).await.unwrap();
-    assert_eq!(
-        (&made["colorId"], &made["visibility"]),
-        (&json!("11"), &json!("private"))
-    );
+    assert_eq!((&made["colorId"], &made["visibility"]), (&json!("11"), &json!("private")));
     assert_eq!(made["reminders"]["overrides"][0]["minutes"], 15);
     let facts = mine.facts(&made).unwrap();
     assert_eq!(
@@ -102,13 +95,7 @@ async fn a_meeting_lives() {
             notes: Some("Bring paper.".to_owned()),
         }
     );
-    assert!(
-        facts
-            .link
-            .as_deref()
-            .unwrap()
-            .starts_with("https://meet.google.com/")
-    );
+    assert!(facts.link.as_deref().unwrap().starts_with("https://meet.google.com/"));
 
     // Who was asked finds it, and answers.
     let theirs = work.by_uid(facts.uid.as_deref().unwrap()).await.unwrap();
@@ -120,23 +107,14 @@ async fn a_meeting_lives() {
     };
     let answered = work.respond(&theirs[0], &response).await.unwrap().unwrap();
     let told = work.facts(&answered).unwrap();
-    assert_eq!(
-        (told.own, told.answer, told.busy),
-        (false, Some(Answer::Tentative), true)
-    );
+    assert_eq!((told.own, told.answer, told.busy), (false, Some(Answer::Tentative), true));
 
     // The answer stays when something else changes, and nothing else does.
     let stale = made;
     let now = read(&*mine, &facts.id).await;
     assert_eq!(now["attendees"][0]["comment"], "If the train runs.");
-    let title = |title: &str| Change {
-        title: Some(title.to_owned()),
-        ..Change::default()
-    };
-    let renamed = mine
-        .update(&now, &title("Final proofs"), Notify::All)
-        .await
-        .unwrap();
+    let title = |title: &str| Change { title: Some(title.to_owned()), ..Change::default() };
+    let renamed = mine.update(&now, &title("Final proofs"), Notify::All).await.unwrap();
     let mut expected = now.clone();
     for key in ["summary", "etag", "updated"] {
         assert_ne!(expected[key], renamed[key], "{key}");
@@ -158,22 +136,12 @@ async fn a_meeting_lives() {
         ..Change::default()
     };
     let less = mine.update(&renamed, &less, Notify::Nobody).await.unwrap();
-    for key in [
-        "location",
-        "description",
-        "conferenceData",
-        "hangoutLink",
-        "colorId",
-    ] {
+    for key in ["location", "description", "conferenceData", "hangoutLink", "colorId"] {
         assert_eq!(less.get(key), None, "{key}");
     }
     assert_eq!(
         (&less["start"], &less["end"], &less["transparency"]),
-        (
-            &json!({"date": "2026-02-03"}),
-            &json!({"date": "2026-02-05"}),
-            &json!("transparent")
-        )
+        (&json!({"date": "2026-02-03"}), &json!({"date": "2026-02-05"}), &json!("transparent"))
     );
     let again = Change {
         time: Some((at("2026-02-04T09:00:00"), at("2026-02-04T10:00:00"))),
@@ -187,41 +155,25 @@ async fn a_meeting_lives() {
 
     // Who is asked may ask others, but not change what it is about.
     let copy = read(&*work, &told.id).await;
-    work.forward(&copy, &["bo@example.com".to_owned()], None)
-        .await
-        .unwrap();
+    work.forward(&copy, &["bo@example.com".to_owned()], None).await.unwrap();
     let now = read(&*mine, &facts.id).await;
     let people: Vec<_> = mine.facts(&now).unwrap().guests;
     let people: Vec<_> = people.iter().map(|guest| guest.address.as_str()).collect();
     assert_eq!(people, [WORK, "lena@studio.example", "bo@example.com"]);
     let copy = read(&*work, &told.id).await;
     assert_eq!(
-        work.update(&copy, &title("Mine"), Notify::All)
-            .await
-            .unwrap_err()
-            .to_string(),
+        work.update(&copy, &title("Mine"), Notify::All).await.unwrap_err().to_string(),
         "only who called the meeting may change this of it: ask the organizer, or answer with \
          calendar_respond"
     );
 
-    mine.delete(&now, Some("The press is broken."), Notify::All)
-        .await
-        .unwrap();
+    mine.delete(&now, Some("The press is broken."), Notify::All).await.unwrap();
     let gone = work.event(&[told.id]).await.remove(0).unwrap();
     assert!(work.facts(&gone).unwrap().cancelled);
-    assert_eq!(
-        mine.delete(&now, None, Notify::All)
-            .await
-            .unwrap_err()
-            .kind(),
-        Kind::Conflict
-    );
+    assert_eq!(mine.delete(&now, None, Notify::All).await.unwrap_err().kind(), Kind::Conflict);
     let now = read(&*mine, &facts.id).await;
     assert_eq!(
-        mine.delete(&now, None, Notify::All)
-            .await
-            .unwrap_err()
-            .to_string(),
+        mine.delete(&now, None, Notify::All).await.unwrap_err().to_string(),
         "Google Calendar has no such item: it may have been deleted; search again for its handle"
     );
 }
@@ -245,14 +197,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
     let once = titled("Once", "2026-05-17T09:00:00", "2026-05-17T10:00:00");
     mine.create(None, &once, Notify::Nobody).await.unwrap();
     assert_eq!(
-        between(
-            &*mine,
-            ME,
-            "2026-04-10T00:00:00Z",
-            "2026-06-01T00:00:00Z",
-            true
-        )
-        .await,
+        between(&*mine, ME, "2026-04-10T00:00:00Z", "2026-06-01T00:00:00Z", true).await,
         [
             ("Choir".to_owned(), when("2026-03-17T08:00:00Z")),
             ("Once".to_owned(), when("2026-05-17T07:00:00Z"))
@@ -267,14 +212,9 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
             "2026-04-14T07:00:00Z",
         ];
         let titles = titles.iter().zip(starts);
-        titles
-            .map(|(title, start)| ((*title).to_owned(), when(start)))
-            .collect()
+        titles.map(|(title, start)| ((*title).to_owned(), when(start))).collect()
     };
-    assert_eq!(
-        between(&*mine, ME, from, to, false).await,
-        all(["Choir"; 4])
-    );
+    assert_eq!(between(&*mine, ME, from, to, false).await, all(["Choir"; 4]));
     assert_eq!(
         between(&*mine, ME, from, to, true).await,
         [("Choir".to_owned(), when("2026-03-17T08:00:00Z"))]
@@ -287,17 +227,10 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
     let told = mine.facts(&occurrence).unwrap();
     assert_eq!(told.series.as_deref(), Some(facts.id.as_str()));
     assert_eq!(told.original, Some(when("2026-04-07T07:00:00Z")));
-    let rehearsal = Change {
-        title: Some("Rehearsal".to_owned()),
-        ..Change::default()
-    };
-    mine.update(&occurrence, &rehearsal, Notify::Nobody)
-        .await
-        .unwrap();
+    let rehearsal = Change { title: Some("Rehearsal".to_owned()), ..Change::default() };
+    mine.update(&occurrence, &rehearsal, Notify::Nobody).await.unwrap();
     let occurrence = read(&*mine, &other).await;
-    mine.delete(&occurrence, None, Notify::Nobody)
-        .await
-        .unwrap();
+    mine.delete(&occurrence, None, Notify::Nobody).await.unwrap();
     let mut expected = all(["Choir", "Choir", "Rehearsal", ""]);
     expected.pop();
     assert_eq!(between(&*mine, ME, from, to, false).await, expected);
@@ -310,11 +243,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
     // What is cancelled has no more than its time.
     assert_eq!(
         titles,
-        [
-            (None, "cancelled"),
-            (Some("Choir"), "confirmed"),
-            (Some("Rehearsal"), "confirmed"),
-        ]
+        [(None, "cancelled"), (Some("Choir"), "confirmed"), (Some("Rehearsal"), "confirmed"),]
     );
 
     // It ends earlier, and then does not recur.
@@ -326,16 +255,10 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
         })),
         ..Change::default()
     };
-    let series = mine
-        .update(&series, &shorter, Notify::Nobody)
-        .await
-        .unwrap();
+    let series = mine.update(&series, &shorter, Notify::Nobody).await.unwrap();
     let starts = between(&*mine, ME, from, to, false).await;
     assert_eq!(starts.len(), 3, "{starts:?}");
-    let once = Change {
-        repeat: Some(None),
-        ..Change::default()
-    };
+    let once = Change { repeat: Some(None), ..Change::default() };
     let once = mine.update(&series, &once, Notify::Nobody).await.unwrap();
     assert_eq!(mine.facts(&once).unwrap().repeat, None);
     assert_eq!(between(&*mine, ME, from, to, false).await.len(), 1);
@@ -345,10 +268,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
 async fn kinds_of_time_are_written_and_read_back() {
     let google = Google::sandboxed().await;
     let mine = google.calendars();
-    let days = Some((
-        Moment::Day(date(2026, 2, 9)),
-        Moment::Day(date(2026, 2, 11)),
-    ));
+    let days = Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 11))));
     let whole = (When::Day(date(2026, 2, 9)), When::Day(date(2026, 2, 11)));
     for (show, expected, kind, busy) in [
         (Show::Busy, whole, "default", true),
@@ -377,27 +297,17 @@ async fn kinds_of_time_are_written_and_read_back() {
         let made = mine.create(None, &change, Notify::Nobody).await.unwrap();
         let facts = mine.facts(&made).unwrap();
         assert_eq!((facts.start, facts.end), expected, "{show:?}");
-        assert_eq!(
-            (&made["eventType"], facts.busy),
-            (&json!(kind), busy),
-            "{show:?}"
-        );
+        assert_eq!((&made["eventType"], facts.busy), (&json!(kind), busy), "{show:?}");
         mine.delete(&made, None, Notify::Nobody).await.unwrap();
     }
     let place = Change {
         place: Some("Library".to_owned()),
-        time: Some((
-            Moment::Day(date(2026, 2, 9)),
-            Moment::Day(date(2026, 2, 10)),
-        )),
+        time: Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 10)))),
         show: Some(Show::Elsewhere),
         ..Change::default()
     };
     let made = mine.create(None, &place, Notify::Nobody).await.unwrap();
-    assert_eq!(
-        made["workingLocationProperties"]["customLocation"]["label"],
-        "Library"
-    );
+    assert_eq!(made["workingLocationProperties"]["customLocation"]["label"], "Library");
     assert!(!mine.facts(&made).unwrap().busy);
 }
 
@@ -415,27 +325,13 @@ async fn calendars_hold_their_own_events() {
     let spring = mine.manage(&spring).await.unwrap().unwrap();
     let id = spring["id"].as_str().unwrap().to_owned();
     assert_eq!(
-        (
-            &spring["summary"],
-            &spring["accessRole"],
-            &spring["timeZone"]
-        ),
-        (
-            &json!("Spring fair"),
-            &json!("owner"),
-            &json!("Europe/Lisbon")
-        )
+        (&spring["summary"], &spring["accessRole"], &spring["timeZone"]),
+        (&json!("Spring fair"), &json!("owner"), &json!("Europe/Lisbon"))
     );
-    let rename = CalendarOp::Rename {
-        id: id.clone(),
-        name: "Autumn fair".to_owned(),
-    };
+    let rename = CalendarOp::Rename { id: id.clone(), name: "Autumn fair".to_owned() };
     mine.manage(&rename).await.unwrap();
     let listed = mine.calendars().await.unwrap();
-    assert_eq!(
-        (&listed[0]["id"], &listed[0]["primary"]),
-        (&json!(ME), &json!(true))
-    );
+    assert_eq!((&listed[0]["id"], &listed[0]["primary"]), (&json!(ME), &json!(true)));
     assert!(listed.iter().any(|one| one["summary"] == "Autumn fair"));
 
     let away = Change {
@@ -480,10 +376,8 @@ async fn busy_times_are_those_of_the_events() {
             "2026-02-04T00:00:00Z".parse().unwrap(),
         )
         .await;
-    let told: Vec<_> = told
-        .into_iter()
-        .map(|one| one.map(|one| one.busy).map_err(|error| error.kind()))
-        .collect();
+    let told: Vec<_> =
+        told.into_iter().map(|one| one.map(|one| one.busy).map_err(|error| error.kind())).collect();
     let busy = |who: &str, start: &str, end: &str| {
         vec![json!({"who": who, "start": {"dateTime": start}, "end": {"dateTime": end}})]
     };
@@ -511,17 +405,11 @@ async fn what_happens_is_told_once() {
     assert!(quiet.new.is_empty() && quiet.changed.is_empty() && quiet.gone.is_empty());
 
     let new = Change {
-        repeat: Some(Some(Repeat {
-            rule: "FREQ=DAILY;COUNT=40".to_owned(),
-            ..Repeat::default()
-        })),
+        repeat: Some(Some(Repeat { rule: "FREQ=DAILY;COUNT=40".to_owned(), ..Repeat::default() })),
         ..titled("New", "2026-11-05T18:05:00", "2026-11-05T18:50:00")
     };
     mine.create(None, &new, Notify::Nobody).await.unwrap();
-    let other = Change {
-        title: Some("Older".to_owned()),
-        ..Change::default()
-    };
+    let other = Change { title: Some("Older".to_owned()), ..Change::default() };
     mine.update(&old, &other, Notify::Nobody).await.unwrap();
     mine.delete(&gone, None, Notify::Nobody).await.unwrap();
     let told = mine.changes(Some(&quiet.cursor), &nothing).await.unwrap();
@@ -560,38 +448,24 @@ async fn mail_that_comes_changes_and_goes_is_told() {
     for id in ["one", "two"] {
         assert!(sandbox.deliver(ME, letter(id).as_bytes()).unwrap());
     }
-    let first = mail
-        .changes(Some(&quiet.cursor), &projection)
-        .await
-        .unwrap();
+    let first = mail.changes(Some(&quiet.cursor), &projection).await.unwrap();
     let subjects = |list: &[Value]| -> Vec<String> {
         let headers = list.iter().map(|item| {
             let headers = item["payload"]["headers"].as_array().unwrap();
-            headers
-                .iter()
-                .find(|header| header["name"] == "Subject")
-                .unwrap()
+            headers.iter().find(|header| header["name"] == "Subject").unwrap()
         });
-        headers
-            .map(|header| header["value"].as_str().unwrap().to_owned())
-            .collect()
+        headers.map(|header| header["value"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(subjects(&first.new), ["one", "two"]);
     assert!(sandbox.relabel(ME, "one@studio.example", &["INBOX", "STARRED"]));
     assert!(sandbox.discard(ME, "two@studio.example"));
-    let then = mail
-        .changes(Some(&first.cursor), &projection)
-        .await
-        .unwrap();
+    let then = mail.changes(Some(&first.cursor), &projection).await.unwrap();
     assert_eq!(subjects(&then.changed), ["one"]);
     assert_eq!(then.gone, [first.new[1]["id"].as_str().unwrap()]);
     assert!(then.new.is_empty());
     // All of it at once: what came and went meanwhile was never there.
     let all = mail.changes(Some(&cursor), &projection).await.unwrap();
-    assert_eq!(
-        (subjects(&all.new), all.gone.len()),
-        (vec!["one".to_owned()], 0)
-    );
+    assert_eq!((subjects(&all.new), all.gone.len()), (vec!["one".to_owned()], 0));
     sandbox.expire_sync_tokens();
     let over = mail.changes(Some(&cursor), &projection).await.unwrap();
     assert!(over.started_over);

@@ -14,36 +14,28 @@ pub const HOLIDAYS: &str = "en.german#holiday@group.v.calendar.google.com";
 
 /// The calendars that there are, unless a test says otherwise.
 pub fn list_of_calendars(seen: &Seen) -> Option<Said> {
-    seen.raw
-        .starts_with("GET /calendar/v3/users/me/calendarList?")
-        .then(|| {
-            let items = json!([
-                {"id": GROUP, "summary": "Choir", "accessRole": "writer", "timeZone": "UTC"},
-                {"id": ME, "summary": ME, "summaryOverride": "Mira", "accessRole": "owner",
-                 "primary": true, "timeZone": "Europe/Lisbon"},
-                {"id": HOLIDAYS, "summary": "Holidays", "accessRole": "reader"},
-                {"id": "bo@example.com", "summary": "Bo", "accessRole": "freeBusyReader"},
-                {"id": "r2@resource.calendar.google.com", "summary": "Room 2",
-                 "accessRole": "freeBusyReader"},
-            ]);
-            Said::json(200, &json!({"items": items}))
-        })
+    seen.raw.starts_with("GET /calendar/v3/users/me/calendarList?").then(|| {
+        let items = json!([
+            {"id": GROUP, "summary": "Choir", "accessRole": "writer", "timeZone": "UTC"},
+            {"id": ME, "summary": ME, "summaryOverride": "Mira", "accessRole": "owner",
+             "primary": true, "timeZone": "Europe/Lisbon"},
+            {"id": HOLIDAYS, "summary": "Holidays", "accessRole": "reader"},
+            {"id": "bo@example.com", "summary": "Bo", "accessRole": "freeBusyReader"},
+            {"id": "r2@resource.calendar.google.com", "summary": "Room 2",
+             "accessRole": "freeBusyReader"},
+        ]);
+        Said::json(200, &json!({"items": items}))
+    })
 }
 
 pub fn refused(status: u16, reason: &str, message: &str) -> Said {
     let error = json!({"domain": "global", "reason": reason, "message": message});
-    Said::json(
-        status,
-        &json!({"error": {"code": status, "message": message, "errors": [error]}}),
-    )
+    Said::json(status, &json!({"error": {"code": status, "message": message, "errors": [error]}}))
 }
 
 /// An answer that breaks off.
 pub fn broken() -> Said {
-    Said {
-        cut: true,
-        ..Said::json(200, &json!({"id": "half"}))
-    }
+    Said { cut: true, ..Said::json(200, &json!({"id": "half"})) }
 }
 
 pub fn event(id: &str, etag: &str) -> Value {
@@ -62,10 +54,7 @@ pub fn fetched(id: &str, etag: &str) -> Value {
 }
 
 pub fn titled(title: &str) -> Change {
-    Change {
-        title: Some(title.to_owned()),
-        ..Change::default()
-    }
+    Change { title: Some(title.to_owned()), ..Change::default() }
 }
 
 /// Answers with each in turn, and with the last one from then on.
@@ -87,12 +76,6 @@ pub fn turns(
 pub fn sent(google: &Google) -> Vec<(String, String, Value)> {
     let seen = google.wire.seen().into_iter();
     seen.filter(|seen| !seen.raw.contains("/users/me/calendarList?"))
-        .map(|seen| {
-            (
-                seen.raw.replace("/calendar/v3/", ""),
-                seen.version,
-                seen.body,
-            )
-        })
+        .map(|seen| (seen.raw.replace("/calendar/v3/", ""), seen.version, seen.body))
         .collect()
 }

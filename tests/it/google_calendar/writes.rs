@@ -24,17 +24,10 @@ async fn a_new_event_is_sent_once_with_an_id_of_ours() {
         time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
         ..titled("Proofs")
     };
-    let made = google
-        .calendars()
-        .create(None, &change, Notify::All)
-        .await
-        .unwrap();
+    let made = google.calendars().create(None, &change, Notify::All).await.unwrap();
     let sent = sent(&google);
     let id = sent[0].2["id"].as_str().unwrap().to_owned();
-    assert!(
-        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()),
-        "{id}"
-    );
+    assert!(id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
     assert_eq!(made, fetched(&id, "1"));
     assert_eq!(
         sent,
@@ -57,12 +50,7 @@ async fn a_new_event_is_sent_once_with_an_id_of_ours() {
 async fn what_broke_off_is_looked_up_and_never_done_twice() {
     let limited = || refused(429, "rateLimitExceeded", "Slow down").header("retry-after", "0");
     for (posts, gets, expected, asked) in [
-        (
-            vec![broken()],
-            Some(Said::json(200, &event("x", "1"))),
-            Ok("x"),
-            1,
-        ),
+        (vec![broken()], Some(Said::json(200, &event("x", "1"))), Ok("x"), 1),
         (
             vec![broken()],
             Some(refused(404, "notFound", "Not Found")),
@@ -87,23 +75,12 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
             1,
         ),
         // What was refused was not done, and may be sent again.
+        (vec![limited(), limited(), Said::json(200, &event("x", "1"))], None, Ok("x"), 3),
         (
-            vec![limited(), limited(), Said::json(200, &event("x", "1"))],
+            vec![refused(403, "requiredAccessLevel", "You need to have writer access")],
             None,
-            Ok("x"),
-            3,
-        ),
-        (
-            vec![refused(
-                403,
-                "requiredAccessLevel",
-                "You need to have writer access",
-            )],
-            None,
-            Err(
-                "this account may not do this in that calendar: call lookup with kind=calendars \
-                 to see what it may do where",
-            ),
+            Err("this account may not do this in that calendar: call lookup with kind=calendars \
+                 to see what it may do where"),
             1,
         ),
         (
@@ -118,20 +95,14 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
             post(seen).or_else(|| gets.clone().filter(|_| seen.raw.contains("/events/")))
         })
         .await;
-        let made = google
-            .calendars()
-            .create(Some(GROUP), &titled("Proofs"), Notify::Nobody)
-            .await;
+        let made = google.calendars().create(Some(GROUP), &titled("Proofs"), Notify::Nobody).await;
         let made = made.map(|event| event["id"].as_str().unwrap().to_owned());
         assert_eq!(
             made.map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
         );
         let sent = sent(&google);
-        let posts: Vec<_> = sent
-            .iter()
-            .filter(|(raw, ..)| raw.starts_with("POST "))
-            .collect();
+        let posts: Vec<_> = sent.iter().filter(|(raw, ..)| raw.starts_with("POST ")).collect();
         assert_eq!(posts.len(), asked, "{sent:?}");
         assert!(posts.iter().all(|post| post == &posts[0]));
     }
@@ -143,20 +114,13 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
         Some(Said::json(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
     })
     .await;
-    let lena = || Guest {
-        name: Some("Lena Okafor".to_owned()),
-        ..guest("lena@studio.example")
-    };
+    let lena = || Guest { name: Some("Lena Okafor".to_owned()), ..guest("lena@studio.example") };
     let change = Change {
         uid: Some("p@studio.example".to_owned()),
         organizer: Some(lena()),
         ..titled("Proofs")
     };
-    let made = google
-        .calendars()
-        .create(None, &change, Notify::All)
-        .await
-        .unwrap();
+    let made = google.calendars().create(None, &change, Notify::All).await.unwrap();
     assert_eq!(made, fetched("x", "1"));
     // Whose calendar it is, is among those who are asked: Google insists.
     assert_eq!(
@@ -199,30 +163,20 @@ async fn a_change_names_the_version_it_was_made_for() {
         (
             refused(412, "conditionNotMet", "Precondition Failed"),
             None,
-            Err(
-                "it has been changed meanwhile: read it again, and make the change in what it is \
-                 now",
-            ),
+            Err("it has been changed meanwhile: read it again, and make the change in what it is \
+                 now"),
         ),
         (
-            refused(
-                403,
-                "forbiddenForNonOrganizer",
-                "Shared properties can only be changed",
-            ),
+            refused(403, "forbiddenForNonOrganizer", "Shared properties can only be changed"),
             None,
-            Err(
-                "only who called the meeting may change this of it: ask the organizer, or answer \
-                 with calendar_respond",
-            ),
+            Err("only who called the meeting may change this of it: ask the organizer, or answer \
+                 with calendar_respond"),
         ),
         (
             refused(410, "deleted", "Resource has been deleted"),
             None,
-            Err(
-                "Google Calendar has no such item: it may have been deleted; search again for \
-                 its handle",
-            ),
+            Err("Google Calendar has no such item: it may have been deleted; search again for \
+                 its handle"),
         ),
         (
             broken(),
@@ -241,10 +195,8 @@ async fn a_change_names_the_version_it_was_made_for() {
             patch(seen).or(look)
         })
         .await;
-        let changed = google
-            .calendars()
-            .update(&now, &titled("Final proofs"), Notify::External)
-            .await;
+        let changed =
+            google.calendars().update(&now, &titled("Final proofs"), Notify::External).await;
         let version = changed.map(|event| event["etag"].as_str().unwrap().to_owned());
         assert_eq!(
             version.map_err(|error| error.to_string()),
@@ -263,10 +215,7 @@ async fn a_change_names_the_version_it_was_made_for() {
     }
     // Nothing differs: nothing is sent.
     let google = Google::scripted(|_| None).await;
-    let same = google
-        .calendars()
-        .update(&now, &titled("Proofs"), Notify::All)
-        .await;
+    let same = google.calendars().update(&now, &titled("Proofs"), Notify::All).await;
     assert_eq!(same.unwrap(), now);
     assert_eq!(google.wire.asked().len(), 0);
 }
@@ -274,22 +223,13 @@ async fn a_change_names_the_version_it_was_made_for() {
 #[tokio::test]
 async fn a_deletion_names_the_version_too() {
     let now = fetched("a", "\"1\"");
-    let empty = || Said {
-        status: 204,
-        headers: Vec::new(),
-        body: String::new(),
-        cut: false,
-    };
+    let empty = || Said { status: 204, headers: Vec::new(), body: String::new(), cut: false };
     let mut cancelled = event("a", "\"2\"");
     cancelled["status"] = "cancelled".into();
     for (answer, look, expected) in [
         (empty(), None, Ok(())),
         (broken(), Some(Said::json(200, &cancelled)), Ok(())),
-        (
-            broken(),
-            Some(refused(404, "notFound", "Not Found")),
-            Ok(()),
-        ),
+        (broken(), Some(refused(404, "notFound", "Not Found")), Ok(())),
         (
             broken(),
             Some(Said::json(200, &event("a", "\"1\""))),
@@ -308,30 +248,20 @@ async fn a_deletion_names_the_version_too() {
         (
             refused(412, "conditionNotMet", "Precondition Failed"),
             None,
-            Err(
-                "it has been changed meanwhile: read it again, and make the change in what it is \
-                 now",
-            ),
+            Err("it has been changed meanwhile: read it again, and make the change in what it is \
+                 now"),
         ),
         (
             refused(410, "deleted", "Resource has been deleted"),
             None,
-            Err(
-                "Google Calendar has no such item: it may have been deleted; search again for \
-                 its handle",
-            ),
+            Err("Google Calendar has no such item: it may have been deleted; search again for \
+                 its handle"),
         ),
     ] {
         let delete = turns("DELETE ", vec![answer]);
         let google = Google::scripted(move |seen| delete(seen).or_else(|| look.clone())).await;
-        let done = google
-            .calendars()
-            .delete(&now, Some("The press is broken."), Notify::All)
-            .await;
-        assert_eq!(
-            done.map_err(|error| error.to_string()),
-            expected.map_err(str::to_owned)
-        );
+        let done = google.calendars().delete(&now, Some("The press is broken."), Notify::All).await;
+        assert_eq!(done.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         assert_eq!(
             sent(&google)[0],
             (
@@ -353,12 +283,8 @@ async fn invitations_are_answered_and_passed_on() {
         Some(Said::json(200, &event("a", "\"2\""))).filter(|_| seen.raw.starts_with("PATCH "))
     })
     .await;
-    let response = Response {
-        answer: Answer::Accepted,
-        comment: None,
-        propose: None,
-        notify: true,
-    };
+    let response =
+        Response { answer: Answer::Accepted, comment: None, propose: None, notify: true };
     let told = google.calendars().respond(&now, &response).await.unwrap();
     assert_eq!(told, Some(fetched("a", "\"2\"")));
     let to = ["ana@example.com".to_owned()];
@@ -385,12 +311,7 @@ async fn invitations_are_answered_and_passed_on() {
     );
     now["guestsCanInviteOthers"] = false.into();
     assert_eq!(
-        google
-            .calendars()
-            .forward(&now, &to, None)
-            .await
-            .unwrap_err()
-            .to_string(),
+        google.calendars().forward(&now, &to, None).await.unwrap_err().to_string(),
         "only who called this meeting may ask more people to it: ask the organizer to invite them"
     );
 }
@@ -413,24 +334,12 @@ async fn calendars_are_made_renamed_and_deleted() {
     let name = || "Spring".to_owned();
     for (op, expected) in [
         (
-            CalendarOp::Create {
-                name: name(),
-                zone: Some("Europe/Lisbon".to_owned()),
-            },
+            CalendarOp::Create { name: name(), zone: Some("Europe/Lisbon".to_owned()) },
             Ok("as listed"),
         ),
+        (CalendarOp::Rename { id: ME.to_owned(), name: name() }, Ok("as listed")),
         (
-            CalendarOp::Rename {
-                id: ME.to_owned(),
-                name: name(),
-            },
-            Ok("as listed"),
-        ),
-        (
-            CalendarOp::Rename {
-                id: GROUP.to_owned(),
-                name: name(),
-            },
+            CalendarOp::Rename { id: GROUP.to_owned(), name: name() },
             Err("a calendar that belongs to others cannot be renamed: ask its owner"),
         ),
         (
@@ -438,15 +347,11 @@ async fn calendars_are_made_renamed_and_deleted() {
             Err("the main calendar cannot be deleted: delete its events, or name another calendar"),
         ),
         (
-            CalendarOp::Delete {
-                id: "primary".to_owned(),
-            },
+            CalendarOp::Delete { id: "primary".to_owned() },
             Err("the main calendar cannot be deleted: delete its events, or name another calendar"),
         ),
         (
-            CalendarOp::Delete {
-                id: "nobody@example.com".to_owned(),
-            },
+            CalendarOp::Delete { id: "nobody@example.com".to_owned() },
             Err("the account sees no such calendar: call lookup with kind=calendars"),
         ),
     ] {
@@ -458,17 +363,11 @@ async fn calendars_are_made_renamed_and_deleted() {
         );
     }
     let sent = sent(&google);
-    let sent: Vec<_> = sent
-        .iter()
-        .map(|(raw, _, body)| (raw.as_str(), body))
-        .collect();
+    let sent: Vec<_> = sent.iter().map(|(raw, _, body)| (raw.as_str(), body)).collect();
     assert_eq!(
         sent,
         [
-            (
-                "POST calendars",
-                &json!({"summary": "Spring", "timeZone": "Europe/Lisbon"})
-            ),
+            ("POST calendars", &json!({"summary": "Spring", "timeZone": "Europe/Lisbon"})),
             (
                 "GET users/me/calendarList/c_new%40group.calendar.google.com?fields=*&alt=json",
                 &Value::Null
@@ -478,10 +377,7 @@ async fn calendars_are_made_renamed_and_deleted() {
                 "PATCH users/me/calendarList/mira%40example.com",
                 &json!({"summaryOverride": "Spring"})
             ),
-            (
-                "GET users/me/calendarList/mira%40example.com?fields=*&alt=json",
-                &Value::Null
-            ),
+            ("GET users/me/calendarList/mira%40example.com?fields=*&alt=json", &Value::Null),
         ]
     );
 }

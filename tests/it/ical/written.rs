@@ -131,35 +131,17 @@ fn a_document_is_written() {
 
 #[test]
 fn every_zone_has_its_rules() {
-    let zones = [
-        "America/New_York",
-        "Asia/Kathmandu",
-        "Australia/Lord_Howe",
-        "Europe/Berlin",
-    ];
+    let zones = ["America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "Europe/Berlin"];
     let entries = zones.map(|zone| {
-        let mut entry = Entry::new(
-            zone,
-            local("2026-06-03T18:00", zone),
-            local("2026-06-03T19:00", zone),
-        );
-        entry.repeat = Some(Repeat {
-            rule: "FREQ=DAILY".to_owned(),
-            ..Repeat::default()
-        });
+        let mut entry =
+            Entry::new(zone, local("2026-06-03T18:00", zone), local("2026-06-03T19:00", zone));
+        entry.repeat = Some(Repeat { rule: "FREQ=DAILY".to_owned(), ..Repeat::default() });
         entry
     });
-    let document = Document {
-        entries: entries.to_vec(),
-        ..Document::default()
-    };
+    let document = Document { entries: entries.to_vec(), ..Document::default() };
     let written = ical::write(&document, now());
     for zone in zones {
-        assert_eq!(
-            written.matches(&format!("\r\nTZID:{zone}\r\n")).count(),
-            1,
-            "{zone}"
-        );
+        assert_eq!(written.matches(&format!("\r\nTZID:{zone}\r\n")).count(), 1, "{zone}");
     }
     assert_eq!(written.matches("BEGIN:VTIMEZONE").count(), zones.len());
     assert_eq!(read(&written), document);
@@ -168,28 +150,18 @@ fn every_zone_has_its_rules() {
 #[test]
 fn no_text_breaks_out_of_its_property() {
     let evil = "x\r\nEND:VEVENT\nBEGIN:VEVENT\rATTENDEE:mailto:eve@example.com\u{2028}URL:a\u{85}\u{b}\u{0}\";:,\\n";
-    let mut entry = Entry::new(
-        evil,
-        local("2026-02-03T18:00", "UTC"),
-        local("2026-02-03T19:00", "UTC"),
-    );
+    let mut entry =
+        Entry::new(evil, local("2026-02-03T18:00", "UTC"), local("2026-02-03T19:00", "UTC"));
     for text in [&mut entry.title, &mut entry.place, &mut entry.notes] {
         evil.clone_into(text);
     }
-    let guest = Guest {
-        address: evil.to_owned(),
-        name: Some(evil.to_owned()),
-        ..mira()
-    };
+    let guest = Guest { address: evil.to_owned(), name: Some(evil.to_owned()), ..mira() };
     entry.organizer = Some(guest.clone());
     entry.guests = vec![guest];
     entry.categories = vec![evil.to_owned()];
     entry.link = Some(evil.to_owned());
     entry.reminder = Some(1);
-    entry.repeat = Some(Repeat {
-        rule: evil.to_owned(),
-        ..Repeat::default()
-    });
+    entry.repeat = Some(Repeat { rule: evil.to_owned(), ..Repeat::default() });
     let document = Document {
         method: Some(evil.to_owned()),
         name: Some(evil.to_owned()),
@@ -274,14 +246,8 @@ fn moments() -> impl Strategy<Value = (Moment, Moment)> {
             let start: DateTime = day.at(0, 0, 0, 0) + jiff::SignedDuration::from_secs(second);
             let end = start + jiff::SignedDuration::from_mins(length + 120);
             match whole {
-                true => (
-                    Moment::Day(day),
-                    Moment::Day(end.date().tomorrow().unwrap()),
-                ),
-                false => (
-                    Moment::At(start, zone.to_owned()),
-                    Moment::At(end, zone.to_owned()),
-                ),
+                true => (Moment::Day(day), Moment::Day(end.date().tomorrow().unwrap())),
+                false => (Moment::At(start, zone.to_owned()), Moment::At(end, zone.to_owned())),
             }
         },
     )

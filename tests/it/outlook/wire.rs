@@ -153,9 +153,7 @@ impl Wire {
             value.unwrap_or_default().to_owned()
         };
         let below = |path: &str| {
-            let decoded = percent_encoding::percent_decode_str(path)
-                .decode_utf8()
-                .unwrap();
+            let decoded = percent_encoding::percent_decode_str(path).decode_utf8().unwrap();
             decoded.trim_start_matches("/v1.0").to_owned()
         };
         let json: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -202,9 +200,8 @@ impl Wire {
         }
         let upstream = upstream.expect("the tap has no answer");
         let host = upstream.trim_start_matches("http://");
-        let mut onward = Request::builder()
-            .method(parts.method)
-            .uri(format!("{upstream}{}", parts.uri));
+        let mut onward =
+            Request::builder().method(parts.method).uri(format!("{upstream}{}", parts.uri));
         for (name, value) in &parts.headers {
             if name != "host" {
                 onward = onward.header(name, value);
@@ -236,20 +233,12 @@ impl Outlook {
     pub async fn without_events() -> Self {
         let empty = tempfile::tempdir().unwrap();
         let calendar = Some(empty.path().to_path_buf());
-        Self::with(Options {
-            calendar,
-            ..Options::default()
-        })
-        .await
+        Self::with(Options { calendar, ..Options::default() }).await
     }
 
     /// Over a folder of mail.
     pub async fn over(mail: Option<&Path>) -> Self {
-        Self::with(Options {
-            mail: mail.map(Path::to_path_buf),
-            ..Options::default()
-        })
-        .await
+        Self::with(Options { mail: mail.map(Path::to_path_buf), ..Options::default() }).await
     }
 
     async fn with(options: Options) -> Self {
@@ -319,10 +308,8 @@ impl Outlook {
     /// A mailbox at Google, whose People API is the tap too.
     #[cfg(feature = "google")]
     pub async fn google(&self) -> Arc<dyn Mailbox> {
-        let tokens = Tokens {
-            provider: "google",
-            ..tokens(("the-token".to_owned(), "unused".to_owned()))
-        };
+        let tokens =
+            Tokens { provider: "google", ..tokens(("the-token".to_owned(), "unused".to_owned())) };
         let account = self.accounts.add(tokens, ME).await.unwrap();
         self.providers.mailbox(&account).unwrap()
     }
@@ -351,9 +338,7 @@ impl Outlook {
         };
         let client = Client::builder(TokioExecutor::new()).build_http();
         let form = |pairs: &[(&str, &str)]| {
-            url::form_urlencoded::Serializer::new(String::new())
-                .extend_pairs(pairs)
-                .finish()
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
         };
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let query = form(&[

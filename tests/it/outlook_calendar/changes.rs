@@ -27,9 +27,7 @@ async fn service(script: Vec<(&'static str, u16, Value)>) -> Outlook {
             return (403, json!({"error": {"code": "ErrorAccessDenied"}}));
         }
         let mut script = script.lock().unwrap();
-        let at = script
-            .iter()
-            .position(|(start, ..)| asked.starts_with(start));
+        let at = script.iter().position(|(start, ..)| asked.starts_with(start));
         let at = at.unwrap_or_else(|| panic!("not in the script: {asked}"));
         let (_, status, body) = script.remove(at);
         (status, body)
@@ -114,19 +112,12 @@ async fn a_cursor_begins_with_what_is_there() {
             200,
             last(json!([]), "me/c?$deltatoken=1"),
         ),
-        (
-            "GET /me/m?$skiptoken=1",
-            200,
-            last(json!([]), "me/m?$deltatoken=1"),
-        ),
+        ("GET /me/m?$skiptoken=1", 200, last(json!([]), "me/m?$deltatoken=1")),
     ])
     .await;
     let calendars = outlook.calendars().await;
     let begun = calendars.changes(None, &columns(&["id"])).await.unwrap();
-    assert_eq!(
-        (begun.new.len(), begun.changed.len(), begun.gone.len()),
-        (0, 0, 0)
-    );
+    assert_eq!((begun.new.len(), begun.changed.len(), begun.gone.len()), (0, 0, 0));
     assert!(!begun.more && !begun.started_over && begun.notes.is_empty());
     assert_eq!(begun.names[CHOIR], "Choir");
     assert_eq!(
@@ -145,12 +136,7 @@ async fn a_cursor_begins_with_what_is_there() {
     // A month back and a year ahead, in whole days.
     let url = url::Url::parse(&format!(
         "http://x{}",
-        asked[1]
-            .asked
-            .lines()
-            .nth(1)
-            .unwrap()
-            .trim_start_matches("GET ")
+        asked[1].asked.lines().nth(1).unwrap().trim_start_matches("GET ")
     ))
     .unwrap();
     let days: Vec<jiff::civil::Date> = url
@@ -191,12 +177,7 @@ async fn what_is_new_changed_and_gone_is_told() {
             "GET /me/m?$skiptoken=2",
             200,
             last(
-                json!([event(
-                    "AAMkNewEvent-1234567",
-                    "singleInstance",
-                    after,
-                    after
-                )]),
+                json!([event("AAMkNewEvent-1234567", "singleInstance", after, after)]),
                 "me/m?$deltatoken=2",
             ),
         ),
@@ -233,15 +214,8 @@ async fn what_is_new_changed_and_gone_is_told() {
     ])
     .await;
     let calendars = outlook.calendars().await;
-    let cursor = made(
-        "2026-02-01T00:00:00Z",
-        "me/m?$deltatoken=1",
-        "me/c?$deltatoken=1",
-    );
-    let told = calendars
-        .changes(Some(&cursor), &columns(&["id"]))
-        .await
-        .unwrap();
+    let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
+    let told = calendars.changes(Some(&cursor), &columns(&["id"])).await.unwrap();
     let mut changed = texts(&told.changed, "id");
     changed.sort_unstable();
     assert_eq!(texts(&told.new, "id"), ["AAMkNewEvent-1234567"]);
@@ -275,60 +249,28 @@ async fn a_feed_that_is_too_old_starts_over() {
     let outlook = service(vec![
         ("GET /me/m?$deltatoken=1", 410, gone),
         // Shared no longer.
-        (
-            "GET /me/c?$deltatoken=1",
-            404,
-            json!({"error": {"code": "ErrorItemNotFound"}}),
-        ),
-        (
-            "GET /me/calendarView/delta?",
-            200,
-            last(json!([]), "me/m?$deltatoken=9"),
-        ),
+        ("GET /me/c?$deltatoken=1", 404, json!({"error": {"code": "ErrorItemNotFound"}})),
+        ("GET /me/calendarView/delta?", 200, last(json!([]), "me/m?$deltatoken=9")),
     ])
     .await;
     let calendars = outlook.calendars().await;
-    let cursor = made(
-        "2026-02-01T00:00:00Z",
-        "me/m?$deltatoken=1",
-        "me/c?$deltatoken=1",
-    );
-    let told = calendars
-        .changes(Some(&cursor), &columns(&["id"]))
-        .await
-        .unwrap();
+    let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
+    let told = calendars.changes(Some(&cursor), &columns(&["id"])).await.unwrap();
     assert!(told.started_over && !told.more);
-    assert_eq!(
-        links(&told.cursor),
-        json!({MAIN: {"link": "me/m?$deltatoken=9"}})
-    );
+    assert_eq!(links(&told.cursor), json!({MAIN: {"link": "me/m?$deltatoken=9"}}));
 }
 
 #[tokio::test]
 async fn a_feed_that_does_not_end_is_an_error() {
-    let same = |link: &str| {
-        page(
-            json!([{"id": "AAMkAlwaysTheSame-12"}]),
-            "@odata.nextLink",
-            link,
-        )
-    };
+    let same = |link: &str| page(json!([{"id": "AAMkAlwaysTheSame-12"}]), "@odata.nextLink", link);
     let outlook = service(vec![
         ("GET /me/m?$deltatoken=1", 200, same("me/m?$skiptoken=2")),
         ("GET /me/m?$skiptoken=2", 200, same("me/m?$skiptoken=3")),
-        (
-            "GET /me/c?$deltatoken=1",
-            200,
-            last(json!([]), "me/c?$deltatoken=2"),
-        ),
+        ("GET /me/c?$deltatoken=1", 200, last(json!([]), "me/c?$deltatoken=2")),
     ])
     .await;
     let calendars = outlook.calendars().await;
-    let cursor = made(
-        "2026-02-01T00:00:00Z",
-        "me/m?$deltatoken=1",
-        "me/c?$deltatoken=1",
-    );
+    let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
     let told = calendars.changes(Some(&cursor), &columns(&["id"])).await;
     assert_eq!(
         told.unwrap_err().to_string(),
@@ -351,9 +293,7 @@ fn folders(asked: &str) -> Option<Value> {
             json!({"value": [folder("inbox-id"), folder("archive-id"), folder("trash-id")]}),
         );
     }
-    let name = asked
-        .strip_prefix("GET /me/mailFolders/")?
-        .strip_suffix("?$select=id")?;
+    let name = asked.strip_prefix("GET /me/mailFolders/")?.strip_suffix("?$select=id")?;
     Some(match name {
         "inbox" => json!({"id": "inbox-id"}),
         "archive" => json!({"id": "archive-id"}),
@@ -398,11 +338,7 @@ async fn mail_is_followed_folder_by_folder() {
                 "me/i?$deltatoken=2",
             ),
         ),
-        (
-            "GET /me/a?$deltatoken=1",
-            410,
-            json!({"error": {"code": "SyncStateNotFound"}}),
-        ),
+        ("GET /me/a?$deltatoken=1", 410, json!({"error": {"code": "SyncStateNotFound"}})),
         (
             "GET /me/mailFolders/archive-id/messages/delta?",
             200,
@@ -430,9 +366,7 @@ async fn mail_is_followed_folder_by_folder() {
             return (200, folder);
         }
         let mut script = script.lock().unwrap();
-        let at = script
-            .iter()
-            .position(|(start, ..)| asked.starts_with(start));
+        let at = script.iter().position(|(start, ..)| asked.starts_with(start));
         let at = at.unwrap_or_else(|| panic!("not in the script: {asked}"));
         let (_, status, body) = script.remove(at);
         (status, body)
@@ -451,32 +385,18 @@ async fn mail_is_followed_folder_by_folder() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let projection = project(
-        Api::Outlook,
-        &[
-            MESSAGE.field("id").unwrap(),
-            MESSAGE.field("subject").unwrap(),
-        ],
-    );
+    let projection =
+        project(Api::Outlook, &[MESSAGE.field("id").unwrap(), MESSAGE.field("subject").unwrap()]);
     let begun = mailbox.changes(None, &projection).await.unwrap();
-    assert_eq!(
-        (begun.new.len(), begun.changed.len(), begun.gone.len()),
-        (0, 0, 0)
-    );
+    assert_eq!((begun.new.len(), begun.changed.len(), begun.gone.len()), (0, 0, 0));
     assert_eq!(
         links(&begun.cursor),
         json!({"inbox-id": {"link": "me/i?$deltatoken=1"}, "archive-id": {"link": "me/a?$deltatoken=1"}})
     );
-    let told = mailbox
-        .changes(Some(&begun.cursor), &projection)
-        .await
-        .unwrap();
+    let told = mailbox.changes(Some(&begun.cursor), &projection).await.unwrap();
     assert!(told.started_over);
     assert_eq!(texts(&told.new, "id"), ["AAMkNewMessage-12345"]);
-    assert_eq!(
-        texts(&told.changed, "id"),
-        ["AAMkReadMessage-1234", "AAMkMovedMessage-123"]
-    );
+    assert_eq!(texts(&told.changed, "id"), ["AAMkReadMessage-1234", "AAMkMovedMessage-123"]);
     assert_eq!(told.gone, ["AAMkGoneMessage-1234", "AAMkLostMessage-1234"]);
     assert_eq!(told.names["inbox-id"], "inbox");
     assert_eq!(

@@ -83,28 +83,13 @@ async fn an_event_tells_what_it_is() {
         guests: vec![
             Guest {
                 me: true,
-                ..person(
-                    "mira@example.com",
-                    Some("Mira Lindqvist"),
-                    Some(Answer::Accepted),
-                )
+                ..person("mira@example.com", Some("Mira Lindqvist"), Some(Answer::Accepted))
             },
-            person(
-                "proofs@print.example",
-                Some("Print shop"),
-                Some(Answer::Tentative),
-            ),
-            Guest {
-                optional: true,
-                ..person("bo@example.com", None, None)
-            },
+            person("proofs@print.example", Some("Print shop"), Some(Answer::Tentative)),
+            Guest { optional: true, ..person("bo@example.com", None, None) },
             Guest {
                 room: true,
-                ..person(
-                    "room2@studio.example",
-                    Some("Room 2"),
-                    Some(Answer::Accepted),
-                )
+                ..person("room2@studio.example", Some("Room 2"), Some(Answer::Accepted))
             },
         ],
         answer: Some(Answer::Accepted),
@@ -130,11 +115,7 @@ async fn an_event_tells_what_it_is() {
         }),
         uid: Some("040000008200E00074C5B7101A82E00800000000CB7A".to_owned()),
         title: "Choir".to_owned(),
-        guests: vec![person(
-            "ana@example.com",
-            Some("Ana"),
-            Some(Answer::Declined),
-        )],
+        guests: vec![person("ana@example.com", Some("Ana"), Some(Answer::Declined))],
         version: Some("W/\"ZlnW4RIAV06KYYwlrfNZvQAALfZeSA==\"".to_owned()),
         link: Some("https://meet.example/choir".to_owned()),
         ..plain()
@@ -156,36 +137,19 @@ async fn less_is_told_of_less() {
                 "start": {"dateTime": "2026-03-29T03:00:00", "timeZone": "W. Europe Standard Time"},
                 "end": {"dateTime": "2026-03-29T03:30:00", "timeZone": "Europe/Berlin"},
             }),
-            Facts {
-                start: at("2026-03-29T01:00:00Z"),
-                end: at("2026-03-29T01:30:00Z"),
-                ..plain()
-            },
+            Facts { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() },
         ),
-        (
-            json!({"showAs": "free"}),
-            Facts {
-                busy: false,
-                ..plain()
-            },
-        ),
+        (json!({"showAs": "free"}), Facts { busy: false, ..plain() }),
         (
             json!({"isCancelled": true, "showAs": "busy"}),
-            Facts {
-                busy: false,
-                cancelled: true,
-                ..plain()
-            },
+            Facts { busy: false, cancelled: true, ..plain() },
         ),
         // An invitation, not answered, then declined.
         (
             json!({"isOrganizer": false, "attendees": asked, "responseStatus": {"response": "notResponded"}}),
             Facts {
                 own: false,
-                guests: vec![Guest {
-                    me: true,
-                    ..guest("MIRA@example.com")
-                }],
+                guests: vec![Guest { me: true, ..guest("MIRA@example.com") }],
                 ..plain()
             },
         ),
@@ -202,10 +166,7 @@ async fn less_is_told_of_less() {
         // One's own, whatever else is said.
         (
             json!({"isOrganizer": true, "attendees": lena, "responseStatus": {"response": "accepted"}}),
-            Facts {
-                guests: vec![guest("lena@studio.example")],
-                ..plain()
-            },
+            Facts { guests: vec![guest("lena@studio.example")], ..plain() },
         ),
         // An occurrence as it is by the rule, and one whose day has moved.
         (
@@ -218,10 +179,7 @@ async fn less_is_told_of_less() {
         ),
         (
             json!({"type": "exception", "seriesMasterId": "AAMkAGVmSERIES"}),
-            Facts {
-                series: Some("AAMkAGVmSERIES".to_owned()),
-                ..plain()
-            },
+            Facts { series: Some("AAMkAGVmSERIES".to_owned()), ..plain() },
         ),
         (
             json!({
@@ -258,17 +216,10 @@ async fn less_is_told_of_less() {
         (
             json!({"originalStartTimeZone": "tzone://Microsoft/Custom", "bodyPreview": "Ink",
                 "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
-            Facts {
-                notes: Some("Ink".to_owned()),
-                ..plain()
-            },
+            Facts { notes: Some("Ink".to_owned()), ..plain() },
         ),
     ] {
-        assert_eq!(
-            calendars.facts(&event(more.clone())),
-            Some(expected),
-            "{more}"
-        );
+        assert_eq!(calendars.facts(&event(more.clone())), Some(expected), "{more}");
     }
     for odd in [
         json!(null),

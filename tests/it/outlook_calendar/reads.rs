@@ -35,16 +35,9 @@ async fn only_what_is_shown_and_known_is_asked_for() {
         startDateTime=2026-02-01T23:00:00Z&endDateTime=2026-03-01T23:00:00Z&\
         $orderby=start/dateTime";
     for (ask, expected) in [
+        (ask(&["id", "title"], false, 20), format!("GET {view}&$top=20&$select={ALWAYS}")),
         (
-            ask(&["id", "title"], false, 20),
-            format!("GET {view}&$top=20&$select={ALWAYS}"),
-        ),
-        (
-            ask(
-                &["id", "calendar", "repeats", "link", "people"],
-                false,
-                5_000,
-            ),
+            ask(&["id", "calendar", "repeats", "link", "people"], false, 5_000),
             format!(
                 "GET {view}&$top=1000&$select={ALWAYS},recurrence,onlineMeeting,onlineMeetingUrl"
             ),
@@ -70,11 +63,7 @@ async fn only_what_is_shown_and_known_is_asked_for() {
     // Several calendars are one round trip; a next page is asked for as it was
     // named, and one that is no calendar of Outlook's not at all.
     let next = "1769943600 me/calendars/x/calendarView?$skip=10".to_owned();
-    let mut several = range(
-        &[MAIN, "work"],
-        "2026-02-01T23:00:00Z",
-        "2026-03-01T23:00:00Z",
-    );
+    let mut several = range(&[MAIN, "work"], "2026-02-01T23:00:00Z", "2026-03-01T23:00:00Z");
     several.calendars.push((CHOIR.to_owned(), Some(next)));
     let pages = calendars.events(&several).await;
     assert_eq!(pages.len(), 3);
@@ -119,10 +108,7 @@ async fn what_graph_does_not_say_is_put_in() {
     let page = calendars.events(&ask).await.remove(0).unwrap();
     assert_eq!(texts(&page.items, "id"), ["AAMkIn", "AAMkPoint"]);
     assert_eq!(texts(&page.items, "calendarId"), [CHOIR, CHOIR]);
-    assert_eq!(
-        page.next.as_deref(),
-        Some("1769943600 me/calendars/x/calendarView?$skip=2")
-    );
+    assert_eq!(page.next.as_deref(), Some("1769943600 me/calendars/x/calendarView?$skip=2"));
     let asked = outlook.wire.asked();
     assert!(
         asked[0].starts_with("GET /me/calendars/AAMkAGVmMDEzMTM4/Y2hvaXI=/calendarView?"),
@@ -133,10 +119,7 @@ async fn what_graph_does_not_say_is_put_in() {
 #[tokio::test]
 async fn calendars_are_listed_with_their_zone() {
     for (settings, zone) in [
-        (
-            json!({"timeZone": "W. Europe Standard Time"}),
-            json!("W. Europe Standard Time"),
-        ),
+        (json!({"timeZone": "W. Europe Standard Time"}), json!("W. Europe Standard Time")),
         (json!({}), Value::Null),
     ] {
         let said = settings.clone();
@@ -153,10 +136,7 @@ async fn calendars_are_listed_with_their_zone() {
         .await;
         let calendars = outlook.calendars().await.calendars().await.unwrap();
         assert_eq!(texts(&calendars, "name"), ["Calendar", "Choir"]);
-        assert_eq!(
-            calendars[1].get("timeZone").cloned().unwrap_or_default(),
-            zone
-        );
+        assert_eq!(calendars[1].get("timeZone").cloned().unwrap_or_default(), zone);
         assert_eq!(
             outlook.wire.asked(),
             ["POST /$batch\nGET /me/calendars?$top=100&\
@@ -191,10 +171,7 @@ async fn rooms_are_contacts() {
              "emailAddresses": [{"name": "Shed", "address": "shed@studio.example"}]},
         ])
     );
-    assert_eq!(
-        outlook.wire.asked(),
-        ["GET /places/microsoft.graph.room?$top=100"]
-    );
+    assert_eq!(outlook.wire.asked(), ["GET /places/microsoft.graph.room?$top=100"]);
     outlook.wire.say(|_| {
         let error = json!({"error": {"code": "Authorization_RequestDenied", "message": "No."}});
         Some(Said::json(403, &error))
@@ -246,36 +223,22 @@ async fn busy_times_are_told_for_each() {
     })
     .await;
     let calendars = outlook.calendars().await;
-    let who: Vec<String> = [
-        "lena@studio.example",
-        "bo@example.com",
-        "nobody@example.com",
-        "lost@example.com",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    let (from, to) = (
-        "2026-02-03T08:00:00Z".parse().unwrap(),
-        "2026-02-10T08:00:00Z".parse().unwrap(),
-    );
+    let who: Vec<String> =
+        ["lena@studio.example", "bo@example.com", "nobody@example.com", "lost@example.com"]
+            .map(str::to_owned)
+            .to_vec();
+    let (from, to) =
+        ("2026-02-03T08:00:00Z".parse().unwrap(), "2026-02-10T08:00:00Z".parse().unwrap());
     let mut found = calendars.busy(&who, from, to).await.into_iter();
     let lena = found.next().unwrap().unwrap();
     assert_eq!(texts(&lena.busy, "status"), ["busy", "tentative"]);
     assert_eq!(texts(&lena.busy, "who"), ["lena@studio.example"; 2]);
     assert_eq!(
         lena.hours,
-        Some(Hours {
-            zone: "Europe/Berlin".to_owned(),
-            days: vec![0, 4],
-            from: 510,
-            to: 1_020,
-        })
+        Some(Hours { zone: "Europe/Berlin".to_owned(), days: vec![0, 4], from: 510, to: 1_020 })
     );
     let bo = found.next().unwrap().unwrap();
-    assert_eq!(
-        (bo.who.as_str(), bo.busy.len(), bo.hours),
-        ("bo@example.com", 0, None)
-    );
+    assert_eq!((bo.who.as_str(), bo.busy.len(), bo.hours), ("bo@example.com", 0, None));
     assert_eq!(
         said(found.next().unwrap()),
         "Outlook does not tell when nobody@example.com is busy: Unable to resolve the address: \
@@ -314,13 +277,7 @@ async fn busy_times_are_told_for_each() {
         .iter()
         .map(|seen| {
             let who = seen.body["schedules"].as_array().unwrap().len();
-            (
-                who,
-                seen.body["endTime"]["dateTime"]
-                    .as_str()
-                    .unwrap()
-                    .to_owned(),
-            )
+            (who, seen.body["endTime"]["dateTime"].as_str().unwrap().to_owned())
         })
         .collect();
     let (first, second) = ("2026-04-04T08:00:00", "2026-06-03T08:00:00");
@@ -358,10 +315,8 @@ async fn own_times_are_known_without_schedules() {
     .await;
     let calendars = outlook.calendars().await;
     let who = ["Mira@example.com".to_owned(), "bo@example.com".to_owned()];
-    let (from, to) = (
-        "2026-02-03T08:00:00Z".parse().unwrap(),
-        "2026-02-10T08:00:00Z".parse().unwrap(),
-    );
+    let (from, to) =
+        ("2026-02-03T08:00:00Z".parse().unwrap(), "2026-02-10T08:00:00Z".parse().unwrap());
     let found = calendars.busy(&who, from, to).await;
     let mine = found[0].as_ref().unwrap();
     let item = |status: &str, start: &str, end: &str| {
@@ -378,12 +333,7 @@ async fn own_times_are_known_without_schedules() {
             item("busy", "2026-02-05T09:00:00", "2026-02-05T10:00:00"),
         ]
     );
-    let hours = Hours {
-        zone: "Asia/Tokyo".to_owned(),
-        days: vec![1],
-        from: 540,
-        to: 1_020,
-    };
+    let hours = Hours { zone: "Asia/Tokyo".to_owned(), days: vec![1], from: 540, to: 1_020 };
     assert_eq!(mine.hours, Some(hours));
     assert_eq!(
         found[1].as_ref().unwrap_err().to_string(),

@@ -17,12 +17,7 @@ async fn taker() -> Outlook {
             ("POST", path) if path.ends_with("/events") => {
                 Said::json(201, &json!({"id": ID, "subject": "as it then is"}))
             }
-            _ => Said {
-                status: 202,
-                headers: Vec::new(),
-                body: String::new(),
-                cut: false,
-            },
+            _ => Said { status: 202, headers: Vec::new(), body: String::new(), cut: false },
         })
     })
     .await
@@ -31,9 +26,7 @@ async fn taker() -> Outlook {
 /// The one write that was seen, with its body.
 fn write(outlook: &Outlook) -> (String, Value) {
     let seen = outlook.wire.seen();
-    let mut writes = seen
-        .into_iter()
-        .filter(|seen| !seen.asked.starts_with("GET"));
+    let mut writes = seen.into_iter().filter(|seen| !seen.asked.starts_with("GET"));
     let seen = writes.next().expect("nothing was written");
     assert!(writes.next().is_none(), "more than one write");
     assert_eq!(seen.prefer, PREFER);
@@ -46,15 +39,8 @@ fn full() -> Change {
         notes: Some("Bring ink & paper".to_owned()),
         guests: Some(vec![
             guest(" lena@studio.example "),
-            Guest {
-                name: Some("Bo".to_owned()),
-                optional: true,
-                ..guest("bo@example.com")
-            },
-            Guest {
-                room: true,
-                ..guest("room2@studio.example")
-            },
+            Guest { name: Some("Bo".to_owned()), optional: true, ..guest("bo@example.com") },
+            Guest { room: true, ..guest("room2@studio.example") },
         ]),
         online: Some(true),
         show: Some(Show::Elsewhere),
@@ -72,17 +58,11 @@ async fn an_event_is_created_as_it_was_meant() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
     let time = |start: &str, end: &str, zone: &str| {
-        (
-            json!({"dateTime": start, "timeZone": zone}),
-            json!({"dateTime": end, "timeZone": zone}),
-        )
+        (json!({"dateTime": start, "timeZone": zone}), json!({"dateTime": end, "timeZone": zone}))
     };
     let whole = {
-        let (start, end) = time(
-            "2026-02-03T18:05:00",
-            "2026-02-03T19:05:00",
-            "W. Europe Standard Time",
-        );
+        let (start, end) =
+            time("2026-02-03T18:05:00", "2026-02-03T19:05:00", "W. Europe Standard Time");
         json!({
             "subject": "Proofs", "isAllDay": false, "start": start, "end": end,
             "location": {"displayName": "Studio Okafor"},
@@ -99,11 +79,8 @@ async fn an_event_is_created_as_it_was_meant() {
         })
     };
     let days = {
-        let (start, end) = time(
-            "2026-02-03T00:00:00",
-            "2026-02-05T00:00:00",
-            "Tokyo Standard Time",
-        );
+        let (start, end) =
+            time("2026-02-03T00:00:00", "2026-02-05T00:00:00", "Tokyo Standard Time");
         json!({
             "subject": "Fair", "isAllDay": true, "start": start, "end": end,
             "isReminderOn": false, "showAs": "oof", "sensitivity": "normal",
@@ -141,10 +118,7 @@ async fn an_event_is_created_as_it_was_meant() {
             troll,
         ),
     ] {
-        let made = calendars
-            .create(calendar, &change, Notify::All)
-            .await
-            .unwrap();
+        let made = calendars.create(calendar, &change, Notify::All).await.unwrap();
         let mut expected_answer = json!({"id": ID, "subject": "as it then is"});
         if let Some(calendar) = calendar {
             expected_answer["calendarId"] = json!(calendar);
@@ -152,11 +126,7 @@ async fn an_event_is_created_as_it_was_meant() {
         assert_eq!(made, expected_answer);
         let (asked, mut body) = write(&outlook);
         assert_eq!(asked, path);
-        let id = body
-            .as_object_mut()
-            .unwrap()
-            .remove("transactionId")
-            .unwrap();
+        let id = body.as_object_mut().unwrap().remove("transactionId").unwrap();
         let id = id.as_str().unwrap().to_owned();
         let parts: Vec<usize> = id.split('-').map(str::len).collect();
         assert_eq!((parts, &id[14..15]), (vec![8, 4, 4, 4, 12], "4"));
@@ -206,10 +176,7 @@ async fn only_what_changes_is_sent() {
     let tokyo = |text: &str| Moment::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
     for (change, expected) in [
         (
-            Change {
-                title: Some("Proofs 2".to_owned()),
-                ..Change::default()
-            },
+            Change { title: Some("Proofs 2".to_owned()), ..Change::default() },
             json!({"subject": "Proofs 2"}),
         ),
         (
@@ -242,10 +209,7 @@ async fn only_what_changes_is_sent() {
             ]}),
         ),
         (
-            Change {
-                notes: Some("New < old".to_owned()),
-                ..Change::default()
-            },
+            Change { notes: Some("New < old".to_owned()), ..Change::default() },
             json!({"body": {"contentType": "html", "content":
                 "<html><body>New &lt; old<br><div><span>______________________</span></div><div>Join</div></body></html>"}}),
         ),
@@ -258,22 +222,10 @@ async fn only_what_changes_is_sent() {
             },
             json!({"categories": [], "location": {"displayName": ""}}),
         ),
-        (
-            Change {
-                repeat: Some(None),
-                ..Change::default()
-            },
-            json!({"recurrence": null}),
-        ),
+        (Change { repeat: Some(None), ..Change::default() }, json!({"recurrence": null})),
     ] {
-        let now = calendars
-            .update(&meeting(), &change, Notify::All)
-            .await
-            .unwrap();
-        assert_eq!(
-            now,
-            json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR})
-        );
+        let now = calendars.update(&meeting(), &change, Notify::All).await.unwrap();
+        assert_eq!(now, json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR}));
         let seen = outlook.wire.seen();
         assert_eq!(seen[0].asked, format!("PATCH /me/events/{ID}"));
         assert_eq!(seen[0].version, "W/\"1\"");
@@ -281,9 +233,7 @@ async fn only_what_changes_is_sent() {
         assert_eq!(seen.len(), 2, "the event as it then is");
     }
     // Nothing to change is nothing to write.
-    let now = calendars
-        .update(&meeting(), &Change::default(), Notify::Nobody)
-        .await;
+    let now = calendars.update(&meeting(), &Change::default(), Notify::Nobody).await;
     assert_eq!(now.unwrap()["subject"], "as it then is");
     let asked = outlook.wire.asked();
     assert!(
@@ -291,23 +241,11 @@ async fn only_what_changes_is_sent() {
         "{asked:?}"
     );
     // What only the owner sees tells nobody.
-    let seen_by_none = Change {
-        category: Some("Print".to_owned()),
-        reminder: Some(None),
-        ..Change::default()
-    };
-    calendars
-        .update(&meeting(), &seen_by_none, Notify::Nobody)
-        .await
-        .unwrap();
-    let own_copy = Change {
-        title: Some("Mine".to_owned()),
-        ..Change::default()
-    };
-    calendars
-        .update(&invitation(), &own_copy, Notify::Nobody)
-        .await
-        .unwrap();
+    let seen_by_none =
+        Change { category: Some("Print".to_owned()), reminder: Some(None), ..Change::default() };
+    calendars.update(&meeting(), &seen_by_none, Notify::Nobody).await.unwrap();
+    let own_copy = Change { title: Some("Mine".to_owned()), ..Change::default() };
+    calendars.update(&invitation(), &own_copy, Notify::Nobody).await.unwrap();
 }
 
 #[tokio::test]
@@ -318,20 +256,13 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
                   or leave out the people";
     for (new, notify, expected) in [
         (
-            Change {
-                show: Some(Show::Focus),
-                ..hour("x", "2026-02-03T09:00:00")
-            },
+            Change { show: Some(Show::Focus), ..hour("x", "2026-02-03T09:00:00") },
             Notify::All,
             "Outlook's calendars have no focus time: say show=busy, or use a Google calendar",
         ),
         (full(), Notify::Nobody, always),
         (full(), Notify::External, always),
-        (
-            Change::default(),
-            Notify::All,
-            "an event needs a time: give its start and end",
-        ),
+        (Change::default(), Notify::All, "an event needs a time: give its start and end"),
         (
             Change {
                 repeat: Some(Some(daysheet::recurrence::Repeat {
@@ -353,38 +284,26 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
     for (current, change, notify, expected) in [
         (
             meeting(),
-            Change {
-                title: Some("x".to_owned()),
-                ..Change::default()
-            },
+            Change { title: Some("x".to_owned()), ..Change::default() },
             Notify::Nobody,
             always,
         ),
         (
             invitation(),
-            Change {
-                show: Some(Show::Focus),
-                ..Change::default()
-            },
+            Change { show: Some(Show::Focus), ..Change::default() },
             Notify::All,
             "Outlook's calendars have no focus time: say show=busy, or use a Google calendar",
         ),
         (
             meeting(),
-            Change {
-                online: Some(false),
-                ..Change::default()
-            },
+            Change { online: Some(false), ..Change::default() },
             Notify::All,
             "Outlook does not take the online meeting off an event: delete the event, and create \
              it again without one",
         ),
         (
             unknown,
-            Change {
-                notes: Some("x".to_owned()),
-                ..Change::default()
-            },
+            Change { notes: Some("x".to_owned()), ..Change::default() },
             Notify::All,
             "the description holds how to join the online meeting, and cannot be changed without \
              losing that: leave `notes` out, or change the description in Outlook",
@@ -396,28 +315,15 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
             "the id is not one of Outlook's: use a handle such as e7 from calendar_search",
         ),
     ] {
-        assert_eq!(
-            said(calendars.update(&current, &change, notify).await),
-            expected
-        );
+        assert_eq!(said(calendars.update(&current, &change, notify).await), expected);
     }
+    assert_eq!(said(calendars.delete(&meeting(), None, Notify::Nobody).await), always);
     assert_eq!(
-        said(calendars.delete(&meeting(), None, Notify::Nobody).await),
-        always
-    );
-    assert_eq!(
-        said(
-            calendars
-                .delete(&invitation(), Some("Sorry"), Notify::All)
-                .await
-        ),
+        said(calendars.delete(&invitation(), Some("Sorry"), Notify::All).await),
         "only who called a meeting can cancel it with a message: decline it with \
          calendar_respond and a comment, or leave the message out"
     );
-    let zoned = CalendarOp::Create {
-        name: "x".to_owned(),
-        zone: Some("Asia/Tokyo".to_owned()),
-    };
+    let zoned = CalendarOp::Create { name: "x".to_owned(), zone: Some("Asia/Tokyo".to_owned()) };
     let mailbox = "Outlook's calendars have the time zone of the mailbox: leave the zone out";
     assert_eq!(said(calendars.manage(&zoned).await), mailbox);
     assert_eq!(said(calendars.rehearse_op(&zoned).await), mailbox);
@@ -449,29 +355,18 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
         ),
         (
             invitation(),
-            Response {
-                answer: Answer::Declined,
-                notify: false,
-                ..answer.clone()
-            },
+            Response { answer: Answer::Declined, notify: false, ..answer.clone() },
             "another time is proposed to the organizer, who is not to be told: say notify=all",
         ),
         (
             with("allowNewTimeProposals", json!(false)),
-            Response {
-                answer: Answer::Tentative,
-                ..answer.clone()
-            },
+            Response { answer: Answer::Tentative, ..answer.clone() },
             "the organizer of this meeting takes no other times: answer without one, and write to \
              the organizer",
         ),
         (
             with("responseRequested", json!(false)),
-            Response {
-                comment: Some("Gladly".to_owned()),
-                propose: None,
-                ..answer.clone()
-            },
+            Response { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
             "the organizer of this meeting wants no answers sent: answer without a comment, and \
              write to the organizer",
         ),
@@ -485,27 +380,15 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
 async fn answers_deletions_and_forwards_are_sent_once() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
-    let slot = (
-        "2026-02-04T09:00:00Z".parse().unwrap(),
-        "2026-02-04T10:00:00Z".parse().unwrap(),
-    );
-    let response = Response {
-        answer: Answer::Accepted,
-        comment: None,
-        propose: None,
-        notify: true,
-    };
+    let slot = ("2026-02-04T09:00:00Z".parse().unwrap(), "2026-02-04T10:00:00Z".parse().unwrap());
+    let response =
+        Response { answer: Answer::Accepted, comment: None, propose: None, notify: true };
     let proposed = json!({
         "start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "UTC"},
         "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "UTC"},
     });
     for (response, path, body, stays) in [
-        (
-            response.clone(),
-            "accept",
-            json!({"sendResponse": true}),
-            true,
-        ),
+        (response.clone(), "accept", json!({"sendResponse": true}), true),
         (
             Response {
                 answer: Answer::Tentative,
@@ -518,11 +401,7 @@ async fn answers_deletions_and_forwards_are_sent_once() {
             true,
         ),
         (
-            Response {
-                answer: Answer::Declined,
-                notify: false,
-                ..response
-            },
+            Response { answer: Answer::Declined, notify: false, ..response },
             "decline",
             json!({"sendResponse": false}),
             false,
@@ -537,46 +416,25 @@ async fn answers_deletions_and_forwards_are_sent_once() {
     }
 
     let to = ["ana@example.com".to_owned()];
-    calendars
-        .forward(&meeting(), &to, Some("For you"))
-        .await
-        .unwrap();
+    calendars.forward(&meeting(), &to, Some("For you")).await.unwrap();
     let expected = json!({
         "toRecipients": [{"emailAddress": {"address": "ana@example.com"}}],
         "comment": "For you",
     });
-    assert_eq!(
-        write(&outlook),
-        (format!("POST /me/events/{ID}/forward"), expected)
-    );
+    assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/forward"), expected));
 
-    for (message, body) in [
-        (Some("Sorry"), json!({"comment": "Sorry"})),
-        (None, json!({})),
-    ] {
-        calendars
-            .delete(&meeting(), message, Notify::All)
-            .await
-            .unwrap();
-        assert_eq!(
-            write(&outlook),
-            (format!("POST /me/events/{ID}/cancel"), body)
-        );
+    for (message, body) in [(Some("Sorry"), json!({"comment": "Sorry"})), (None, json!({}))] {
+        calendars.delete(&meeting(), message, Notify::All).await.unwrap();
+        assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/cancel"), body));
     }
     let mut alone = meeting();
     alone["attendees"] = json!([]);
     for event in [alone, invitation()] {
-        calendars
-            .delete(&event, None, Notify::Nobody)
-            .await
-            .unwrap();
+        calendars.delete(&event, None, Notify::Nobody).await.unwrap();
         let seen = outlook.wire.seen();
         assert_eq!(seen.len(), 1);
         assert_eq!(seen[0].asked, format!("DELETE /me/events/{ID}"));
-        assert_eq!(
-            (seen[0].version.as_str(), &seen[0].body),
-            ("W/\"1\"", &Value::Null)
-        );
+        assert_eq!((seen[0].version.as_str(), &seen[0].body), ("W/\"1\"", &Value::Null));
     }
 }
 
@@ -584,10 +442,7 @@ async fn answers_deletions_and_forwards_are_sent_once() {
 #[tokio::test]
 async fn a_write_is_tried_again_only_when_nothing_was_done() {
     let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
-    let title = Change {
-        title: Some("x".to_owned()),
-        ..Change::default()
-    };
+    let title = Change { title: Some("x".to_owned()), ..Change::default() };
     for (first, attempts, kind, expected) in [
         (
             Said::json(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"),
@@ -602,10 +457,7 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
             "",
         ),
         (
-            Said::json(
-                412,
-                &error("ErrorIrresolvableConflict", "The change key differs."),
-            ),
+            Said::json(412, &error("ErrorIrresolvableConflict", "The change key differs.")),
             1,
             Some(Kind::Conflict),
             "it has been changed meanwhile: read it again, and repeat the change if it still fits",
@@ -626,10 +478,7 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
              whether it was done before you try again",
         ),
         (
-            Said {
-                cut: true,
-                ..Said::json(200, &json!({"id": ID}))
-            },
+            Said { cut: true, ..Said::json(200, &json!({"id": ID})) },
             1,
             Some(Kind::Network),
             "Outlook's answer broke off: look whether it was done before you try again",
@@ -647,11 +496,7 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         .await;
         let calendars = outlook.calendars().await;
         let done = calendars.update(&invitation(), &title, Notify::All).await;
-        assert_eq!(
-            done.as_ref().err().map(|error| error.kind()),
-            kind,
-            "{done:?}"
-        );
+        assert_eq!(done.as_ref().err().map(|error| error.kind()), kind, "{done:?}");
         if kind.is_some() {
             assert_eq!(said(done), expected);
         }
@@ -703,14 +548,8 @@ async fn a_lost_creation_is_sent_once_more() {
         .await;
         let calendars = outlook.calendars().await;
         let made = calendars.create(None, &change, Notify::All).await;
-        let title = made
-            .as_ref()
-            .map(|event| event["subject"].as_str().unwrap());
-        assert_eq!(
-            title.map_err(|error| error.kind()),
-            expected,
-            "{statuses:?}"
-        );
+        let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
+        assert_eq!(title.map_err(|error| error.kind()), expected, "{statuses:?}");
         let asked = outlook.wire.asked();
         let sent = asked.iter().filter(|asked| asked.starts_with("POST"));
         assert_eq!(sent.count(), posts, "{statuses:?}");
@@ -721,16 +560,10 @@ async fn a_lost_creation_is_sent_once_more() {
 async fn what_has_changed_meanwhile_is_not_cancelled() {
     let outlook = Outlook::scripted(|seen| {
         assert_eq!(seen.asked, format!("GET /me/events/{ID}?$select=id"));
-        Some(Said::json(
-            200,
-            &json!({"id": ID, "@odata.etag": "W/\"2\""}),
-        ))
+        Some(Said::json(200, &json!({"id": ID, "@odata.etag": "W/\"2\""})))
     })
     .await;
     let calendars = outlook.calendars().await;
-    let refused = calendars
-        .delete(&meeting(), None, Notify::All)
-        .await
-        .unwrap_err();
+    let refused = calendars.delete(&meeting(), None, Notify::All).await.unwrap_err();
     assert_eq!(refused.kind(), Kind::Conflict);
 }

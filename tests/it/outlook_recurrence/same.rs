@@ -15,15 +15,8 @@ use serde_json::Value;
 
 use super::repeat;
 
-const NAMES: [&str; 7] = [
-    "sunday",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-];
+const NAMES: [&str; 7] =
+    ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /// The first days of a pattern, by Microsoft's words for it.
 fn days(recurrence: &Value, most: usize) -> Vec<Date> {
@@ -67,14 +60,10 @@ fn falls_on(pattern: &Value, start: Date, day: Date) -> bool {
     match pattern["type"].as_str().unwrap() {
         "daily" => days_between(start, day) % interval == 0,
         "weekly" => {
-            let first = NAMES
-                .iter()
-                .position(|name| pattern["firstDayOfWeek"] == *name)
-                .unwrap();
+            let first = NAMES.iter().position(|name| pattern["firstDayOfWeek"] == *name).unwrap();
             let week = |day: Date| {
                 let back = (sunday_based(day) + 7 - first) % 7;
-                day.checked_sub(jiff::Span::new().days(i64::try_from(back).unwrap()))
-                    .unwrap()
+                day.checked_sub(jiff::Span::new().days(i64::try_from(back).unwrap())).unwrap()
             };
             let weeks = days_between(week(start), week(day)) / 7;
             weeks % interval == 0 && named(pattern, day)
@@ -101,9 +90,8 @@ fn is_day(pattern: &Value, day: Date) -> bool {
 /// Of the month's days with one of these names the first, the second, …
 fn is_nth(pattern: &Value, day: Date) -> bool {
     let month = day.first_of_month();
-    let all = month
-        .series(jiff::Span::new().days(1))
-        .take(usize::try_from(day.days_in_month()).unwrap());
+    let all =
+        month.series(jiff::Span::new().days(1)).take(usize::try_from(day.days_in_month()).unwrap());
     let allowed: Vec<Date> = all.filter(|day| named(pattern, *day)).collect();
     let instance = match pattern["index"].as_str().unwrap() {
         "first" => allowed.first(),
@@ -166,20 +154,13 @@ fn expressible() -> impl Strategy<Value = String> {
         "BYMONTH=2,4,6,8,10,12",
     ]);
     prop_oneof![
-        many.clone()
-            .prop_map(|many| format!("FREQ=DAILY;INTERVAL={many}")),
+        many.clone().prop_map(|many| format!("FREQ=DAILY;INTERVAL={many}")),
         weekdays().prop_map(|days| format!("FREQ=DAILY;BYDAY={}", days.join(","))),
-        (
-            many.clone(),
-            weekdays(),
-            prop::sample::select(vec!["MO", "SU", "WE"])
-        )
-            .prop_map(|(many, days, first)| {
-                format!(
-                    "FREQ=WEEKLY;INTERVAL={many};BYDAY={};WKST={first}",
-                    days.join(",")
-                )
-            }),
+        (many.clone(), weekdays(), prop::sample::select(vec!["MO", "SU", "WE"])).prop_map(
+            |(many, days, first)| {
+                format!("FREQ=WEEKLY;INTERVAL={many};BYDAY={};WKST={first}", days.join(","))
+            }
+        ),
         (many.clone(), month_day.clone())
             .prop_map(|(many, day)| format!("FREQ=MONTHLY;INTERVAL={many};{day}")),
         (months.clone(), month_day.clone())
@@ -224,14 +205,7 @@ fn any_rule() -> impl Strategy<Value = String> {
             ";BYMONTH=4,5",
             ";BYMONTH=1,3,5,7,8,10,12",
         ]),
-        prop::sample::select(vec![
-            "",
-            "",
-            "",
-            ";BYSETPOS=1",
-            ";BYSETPOS=-1",
-            ";BYSETPOS=2,3",
-        ]),
+        prop::sample::select(vec!["", "", "", ";BYSETPOS=1", ";BYSETPOS=-1", ";BYSETPOS=2,3"]),
     )
         .prop_map(|(freq, many, day, month_day, month, at)| {
             format!("FREQ={freq};INTERVAL={many}{day}{month_day}{month}{at}")
@@ -240,21 +214,13 @@ fn any_rule() -> impl Strategy<Value = String> {
 }
 
 fn ends() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec![
-        "",
-        "",
-        ";COUNT=9",
-        ";UNTIL=20270301",
-        ";UNTIL=20270301T070000Z",
-    ])
+    prop::sample::select(vec!["", "", ";COUNT=9", ";UNTIL=20270301", ";UNTIL=20270301T070000Z"])
 }
 
 /// A start that the rule has: its second occurrence from a day on, for the first
 /// is that day itself.
 fn start_of(rule: &str, from: i64, hour: Option<i8>) -> Option<Moment> {
-    let from = Date::constant(2025, 1, 1)
-        .checked_add(jiff::Span::new().days(from))
-        .unwrap();
+    let from = Date::constant(2025, 1, 1).checked_add(jiff::Span::new().days(from)).unwrap();
     let any = Moment::Day(from);
     let found = repeat(rule).occurrences(&any, Timestamp::MIN, Timestamp::MAX, 2);
     let When::Day(day) = *found.get(1)? else {

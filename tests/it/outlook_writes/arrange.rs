@@ -17,10 +17,9 @@ async fn taker() -> Outlook {
             }
             "PATCH" => (200, Value::Null),
             _ if line == "GET /me/mailboxSettings" => (200, settings()),
-            _ if line.starts_with("GET /me/contacts/") => (
-                200,
-                json!({"id": "AAkALgAAcontact0000001=", "displayName": "read"}),
-            ),
+            _ if line.starts_with("GET /me/contacts/") => {
+                (200, json!({"id": "AAkALgAAcontact0000001=", "displayName": "read"}))
+            }
             _ if line.starts_with("GET /me/outlook/masterCategories") => {
                 let print = json!({"id": "c-1", "displayName": "Print", "color": "preset0"});
                 (200, json!({ "value": [print] }))
@@ -83,10 +82,7 @@ async fn everything_is_written_in_outlooks_words() {
         company: text("Studio Okafor"),
         title: text("Printer"),
     };
-    let no_phones = ContactCard {
-        phones: Some(Vec::new()),
-        ..ContactCard::default()
-    };
+    let no_phones = ContactCard { phones: Some(Vec::new()), ..ContactCard::default() };
     for (change, line, body, answer) in [
         (
             SetUp::AutoReply(away()),
@@ -127,44 +123,31 @@ async fn everything_is_written_in_outlooks_words() {
             Some(settings()),
         ),
         (
-            SetUp::Settings {
-                language: text("en-GB"),
-                time_zone: text("Asia/Tokyo"),
-            },
+            SetUp::Settings { language: text("en-GB"), time_zone: text("Asia/Tokyo") },
             "PATCH /me/mailboxSettings",
             json!({"language": {"locale": "en-GB"}, "timeZone": "Tokyo Standard Time"}),
             Some(settings()),
         ),
         (
-            SetUp::CreateFolder {
-                name: "Clients/Lamps".to_owned(),
-            },
+            SetUp::CreateFolder { name: "Clients/Lamps".to_owned() },
             "POST /me/mailFolders/AAkALgAAfolderClients01=/childFolders",
             json!({"displayName": "Lamps"}),
             Some(json!({"id": CLIENTS, "displayName": "read"})),
         ),
         (
-            SetUp::RenameFolder {
-                id: CLIENTS.to_owned(),
-                name: "Customers".to_owned(),
-            },
+            SetUp::RenameFolder { id: CLIENTS.to_owned(), name: "Customers".to_owned() },
             "PATCH /me/mailFolders/AAkALgAAfolderClients01=",
             json!({"displayName": "Customers"}),
             Some(json!({"id": CLIENTS, "displayName": "read"})),
         ),
         (
-            SetUp::DeleteFolder {
-                id: CLIENTS.to_owned(),
-            },
+            SetUp::DeleteFolder { id: CLIENTS.to_owned() },
             "DELETE /me/mailFolders/AAkALgAAfolderClients01=",
             Value::Null,
             None,
         ),
         (
-            SetUp::CreateCategory {
-                name: "Urgent".to_owned(),
-                colour: text("Dark grey"),
-            },
+            SetUp::CreateCategory { name: "Urgent".to_owned(), colour: text("Dark grey") },
             "POST /me/outlook/masterCategories",
             json!({"displayName": "Urgent", "color": "preset13"}),
             Some(json!({
@@ -172,19 +155,13 @@ async fn everything_is_written_in_outlooks_words() {
             })),
         ),
         (
-            SetUp::UpdateCategory {
-                id: "print".to_owned(),
-                name: None,
-                colour: text("preset7"),
-            },
+            SetUp::UpdateCategory { id: "print".to_owned(), name: None, colour: text("preset7") },
             "PATCH /me/outlook/masterCategories/c-1",
             json!({"color": "preset7"}),
             Some(json!({"id": "c-1", "displayName": "Print", "color": "preset0"})),
         ),
         (
-            SetUp::DeleteCategory {
-                id: "Print".to_owned(),
-            },
+            SetUp::DeleteCategory { id: "Print".to_owned() },
             "DELETE /me/outlook/masterCategories/c-1",
             Value::Null,
             None,
@@ -205,10 +182,7 @@ async fn everything_is_written_in_outlooks_words() {
             })),
         ),
         (
-            SetUp::UpdateContact {
-                id: contact.clone(),
-                card: no_phones,
-            },
+            SetUp::UpdateContact { id: contact.clone(), card: no_phones },
             "PATCH /me/contacts/AAkALgAAcontact0000001=",
             json!({"mobilePhone": null, "businessPhones": []}),
             Some(json!({"id": contact, "displayName": "read"})),
@@ -231,10 +205,7 @@ async fn everything_is_written_in_outlooks_words() {
 
 #[tokio::test]
 async fn what_outlook_cannot_do_is_refused_first() {
-    let from = |from: &str| AutoReply {
-        from: Some(from.parse().unwrap()),
-        ..away()
-    };
+    let from = |from: &str| AutoReply { from: Some(from.parse().unwrap()), ..away() };
     for (change, expected) in [
         (
             SetUp::AutoReply(AutoReply { to: None, ..away() }),
@@ -246,68 +217,42 @@ async fn what_outlook_cannot_do_is_refused_first() {
             "the automatic answers would end before they begin: give an end after the beginning",
         ),
         (
-            SetUp::AutoReply(AutoReply {
-                subject: text("Away"),
-                ..away()
-            }),
+            SetUp::AutoReply(AutoReply { subject: text("Away"), ..away() }),
             "automatic answers of Outlook have no subject of their own: leave the subject out",
         ),
         (
-            SetUp::Settings {
-                language: text("<x>"),
-                time_zone: None,
-            },
+            SetUp::Settings { language: text("<x>"), time_zone: None },
             "`<x>` is no language tag: write one such as en-GB or de-DE",
         ),
         (
-            SetUp::Settings {
-                language: None,
-                time_zone: text("Europe/Nowhere"),
-            },
+            SetUp::Settings { language: None, time_zone: text("Europe/Nowhere") },
             "Outlook has no time zone `Europe/Nowhere`: use a name of IANA's such as \
              Europe/Berlin, or one of Windows'",
         ),
         (
-            SetUp::Signature {
-                address: None,
-                html: "<p>M</p>".to_owned(),
-            },
+            SetUp::Signature { address: None, html: "<p>M</p>".to_owned() },
             "Microsoft gives no access to the signatures of Outlook: change it in Outlook's \
              settings",
         ),
         (
-            SetUp::CreateFolder {
-                name: "clients".to_owned(),
-            },
+            SetUp::CreateFolder { name: "clients".to_owned() },
             "the folder `Clients` is there already: choose another name",
         ),
         (
-            SetUp::RenameFolder {
-                id: CLIENTS.to_owned(),
-                name: "Archiv/Clients".to_owned(),
-            },
+            SetUp::RenameFolder { id: CLIENTS.to_owned(), name: "Archiv/Clients".to_owned() },
             "a folder cannot be renamed into another folder: give its new name without slashes",
         ),
         (
-            SetUp::DeleteFolder {
-                id: INBOX.to_owned(),
-            },
+            SetUp::DeleteFolder { id: INBOX.to_owned() },
             "`inbox` is Outlook's own folder: name a folder that the user made",
         ),
         (
-            SetUp::UpdateCategory {
-                id: "Print".to_owned(),
-                name: text("Prints"),
-                colour: None,
-            },
+            SetUp::UpdateCategory { id: "Print".to_owned(), name: text("Prints"), colour: None },
             "Outlook has no way to rename a category: make one with the new name, label the \
              messages with it, and delete this one",
         ),
         (
-            SetUp::CreateCategory {
-                name: "PRINT".to_owned(),
-                colour: None,
-            },
+            SetUp::CreateCategory { name: "PRINT".to_owned(), colour: None },
             "the category `PRINT` is there already: choose another name",
         ),
         (
@@ -338,13 +283,7 @@ async fn a_shared_mailbox_is_not_set_up() {
     };
     for (change, what) in [
         (SetUp::AutoReply(AutoReply::default()), "settings"),
-        (
-            SetUp::Settings {
-                language: text("en"),
-                time_zone: None,
-            },
-            "settings",
-        ),
+        (SetUp::Settings { language: text("en"), time_zone: None }, "settings"),
         (SetUp::CreateRule(Rule::default()), "rules"),
         (SetUp::DeleteRule { id: id() }, "rules"),
         (SetUp::DeleteCategory { id: id() }, "categories"),

@@ -13,8 +13,7 @@ fn reads(line: &str) -> Option<Answer> {
     if line.starts_with(&format!("GET /me/messages/{DRAFT}/attachments?")) {
         return Some((200, json!({"value": [graph_file()]})));
     }
-    line.starts_with(&format!("GET /me/messages/{DRAFT}?"))
-        .then(|| (200, graph_draft()))
+    line.starts_with(&format!("GET /me/messages/{DRAFT}?")).then(|| (200, graph_draft()))
 }
 
 /// The draft as it is held.
@@ -27,10 +26,7 @@ fn held() -> HeldDraft {
         letter: Outgoing {
             text: "Here they are.".to_owned(),
             files: vec![Enclosure {
-                content: Content::Held {
-                    id: FILE.to_owned(),
-                    size: 1234,
-                },
+                content: Content::Held { id: FILE.to_owned(), size: 1234 },
                 ..file("proofs.pdf", b"")
             }],
             ..letter()
@@ -50,10 +46,7 @@ async fn a_letter_becomes_a_draft() {
     let letter = Outgoing {
         files: vec![
             file("proofs.pdf", b"%PDF"),
-            Enclosure {
-                cid: Some("logo@daysheet".to_owned()),
-                ..file("logo.png", b"png")
-            },
+            Enclosure { cid: Some("logo@daysheet".to_owned()), ..file("logo.png", b"png") },
         ],
         ..letter()
     };
@@ -92,14 +85,8 @@ async fn another_address_is_named_as_the_sender() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing {
-        from: person(Some("Studio"), "studio@example.com"),
-        ..letter()
-    };
-    mailbox
-        .create(&Origin::New, &letter, &Nobody)
-        .await
-        .unwrap();
+    let letter = Outgoing { from: person(Some("Studio"), "studio@example.com"), ..letter() };
+    mailbox.create(&Origin::New, &letter, &Nobody).await.unwrap();
     assert_eq!(
         written(&outlook)[0].1["from"],
         json!({"emailAddress": {"name": "Studio", "address": "studio@example.com"}})
@@ -115,13 +102,8 @@ async fn answers_and_forwards_are_made_from_the_message() {
                "isInline": true, "contentId": cid})
     };
     let (shown, unseen) = ("AAkALgAApicture00000001=", "AAkALgAApicture00000002=");
-    let reply = |all| Origin::Reply {
-        id: MESSAGE.to_owned(),
-        all,
-    };
-    let forward = Origin::Forward {
-        id: MESSAGE.to_owned(),
-    };
+    let reply = |all| Origin::Reply { id: MESSAGE.to_owned(), all };
+    let forward = Origin::Forward { id: MESSAGE.to_owned() };
     let own = || vec![file("own.pdf", b"%PDF")];
     for (origin, action, files, dropped) in [
         (reply(false), "createReply", Vec::new(), vec![FILE, unseen]),
@@ -130,11 +112,7 @@ async fn answers_and_forwards_are_made_from_the_message() {
         (forward, "createForward", own(), vec![FILE, unseen]),
     ] {
         let outlook = service(move |line, _| {
-            let copies = [
-                picture(shown, "seen@x"),
-                picture(unseen, "other@x"),
-                graph_file(),
-            ];
+            let copies = [picture(shown, "seen@x"), picture(unseen, "other@x"), graph_file()];
             match line {
                 line if line.starts_with(&format!("POST /me/messages/{MESSAGE}/create")) => {
                     (201, json!({"id": DRAFT}))
@@ -150,11 +128,7 @@ async fn answers_and_forwards_are_made_from_the_message() {
         let mailbox = outlook.mailbox().await;
         let html = "<p>Here they are.</p><img src=\"cid:seen@x\">";
         let has_own = !files.is_empty();
-        let letter = Outgoing {
-            html: html.to_owned(),
-            files,
-            ..letter()
-        };
+        let letter = Outgoing { html: html.to_owned(), files, ..letter() };
         mailbox.create(&origin, &letter, &Nobody).await.unwrap();
         let mut properties = sent_properties();
         properties["body"]["content"] = html.into();
@@ -237,15 +211,10 @@ async fn no_answer_is_made_twice() {
         })
         .await;
         let mailbox = outlook.mailbox().await;
-        let origin = Origin::Reply {
-            id: MESSAGE.to_owned(),
-            all: false,
-        };
+        let origin = Origin::Reply { id: MESSAGE.to_owned(), all: false };
         let made = mailbox.create(&origin, &letter(), &Nobody).await;
         let replies = written(&outlook);
-        let replies = replies
-            .iter()
-            .filter(|(line, _)| line.ends_with("createReply"));
+        let replies = replies.iter().filter(|(line, _)| line.ends_with("createReply"));
         assert_eq!((made.is_ok(), replies.count()), (found, 1));
     }
 }
@@ -274,10 +243,7 @@ async fn a_draft_is_changed() {
     let patch = patch.unwrap();
     assert_eq!(
         (patch.version.as_str(), &patch.body),
-        (
-            "W/\"v1\"",
-            &json!({"subject": "Proofs, again", "importance": "normal"})
-        )
+        ("W/\"v1\"", &json!({"subject": "Proofs, again", "importance": "normal"}))
     );
     let rest: Vec<&str> = seen.iter().map(|seen| seen.asked.as_str()).collect();
     assert_eq!(
@@ -297,18 +263,9 @@ async fn what_has_changed_meanwhile_stays() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let stale = HeldDraft {
-        version: "W/\"v0\"".to_owned(),
-        ..held()
-    };
-    let other = Outgoing {
-        subject: "Other".to_owned(),
-        ..held().letter
-    };
-    let only_files = Outgoing {
-        files: Vec::new(),
-        ..held().letter
-    };
+    let stale = HeldDraft { version: "W/\"v0\"".to_owned(), ..held() };
+    let other = Outgoing { subject: "Other".to_owned(), ..held().letter };
+    let only_files = Outgoing { files: Vec::new(), ..held().letter };
     for (letter, writes) in [(other, 1), (only_files, 0)] {
         let failed = mailbox.update(&stale, &letter, &Nobody).await.unwrap_err();
         assert_eq!(failed.kind(), Kind::Conflict);
@@ -333,9 +290,7 @@ async fn a_file_that_fails_is_named() {
     .await;
     let mailbox = outlook.mailbox().await;
     let letter = Outgoing {
-        files: ["one.pdf", "two.pdf", "three.pdf"]
-            .map(|name| file(name, b"%PDF"))
-            .to_vec(),
+        files: ["one.pdf", "two.pdf", "three.pdf"].map(|name| file(name, b"%PDF")).to_vec(),
         ..letter()
     };
     let made = mailbox.create(&Origin::New, &letter, &Nobody).await;
@@ -351,10 +306,7 @@ async fn a_file_that_fails_is_named() {
 async fn a_draft_is_sent_once() {
     let outlook = service(|_, _| (202, Value::Null)).await;
     let mailbox = outlook.mailbox().await;
-    let sent = Sent {
-        id: Some(DRAFT.to_owned()),
-        thread: Some("the-conversation".to_owned()),
-    };
+    let sent = Sent { id: Some(DRAFT.to_owned()), thread: Some("the-conversation".to_owned()) };
     assert_eq!(mailbox.send(&held(), None).await, Ok(sent.clone()));
     let send = format!("POST /me/messages/{DRAFT}/send");
     assert_eq!(written(&outlook), lines([(&send, Value::Null)]));
@@ -365,10 +317,7 @@ async fn a_draft_is_sent_once() {
     let patch = format!("PATCH /me/messages/{DRAFT}");
     assert_eq!(
         written(&outlook),
-        lines([
-            (&patch, json!({"singleValueExtendedProperties": value})),
-            (&send, Value::Null),
-        ])
+        lines([(&patch, json!({"singleValueExtendedProperties": value})), (&send, Value::Null),])
     );
 }
 
@@ -378,13 +327,7 @@ async fn what_may_have_been_sent_is_not_sent_again() {
     for (method, status, at, kind, writes) in [
         ("POST", 500, None, Kind::Network, 1),
         ("POST", 403, None, Kind::Provider(403), 1),
-        (
-            "PATCH",
-            500,
-            Some("2031-02-03T18:05:00Z"),
-            Kind::Provider(503),
-            1,
-        ),
+        ("PATCH", 500, Some("2031-02-03T18:05:00Z"), Kind::Provider(503), 1),
         ("POST", 500, Some("2031-02-03T18:05:00Z"), Kind::Network, 2),
     ] {
         let outlook = service(move |line, _| match line.starts_with(method) {
@@ -405,10 +348,7 @@ async fn a_letter_is_found_wherever_it_is() {
     let outbox = "AAkALgAAfolderOutbox001=";
     let message = |draft: bool, folder: &str| json!({"id": DRAFT, "conversationId": "c", "isDraft": draft, "parentFolderId": folder});
     let sent = |id: &str| {
-        Whereabouts::Sent(Sent {
-            id: Some(id.to_owned()),
-            thread: Some("c".to_owned()),
-        })
+        Whereabouts::Sent(Sent { id: Some(id.to_owned()), thread: Some("c".to_owned()) })
     };
     let copy = |draft: bool| json!({"id": MESSAGE, "conversationId": "c", "isDraft": draft});
     for (held, in_sent, anywhere, expected) in [
@@ -481,10 +421,7 @@ async fn a_message_tells_what_an_answer_takes() {
         message["internetMessageHeaders"] = json!([
             header("In-Reply-To", "<b@x>"),
             header("references", "<a@x>\r\n <b@x>"),
-            header(
-                "List-Unsubscribe",
-                "<https://x.example/u>,\r\n <mailto:u@x.example>"
-            ),
+            header("List-Unsubscribe", "<https://x.example/u>,\r\n <mailto:u@x.example>"),
             header("X-Other", "no"),
         ]);
         (200, message)
@@ -498,18 +435,11 @@ async fn a_message_tells_what_an_answer_takes() {
         .collect();
     assert_eq!(
         files,
-        [
-            ("proofs.pdf", "application/pdf", Some("logo@x")),
-            ("Re: Proofs", "message/rfc822", None)
-        ]
+        [("proofs.pdf", "application/pdf", Some("logo@x")), ("Re: Proofs", "message/rfc822", None)]
     );
     assert_eq!(
         (found.own, found.references, found.message_id.as_str()),
-        (
-            true,
-            vec!["a@x".to_owned(), "b@x".to_owned()],
-            "proofs-1@daysheet.example"
-        )
+        (true, vec!["a@x".to_owned(), "b@x".to_owned()], "proofs-1@daysheet.example")
     );
     assert_eq!(found.from, [person(Some("Mira"), ME)]);
     assert_eq!(found.to, letter().to);
@@ -518,10 +448,7 @@ async fn a_message_tells_what_an_answer_takes() {
     assert!(found.html.unwrap().contains("<p>Here they are.</p>"));
     assert_eq!(
         found.headers,
-        [(
-            "List-Unsubscribe".to_owned(),
-            "<https://x.example/u>, <mailto:u@x.example>".to_owned()
-        )]
+        [("List-Unsubscribe".to_owned(), "<https://x.example/u>, <mailto:u@x.example>".to_owned())]
     );
 }
 
@@ -531,12 +458,9 @@ async fn a_file_is_read_up_to_a_size() {
     let outlook = Outlook::scripted(|seen| {
         let path = format!("GET /me/messages/{MESSAGE}/attachments/{FILE}");
         Some(match seen.asked.strip_prefix(&path).unwrap() {
-            "/$value" => Said {
-                status: 200,
-                headers: Vec::new(),
-                body: "0123456789".to_owned(),
-                cut: false,
-            },
+            "/$value" => {
+                Said { status: 200, headers: Vec::new(), body: "0123456789".to_owned(), cut: false }
+            }
             _ => Said::json(
                 200,
                 &json!({"id": FILE, "name": "proofs.pdf", "size": SIZE.load(Ordering::Relaxed)}),
@@ -547,10 +471,7 @@ async fn a_file_is_read_up_to_a_size() {
     let mailbox = outlook.mailbox().await;
     let both = format!("{MESSAGE}:{FILE}");
     let large = "`proofs.pdf` is larger than 9 bytes: open it in Outlook";
-    assert_eq!(
-        mailbox.file(MESSAGE, &both, 10).await,
-        Ok(b"0123456789".to_vec())
-    );
+    assert_eq!(mailbox.file(MESSAGE, &both, 10).await, Ok(b"0123456789".to_vec()));
     assert_eq!(error(mailbox.file(MESSAGE, FILE, 9).await), large);
     // A file that is much too large is not fetched at all.
     outlook.wire.seen();
@@ -562,11 +483,7 @@ async fn a_file_is_read_up_to_a_size() {
 #[tokio::test]
 async fn one_sends_as_the_addresses_of_the_mailbox() {
     let outlook = service(|_, _| {
-        let proxies = [
-            "smtp:studio@example.com",
-            "x500:/o=x",
-            "SMTP:mira@example.com",
-        ];
+        let proxies = ["smtp:studio@example.com", "x500:/o=x", "SMTP:mira@example.com"];
         (
             200,
             json!({"displayName": "Mira Lindqvist", "mail": "mira@example.com",
@@ -577,13 +494,7 @@ async fn one_sends_as_the_addresses_of_the_mailbox() {
     let senders = outlook.mailbox().await.senders().await.unwrap();
     let senders: Vec<_> = senders
         .iter()
-        .map(|one| {
-            (
-                one.person.name.as_deref(),
-                one.person.address.as_str(),
-                one.default,
-            )
-        })
+        .map(|one| (one.person.name.as_deref(), one.person.address.as_str(), one.default))
         .collect();
     assert_eq!(
         senders,
@@ -611,10 +522,7 @@ async fn a_shared_mailbox_writes_as_itself() {
     })
     .await;
     let shared = outlook.shared("team@example.com").await;
-    let letter = Outgoing {
-        from: person(None, "team@example.com"),
-        ..letter()
-    };
+    let letter = Outgoing { from: person(None, "team@example.com"), ..letter() };
     let draft = shared.create(&Origin::New, &letter, &Nobody).await.unwrap();
     shared.send(&draft, None).await.unwrap();
     let seen = written(&outlook);
@@ -626,8 +534,5 @@ async fn a_shared_mailbox_writes_as_itself() {
             "POST /users/team@example.com/messages/AAkALgAAdraft0000000001=/send"
         ]
     );
-    assert_eq!(
-        seen[0].1["from"],
-        json!({"emailAddress": {"address": "team@example.com"}})
-    );
+    assert_eq!(seen[0].1["from"], json!({"emailAddress": {"address": "team@example.com"}}));
 }

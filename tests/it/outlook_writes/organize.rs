@@ -86,45 +86,26 @@ async fn messages_tell_how_they_are() {
     let mailbox = outlook.mailbox().await;
     let ids = [id(1), id(2), "..".to_owned(), id(3), id(4)];
     let states = mailbox.states(&ids).await;
-    let kinds: Vec<_> = states
-        .iter()
-        .map(|state| state.as_ref().map_err(|error| error.kind()))
-        .collect();
+    let kinds: Vec<_> =
+        states.iter().map(|state| state.as_ref().map_err(|error| error.kind())).collect();
     let two = MailState {
         unread: false,
-        flag: Flag::Set {
-            due: Some(DUE.parse().unwrap()),
-        },
+        flag: Flag::Set { due: Some(DUE.parse().unwrap()) },
         ..state(2)
     };
-    let three = MailState {
-        flag: Flag::Done,
-        labels: labels(&[]),
-        ..state(3)
-    };
+    let three = MailState { flag: Flag::Done, labels: labels(&[]), ..state(3) };
     assert_eq!(
         kinds,
-        [
-            Ok(&state(1)),
-            Ok(&two),
-            Err(Kind::Argument),
-            Ok(&three),
-            Err(Kind::NotFound)
-        ]
+        [Ok(&state(1)), Ok(&two), Err(Kind::Argument), Ok(&three), Err(Kind::NotFound)]
     );
     let select = "$select=id,isRead,flag,parentFolderId,categories";
-    assert_eq!(
-        asked(&outlook)[0].0,
-        format!("GET /me/messages/{}?{select}", id(1))
-    );
+    assert_eq!(asked(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
 }
 
 #[tokio::test]
 async fn every_step_is_what_outlook_calls_it() {
     let utc = |at: &str| json!({"dateTime": at, "timeZone": "UTC"});
-    let due = |due: Option<&str>| Flag::Set {
-        due: due.map(|due| due.parse().unwrap()),
-    };
+    let due = |due: Option<&str>| Flag::Set { due: due.map(|due| due.parse().unwrap()) };
     let now = |change: fn(&mut MailState)| {
         let mut state = state(1);
         change(&mut state);
@@ -151,11 +132,7 @@ async fn every_step_is_what_outlook_calls_it() {
                 "flagStatus": "flagged", "startDateTime": utc("2026-02-03T17:30:00"),
                 "dueDateTime": utc("2026-02-03T17:30:00"),
             }})),
-            now(|state| {
-                state.flag = Flag::Set {
-                    due: Some(DUE.parse().unwrap()),
-                }
-            }),
+            now(|state| state.flag = Flag::Set { due: Some(DUE.parse().unwrap()) }),
         ),
         (
             Step::Flag(Flag::Done),
@@ -181,12 +158,7 @@ async fn every_step_is_what_outlook_calls_it() {
             Some(json!({"categories": []})),
             now(|state| state.labels = labels(&[])),
         ),
-        (
-            Step::Unlabel(vec!["Urgent".to_owned()]),
-            "",
-            None,
-            now(|_| {}),
-        ),
+        (Step::Unlabel(vec!["Urgent".to_owned()]), "", None, now(|_| {})),
         (
             Step::Move(CLIENTS.to_owned()),
             "/move",
@@ -194,12 +166,7 @@ async fn every_step_is_what_outlook_calls_it() {
             now(|state| state.folder = CLIENTS.to_owned()),
         ),
         (Step::Move(INBOX.to_owned()), "", None, now(|_| {})),
-        (
-            Step::Copy(CLIENTS.to_owned()),
-            "/copy",
-            to(CLIENTS),
-            now(|_| {}),
-        ),
+        (Step::Copy(CLIENTS.to_owned()), "/copy", to(CLIENTS), now(|_| {})),
         (Step::Delete, "/permanentDelete", Some(json!({})), None),
     ] {
         let outlook = taker().await;
@@ -224,31 +191,15 @@ async fn messages_go_to_folders_by_their_part() {
     ] {
         let outlook = taker().await;
         // One is there already.
-        let there = MailState {
-            folder: ARCHIVE.to_owned(),
-            ..state(2)
-        };
-        let done = outlook
-            .mailbox()
-            .await
-            .apply(&[state(1), there.clone()], &step)
-            .await;
-        let moved = MailState {
-            folder: ARCHIVE.to_owned(),
-            ..state(1)
-        };
+        let there = MailState { folder: ARCHIVE.to_owned(), ..state(2) };
+        let done = outlook.mailbox().await.apply(&[state(1), there.clone()], &step).await;
+        let moved = MailState { folder: ARCHIVE.to_owned(), ..state(1) };
         assert_eq!(done, [Ok(Some(moved)), Ok(Some(there))]);
         assert_eq!(
             asked(&outlook),
             lines([
-                (
-                    &format!("GET /me/mailFolders/{folder}?$select=id"),
-                    Value::Null
-                ),
-                (
-                    &format!("POST /me/messages/{}/move", id(1)),
-                    json!({"destinationId": ARCHIVE})
-                ),
+                (&format!("GET /me/mailFolders/{folder}?$select=id"), Value::Null),
+                (&format!("POST /me/messages/{}/move", id(1)), json!({"destinationId": ARCHIVE})),
             ])
         );
     }
@@ -261,18 +212,12 @@ async fn a_thousand_messages_take_fifty_batches() {
     let mailbox = outlook.mailbox().await;
     let done = mailbox.apply(&messages, &Step::Read(true)).await;
     assert!(done.iter().zip(&messages).all(|(done, before)| {
-        let after = MailState {
-            unread: false,
-            ..before.clone()
-        };
+        let after = MailState { unread: false, ..before.clone() };
         *done == Ok(Some(after))
     }));
     let seen = outlook.wire.seen();
     assert_eq!(seen.len(), 50);
-    assert!(
-        seen.iter()
-            .all(|seen| seen.body["requests"].as_array().unwrap().len() == 20)
-    );
+    assert!(seen.iter().all(|seen| seen.body["requests"].as_array().unwrap().len() == 20));
 }
 
 /// Each part is carried out once: what came too often is sent again, what has no
@@ -297,10 +242,8 @@ async fn each_part_is_carried_out_once() {
     let messages: Vec<MailState> = (1..=6).map(state).collect();
     let mailbox = outlook.mailbox().await;
     let done = mailbox.apply(&messages, &Step::Read(true)).await;
-    let kinds: Vec<_> = done
-        .iter()
-        .map(|done| done.as_ref().map(|_| ()).map_err(|error| error.kind()))
-        .collect();
+    let kinds: Vec<_> =
+        done.iter().map(|done| done.as_ref().map(|_| ()).map_err(|error| error.kind())).collect();
     assert_eq!(
         kinds,
         [
@@ -312,10 +255,7 @@ async fn each_part_is_carried_out_once() {
             Err(Kind::Network)
         ]
     );
-    let numbers: Vec<usize> = asked(&outlook)
-        .iter()
-        .map(|(line, _)| number(line))
-        .collect();
+    let numbers: Vec<usize> = asked(&outlook).iter().map(|(line, _)| number(line)).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 2]);
 }
 
@@ -326,10 +266,7 @@ async fn what_comes_after_silence_is_not_tried() {
     let messages: Vec<MailState> = (0..45).map(state).collect();
     let mailbox = outlook.mailbox().await;
     let done = mailbox.apply(&messages, &Step::Read(true)).await;
-    let kinds: Vec<_> = done
-        .into_iter()
-        .map(|done| done.unwrap_err().kind())
-        .collect();
+    let kinds: Vec<_> = done.into_iter().map(|done| done.unwrap_err().kind()).collect();
     assert_eq!(kinds[..20], [Kind::Network; 20]);
     assert_eq!(kinds[20..], [Kind::Provider(503); 25]);
     assert_eq!(outlook.wire.seen().len(), 1);
@@ -349,10 +286,7 @@ async fn what_the_answer_does_not_tell_is_read() {
     .await;
     let mailbox = outlook.mailbox().await;
     let done = mailbox.apply(&[state(1)], &Step::Read(true)).await;
-    let after = MailState {
-        unread: false,
-        ..state(1)
-    };
+    let after = MailState { unread: false, ..state(1) };
     assert_eq!(done, [Ok(Some(after))]);
     assert_eq!(asked(&outlook).len(), 2);
 }
@@ -362,32 +296,16 @@ async fn what_the_answer_does_not_tell_is_read() {
 async fn messages_are_put_back_as_they_were() {
     let outlook = taker().await;
     let wanted = [
-        MailState {
-            unread: false,
-            folder: CLIENTS.to_owned(),
-            ..state(1)
-        },
-        MailState {
-            folder: CLIENTS.to_owned(),
-            ..state(2)
-        },
+        MailState { unread: false, folder: CLIENTS.to_owned(), ..state(1) },
+        MailState { folder: CLIENTS.to_owned(), ..state(2) },
         state(3),
-        MailState {
-            flag: Flag::Done,
-            labels: labels(&["A", "B"]),
-            ..state(4)
-        },
+        MailState { flag: Flag::Done, labels: labels(&["A", "B"]), ..state(4) },
     ];
     let now: Vec<MailState> = (1..=5).map(state).collect();
     let step = Step::PutBack(wanted.to_vec());
     let done = outlook.mailbox().await.apply(&now, &step).await;
     // The service forgets between two requests that the first was read.
-    let moved = |number| {
-        Ok(Some(MailState {
-            folder: CLIENTS.to_owned(),
-            ..state(number)
-        }))
-    };
+    let moved = |number| Ok(Some(MailState { folder: CLIENTS.to_owned(), ..state(number) }));
     assert_eq!(
         done,
         [
@@ -404,10 +322,7 @@ async fn messages_are_put_back_as_they_were() {
         asked(&outlook),
         lines([
             (&patch(1), json!({"isRead": true})),
-            (
-                &patch(4),
-                json!({"flag": {"flagStatus": "complete"}, "categories": ["A", "B"]})
-            ),
+            (&patch(4), json!({"flag": {"flagStatus": "complete"}, "categories": ["A", "B"]})),
             (&to(1), json!({"destinationId": CLIENTS})),
             (&to(2), json!({"destinationId": CLIENTS})),
         ])
@@ -418,10 +333,7 @@ async fn messages_are_put_back_as_they_were() {
 #[tokio::test]
 async fn a_flag_is_put_back_without_its_day() {
     let outlook = taker().await;
-    let flagged = |due| MailState {
-        flag: Flag::Set { due },
-        ..state(1)
-    };
+    let flagged = |due| MailState { flag: Flag::Set { due }, ..state(1) };
     let step = Step::PutBack(vec![flagged(None)]);
     let now = flagged(Some(DUE.parse().unwrap()));
     let done = outlook.mailbox().await.apply(&[now], &step).await;
@@ -461,10 +373,7 @@ pub(super) fn folders(line: &str) -> Option<Answer> {
 fn categories() -> Answer {
     let category =
         |id: &str, name: &str, color: &str| json!({"id": id, "displayName": name, "color": color});
-    let all = [
-        category("1", "Print", "preset0"),
-        category("2", "Clients", "preset2"),
-    ];
+    let all = [category("1", "Print", "preset0"), category("2", "Clients", "preset2")];
     (200, json!({ "value": all }))
 }
 
@@ -516,11 +425,7 @@ async fn places_go_by_name() {
         ("print", label, true, ("Print", "Print", false), vec![]),
     ] {
         let (id, title, made) = expected;
-        let place = Place {
-            id: id.to_owned(),
-            name: title.to_owned(),
-            made,
-        };
+        let place = Place { id: id.to_owned(), name: title.to_owned(), made };
         assert_eq!(mailbox.place(name, kind, create).await, Ok(place), "{name}");
         let posted: Vec<_> = posted
             .into_iter()
@@ -548,24 +453,14 @@ async fn places_go_by_name() {
             false,
             "no folder is called `Client`: name one of: `Clients`, `Clients/Okafor`",
         ),
-        (
-            "Archve",
-            folder,
-            false,
-            "no folder is called `Archve`: name one of: `archive`",
-        ),
+        ("Archve", folder, false, "no folder is called `Archve`: name one of: `archive`"),
         (
             "Zzz",
             folder,
             false,
             "no folder is called `Zzz`: call lookup with kind=folders to see their names",
         ),
-        (
-            "Prints",
-            label,
-            false,
-            "no category is called `Prints`: name one of: `Print`",
-        ),
+        ("Prints", label, false, "no category is called `Prints`: name one of: `Print`"),
         (
             "Taxes//2026",
             folder,

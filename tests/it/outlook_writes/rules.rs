@@ -10,10 +10,7 @@ use super::*;
 const RULES: &str = "/me/mailFolders/inbox/messageRules";
 
 fn query(text: &str) -> Query {
-    let clock = Clock {
-        now: "2026-02-03T17:05:00Z".parse().unwrap(),
-        zone: TimeZone::UTC,
-    };
+    let clock = Clock { now: "2026-02-03T17:05:00Z".parse().unwrap(), zone: TimeZone::UTC };
     parse(text, &clock).unwrap()
 }
 
@@ -52,11 +49,7 @@ fn pairs() -> Vec<(Option<&'static str>, Value, Value)> {
             json!({"sentToAddresses": [person_of("a@x.example"), person_of("b@x.example")]}),
             none.clone(),
         ),
-        (
-            Some("to:team"),
-            json!({"recipientContains": ["team"]}),
-            none.clone(),
-        ),
+        (Some("to:team"), json!({"recipientContains": ["team"]}), none.clone()),
         (
             Some("subject:(proof OR \"final print\") body:ink lamps"),
             json!({
@@ -85,11 +78,7 @@ fn pairs() -> Vec<(Option<&'static str>, Value, Value)> {
             json!({"subjectContains": ["proof"]}),
             json!({"senderContains": ["lena", "bo"], "hasAttachments": true}),
         ),
-        (
-            Some("-subject:proof"),
-            none,
-            json!({"subjectContains": ["proof"]}),
-        ),
+        (Some("-subject:proof"), none, json!({"subjectContains": ["proof"]})),
     ]
 }
 
@@ -127,10 +116,7 @@ async fn a_query_is_written_and_read_back() {
     let mailbox = outlook.mailbox().await;
     for (when, conditions, exceptions) in pairs() {
         let new = rule(when);
-        mailbox
-            .set_up(&SetUp::CreateRule(new.clone()))
-            .await
-            .unwrap();
+        mailbox.set_up(&SetUp::CreateRule(new.clone())).await.unwrap();
         let mut body = json!({
             "displayName": "Proofs", "sequence": 5, "isEnabled": true,
             "actions": {"markAsRead": true, "stopProcessingRules": false},
@@ -141,11 +127,7 @@ async fn a_query_is_written_and_read_back() {
             }
         }
         let wrote = written(&outlook);
-        assert_eq!(
-            wrote,
-            lines([(&format!("POST {RULES}"), body.clone())]),
-            "{when:?}"
-        );
+        assert_eq!(wrote, lines([(&format!("POST {RULES}"), body.clone())]), "{when:?}");
 
         body["id"] = "AQAAAJ5dZqA=".into();
         let again = service(move |line, _| match line {
@@ -154,15 +136,8 @@ async fn a_query_is_written_and_read_back() {
         })
         .await;
         let read = again.mailbox().await.rules().await.unwrap();
-        assert_eq!(
-            read[0].when.as_ref().map(parts),
-            new.when.as_ref().map(parts),
-            "{when:?}"
-        );
-        let read = Rule {
-            when: new.when.clone(),
-            ..read[0].clone()
-        };
+        assert_eq!(read[0].when.as_ref().map(parts), new.when.as_ref().map(parts), "{when:?}");
+        let read = Rule { when: new.when.clone(), ..read[0].clone() };
         let id = "AQAAAJ5dZqA=".to_owned();
         assert_eq!(read, Rule { id, ..new });
     }
@@ -172,10 +147,7 @@ async fn a_query_is_written_and_read_back() {
 async fn what_no_rule_says_is_refused() {
     let outlook = service(|line, _| folders(line).unwrap_or_else(missing)).await;
     let mailbox = outlook.mailbox().await;
-    let step = |step: RuleStep| Rule {
-        then: vec![step],
-        ..rule(None)
-    };
+    let step = |step: RuleStep| Rule { then: vec![step], ..rule(None) };
     let can = "use from:, to:, subject:, body:, plain words, category:, is:important, \
                has:attachment, larger: and smaller:, each once, with OR between values of one of \
                them, and - before what is excepted";
@@ -188,10 +160,7 @@ async fn what_no_rule_says_is_refused() {
         (when("before:2026-02-03"), cannot("`before:`")),
         (when("filename:pdf"), cannot("`filename:`")),
         (when("raw:subject:x"), cannot("`raw:`")),
-        (
-            when("from:a OR subject:b"),
-            cannot("OR between `from:` and `subject:`"),
-        ),
+        (when("from:a OR subject:b"), cannot("OR between `from:` and `subject:`")),
         (when("larger:1M OR larger:2M"), cannot("OR with `larger:`")),
         (when("a OR (b c)"), cannot("OR between groups")),
         (
@@ -199,10 +168,7 @@ async fn what_no_rule_says_is_refused() {
             cannot("two conditions on the same part of a message, both to hold"),
         ),
         (when("-(a b)"), cannot("an exception of several parts")),
-        (
-            when("-larger:1M -smaller:1k"),
-            cannot("two exceptions by size"),
-        ),
+        (when("-larger:1M -smaller:1k"), cannot("two exceptions by size")),
         (
             step(RuleStep::Star),
             "a rule in Outlook cannot flag what comes in: mark it as important, or put it in a \
@@ -228,19 +194,13 @@ async fn what_no_rule_says_is_refused() {
                 .to_owned(),
         ),
         (
-            Rule {
-                then: Vec::new(),
-                ..rule(None)
-            },
+            Rule { then: Vec::new(), ..rule(None) },
             "a rule has to do something: say what is to be done: read, archive, trash, \
              important, a category or a folder"
                 .to_owned(),
         ),
     ] {
-        assert_eq!(
-            error(mailbox.set_up(&SetUp::CreateRule(rule)).await),
-            expected
-        );
+        assert_eq!(error(mailbox.set_up(&SetUp::CreateRule(rule)).await), expected);
     }
     assert_eq!(written(&outlook), []);
 }
@@ -278,10 +238,7 @@ async fn what_a_rule_does_is_told_and_written() {
         line if line.starts_with("GET") && line.ends_with("ZqB=") => (200, second.clone()),
         line if line.starts_with("PATCH") => {
             let mut after = first.clone();
-            after
-                .as_object_mut()
-                .unwrap()
-                .extend(body.as_object().unwrap().clone());
+            after.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
             (200, after)
         }
         line if line.starts_with("DELETE") => (204, Value::Null),
@@ -334,10 +291,7 @@ async fn what_a_rule_does_is_told_and_written() {
         rule.then.sort_by_key(|step| format!("{step:?}"));
         rule
     };
-    assert_eq!(
-        read.iter().map(sorted).collect::<Vec<_>>(),
-        [sorted(&known), sorted(&odd)]
-    );
+    assert_eq!(read.iter().map(sorted).collect::<Vec<_>>(), [sorted(&known), sorted(&odd)]);
 
     let change = Rule {
         name: Some("First of all".to_owned()),
@@ -348,12 +302,7 @@ async fn what_a_rule_does_is_told_and_written() {
     };
     let after = mailbox.set_up(&SetUp::UpdateRule(change)).await.unwrap();
     assert_eq!(after.unwrap()["displayName"], "First of all");
-    mailbox
-        .set_up(&SetUp::DeleteRule {
-            id: "AQAAAJ5dZqA=".to_owned(),
-        })
-        .await
-        .unwrap();
+    mailbox.set_up(&SetUp::DeleteRule { id: "AQAAAJ5dZqA=".to_owned() }).await.unwrap();
     assert_eq!(
         written(&outlook),
         lines([
@@ -373,10 +322,7 @@ async fn what_a_rule_does_is_told_and_written() {
     );
 
     // What has other conditions stays as it is.
-    let kept = Rule {
-        id: "AQAAAJ5dZqB=".to_owned(),
-        ..rule(None)
-    };
+    let kept = Rule { id: "AQAAAJ5dZqB=".to_owned(), ..rule(None) };
     let failed = mailbox.set_up(&SetUp::UpdateRule(kept)).await;
     assert_eq!(
         error(failed),

@@ -71,10 +71,7 @@ async fn a_letter_lives() {
     let made = mine.create(&Origin::New, &letter, &told).await.unwrap();
     assert_eq!(names(&made), ["proofs.pdf", "film.pdf"]);
     assert_eq!(made.letter.message_id, letter.message_id);
-    assert_eq!(
-        (&made.letter.to, &made.letter.subject),
-        (&letter.to, &letter.subject)
-    );
+    assert_eq!((&made.letter.to, &made.letter.subject), (&letter.to, &letter.subject));
     assert_eq!(made.letter.text, "Here they are.");
     assert_eq!(told.0.lock().unwrap().len(), 3);
     let Content::Held { id: film, .. } = &made.letter.files[1].content else {
@@ -90,42 +87,24 @@ async fn a_letter_lives() {
         ..made.letter.clone()
     };
     let now = mine.update(&made, &changed, &Nobody).await.unwrap();
-    assert_eq!(
-        (now.id.as_str(), now.letter.subject.as_str()),
-        (made.id.as_str(), "Final proofs")
-    );
+    assert_eq!((now.id.as_str(), now.letter.subject.as_str()), (made.id.as_str(), "Final proofs"));
     assert_eq!(names(&now), ["proofs.pdf", "more.pdf"]);
-    let other = Outgoing {
-        subject: "Other".to_owned(),
-        ..changed
-    };
+    let other = Outgoing { subject: "Other".to_owned(), ..changed };
     let stale = mine.update(&made, &other, &Nobody).await.unwrap_err();
     assert_eq!(stale.kind(), Kind::Conflict);
 
     // It is sent, and is where sent letters are.
     assert_eq!(mine.whereabouts(&probe(&now)).await, Ok(Whereabouts::Draft));
     let sent = mine.send(&now, None).await.unwrap();
-    assert_eq!(
-        mine.whereabouts(&probe(&now)).await,
-        Ok(Whereabouts::Sent(sent.clone()))
-    );
-    assert_eq!(
-        mine.draft(&now.id).await.unwrap_err().kind(),
-        Kind::NotFound
-    );
+    assert_eq!(mine.whereabouts(&probe(&now)).await, Ok(Whereabouts::Sent(sent.clone())));
+    assert_eq!(mine.draft(&now.id).await.unwrap_err().kind(), Kind::NotFound);
 
     // It is answered in its conversation.
     let came = ids(&theirs, "inbox").await.remove(0);
     let original = theirs.original(&came).await.unwrap();
-    assert_eq!(
-        (original.message_id.as_str(), original.own),
-        (letter.message_id.as_str(), false)
-    );
+    assert_eq!((original.message_id.as_str(), original.own), (letter.message_id.as_str(), false));
     assert_eq!(original.files.len(), 2);
-    let reply = Origin::Reply {
-        id: came.clone(),
-        all: true,
-    };
+    let reply = Origin::Reply { id: came.clone(), all: true };
     let thanks = Outgoing {
         message_id: "thanks-1@daysheet.example".to_owned(),
         from: person(None, OTHER),
@@ -162,10 +141,7 @@ async fn a_letter_lives() {
 async fn a_letter_waits_for_its_time() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
-    let draft = mine
-        .create(&Origin::New, &to_other(), &Nobody)
-        .await
-        .unwrap();
+    let draft = mine.create(&Origin::New, &to_other(), &Nobody).await.unwrap();
     let later = "2041-02-03T18:05:00Z".parse().unwrap();
     mine.send(&draft, Some(later)).await.unwrap();
     let found = mine.whereabouts(&probe(&draft)).await.unwrap();
@@ -177,12 +153,7 @@ async fn messages_are_put_in_order_and_back() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
     let all = ids(&mine, "inbox").await;
-    let before: Vec<MailState> = mine
-        .states(&all)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let before: Vec<MailState> = mine.states(&all).await.into_iter().map(Result::unwrap).collect();
     let folder = mine.place("Taxes/2026", PlaceKind::Folder, true).await;
     let folder = folder.unwrap();
     assert_eq!((folder.name.as_str(), folder.made), ("Taxes/2026", true));
@@ -206,20 +177,11 @@ async fn messages_are_put_in_order_and_back() {
         Step::Flag(Flag::Set { due: None }),
         Step::Unlabel(vec![label.id.clone()]),
     ] {
-        let now: Vec<MailState> = mine
-            .states(&all)
-            .await
-            .into_iter()
-            .map(Result::unwrap)
-            .collect();
+        let now: Vec<MailState> = mine.states(&all).await.into_iter().map(Result::unwrap).collect();
         let done = mine.apply(&now, &step).await;
         let done: Vec<MailState> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
-        let read: Vec<MailState> = mine
-            .states(&all)
-            .await
-            .into_iter()
-            .map(Result::unwrap)
-            .collect();
+        let read: Vec<MailState> =
+            mine.states(&all).await.into_iter().map(Result::unwrap).collect();
         assert_eq!(done, read, "{step:?}");
         let one = &done[0];
         match &step {
@@ -243,10 +205,7 @@ async fn messages_are_put_in_order_and_back() {
     assert_eq!(gone.unwrap_err().kind(), Kind::NotFound);
     let copied = mine.states(&all[1..2]).await.remove(0).unwrap();
     let step = Step::Copy(folder.id);
-    assert_eq!(
-        mine.apply(std::slice::from_ref(&copied), &step).await,
-        [Ok(Some(copied))]
-    );
+    assert_eq!(mine.apply(std::slice::from_ref(&copied), &step).await, [Ok(Some(copied))]);
     assert_eq!(ids(&mine, "Taxes/2026").await.len(), 1);
 }
 
@@ -258,17 +217,11 @@ async fn the_mailbox_is_set_up() {
         let mine = mine.clone();
         async move { mine.set_up(&change).await }
     };
-    let made = set(SetUp::CreateFolder {
-        name: "Clients/Lamps".to_owned(),
-    });
+    let made = set(SetUp::CreateFolder { name: "Clients/Lamps".to_owned() });
     let made = made.await.unwrap().unwrap();
     let id = made["id"].as_str().unwrap().to_owned();
     let name = "Lamps and more".to_owned();
-    let renamed = set(SetUp::RenameFolder {
-        id: id.clone(),
-        name,
-    })
-    .await;
+    let renamed = set(SetUp::RenameFolder { id: id.clone(), name }).await;
     assert_eq!(renamed.unwrap().unwrap()["displayName"], "Lamps and more");
     let names: BTreeSet<String> = mine.names().await.unwrap().into_values().collect();
     assert!(names.contains("Clients/Lamps and more"), "{names:?}");
@@ -276,10 +229,7 @@ async fn the_mailbox_is_set_up() {
     let rule = Rule {
         name: Some("Lamps".to_owned()),
         enabled: true,
-        when: Some(Query::Term(Term::In(
-            daysheet::query::Part::Subject,
-            "lamp".to_owned(),
-        ))),
+        when: Some(Query::Term(Term::In(daysheet::query::Part::Subject, "lamp".to_owned()))),
         then: vec![
             RuleStep::Read,
             RuleStep::Label("Lamps".to_owned()),
@@ -294,16 +244,9 @@ async fn the_mailbox_is_set_up() {
         rule
     };
     let mut read = mine.rules().await.unwrap();
-    let expected = Rule {
-        id: made["id"].as_str().unwrap().to_owned(),
-        ..rule
-    };
+    let expected = Rule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
     assert_eq!(sorted(read.remove(0)), sorted(expected.clone()));
-    let off = Rule {
-        enabled: false,
-        when: None,
-        ..expected.clone()
-    };
+    let off = Rule { enabled: false, when: None, ..expected.clone() };
     set(SetUp::UpdateRule(off.clone())).await.unwrap();
     assert_eq!(sorted(mine.rules().await.unwrap().remove(0)), sorted(off));
     set(SetUp::DeleteRule { id: expected.id }).await.unwrap();
@@ -322,15 +265,7 @@ async fn the_mailbox_is_set_up() {
     set(SetUp::AutoReply(reply.clone())).await.unwrap();
     assert_eq!(mine.auto_reply().await, Ok(reply.clone()));
     set(SetUp::AutoReply(AutoReply::default())).await.unwrap();
-    assert_eq!(
-        mine.auto_reply().await,
-        Ok(AutoReply {
-            on: false,
-            from: None,
-            to: None,
-            ..reply
-        })
-    );
+    assert_eq!(mine.auto_reply().await, Ok(AutoReply { on: false, from: None, to: None, ..reply }));
     let settings = set(SetUp::Settings {
         language: Some("sv-SE".to_owned()),
         time_zone: Some("Asia/Tokyo".to_owned()),
@@ -341,10 +276,8 @@ async fn the_mailbox_is_set_up() {
         (&json!("sv-SE"), &json!("Tokyo Standard Time"))
     );
 
-    let made = set(SetUp::CreateCategory {
-        name: "Lanterns".to_owned(),
-        colour: Some("teal".to_owned()),
-    });
+    let made =
+        set(SetUp::CreateCategory { name: "Lanterns".to_owned(), colour: Some("teal".to_owned()) });
     assert_eq!(made.await.unwrap().unwrap()["color"], "preset5");
     let changed = set(SetUp::UpdateCategory {
         id: "Lanterns".to_owned(),
@@ -360,16 +293,10 @@ async fn the_mailbox_is_set_up() {
         emails: Some(vec!["lena@studio.example".to_owned()]),
         ..ContactCard::default()
     }));
-    let id = made.await.unwrap().unwrap()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = made.await.unwrap().unwrap()["id"].as_str().unwrap().to_owned();
     let changed = set(SetUp::UpdateContact {
         id: id.clone(),
-        card: ContactCard {
-            phones: Some(vec!["+44 1".to_owned()]),
-            ..ContactCard::default()
-        },
+        card: ContactCard { phones: Some(vec!["+44 1".to_owned()]), ..ContactCard::default() },
     });
     let changed = changed.await.unwrap().unwrap();
     assert_eq!(

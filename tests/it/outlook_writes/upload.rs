@@ -22,10 +22,9 @@ async fn taker(
         let url = format!("{}/upload/secret", known.lock().unwrap());
         Some(match seen.asked.as_str() {
             "POST /me/messages" => Said::json(201, &graph_draft()),
-            asked if asked.ends_with("/createUploadSession") => Said::json(
-                201,
-                &json!({ "uploadUrl": url, "nextExpectedRanges": ["0-"] }),
-            ),
+            asked if asked.ends_with("/createUploadSession") => {
+                Said::json(201, &json!({ "uploadUrl": url, "nextExpectedRanges": ["0-"] }))
+            }
             asked if asked.contains("/upload/") => {
                 assert_eq!(seen.authorization, "", "a token went to {asked}");
                 let number = count.fetch_add(1, Ordering::Relaxed);
@@ -35,16 +34,12 @@ async fn taker(
                 let (range, total) = seen.range.split_once('/').unwrap();
                 let last: usize = range.rsplit('-').next().unwrap().parse().unwrap();
                 match last + 1 == total.parse::<usize>().unwrap() {
-                    true => Said {
-                        status: 201,
-                        headers: Vec::new(),
-                        body: String::new(),
-                        cut: false,
-                    },
-                    false => Said::json(
-                        200,
-                        &json!({"nextExpectedRanges": [format!("{}-", last + 1)]}),
-                    ),
+                    true => {
+                        Said { status: 201, headers: Vec::new(), body: String::new(), cut: false }
+                    }
+                    false => {
+                        Said::json(200, &json!({"nextExpectedRanges": [format!("{}-", last + 1)]}))
+                    }
                 }
             }
             _ => said(
@@ -62,10 +57,7 @@ async fn taker(
 }
 
 fn large() -> Outgoing {
-    Outgoing {
-        files: vec![file("film.pdf", &vec![7; 2 * PIECE + 5])],
-        ..letter()
-    }
+    Outgoing { files: vec![file("film.pdf", &vec![7; 2 * PIECE + 5])], ..letter() }
 }
 
 /// The requests about pieces.
@@ -83,9 +75,7 @@ async fn a_large_file_goes_in_pieces() {
     let mailbox = outlook.mailbox().await;
     mailbox.create(&Origin::New, &large(), &told).await.unwrap();
     let seen = outlook.wire.seen();
-    let session = seen
-        .iter()
-        .find(|seen| seen.asked.ends_with("/createUploadSession"));
+    let session = seen.iter().find(|seen| seen.asked.ends_with("/createUploadSession"));
     let session = session.unwrap();
     assert_eq!(
         (session.asked.as_str(), &session.body),
@@ -134,10 +124,7 @@ async fn a_broken_upload_is_taken_up() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    mailbox
-        .create(&Origin::New, &large(), &Nobody)
-        .await
-        .unwrap();
+    mailbox.create(&Origin::New, &large(), &Nobody).await.unwrap();
     assert_eq!(
         pieces(&outlook),
         [
@@ -152,11 +139,7 @@ async fn a_broken_upload_is_taken_up() {
 #[tokio::test]
 async fn a_refused_upload_is_given_up() {
     let outlook = taker(|_, _, asked| {
-        let status = if asked.starts_with("DELETE") {
-            204
-        } else {
-            403
-        };
+        let status = if asked.starts_with("DELETE") { 204 } else { 403 };
         Some(Said::json(status, &json!({})))
     })
     .await;
@@ -169,21 +152,13 @@ async fn a_refused_upload_is_given_up() {
     );
     assert_eq!(
         pieces(&outlook),
-        [
-            "PUT /upload/secret bytes 0-3932159/7864325",
-            "DELETE /upload/secret"
-        ]
+        ["PUT /upload/secret bytes 0-3932159/7864325", "DELETE /upload/secret"]
     );
 }
 
 #[tokio::test]
 async fn files_go_to_safe_addresses_alone() {
-    for url in [
-        "http://elsewhere.example/x",
-        "ftp://127.0.0.1/x",
-        "upload",
-        "",
-    ] {
+    for url in ["http://elsewhere.example/x", "ftp://127.0.0.1/x", "upload", ""] {
         let outlook = service(move |line, _| match line {
             "POST /me/messages" => (201, graph_draft()),
             _ => (201, json!({ "uploadUrl": url })),
@@ -192,10 +167,7 @@ async fn files_go_to_safe_addresses_alone() {
         let mailbox = outlook.mailbox().await;
         let failed = mailbox.create(&Origin::New, &large(), &Nobody).await;
         let said = error(failed);
-        assert!(
-            said.contains("Outlook named no safe address to send a file to"),
-            "{url}: {said}"
-        );
+        assert!(said.contains("Outlook named no safe address to send a file to"), "{url}: {said}");
     }
 }
 
@@ -203,10 +175,7 @@ async fn files_go_to_safe_addresses_alone() {
 async fn what_is_too_large_is_refused_before_anything_is_done() {
     let outlook = service(|_, _| missing()).await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing {
-        files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])],
-        ..letter()
-    };
+    let letter = Outgoing { files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])], ..letter() };
     let failed = mailbox.create(&Origin::New, &letter, &Nobody).await;
     assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
     assert_eq!(asked(&outlook), []);

@@ -67,10 +67,7 @@ async fn outputs_are_read_on_in() {
     }
     // 120 tokens are for what is around the lines.
     let blocks = call(&mut client, json!({"id": hash, "budget": 136})).await;
-    assert_eq!(
-        *blocks.last().unwrap(),
-        "lines 1 to 4 of 10; offset=5 has more"
-    );
+    assert_eq!(*blocks.last().unwrap(), "lines 1 to 4 of 10; offset=5 has more");
     for (arguments, expected) in [
         (
             json!({"id": "m12"}),
@@ -168,11 +165,7 @@ async fn outputs_are_resources() {
     );
     let unknown = json!({"uri": "daysheet://output/aaaaaaaaaa"});
     assert_eq!(
-        client
-            .request("resources/read", unknown)
-            .await
-            .unwrap_err()
-            .message(),
+        client.request("resources/read", unknown).await.unwrap_err().message(),
         "there is no output `aaaaaaaaaa`, or no longer: use the id that the notes of a shortened \
          answer give"
     );

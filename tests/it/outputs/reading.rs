@@ -10,13 +10,7 @@ use proptest::sample::select;
 use super::texts;
 
 fn ask(offset: usize, limit: usize) -> Ask {
-    Ask {
-        offset,
-        limit,
-        tokens: 100_000,
-        tokenizer: Tokenizer::O200k,
-        fields: false,
-    }
+    Ask { offset, limit, tokens: 100_000, tokenizer: Tokenizer::O200k, fields: false }
 }
 
 #[test]
@@ -94,22 +88,12 @@ fn pages_are_told_whole() {
                 ],
             },
         ),
-        (
-            "",
-            ask(1, 9),
-            Page {
-                notes: vec!["the output is empty".into()],
-                ..Page::default()
-            },
-        ),
+        ("", ask(1, 9), Page { notes: vec!["the output is empty".into()], ..Page::default() }),
     ] {
         assert_eq!(page(text, ask).unwrap(), expected);
     }
     // One line is shown whatever it costs.
-    let costly = Ask {
-        tokens: 0,
-        ..ask(1, 9)
-    };
+    let costly = Ask { tokens: 0, ..ask(1, 9) };
     assert_eq!(page("a b c d\ne", costly).unwrap().text, "a b c d");
     assert_eq!(grep("a b c d\ne", "b", costly).unwrap().text, "1: a b c d");
 }
@@ -193,23 +177,14 @@ proptest! {
 
 /// The rows of a page of matches, without what stands between them.
 fn rows_of(text: &str) -> Vec<String> {
-    text.split('\n')
-        .filter(|row| !row.is_empty() && *row != "--")
-        .map(str::to_owned)
-        .collect()
+    text.split('\n').filter(|row| !row.is_empty() && *row != "--").map(str::to_owned).collect()
 }
 
 #[test]
 fn matches_are_told_whole() {
     let text = "Alpha\nbeta\ngamma\n\ndelta\nepsilon\nzeta\neta\ntheta\niota (x)\n";
     let cases: &[(&str, usize, usize, &str, &str)] = &[
-        (
-            "gamma",
-            1,
-            200,
-            "1- Alpha\n2- beta\n3: gamma\n4- \n5- delta",
-            "matches: 1 of 10 lines",
-        ),
+        ("gamma", 1, 200, "1- Alpha\n2- beta\n3: gamma\n4- \n5- delta", "matches: 1 of 10 lines"),
         ("^alpha|IOTA", 1, 200, "", "matches: 0 of 10 lines"),
         (
             "^alpha|iota",
@@ -219,44 +194,14 @@ fn matches_are_told_whole() {
             "matches: 2 of 10 lines",
         ),
         // A capital letter is meant; that of a class is not one.
-        (
-            "Alpha",
-            1,
-            1,
-            "1: Alpha",
-            "matches: 1 of 10 lines; offset=2 has more",
-        ),
-        (
-            r"\Slpha",
-            1,
-            1,
-            "1: Alpha",
-            "matches: 1 of 10 lines; offset=2 has more",
-        ),
+        ("Alpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
+        (r"\Slpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
         (r"\p{Lu}LPHA", 1, 1, "", "matches: 0 of 10 lines"),
-        (
-            r"^\p{L}lpha",
-            1,
-            1,
-            "1: Alpha",
-            "matches: 1 of 10 lines; offset=2 has more",
-        ),
-        (
-            r"(?P<A>alpha)",
-            1,
-            1,
-            "1: Alpha",
-            "matches: 1 of 10 lines; offset=2 has more",
-        ),
+        (r"^\p{L}lpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
+        (r"(?P<A>alpha)", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
         (r"(?-i)alpha", 1, 1, "", "matches: 0 of 10 lines"),
         // A page goes on with the rows that were to come.
-        (
-            "Alpha",
-            2,
-            200,
-            "2- beta\n3- gamma",
-            "matches: 1 of 10 lines",
-        ),
+        ("Alpha", 2, 200, "2- beta\n3- gamma", "matches: 1 of 10 lines"),
         (
             "gamma|zeta",
             2,
@@ -264,27 +209,9 @@ fn matches_are_told_whole() {
             "2- beta\n3: gamma\n4- \n5- delta",
             "matches: 2 of 10 lines; offset=6 has more",
         ),
-        (
-            "gamma",
-            8,
-            9,
-            "",
-            "matches: 1 of 10 lines, none from line 8 on",
-        ),
-        (
-            "^$",
-            1,
-            9,
-            "2- beta\n3- gamma\n4: \n5- delta\n6- epsilon",
-            "matches: 1 of 10 lines",
-        ),
-        (
-            r"\(x\)$",
-            9,
-            9,
-            "9- theta\n10: iota (x)",
-            "matches: 1 of 10 lines",
-        ),
+        ("gamma", 8, 9, "", "matches: 1 of 10 lines, none from line 8 on"),
+        ("^$", 1, 9, "2- beta\n3- gamma\n4: \n5- delta\n6- epsilon", "matches: 1 of 10 lines"),
+        (r"\(x\)$", 9, 9, "9- theta\n10: iota (x)", "matches: 1 of 10 lines"),
     ];
     for (pattern, offset, limit, shown, notes) in cases {
         let found = grep(text, pattern, ask(*offset, *limit)).unwrap();
@@ -334,10 +261,7 @@ fn odd_patterns_are_refused() {
     let next = "correct it; a \\ before a sign such as ( [ * + ? . means the sign itself";
     for (pattern, expected) in [
         ("a(b", "at character 2: unclosed group"),
-        (
-            "*",
-            "at character 1: repetition operator missing expression",
-        ),
+        ("*", "at character 1: repetition operator missing expression"),
         ("ä[z", "at character 2: unclosed character class"),
         (
             "a(?=b)",
@@ -368,8 +292,5 @@ fn odd_patterns_are_refused() {
 fn a_hostile_pattern_ends() {
     let text = "A".repeat(1 << 17);
     let found = grep(&text, "(?-i).*[^A-Z]|[A-Z]", ask(1, 3)).unwrap();
-    assert_eq!(
-        found.notes[0],
-        "matches: 263 of 263 lines; offset=4 has more"
-    );
+    assert_eq!(found.notes[0], "matches: 263 of 263 lines; offset=4 has more");
 }

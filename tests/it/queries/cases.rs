@@ -2,11 +2,7 @@
 
 /// A query; Gmail's `q` and its notes; Graph's scope, `$filter`, `$search`,
 /// what is left to check and the notes, or the error.
-pub(crate) type Case = (
-    &'static str,
-    &'static [&'static str],
-    &'static [&'static str],
-);
+pub(crate) type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// Read with the clock of `query.rs`. No query is there twice.
 #[rustfmt::skip] // A line for the query, one for Gmail, the rest for Graph.

@@ -9,9 +9,7 @@ use super::meaning::{Mail, says};
 
 /// True if `$filter` is OData that can be read.
 pub fn reads_odata(filter: &str) -> bool {
-    Reader::new(filter, '\'', ["and", "or"])
-        .whole(&|leaf| compares(leaf, None))
-        .is_some()
+    Reader::new(filter, '\'', ["and", "or"]).whole(&|leaf| compares(leaf, None)).is_some()
 }
 
 /// True if the mail passes `$filter`.
@@ -86,12 +84,7 @@ impl Reader {
             tokens.push("a quote is open".to_owned());
         }
         let at = 0;
-        Self {
-            tokens,
-            at,
-            and,
-            or,
-        }
+        Self { tokens, at, and, or }
     }
 
     fn whole(mut self, leaf: Leaf) -> Option<bool> {
@@ -178,11 +171,7 @@ fn compares(leaf: &str, mail: Option<&Mail>) -> Option<bool> {
 
 /// A condition of KQL; without a mail, any answer says that it was read.
 fn finds(leaf: &str, mail: Option<&Mail>) -> Option<bool> {
-    let number = |text: &str| {
-        text.parse::<u64>()
-            .ok()
-            .filter(|size| *size <= 2_147_483_647)
-    };
+    let number = |text: &str| text.parse::<u64>().ok().filter(|size| *size <= 2_147_483_647);
     let day = |text: &str| text.parse::<jiff::civil::Date>().ok();
     let received = |mail: &Mail| mail.received().to_zoned(jiff::tz::TimeZone::UTC).date();
     let met = if let Some(size) = leaf.strip_prefix("size>") {
@@ -220,11 +209,7 @@ fn finds(leaf: &str, mail: Option<&Mail>) -> Option<bool> {
             "attachment:" => &[Part::Filename],
             _ => return None,
         };
-        mail.map(|mail| {
-            parts
-                .iter()
-                .any(|part| says_any(&mail.texts(*part), phrase))
-        })
+        mail.map(|mail| parts.iter().any(|part| says_any(&mail.texts(*part), phrase)))
     };
     Some(met.unwrap_or_default())
 }

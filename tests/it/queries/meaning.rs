@@ -44,14 +44,7 @@ const WHO: &[&str] = &[
     "plan",
     "nobody",
 ];
-const WORDS: &[&str] = &[
-    "budget",
-    "plan",
-    "autumn",
-    "Budget-plan",
-    "autumn plan",
-    "proof",
-];
+const WORDS: &[&str] = &["budget", "plan", "autumn", "Budget-plan", "autumn plan", "proof"];
 const FILES: &[&str] = &["plan.pdf", "proof b.docx"];
 const FOLDERS: &[&str] = &["inbox", "sent", "spam", "trash", "Clients", "Clients/Old"];
 const CATEGORIES: &[&str] = &["Work", "Clients/Nordlicht"];
@@ -93,9 +86,7 @@ impl Mail {
     /// The texts of a part; a phrase stands in one of them.
     pub fn texts(&self, part: Part) -> Vec<&str> {
         let names = |who: &[usize]| -> Vec<&str> {
-            who.iter()
-                .flat_map(|who| [PEOPLE[*who].0, PEOPLE[*who].1])
-                .collect()
+            who.iter().flat_map(|who| [PEOPLE[*who].0, PEOPLE[*who].1]).collect()
         };
         match part {
             Part::From => names(&[self.from]),
@@ -113,10 +104,7 @@ impl Mail {
     }
 
     pub fn to_alone(&self) -> Vec<&str> {
-        self.to
-            .iter()
-            .flat_map(|who| [PEOPLE[*who].0, PEOPLE[*who].1])
-            .collect()
+        self.to.iter().flat_map(|who| [PEOPLE[*who].0, PEOPLE[*who].1]).collect()
     }
 }
 
@@ -148,8 +136,7 @@ pub fn means(query: &Query, mail: &Mail) -> bool {
             Term::Folder(name) => name == "anywhere" || name == mail.folder,
             Term::Label(name) | Term::Category(name) => {
                 let same = |given: &str| given.replace('/', "-").eq_ignore_ascii_case(name);
-                mail.category
-                    .is_some_and(|given| same(given) || given.eq_ignore_ascii_case(name))
+                mail.category.is_some_and(|given| same(given) || given.eq_ignore_ascii_case(name))
             }
             Term::Is(State::Unread) => !mail.read,
             Term::Is(State::Read) => mail.read,
@@ -223,16 +210,14 @@ pub fn any_term(texts: bool) -> BoxedStrategy<Term> {
 
 /// A query as it could be parsed, without raw parts.
 pub fn any_query(texts: bool) -> impl Strategy<Value = Query> {
-    any_term(texts)
-        .prop_map(Query::Term)
-        .prop_recursive(4, 16, 4, |inner| {
-            let group = prop::collection::vec(inner.clone(), 1..4);
-            prop_oneof![
-                2 => group.clone().prop_map(Query::All),
-                2 => group.prop_map(Query::Any),
-                1 => inner.prop_map(|part| Query::Not(Box::new(part))),
-            ]
-        })
+    any_term(texts).prop_map(Query::Term).prop_recursive(4, 16, 4, |inner| {
+        let group = prop::collection::vec(inner.clone(), 1..4);
+        prop_oneof![
+            2 => group.clone().prop_map(Query::All),
+            2 => group.prop_map(Query::Any),
+            1 => inner.prop_map(|part| Query::Not(Box::new(part))),
+        ]
+    })
 }
 
 /// A mail.

@@ -15,29 +15,20 @@ fn a_series_is_split() {
         (
             "20260203T180000",
             "Europe/Berlin",
-            vec![
-                "RRULE:FREQ=WEEKLY;COUNT=5",
-                "EXDATE:20260210T170000Z,20260224T170000Z",
-            ],
+            vec!["RRULE:FREQ=WEEKLY;COUNT=5", "EXDATE:20260210T170000Z,20260224T170000Z"],
             utc("20260217T170000Z"),
             Some((
                 vec![
                     "RRULE:FREQ=WEEKLY;UNTIL=20260217T165959Z",
                     "EXDATE;TZID=Europe/Berlin:20260210T180000",
                 ],
-                vec![
-                    "RRULE:FREQ=WEEKLY;COUNT=3",
-                    "EXDATE;TZID=Europe/Berlin:20260224T180000",
-                ],
+                vec!["RRULE:FREQ=WEEKLY;COUNT=3", "EXDATE;TZID=Europe/Berlin:20260224T180000"],
             )),
         ),
         (
             "20260203T180000",
             "Europe/Berlin",
-            vec![
-                "RRULE:FREQ=DAILY;UNTIL=20260210",
-                "RDATE:20260205T120000Z,20260301T120000Z",
-            ],
+            vec!["RRULE:FREQ=DAILY;UNTIL=20260210", "RDATE:20260205T120000Z,20260301T120000Z"],
             utc("20260206T170000Z"),
             Some((
                 vec![
@@ -55,19 +46,10 @@ fn a_series_is_split() {
             "-",
             vec!["RRULE:FREQ=DAILY"],
             When::Day("2026-02-06".parse().unwrap()),
-            Some((
-                vec!["RRULE:FREQ=DAILY;UNTIL=20260205"],
-                vec!["RRULE:FREQ=DAILY"],
-            )),
+            Some((vec!["RRULE:FREQ=DAILY;UNTIL=20260205"], vec!["RRULE:FREQ=DAILY"])),
         ),
         // Nothing comes before.
-        (
-            "20260203",
-            "-",
-            vec!["RRULE:FREQ=DAILY"],
-            When::Day("2026-02-03".parse().unwrap()),
-            None,
-        ),
+        ("20260203", "-", vec!["RRULE:FREQ=DAILY"], When::Day("2026-02-03".parse().unwrap()), None),
         (
             "20260203",
             "-",
@@ -92,11 +74,7 @@ fn a_series_is_split() {
 fn a_split_in_the_wrong_place_is_refused() {
     let start = moment("20260203T180000", "Europe/Berlin");
     for (lines, at, message) in [
-        (
-            vec!["RRULE:FREQ=DAILY"],
-            "20260206T180000Z",
-            "the rule has no occurrence at this time",
-        ),
+        (vec!["RRULE:FREQ=DAILY"], "20260206T180000Z", "the rule has no occurrence at this time"),
         (
             vec!["RRULE:FREQ=WEEKLY", "RDATE:20260206T170000Z"],
             "20260206T170000Z",
@@ -107,11 +85,7 @@ fn a_split_in_the_wrong_place_is_refused() {
             "20260206T170000Z",
             "the event has no rule that can be split",
         ),
-        (
-            vec!["RRULE:FREQ=HOURLY"],
-            "20260203T170000Z",
-            "the event has no rule that can be split",
-        ),
+        (vec!["RRULE:FREQ=HOURLY"], "20260203T170000Z", "the event has no rule that can be split"),
     ] {
         let repeat = Repeat::from_lines(&lines, &zone(&start));
         let error = repeat.split(&start, When::At(instant(at))).unwrap_err();

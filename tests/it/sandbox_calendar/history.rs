@@ -21,10 +21,7 @@ impl Reader {
     }
 
     async fn now(&self) -> String {
-        self.ok("profile").await["historyId"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        self.ok("profile").await["historyId"].as_str().unwrap().to_owned()
     }
 }
 
@@ -42,15 +39,9 @@ async fn what_happens_to_letters_is_told() {
 
     // The second answers the first, though it says that it is older.
     assert!(sandbox.deliver(MIRA, &letter("one", "")).unwrap());
-    let answer = letter(
-        "two",
-        "In-Reply-To: <one>\nDate: Mon, 5 Jan 2026 10:00:00 +0000\n",
-    );
+    let answer = letter("two", "In-Reply-To: <one>\nDate: Mon, 5 Jan 2026 10:00:00 +0000\n");
     assert!(sandbox.deliver(MIRA, &answer).unwrap());
-    assert!(
-        !sandbox.deliver(MIRA, &answer).unwrap(),
-        "it is there already"
-    );
+    assert!(!sandbox.deliver(MIRA, &answer).unwrap(), "it is there already");
     assert!(!sandbox.deliver("nobody@example.com", &answer).unwrap());
     assert!(sandbox.deliver(MIRA, b"no letter").is_err());
     assert!(sandbox.relabel(MIRA, "one", &["INBOX", "STARRED"]));
@@ -108,45 +99,29 @@ async fn what_happens_to_letters_is_told() {
     let ids = each(list["messages"].as_array().unwrap(), "/id");
     assert_eq!(ids.len(), 2);
     assert_eq!(ids[0], one["id"]);
-    let message = mira
-        .ok(&format!("messages/{}", one["id"].as_str().unwrap()))
-        .await;
+    let message = mira.ok(&format!("messages/{}", one["id"].as_str().unwrap())).await;
     assert_eq!(message["labelIds"], json!(["INBOX", "STARRED"]));
     assert_eq!(message["historyId"], at(3));
-    let gone = mira
-        .get(&format!("messages/{}", two["id"].as_str().unwrap()))
-        .await;
+    let gone = mira.get(&format!("messages/{}", two["id"].as_str().unwrap())).await;
     assert_eq!(gone.0, 404);
 
     for (query, found) in [
         ("historyTypes=messageAdded", vec![1, 2]),
-        (
-            "historyTypes=labelAdded&historyTypes=messageDeleted",
-            vec![3, 4],
-        ),
+        ("historyTypes=labelAdded&historyTypes=messageDeleted", vec![3, 4]),
         ("labelId=STARRED", vec![3]),
         ("maxResults=2", vec![1, 2]),
         ("maxResults=4", vec![1, 2, 3, 4]),
     ] {
-        let page = mira
-            .ok(&format!("history?startHistoryId={start}&{query}"))
-            .await;
+        let page = mira.ok(&format!("history?startHistoryId={start}&{query}")).await;
         let found: Vec<_> = found.into_iter().map(at).collect();
-        assert_eq!(
-            each(page["history"].as_array().unwrap(), "/id"),
-            found,
-            "{query}"
-        );
+        assert_eq!(each(page["history"].as_array().unwrap(), "/id"), found, "{query}");
         let more = query == "maxResults=2";
         assert_eq!(page["nextPageToken"].is_string(), more, "{query}");
         if more {
             let next = page["nextPageToken"].as_str().unwrap();
             let path = format!("history?startHistoryId={start}&{query}&pageToken={next}");
             let rest = mira.ok(&path).await;
-            assert_eq!(
-                each(rest["history"].as_array().unwrap(), "/id"),
-                [at(3), at(4)]
-            );
+            assert_eq!(each(rest["history"].as_array().unwrap(), "/id"), [at(3), at(4)]);
             assert!(rest["nextPageToken"].is_null());
         }
     }
@@ -157,18 +132,11 @@ async fn what_happens_to_letters_is_told() {
         ("startHistoryId=100000&historyTypes=x", 400),
         ("startHistoryId=100000&pageToken=x", 400),
     ] {
-        assert_eq!(
-            mira.get(&format!("history?{query}")).await.0,
-            status,
-            "{query}"
-        );
+        assert_eq!(mira.get(&format!("history?{query}")).await.0, status, "{query}");
     }
     sandbox.expire_sync_tokens();
     let old = mira.get(&format!("history?startHistoryId={}", at(4))).await;
-    assert_eq!(
-        (old.0, &old.1["error"]["status"]),
-        (404, &json!("NOT_FOUND"))
-    );
+    assert_eq!((old.0, &old.1["error"]["status"]), (404, &json!("NOT_FOUND")));
     let now = mira.now().await;
     assert!(mira.ok(&format!("history?startHistoryId={now}")).await["history"].is_null());
 }

@@ -8,11 +8,7 @@ async fn a_list_is_filtered_and_ordered() {
     let mira = User::of(&sandbox, MIRA).await;
     for (title, day, more) in [
         ("Late", "05", json!({ "location": "Attic" })),
-        (
-            "Early",
-            "02",
-            json!({ "description": "about the Attic roof" }),
-        ),
+        ("Early", "02", json!({ "description": "about the Attic roof" })),
         (
             "Middle",
             "03",
@@ -27,11 +23,7 @@ async fn a_list_is_filtered_and_ordered() {
         let body = with(with(meeting(title, &at("09:00"), &at("10:00")), more), id);
         mira.post(EVENTS, body).await;
     }
-    let list = mira
-        .get(&format!(
-            "{EVENTS}?maxResults=1&timeMin=2026-02-04T00:00:00Z"
-        ))
-        .await;
+    let list = mira.get(&format!("{EVENTS}?maxResults=1&timeMin=2026-02-04T00:00:00Z")).await;
     assert_eq!(
         steady(with(list, json!({ "items": [] }))),
         json!({
@@ -46,8 +38,7 @@ async fn a_list_is_filtered_and_ordered() {
             "items": [],
         })
     );
-    mira.patch(&format!("{EVENTS}/earli00"), json!({ "colorId": "2" }))
-        .await;
+    mira.patch(&format!("{EVENTS}/earli00"), json!({ "colorId": "2" })).await;
     for (query, titles) in [
         ("", "Late Early Middle"),
         ("?singleEvents=true", "Late Early Middle"),
@@ -59,10 +50,7 @@ async fn a_list_is_filtered_and_ordered() {
         ("?q=nowhere", ""),
         ("?iCalUID=late00%40google.com", "Late"),
         ("?sharedExtendedProperty=team%3Da", "Middle"),
-        (
-            "?sharedExtendedProperty=team%3Da&privateExtendedProperty=x%3D2",
-            "",
-        ),
+        ("?sharedExtendedProperty=team%3Da&privateExtendedProperty=x%3D2", ""),
         ("?timeMax=2026-02-03T08:00:00Z", "Early"),
         ("?timeMin=2026-02-03T09:00:00Z", "Late"),
         ("?timeMin=2026-02-03T09:00:00.5Z", "Late"),
@@ -73,11 +61,7 @@ async fn a_list_is_filtered_and_ordered() {
         let items = list["items"].as_array().unwrap();
         assert_eq!(each(items, "/summary").join(" "), titles, "{query}");
     }
-    let masked = mira
-        .get(&format!(
-            "{EVENTS}?fields=items(summary),nextSyncToken&q=roof"
-        ))
-        .await;
+    let masked = mira.get(&format!("{EVENTS}?fields=items(summary),nextSyncToken&q=roof")).await;
     assert_eq!(masked, json!({ "items": [{ "summary": "Early" }] }));
 }
 
@@ -92,51 +76,29 @@ async fn a_sync_token_tells_what_has_changed() {
     for (id, day) in [("aaaaa", "02"), ("bbbbb", "03"), ("ccccc", "04")] {
         mira.post(EVENTS, body(id, day)).await;
     }
-    let series = with(
-        body("ddddd", "05"),
-        json!({ "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] }),
-    );
+    let series = with(body("ddddd", "05"), json!({ "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] }));
     mira.post(EVENTS, series).await;
     // A list in pages gives the token at its end, and it covers what happened
     // between the pages.
     let first = mira.get(&format!("{EVENTS}?maxResults=3")).await;
     assert!(first["nextSyncToken"].is_null());
-    mira.patch(&format!("{EVENTS}/aaaaa"), json!({ "summary": "between" }))
-        .await;
+    mira.patch(&format!("{EVENTS}/aaaaa"), json!({ "summary": "between" })).await;
     let next = first["nextPageToken"].as_str().unwrap();
-    let last = mira
-        .get(&format!("{EVENTS}?maxResults=3&pageToken={next}"))
-        .await;
+    let last = mira.get(&format!("{EVENTS}?maxResults=3&pageToken={next}")).await;
     let token = last["nextSyncToken"].as_str().unwrap();
     let changes = mira.get(&format!("{EVENTS}?syncToken={token}")).await;
-    assert_eq!(
-        each(changes["items"].as_array().unwrap(), "/summary"),
-        ["between"]
-    );
+    assert_eq!(each(changes["items"].as_array().unwrap(), "/summary"), ["between"]);
     let token = changes["nextSyncToken"].as_str().unwrap();
     let none = mira.get(&format!("{EVENTS}?syncToken={token}")).await;
     assert_eq!(none["items"], json!([]));
 
     mira.delete(&format!("{EVENTS}/bbbbb")).await;
-    mira.delete(&format!("{EVENTS}/ddddd_20260206T080000Z"))
-        .await;
+    mira.delete(&format!("{EVENTS}/ddddd_20260206T080000Z")).await;
     mira.post(EVENTS, body("eeeee", "07")).await;
-    mira.patch(&format!("{EVENTS}/ccccc"), json!({ "location": "x" }))
-        .await;
-    let changes = mira
-        .get(&format!("{EVENTS}?syncToken={token}&fields=items"))
-        .await;
-    let told: Vec<_> = changes["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .cloned()
-        .map(steady)
-        .collect();
-    assert_eq!(
-        each(&told, "/id"),
-        ["bbbbb", "ddddd_20260206T080000Z", "eeeee", "ccccc"]
-    );
+    mira.patch(&format!("{EVENTS}/ccccc"), json!({ "location": "x" })).await;
+    let changes = mira.get(&format!("{EVENTS}?syncToken={token}&fields=items")).await;
+    let told: Vec<_> = changes["items"].as_array().unwrap().iter().cloned().map(steady).collect();
+    assert_eq!(each(&told, "/id"), ["bbbbb", "ddddd_20260206T080000Z", "eeeee", "ccccc"]);
     assert_eq!(
         told[..2],
         [
@@ -173,11 +135,7 @@ async fn a_sync_token_tells_what_has_changed() {
     let token = single["nextSyncToken"].as_str().unwrap().to_owned();
     let year = jiff::Zoned::now().year();
     let now = with(
-        meeting(
-            "now",
-            &format!("{year}-06-05T09:00:00"),
-            &format!("{year}-06-05T10:00:00"),
-        ),
+        meeting("now", &format!("{year}-06-05T09:00:00"), &format!("{year}-06-05T10:00:00")),
         json!({ "id": "nnnnn", "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] }),
     );
     mira.post(EVENTS, now).await;
@@ -188,33 +146,17 @@ async fn a_sync_token_tells_what_has_changed() {
     mira.delete(&format!("{EVENTS}/nnnnn")).await;
     let changes = mira.get(&path).await;
     assert_eq!(each(changes["items"].as_array().unwrap(), "/id"), days);
-    assert_eq!(
-        each(changes["items"].as_array().unwrap(), "/status"),
-        ["cancelled"; 3]
-    );
+    assert_eq!(each(changes["items"].as_array().unwrap(), "/status"), ["cancelled"; 3]);
 
     // Some lists give no token, and some parameters do not go with one.
-    for query in [
-        "q=x",
-        "orderBy=updated",
-        "iCalUID=x",
-        "updatedMin=2026-01-01T00:00:00Z",
-    ] {
+    for query in ["q=x", "orderBy=updated", "iCalUID=x", "updatedMin=2026-01-01T00:00:00Z"] {
         let list = mira.get(&format!("{EVENTS}?{query}")).await;
         assert!(list["nextSyncToken"].is_null(), "{query}");
-        let refused = mira
-            .refused("GET", &format!("{path}&{query}"), Value::Null)
-            .await;
+        let refused = mira.refused("GET", &format!("{path}&{query}"), Value::Null).await;
         let message = "Sync token cannot be used with other request restrictions.";
-        assert_eq!(
-            refused,
-            (400, "badRequest".to_owned(), message.to_owned()),
-            "{query}"
-        );
+        assert_eq!(refused, (400, "badRequest".to_owned(), message.to_owned()), "{query}");
     }
-    let range = mira
-        .get(&format!("{EVENTS}?timeMin=2026-01-01T00:00:00Z"))
-        .await;
+    let range = mira.get(&format!("{EVENTS}?timeMin=2026-01-01T00:00:00Z")).await;
     assert!(range["nextSyncToken"].is_string());
     for query in [
         "timeMin=2026-01-01T00:00:00Z&singleEvents=true",
@@ -222,24 +164,12 @@ async fn a_sync_token_tells_what_has_changed() {
         "singleEvents=false",
     ] {
         let path = format!("{EVENTS}?syncToken={token}&{query}");
-        assert_eq!(
-            mira.refused("GET", &path, Value::Null).await.0,
-            400,
-            "{query}"
-        );
+        assert_eq!(mira.refused("GET", &path, Value::Null).await.0, 400, "{query}");
     }
     let zoe = User::of(&sandbox, ZOE).await;
-    for (user, token) in [
-        (&zoe, token.as_str()),
-        (&mira, "CPDAlvWDx70C"),
-        (&mira, "%00"),
-    ] {
+    for (user, token) in [(&zoe, token.as_str()), (&mira, "CPDAlvWDx70C"), (&mira, "%00")] {
         let refused = user
-            .refused(
-                "GET",
-                &format!("{EVENTS}?singleEvents=true&syncToken={token}"),
-                Value::Null,
-            )
+            .refused("GET", &format!("{EVENTS}?singleEvents=true&syncToken={token}"), Value::Null)
             .await;
         assert_eq!(refused.2, "Invalid sync token value.");
     }
@@ -262,10 +192,7 @@ async fn a_sync_token_tells_what_has_changed() {
     );
     let fresh = mira.get(EVENTS).await;
     let fresh = fresh["nextSyncToken"].as_str().unwrap();
-    assert_eq!(
-        mira.get(&format!("{EVENTS}?syncToken={fresh}")).await["items"],
-        json!([])
-    );
+    assert_eq!(mira.get(&format!("{EVENTS}?syncToken={fresh}")).await["items"], json!([]));
 }
 
 #[tokio::test]
@@ -308,17 +235,9 @@ async fn calendars_are_made_renamed_and_deleted() {
         let one = mira.get(&format!("users/me/calendarList/{id}")).await;
         assert_eq!(steady(one), entry);
     }
-    let made = mira
-        .post(
-            "calendars",
-            json!({ "summary": "Kiln", "timeZone": "Asia/Tokyo" }),
-        )
-        .await;
+    let made = mira.post("calendars", json!({ "summary": "Kiln", "timeZone": "Asia/Tokyo" })).await;
     let id = made["id"].as_str().unwrap().to_owned();
-    assert!(
-        id.starts_with("c_") && id.ends_with("@group.calendar.google.com"),
-        "{id}"
-    );
+    assert!(id.starts_with("c_") && id.ends_with("@group.calendar.google.com"), "{id}");
     assert_eq!(
         steady(made.clone()),
         json!({
@@ -330,12 +249,7 @@ async fn calendars_are_made_renamed_and_deleted() {
             "conferenceProperties": { "allowedConferenceSolutionTypes": ["hangoutsMeet"] },
         })
     );
-    let twin = mira
-        .post(
-            "calendars",
-            json!({ "summary": "Kiln", "description": "two" }),
-        )
-        .await;
+    let twin = mira.post("calendars", json!({ "summary": "Kiln", "description": "two" })).await;
     assert_ne!(twin["id"], made["id"]);
     assert_eq!(twin["timeZone"], "Europe/Berlin");
     let calendar = format!("calendars/{id}");
@@ -348,70 +262,31 @@ async fn calendars_are_made_renamed_and_deleted() {
         event["start"],
         json!({ "dateTime": "2026-02-03T09:00:00+09:00", "timeZone": "Asia/Tokyo" })
     );
-    let named = mira
-        .patch(
-            &calendar,
-            json!({ "summary": "Oven", "description": "hot" }),
-        )
-        .await;
+    let named = mira.patch(&calendar, json!({ "summary": "Oven", "description": "hot" })).await;
     assert_ne!(named["etag"], made["etag"]);
-    assert_eq!(
-        (&named["summary"], &named["description"]),
-        (&json!("Oven"), &json!("hot"))
-    );
-    let whole = mira
-        .ok("PUT", &calendar, json!({ "summary": "Oven" }))
-        .await;
+    assert_eq!((&named["summary"], &named["description"]), (&json!("Oven"), &json!("hot")));
+    let whole = mira.ok("PUT", &calendar, json!({ "summary": "Oven" })).await;
     assert_eq!(whole["description"], Value::Null);
     assert_eq!(mira.get(&calendar).await, whole);
 
     let page = mira.get("users/me/calendarList?maxResults=2").await;
     let next = page["nextPageToken"].as_str().unwrap();
-    let rest = mira
-        .get(&format!(
-            "users/me/calendarList?maxResults=2&pageToken={next}"
-        ))
-        .await;
-    assert_eq!(
-        each(page["items"].as_array().unwrap(), "/summary"),
-        [MIRA, "Oven"]
-    );
-    assert_eq!(
-        each(rest["items"].as_array().unwrap(), "/summary"),
-        ["Kiln"]
-    );
+    let rest = mira.get(&format!("users/me/calendarList?maxResults=2&pageToken={next}")).await;
+    assert_eq!(each(page["items"].as_array().unwrap(), "/summary"), [MIRA, "Oven"]);
+    assert_eq!(each(rest["items"].as_array().unwrap(), "/summary"), ["Kiln"]);
     mira.delete(&calendar).await;
     for path in [&calendar, &format!("{calendar}/events")] {
         assert_eq!(mira.refused("GET", path, Value::Null).await.0, 404);
     }
-    let changes = mira
-        .get(&format!("users/me/calendarList?syncToken={token}"))
-        .await;
+    let changes = mira.get(&format!("users/me/calendarList?syncToken={token}")).await;
     let told: Vec<_> = changes["items"].as_array().unwrap().iter().collect();
-    let told: Vec<_> = told
-        .iter()
-        .map(|it| (&it["summary"], &it["deleted"]))
-        .collect();
-    assert_eq!(
-        told,
-        [
-            (&json!("Kiln"), &Value::Null),
-            (&json!("Oven"), &json!(true))
-        ]
-    );
+    let told: Vec<_> = told.iter().map(|it| (&it["summary"], &it["deleted"])).collect();
+    assert_eq!(told, [(&json!("Kiln"), &Value::Null), (&json!("Oven"), &json!(true))]);
     sandbox.expire_sync_tokens();
     let old = format!("users/me/calendarList?syncToken={token}");
-    assert_eq!(
-        mira.refused("GET", &old, Value::Null).await.1,
-        "fullSyncRequired"
-    );
-    let refused = mira
-        .refused("DELETE", "calendars/primary", Value::Null)
-        .await;
-    assert_eq!(
-        (refused.0, &*refused.1),
-        (400, "cannotDeletePrimaryCalendar")
-    );
+    assert_eq!(mira.refused("GET", &old, Value::Null).await.1, "fullSyncRequired");
+    let refused = mira.refused("DELETE", "calendars/primary", Value::Null).await;
+    assert_eq!((refused.0, &*refused.1), (400, "cannotDeletePrimaryCalendar"));
     let zoe = User::of(&sandbox, ZOE).await;
     let path = format!("calendars/{}", twin["id"].as_str().unwrap());
     assert_eq!(zoe.refused("GET", &path, Value::Null).await.0, 404);
@@ -440,16 +315,11 @@ async fn settings_and_colours() {
             "weekStart"
         ]
     );
-    let missing = mira
-        .refused("GET", "users/me/settings/x", Value::Null)
-        .await;
+    let missing = mira.refused("GET", "users/me/settings/x", Value::Null).await;
     assert_eq!(missing.0, 404);
     let colours = mira.get("colors").await;
     assert_eq!(colours["kind"], "calendar#colors");
     assert_eq!(colours["event"].as_object().unwrap().len(), 11);
     assert_eq!(colours["calendar"].as_object().unwrap().len(), 24);
-    assert_eq!(
-        colours["event"]["11"],
-        json!({ "background": "#dc2127", "foreground": "#1d1d1d" })
-    );
+    assert_eq!(colours["event"]["11"], json!({ "background": "#dc2127", "foreground": "#1d1d1d" }));
 }

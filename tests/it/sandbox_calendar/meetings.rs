@@ -4,9 +4,7 @@ use super::*;
 
 /// Zoe's copy of an event, if she has one that is there.
 async fn copy(zoe: &User, id: &str) -> Option<Value> {
-    let (status, event) = zoe
-        .send("GET", &format!("{EVENTS}/{id}"), &[], Value::Null)
-        .await;
+    let (status, event) = zoe.send("GET", &format!("{EVENTS}/{id}"), &[], Value::Null).await;
     (status == 200 && event["status"] != "cancelled").then_some(event)
 }
 
@@ -29,11 +27,9 @@ async fn an_invitation_is_answered() {
     let mira = User::of(&sandbox, MIRA).await;
     let zoe = User::of(&sandbox, ZOE).await;
     // Who is not told does not know.
-    mira.post(&format!("{EVENTS}?sendUpdates=none"), invitation("quiet"))
-        .await;
+    mira.post(&format!("{EVENTS}?sendUpdates=none"), invitation("quiet")).await;
     assert_eq!(copy(&zoe, "quiet").await, None);
-    mira.post(&format!("{EVENTS}?sendUpdates=all"), invitation("plan1"))
-        .await;
+    mira.post(&format!("{EVENTS}?sendUpdates=all"), invitation("plan1")).await;
     let got = copy(&zoe, "plan1").await.unwrap();
     assert_eq!(
         steady(got),
@@ -100,11 +96,7 @@ async fn an_invitation_is_answered() {
     ] {
         let refused = zoe.refused("PATCH", &event, change).await;
         let message = "Shared properties can only be changed by the organizer of the event.";
-        let expected = (
-            403,
-            "forbiddenForNonOrganizer".to_owned(),
-            message.to_owned(),
-        );
+        let expected = (403, "forbiddenForNonOrganizer".to_owned(), message.to_owned());
         assert_eq!(refused, expected);
     }
     let own = json!({ "colorId": "9", "reminders": {
@@ -140,11 +132,7 @@ async fn an_invitation_is_answered() {
     );
 
     // Not asked any more, and asked again.
-    mira.patch(
-        &event,
-        json!({ "attendees": [{ "email": "out@example.org" }] }),
-    )
-    .await;
+    mira.patch(&event, json!({ "attendees": [{ "email": "out@example.org" }] })).await;
     assert_eq!(copy(&zoe, "plan1").await, None);
     let again = json!({ "attendees": [{ "email": ZOE }] });
     mira.patch(&format!("{event}?sendUpdates=all"), again).await;
@@ -153,15 +141,8 @@ async fn an_invitation_is_answered() {
 
     // She deletes it, which declines; it does not come back by a new title.
     zoe.delete(&event).await;
-    assert_eq!(
-        mira.get(&event).await["attendees"][0]["responseStatus"],
-        "declined"
-    );
-    mira.patch(
-        &format!("{event}?sendUpdates=all"),
-        json!({ "summary": "Plan B" }),
-    )
-    .await;
+    assert_eq!(mira.get(&event).await["attendees"][0]["responseStatus"], "declined");
+    mira.patch(&format!("{event}?sendUpdates=all"), json!({ "summary": "Plan B" })).await;
     assert_eq!(copy(&zoe, "plan1").await, None);
 }
 
@@ -170,16 +151,11 @@ async fn a_meeting_that_is_deleted_is_deleted_for_all() {
     let sandbox = sandbox().await;
     let mira = User::of(&sandbox, MIRA).await;
     let zoe = User::of(&sandbox, ZOE).await;
-    mira.post(&format!("{EVENTS}?sendUpdates=all"), invitation("plan1"))
-        .await;
+    mira.post(&format!("{EVENTS}?sendUpdates=all"), invitation("plan1")).await;
     assert!(copy(&zoe, "plan1").await.is_some());
-    mira.delete(&format!("{EVENTS}/plan1?sendUpdates=all"))
-        .await;
+    mira.delete(&format!("{EVENTS}/plan1?sendUpdates=all")).await;
     assert_eq!(copy(&zoe, "plan1").await, None);
-    assert_eq!(
-        zoe.get(&format!("{EVENTS}/plan1")).await["status"],
-        "cancelled"
-    );
+    assert_eq!(zoe.get(&format!("{EVENTS}/plan1")).await["status"], "cancelled");
 }
 
 #[tokio::test]
@@ -187,35 +163,20 @@ async fn a_series_is_answered_and_changed_in_parts() {
     let sandbox = sandbox().await;
     let mira = User::of(&sandbox, MIRA).await;
     let zoe = User::of(&sandbox, ZOE).await;
-    let series = with(
-        invitation("circle"),
-        json!({ "recurrence": ["RRULE:FREQ=WEEKLY;COUNT=4"] }),
-    );
+    let series = with(invitation("circle"), json!({ "recurrence": ["RRULE:FREQ=WEEKLY;COUNT=4"] }));
     mira.post(EVENTS, series).await;
     // The second occurrence differs before anybody is told of the series.
     let second = format!("{EVENTS}/circle_20260210T080000Z");
-    mira.patch(&second, json!({ "summary": "Plan, with cake" }))
-        .await;
+    mira.patch(&second, json!({ "summary": "Plan, with cake" })).await;
     let weekly = format!("{EVENTS}/circle");
-    mira.patch(
-        &format!("{weekly}?sendUpdates=all"),
-        json!({ "location": "Loft" }),
-    )
-    .await;
+    mira.patch(&format!("{weekly}?sendUpdates=all"), json!({ "location": "Loft" })).await;
     let titles = |all: &[Value]| each(all, "/summary").join(", ");
-    assert_eq!(
-        titles(&zoe.year(2026).await),
-        "Plan, Plan, with cake, Plan, Plan"
-    );
+    assert_eq!(titles(&zoe.year(2026).await), "Plan, Plan, with cake, Plan, Plan");
 
     // Yes to all, no to the third.
     let say = |answer: &str| json!({ "attendees": [{ "email": ZOE, "responseStatus": answer }] });
     zoe.patch(&weekly, say("accepted")).await;
-    zoe.patch(
-        &format!("{EVENTS}/circle_20260217T080000Z"),
-        say("declined"),
-    )
-    .await;
+    zoe.patch(&format!("{EVENTS}/circle_20260217T080000Z"), say("declined")).await;
     for user in [&mira, &zoe] {
         assert_eq!(
             each(&user.year(2026).await, "/attendees/0/responseStatus"),
@@ -223,29 +184,22 @@ async fn a_series_is_answered_and_changed_in_parts() {
         );
     }
     // The organizer cancels one, and moves one.
-    mira.delete(&format!("{EVENTS}/circle_20260203T080000Z?sendUpdates=all"))
-        .await;
+    mira.delete(&format!("{EVENTS}/circle_20260203T080000Z?sendUpdates=all")).await;
     let moved = json!({
         "start": { "dateTime": "2026-02-25T09:00:00+01:00" },
         "end": { "dateTime": "2026-02-25T10:00:00+01:00" },
     });
-    mira.patch(&format!("{EVENTS}/circle_20260224T080000Z"), moved)
-        .await;
+    mira.patch(&format!("{EVENTS}/circle_20260224T080000Z"), moved).await;
     for user in [&mira, &zoe] {
         assert_eq!(
             each(&user.year(2026).await, "/start/dateTime"),
-            [
-                "2026-02-10T09:00:00+01:00",
-                "2026-02-17T09:00:00+01:00",
-                "2026-02-25T09:00:00+01:00"
-            ]
+            ["2026-02-10T09:00:00+01:00", "2026-02-17T09:00:00+01:00", "2026-02-25T09:00:00+01:00"]
         );
     }
     // Of one occurrence she is not asked any more; and of another meeting she
     // is asked for one occurrence only.
     let without = json!({ "attendees": [{ "email": "out@example.org" }] });
-    mira.patch(&format!("{EVENTS}/circle_20260217T080000Z"), without)
-        .await;
+    mira.patch(&format!("{EVENTS}/circle_20260217T080000Z"), without).await;
     assert_eq!(
         each(&zoe.year(2026).await, "/id"),
         ["circle_20260210T080000Z", "circle_20260224T080000Z",]
@@ -256,38 +210,27 @@ async fn a_series_is_answered_and_changed_in_parts() {
     );
     mira.post(EVENTS, own).await;
     let guest = json!({ "attendees": [{ "email": ZOE }] });
-    mira.patch(
-        &format!("{EVENTS}/solo0_20260602T070000Z?sendUpdates=all"),
-        guest.clone(),
-    )
-    .await;
+    mira.patch(&format!("{EVENTS}/solo0_20260602T070000Z?sendUpdates=all"), guest.clone()).await;
     let hers = zoe.year(2026).await;
     assert_eq!(each(&hers, "/id")[2..], ["solo0_20260602T070000Z"]);
     assert_eq!(hers[2]["recurringEventId"], "solo0");
     let yes = json!({ "attendees": [{ "email": ZOE, "responseStatus": "accepted" }] });
-    zoe.patch(&format!("{EVENTS}/solo0_20260602T070000Z"), yes)
-        .await;
+    zoe.patch(&format!("{EVENTS}/solo0_20260602T070000Z"), yes).await;
     let at_home = mira.get(&format!("{EVENTS}/solo0_20260602T070000Z")).await;
     assert_eq!(at_home["attendees"][0]["responseStatus"], "accepted");
     // A change of the series does not take it away; to be asked to the series
     // does not ask to occurrences that differ and do not ask.
-    mira.patch(&format!("{EVENTS}/solo0"), json!({ "location": "Loft" }))
-        .await;
+    mira.patch(&format!("{EVENTS}/solo0"), json!({ "location": "Loft" })).await;
     assert_eq!(each(&zoe.year(2026).await, "/id").len(), 3);
     let third = format!("{EVENTS}/solo0_20260603T070000Z");
     mira.patch(&third, json!({ "summary": "Alone" })).await;
-    mira.patch(&format!("{EVENTS}/solo0?sendUpdates=all"), guest)
-        .await;
+    mira.patch(&format!("{EVENTS}/solo0?sendUpdates=all"), guest).await;
     assert_eq!(
         each(&zoe.year(2026).await, "/id")[2..],
         ["solo0_20260601T070000Z", "solo0_20260602T070000Z"]
     );
-    mira.patch(&format!("{EVENTS}/solo0"), json!({ "attendees": [] }))
-        .await;
-    assert_eq!(
-        each(&zoe.year(2026).await, "/id")[2..],
-        ["solo0_20260602T070000Z"]
-    );
+    mira.patch(&format!("{EVENTS}/solo0"), json!({ "attendees": [] })).await;
+    assert_eq!(each(&zoe.year(2026).await, "/id")[2..], ["solo0_20260602T070000Z"]);
     let first = mira.get(&format!("{EVENTS}/solo0_20260601T070000Z")).await;
     assert_eq!(first["attendees"], Value::Null);
 }
@@ -307,15 +250,9 @@ async fn busy_times_are_those_of_all_calendars_one_knows_of() {
         at("09:00", "10:00"),
         at("09:30", "11:00"),
         at("11:00", "11:30"),
-        with(
-            at("14:00", "15:00"),
-            json!({ "transparency": "transparent" }),
-        ),
+        with(at("14:00", "15:00"), json!({ "transparency": "transparent" })),
         with(at("16:00", "17:00"), json!({ "status": "tentative" })),
-        with(
-            at("07:00", "08:30"),
-            json!({ "recurrence": ["RRULE:FREQ=DAILY;COUNT=2"] }),
-        ),
+        with(at("07:00", "08:30"), json!({ "recurrence": ["RRULE:FREQ=DAILY;COUNT=2"] })),
     ] {
         mira.post(EVENTS, body).await;
     }
@@ -332,11 +269,7 @@ async fn busy_times_are_those_of_all_calendars_one_knows_of() {
         let say = json!({ "attendees": [{ "email": ZOE, "responseStatus": answer }] });
         zoe.patch(&format!("{EVENTS}/{id}"), say).await;
         let later = |time: &str| json!({ "dateTime": format!("2026-02-03T{time}:00+01:00") });
-        let (start, end) = if id == "asked" {
-            ("18:00", "19:00")
-        } else {
-            ("20:00", "21:00")
-        };
+        let (start, end) = if id == "asked" { ("18:00", "19:00") } else { ("20:00", "21:00") };
         let moved = json!({ "start": later(start), "end": later(end) });
         mira.patch(&format!("{EVENTS}/{id}"), moved).await;
     }
@@ -386,8 +319,5 @@ async fn busy_times_are_those_of_all_calendars_one_knows_of() {
     });
     let answer = zoe.post("freeBusy", ask).await;
     assert_eq!(answer["calendars"][kiln]["errors"][0]["reason"], "notFound");
-    assert_eq!(
-        answer["calendars"][ZOE]["errors"][0]["reason"],
-        "tooManyCalendarsRequested"
-    );
+    assert_eq!(answer["calendars"][ZOE]["errors"][0]["reason"], "tooManyCalendarsRequested");
 }

@@ -7,8 +7,7 @@ async fn bad_requests_are_refused() {
     let sandbox = sandbox().await;
     let mira = User::of(&sandbox, MIRA).await;
     let good = meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00");
-    mira.post(EVENTS, with(good.clone(), json!({ "id": "talk0" })))
-        .await;
+    mira.post(EVENTS, with(good.clone(), json!({ "id": "talk0" }))).await;
     let talk = format!("{EVENTS}/talk0");
     let change = |more: Value| with(good.clone(), more);
     let start = |start: Value| with(good.clone(), json!({ "start": start }));
@@ -17,46 +16,14 @@ async fn bad_requests_are_refused() {
     let cases = [
         // What an event has to have.
         (insert(json!({})), 400, "required", "Missing end time."),
+        (insert(json!({ "end": good["end"] })), 400, "required", "Missing start time."),
+        (insert(start(json!({}))), 400, "required", "Missing start time."),
+        (insert(start(json!("x"))), 400, "invalid", "Invalid start time."),
+        (insert(start(json!({ "date": "2026-2-3" }))), 400, "invalid", "Invalid start time."),
+        (insert(start(json!({ "date": "2026-02-30" }))), 400, "invalid", "Invalid start time."),
+        (insert(start(json!({ "dateTime": "tomorrow" }))), 400, "invalid", "Invalid start time."),
         (
-            insert(json!({ "end": good["end"] })),
-            400,
-            "required",
-            "Missing start time.",
-        ),
-        (
-            insert(start(json!({}))),
-            400,
-            "required",
-            "Missing start time.",
-        ),
-        (
-            insert(start(json!("x"))),
-            400,
-            "invalid",
-            "Invalid start time.",
-        ),
-        (
-            insert(start(json!({ "date": "2026-2-3" }))),
-            400,
-            "invalid",
-            "Invalid start time.",
-        ),
-        (
-            insert(start(json!({ "date": "2026-02-30" }))),
-            400,
-            "invalid",
-            "Invalid start time.",
-        ),
-        (
-            insert(start(json!({ "dateTime": "tomorrow" }))),
-            400,
-            "invalid",
-            "Invalid start time.",
-        ),
-        (
-            insert(start(
-                json!({ "dateTime": "2026-02-03T09:00:00Z", "date": "2026-02-03" }),
-            )),
+            insert(start(json!({ "dateTime": "2026-02-03T09:00:00Z", "date": "2026-02-03" }))),
             400,
             "invalid",
             "Invalid start time.",
@@ -68,9 +35,7 @@ async fn bad_requests_are_refused() {
             "Missing time zone definition for start time.",
         ),
         (
-            insert(start(
-                json!({ "dateTime": "2026-02-03T09:00:00", "timeZone": "Mars/Base" }),
-            )),
+            insert(start(json!({ "dateTime": "2026-02-03T09:00:00", "timeZone": "Mars/Base" }))),
             400,
             "invalid",
             "Invalid time zone definition for start time.",
@@ -117,25 +82,19 @@ async fn bad_requests_are_refused() {
             "Invalid recurrence rule.",
         ),
         (
-            insert(change(
-                json!({ "recurrence": ["RRULE:FREQ=DAILY", "RRULE:FREQ=WEEKLY"] }),
-            )),
+            insert(change(json!({ "recurrence": ["RRULE:FREQ=DAILY", "RRULE:FREQ=WEEKLY"] }))),
             400,
             "invalid",
             "Invalid recurrence rule.",
         ),
         (
-            insert(change(
-                json!({ "recurrence": ["RRULE:FREQ=DAILY", "DTSTART:20260203"] }),
-            )),
+            insert(change(json!({ "recurrence": ["RRULE:FREQ=DAILY", "DTSTART:20260203"] }))),
             400,
             "invalid",
             "Invalid recurrence rule.",
         ),
         (
-            insert(change(
-                json!({ "recurrence": ["RRULE:FREQ=DAILY", "EXDATE:x"] }),
-            )),
+            insert(change(json!({ "recurrence": ["RRULE:FREQ=DAILY", "EXDATE:x"] }))),
             400,
             "invalid",
             "Invalid recurrence rule.",
@@ -153,18 +112,8 @@ async fn bad_requests_are_refused() {
             "Invalid value for: recurrence",
         ),
         // The rest of an event.
-        (
-            insert(change(json!({ "id": "Ab-1" }))),
-            400,
-            "invalid",
-            "Invalid resource id value.",
-        ),
-        (
-            insert(change(json!({ "id": "abc" }))),
-            400,
-            "invalid",
-            "Invalid resource id value.",
-        ),
+        (insert(change(json!({ "id": "Ab-1" }))), 400, "invalid", "Invalid resource id value."),
+        (insert(change(json!({ "id": "abc" }))), 400, "invalid", "Invalid resource id value."),
         (
             insert(change(json!({ "id": "talk0" }))),
             409,
@@ -178,9 +127,7 @@ async fn bad_requests_are_refused() {
             "Missing attendee email.",
         ),
         (
-            insert(change(
-                json!({ "attendees": [{ "email": "not an address" }] }),
-            )),
+            insert(change(json!({ "attendees": [{ "email": "not an address" }] }))),
             400,
             "invalid",
             "Invalid attendee email.",
@@ -207,24 +154,9 @@ async fn bad_requests_are_refused() {
             "invalid",
             "Invalid value for: reminders.overrides",
         ),
-        (
-            insert(change(json!({ "colorId": "12" }))),
-            400,
-            "invalid",
-            "Invalid value for: colorId",
-        ),
-        (
-            insert(change(json!({ "summary": 7 }))),
-            400,
-            "invalid",
-            "Invalid value for: summary",
-        ),
-        (
-            insert(change(json!({ "status": "x" }))),
-            400,
-            "invalid",
-            "Invalid value for: status",
-        ),
+        (insert(change(json!({ "colorId": "12" }))), 400, "invalid", "Invalid value for: colorId"),
+        (insert(change(json!({ "summary": 7 }))), 400, "invalid", "Invalid value for: summary"),
+        (insert(change(json!({ "status": "x" }))), 400, "invalid", "Invalid value for: status"),
         (
             insert(change(json!({ "subject": "x" }))),
             400,
@@ -233,11 +165,7 @@ async fn bad_requests_are_refused() {
         ),
         (insert(json!([1])), 400, "parseError", "Parse Error"),
         (
-            (
-                "PATCH",
-                talk.clone(),
-                json!({ "start": { "date": "2026-02-03" } }),
-            ),
+            ("PATCH", talk.clone(), json!({ "start": { "date": "2026-02-03" } })),
             400,
             "invalid",
             "Invalid start time.",
@@ -280,12 +208,7 @@ async fn bad_requests_are_refused() {
         ),
         // Lists.
         (list("timeMin=2026-02-03"), 400, "badRequest", "Bad Request"),
-        (
-            list("timeMin=2026-02-03T00:00:00"),
-            400,
-            "badRequest",
-            "Bad Request",
-        ),
+        (list("timeMin=2026-02-03T00:00:00"), 400, "badRequest", "Bad Request"),
         (list("timeMax=soon"), 400, "badRequest", "Bad Request"),
         (
             list("timeMin=2026-02-03T00:00:00Z&timeMax=2026-02-03T00:00:00Z"),
@@ -299,67 +222,17 @@ async fn bad_requests_are_refused() {
             "badRequest",
             "The requested ordering is not available for the particular query.",
         ),
-        (
-            list("orderBy=title"),
-            400,
-            "invalid",
-            "Invalid value for: orderBy",
-        ),
-        (
-            list("timeZone=Nowhere"),
-            400,
-            "invalid",
-            "Invalid value for: timeZone",
-        ),
-        (
-            list("maxResults=0"),
-            400,
-            "invalid",
-            "Invalid value for: maxResults",
-        ),
-        (
-            list("eventTypes=party"),
-            400,
-            "invalid",
-            "Invalid value for: eventTypes",
-        ),
-        (
-            list("pageToken=x"),
-            400,
-            "invalidParameter",
-            "Invalid page token value.",
-        ),
-        (
-            list("fields=items(subject)"),
-            400,
-            "invalidParameter",
-            "Invalid field selection subject",
-        ),
+        (list("orderBy=title"), 400, "invalid", "Invalid value for: orderBy"),
+        (list("timeZone=Nowhere"), 400, "invalid", "Invalid value for: timeZone"),
+        (list("maxResults=0"), 400, "invalid", "Invalid value for: maxResults"),
+        (list("eventTypes=party"), 400, "invalid", "Invalid value for: eventTypes"),
+        (list("pageToken=x"), 400, "invalidParameter", "Invalid page token value."),
+        (list("fields=items(subject)"), 400, "invalidParameter", "Invalid field selection subject"),
         // What is not there.
-        (
-            ("GET", format!("{EVENTS}/none"), Value::Null),
-            404,
-            "notFound",
-            "Not Found",
-        ),
-        (
-            ("DELETE", format!("{EVENTS}/none"), Value::Null),
-            404,
-            "notFound",
-            "Not Found",
-        ),
-        (
-            ("GET", format!("calendars/{ZOE}/events"), Value::Null),
-            404,
-            "notFound",
-            "Not Found",
-        ),
-        (
-            ("GET", "calendars/none".to_owned(), Value::Null),
-            404,
-            "notFound",
-            "Not Found",
-        ),
+        (("GET", format!("{EVENTS}/none"), Value::Null), 404, "notFound", "Not Found"),
+        (("DELETE", format!("{EVENTS}/none"), Value::Null), 404, "notFound", "Not Found"),
+        (("GET", format!("calendars/{ZOE}/events"), Value::Null), 404, "notFound", "Not Found"),
+        (("GET", "calendars/none".to_owned(), Value::Null), 404, "notFound", "Not Found"),
         (
             ("POST", format!("{EVENTS}/quickAdd?text=x"), Value::Null),
             404,
@@ -367,12 +240,7 @@ async fn bad_requests_are_refused() {
             "Method not found.",
         ),
         // Busy times.
-        (
-            ("POST", "freeBusy".to_owned(), json!({})),
-            400,
-            "required",
-            "Missing timeMin parameter.",
-        ),
+        (("POST", "freeBusy".to_owned(), json!({})), 400, "required", "Missing timeMin parameter."),
         (
             (
                 "POST",
@@ -391,11 +259,7 @@ async fn bad_requests_are_refused() {
             "Missing required field: summary",
         ),
         (
-            (
-                "POST",
-                "calendars".to_owned(),
-                json!({ "summary": "x", "timeZone": "y" }),
-            ),
+            ("POST", "calendars".to_owned(), json!({ "summary": "x", "timeZone": "y" })),
             400,
             "invalid",
             "Invalid value for: timeZone",
@@ -429,26 +293,11 @@ async fn every_method_needs_its_scope() {
     ];
     for (name, open) in [
         ("calendar", [true; 7]),
-        (
-            "calendar.readonly",
-            [true, false, true, false, true, true, true],
-        ),
-        (
-            "calendar.events",
-            [true, true, false, false, false, false, false],
-        ),
-        (
-            "calendar.events.readonly",
-            [true, false, false, false, false, false, false],
-        ),
-        (
-            "calendar.freebusy",
-            [false, false, false, false, true, false, false],
-        ),
-        (
-            "calendar.calendarlist.readonly",
-            [false, false, true, false, false, false, true],
-        ),
+        ("calendar.readonly", [true, false, true, false, true, true, true]),
+        ("calendar.events", [true, true, false, false, false, false, false]),
+        ("calendar.events.readonly", [true, false, false, false, false, false, false]),
+        ("calendar.freebusy", [false, false, false, false, true, false, false]),
+        ("calendar.calendarlist.readonly", [false, false, true, false, false, false, true]),
         ("gmail.modify", [false; 7]),
     ] {
         let user = User::with_scope(&sandbox, MIRA, &scope(name)).await;
@@ -457,19 +306,13 @@ async fn every_method_needs_its_scope() {
             assert_eq!(status == 200, open, "{name} {method} {path}: {status}");
             if !open {
                 assert_eq!(status, 403);
-                assert_eq!(
-                    answer["error"]["errors"][0]["reason"],
-                    "insufficientPermissions"
-                );
+                assert_eq!(answer["error"]["errors"][0]["reason"], "insufficientPermissions");
             }
         }
     }
     let mut nobody = User::of(&sandbox, MIRA).await;
     nobody.token = "ya29.none".to_owned();
-    assert_eq!(
-        nobody.refused("GET", EVENTS, Value::Null).await.1,
-        "authError"
-    );
+    assert_eq!(nobody.refused("GET", EVENTS, Value::Null).await.1, "authError");
 }
 
 #[tokio::test]
@@ -485,11 +328,7 @@ async fn what_one_may_only_read_is_not_written() {
                  DTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20260501\r\nSUMMARY:Feast\r\n\
                  END:VEVENT\r\nEND:VCALENDAR\r\n";
     fs::write(calendars.join("Feasts.readonly.ics"), feast).unwrap();
-    fs::write(
-        calendars.join("calendar.ics"),
-        feast.replace("feast", "own"),
-    )
-    .unwrap();
+    fs::write(calendars.join("calendar.ics"), feast.replace("feast", "own")).unwrap();
     let options = Options {
         mail: Some(dir.path().join("mail")),
         calendar: Some(dir.path().join("calendars")),
@@ -499,14 +338,9 @@ async fn what_one_may_only_read_is_not_written() {
     let mira = User::of(&sandbox, MIRA).await;
     let list = mira.get("users/me/calendarList").await;
     let feasts = list["items"].as_array().unwrap();
-    let feasts = feasts
-        .iter()
-        .find(|it| it["accessRole"] == "reader")
-        .unwrap();
+    let feasts = feasts.iter().find(|it| it["accessRole"] == "reader").unwrap();
     let id = feasts["id"].as_str().unwrap();
-    let own = mira
-        .get("users/me/calendarList?minAccessRole=writer&fields=items/id")
-        .await;
+    let own = mira.get("users/me/calendarList?minAccessRole=writer&fields=items/id").await;
     assert_eq!(own, json!({ "items": [{ "id": MIRA }] }));
     let events = format!("calendars/{id}/events");
     let all = mira.get(&events).await;
@@ -520,27 +354,13 @@ async fn what_one_may_only_read_is_not_written() {
         ("PATCH", event.clone(), json!({ "summary": "x" }), "writer"),
         ("PUT", event.clone(), body, "writer"),
         ("DELETE", event.clone(), Value::Null, "writer"),
-        (
-            "POST",
-            format!("{event}/move?destination=primary"),
-            Value::Null,
-            "writer",
-        ),
-        (
-            "PATCH",
-            format!("calendars/{id}"),
-            json!({ "summary": "x" }),
-            "owner",
-        ),
+        ("POST", format!("{event}/move?destination=primary"), Value::Null, "writer"),
+        ("PATCH", format!("calendars/{id}"), json!({ "summary": "x" }), "owner"),
         ("DELETE", format!("calendars/{id}"), Value::Null, "owner"),
     ] {
         let message = format!("You need to have {needed} access to this calendar.");
         let expected = (403, "requiredAccessLevel".to_owned(), message);
-        assert_eq!(
-            mira.refused(method, &path, body).await,
-            expected,
-            "{method} {path}"
-        );
+        assert_eq!(mira.refused(method, &path, body).await, expected, "{method} {path}");
     }
     assert_eq!(mira.get(&event).await["summary"], "Feast");
 }

@@ -29,26 +29,10 @@ async fn occurrences_keep_their_local_time() {
     assert_eq!(
         told,
         [
-            [
-                "hike0_20260315T013000Z",
-                "2026-03-15T02:30:00+01:00",
-                "2026-03-15T03:15:00+01:00"
-            ],
-            [
-                "hike0_20260322T013000Z",
-                "2026-03-22T02:30:00+01:00",
-                "2026-03-22T03:15:00+01:00"
-            ],
-            [
-                "hike0_20260329T013000Z",
-                "2026-03-29T03:30:00+02:00",
-                "2026-03-29T04:15:00+02:00"
-            ],
-            [
-                "hike0_20260405T003000Z",
-                "2026-04-05T02:30:00+02:00",
-                "2026-04-05T03:15:00+02:00"
-            ],
+            ["hike0_20260315T013000Z", "2026-03-15T02:30:00+01:00", "2026-03-15T03:15:00+01:00"],
+            ["hike0_20260322T013000Z", "2026-03-22T02:30:00+01:00", "2026-03-22T03:15:00+01:00"],
+            ["hike0_20260329T013000Z", "2026-03-29T03:30:00+02:00", "2026-03-29T04:15:00+02:00"],
+            ["hike0_20260405T003000Z", "2026-04-05T02:30:00+02:00", "2026-04-05T03:15:00+02:00"],
         ]
         .map(|row| row.map(str::to_owned))
     );
@@ -79,15 +63,8 @@ async fn occurrences_keep_their_local_time() {
             "eventType": "default",
         })
     );
-    for id in [
-        "hike0_20260412T003000Z",
-        "hike0_20260405",
-        "hike0_x",
-        "none_20260405T003000Z",
-    ] {
-        let refused = mira
-            .refused("GET", &format!("{EVENTS}/{id}"), Value::Null)
-            .await;
+    for id in ["hike0_20260412T003000Z", "hike0_20260405", "hike0_x", "none_20260405T003000Z"] {
+        let refused = mira.refused("GET", &format!("{EVENTS}/{id}"), Value::Null).await;
         assert_eq!((refused.0, &*refused.1), (404, "notFound"), "{id}");
     }
     // Where 2:30 comes twice, an hour after 1:30 is the first of them.
@@ -97,14 +74,8 @@ async fn occurrences_keep_their_local_time() {
     );
     mira.post(EVENTS, fold).await;
     let all = mira.year(2026).await;
-    assert_eq!(
-        each(&all[5..], "/start/dateTime"),
-        ["2026-10-25T01:30:00+02:00"]
-    );
-    assert_eq!(
-        each(&all[5..], "/end/dateTime"),
-        ["2026-10-25T02:30:00+02:00"]
-    );
+    assert_eq!(each(&all[5..], "/start/dateTime"), ["2026-10-25T01:30:00+02:00"]);
+    assert_eq!(each(&all[5..], "/end/dateTime"), ["2026-10-25T02:30:00+02:00"]);
 }
 
 #[tokio::test]
@@ -122,30 +93,15 @@ async fn days_recur_as_days() {
     let made = mira.post(EVENTS, leap).await;
     assert_eq!(
         made["recurrence"],
-        json!([
-            "RRULE:FREQ=YEARLY",
-            "RDATE;VALUE=DATE:20260301",
-            "EXDATE;VALUE=DATE:20280229"
-        ])
+        json!(["RRULE:FREQ=YEARLY", "RDATE;VALUE=DATE:20260301", "EXDATE;VALUE=DATE:20280229"])
     );
     let list = mira
-        .get(&format!(
-            "{EVENTS}?singleEvents=true&orderBy=startTime&timeMax=2033-01-01T00:00:00Z"
-        ))
+        .get(&format!("{EVENTS}?singleEvents=true&orderBy=startTime&timeMax=2033-01-01T00:00:00Z"))
         .await;
     let items = list["items"].as_array().unwrap();
-    assert_eq!(
-        each(items, "/id"),
-        ["leap0_20240229", "leap0_20260301", "leap0_20320229"]
-    );
-    assert_eq!(
-        each(items, "/end/date"),
-        ["2024-03-02", "2026-03-03", "2032-03-02"]
-    );
-    assert_eq!(
-        items[1]["originalStartTime"],
-        json!({ "date": "2026-03-01" })
-    );
+    assert_eq!(each(items, "/id"), ["leap0_20240229", "leap0_20260301", "leap0_20320229"]);
+    assert_eq!(each(items, "/end/date"), ["2024-03-02", "2026-03-03", "2032-03-02"]);
+    assert_eq!(items[1]["originalStartTime"], json!({ "date": "2026-03-01" }));
 }
 
 #[tokio::test]
@@ -171,17 +127,12 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
         json!({ "dateTime": "2026-03-22T02:30:00+01:00", "timeZone": "Europe/Berlin" })
     );
     assert_ne!(moved["etag"], series["etag"]);
-    mira.delete(&format!("{EVENTS}/hike0_20260329T013000Z"))
-        .await;
+    mira.delete(&format!("{EVENTS}/hike0_20260329T013000Z")).await;
     let gone = format!("{EVENTS}/hike0_20260329T013000Z");
     assert_eq!(mira.refused("DELETE", &gone, Value::Null).await.0, 410);
     assert_eq!(mira.get(&gone).await["status"], "cancelled");
 
-    let ids = [
-        "hike0_20260315T013000Z",
-        "hike0_20260322T013000Z",
-        "hike0_20260405T003000Z",
-    ];
+    let ids = ["hike0_20260315T013000Z", "hike0_20260322T013000Z", "hike0_20260405T003000Z"];
     assert_eq!(each(&mira.year(2026).await, "/id"), ids);
     let instances = mira.get(&format!("{EVENTS}/hike0/instances")).await;
     assert_eq!(each(instances["items"].as_array().unwrap(), "/id"), ids);
@@ -197,10 +148,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
     });
     for (path, place) in [
         (format!("{EVENTS}/hike0/instances?showDeleted=true"), 2),
-        (
-            format!("{EVENTS}?singleEvents=true&orderBy=startTime&showDeleted=true"),
-            2,
-        ),
+        (format!("{EVENTS}?singleEvents=true&orderBy=startTime&showDeleted=true"), 2),
         // Without being asked: the series shows what of it does not take place.
         (EVENTS.to_owned(), 2),
     ] {
@@ -214,23 +162,12 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
         ["hike0", "hike0_20260322T013000Z", "hike0_20260329T013000Z"]
     );
     let at = "2026-03-22T02:30:00%2B01:00";
-    let found = mira
-        .get(&format!("{EVENTS}/hike0/instances?originalStart={at}"))
-        .await;
-    assert_eq!(
-        each(found["items"].as_array().unwrap(), "/summary"),
-        ["Run"]
-    );
+    let found = mira.get(&format!("{EVENTS}/hike0/instances?originalStart={at}")).await;
+    assert_eq!(each(found["items"].as_array().unwrap(), "/summary"), ["Run"]);
     // A series is in a range when one of its occurrences is.
     for (range, found) in [
-        (
-            "timeMin=2026-03-23T00:00:00Z&timeMax=2026-03-24T00:00:00Z",
-            2,
-        ),
-        (
-            "timeMin=2026-03-24T00:00:00Z&timeMax=2026-03-25T00:00:00Z",
-            0,
-        ),
+        ("timeMin=2026-03-23T00:00:00Z&timeMax=2026-03-24T00:00:00Z", 2),
+        ("timeMin=2026-03-24T00:00:00Z&timeMax=2026-03-25T00:00:00Z", 0),
         ("timeMin=2026-04-06T00:00:00Z", 0),
     ] {
         let list = mira.get(&format!("{EVENTS}?{range}")).await;
@@ -246,10 +183,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
     let until = json!({ "recurrence": ["RRULE:FREQ=WEEKLY;UNTIL=20260320T000000Z"] });
     let cut = mira.patch(&format!("{EVENTS}/hike0"), until).await;
     assert_eq!(cut["sequence"], 1);
-    assert_eq!(
-        each(&mira.year(2026).await, "/id"),
-        ["hike0_20260315T013000Z"]
-    );
+    assert_eq!(each(&mira.year(2026).await, "/id"), ["hike0_20260315T013000Z"]);
     mira.delete(&format!("{EVENTS}/hike0")).await;
     assert_eq!(mira.year(2026).await, Vec::<Value>::new());
 }
@@ -263,11 +197,7 @@ async fn a_series_without_an_end_is_told_page_by_page() {
         json!({ "id": "teatime", "recurrence": ["RRULE:FREQ=DAILY"] }),
     );
     mira.post(EVENTS, daily).await;
-    for (order, most) in [
-        ("&orderBy=startTime", "100"),
-        ("", "75"),
-        ("&orderBy=updated", "120"),
-    ] {
+    for (order, most) in [("&orderBy=startTime", "100"), ("", "75"), ("&orderBy=updated", "120")] {
         let base = format!(
             "{EVENTS}?singleEvents=true{order}&maxResults={most}\
              &timeMin=2026-01-01T00:00:00Z&timeMax=2027-01-01T00:00:00Z"
@@ -290,9 +220,7 @@ async fn a_series_without_an_end_is_told_page_by_page() {
         assert_eq!(ids.len(), 365, "{order}");
     }
     // A token does not fit another question.
-    let page = mira
-        .get(&format!("{EVENTS}?singleEvents=true&maxResults=5"))
-        .await;
+    let page = mira.get(&format!("{EVENTS}?singleEvents=true&maxResults=5")).await;
     let next = page["nextPageToken"].as_str().unwrap();
     let other = format!("{EVENTS}?maxResults=5&pageToken={next}");
     let refused = mira.refused("GET", &other, Value::Null).await;

@@ -35,9 +35,7 @@ async fn an_event_is_made_and_read() {
             "requestId": "r1", "conferenceSolutionKey": { "type": "hangoutsMeet" },
         } },
     });
-    let made = mira
-        .post(&format!("{EVENTS}?conferenceDataVersion=1"), body)
-        .await;
+    let made = mira.post(&format!("{EVENTS}?conferenceDataVersion=1"), body).await;
     let code = made["conferenceData"]["conferenceId"].as_str().unwrap();
     let lengths: Vec<usize> = code.split('-').map(str::len).collect();
     assert_eq!(lengths, [3, 4, 3], "{code}");
@@ -151,30 +149,12 @@ async fn an_event_of_days_has_no_times() {
     );
     // Berlin's days; the last one ends with the 30th.
     for (min, max, found) in [
-        (
-            "2026-03-27T00:00:00%2B01:00",
-            "2026-03-28T00:00:00%2B01:00",
-            0,
-        ),
-        (
-            "2026-03-27T00:00:00%2B01:00",
-            "2026-03-28T00:00:01%2B01:00",
-            1,
-        ),
-        (
-            "2026-03-30T23:59:59%2B02:00",
-            "2026-04-02T00:00:00%2B02:00",
-            1,
-        ),
-        (
-            "2026-03-31T00:00:00%2B02:00",
-            "2026-04-02T00:00:00%2B02:00",
-            0,
-        ),
+        ("2026-03-27T00:00:00%2B01:00", "2026-03-28T00:00:00%2B01:00", 0),
+        ("2026-03-27T00:00:00%2B01:00", "2026-03-28T00:00:01%2B01:00", 1),
+        ("2026-03-30T23:59:59%2B02:00", "2026-04-02T00:00:00%2B02:00", 1),
+        ("2026-03-31T00:00:00%2B02:00", "2026-04-02T00:00:00%2B02:00", 0),
     ] {
-        let list = mira
-            .get(&format!("{EVENTS}?timeMin={min}&timeMax={max}"))
-            .await;
+        let list = mira.get(&format!("{EVENTS}?timeMin={min}&timeMax={max}")).await;
         let items = list["items"].as_array().unwrap();
         assert_eq!(items.len(), found, "{min} {max}");
     }
@@ -196,9 +176,7 @@ async fn a_patch_keeps_what_it_does_not_name() {
             "reminders": { "useDefault": false },
         }),
     );
-    let made = mira
-        .post(&format!("{EVENTS}?conferenceDataVersion=1"), body)
-        .await;
+    let made = mira.post(&format!("{EVENTS}?conferenceDataVersion=1"), body).await;
     let event = format!("{EVENTS}/{}", made["id"].as_str().unwrap());
     let link = made["hangoutLink"].clone();
     assert!(link.is_string());
@@ -268,12 +246,8 @@ async fn a_patch_keeps_what_it_does_not_name() {
 async fn an_event_that_has_changed_meanwhile_is_not_written() {
     let sandbox = sandbox().await;
     let mira = User::of(&sandbox, MIRA).await;
-    let made = mira
-        .post(
-            EVENTS,
-            meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00"),
-        )
-        .await;
+    let made =
+        mira.post(EVENTS, meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00")).await;
     let (id, etag) = (made["id"].as_str().unwrap(), made["etag"].as_str().unwrap());
     let event = format!("{EVENTS}/{id}");
     assert!(sandbox.touch_event(MIRA, made["iCalUID"].as_str().unwrap(), "Elsewhere"));
@@ -281,11 +255,9 @@ async fn an_event_that_has_changed_meanwhile_is_not_written() {
     assert!(!sandbox.touch_event(ZOE, id, "Not hers"));
     let stale = [("if-match", etag)];
     let body = meeting("Mine", "2026-02-03T09:00:00", "2026-02-03T10:00:00");
-    for (method, body) in [
-        ("PATCH", json!({ "summary": "Mine" })),
-        ("PUT", body),
-        ("DELETE", Value::Null),
-    ] {
+    for (method, body) in
+        [("PATCH", json!({ "summary": "Mine" })), ("PUT", body), ("DELETE", Value::Null)]
+    {
         let (status, answer) = mira.send(method, &event, &stale, body).await;
         assert_eq!(status, 412, "{method}");
         assert_eq!(
@@ -307,13 +279,9 @@ async fn an_event_that_has_changed_meanwhile_is_not_written() {
     let now = mira.get(&event).await;
     assert_eq!(now["summary"], "Elsewhere, too");
     let fresh = [("if-match", now["etag"].as_str().unwrap())];
-    let (status, _) = mira
-        .send("PATCH", &event, &fresh, json!({ "summary": "Mine" }))
-        .await;
+    let (status, _) = mira.send("PATCH", &event, &fresh, json!({ "summary": "Mine" })).await;
     assert_eq!(status, 200);
-    let (status, _) = mira
-        .send("DELETE", &event, &[("if-match", "*")], Value::Null)
-        .await;
+    let (status, _) = mira.send("DELETE", &event, &[("if-match", "*")], Value::Null).await;
     assert_eq!(status, 204);
 }
 
@@ -328,17 +296,10 @@ async fn a_deleted_event_leaves_its_tombstone() {
     mira.post(EVENTS, body.clone()).await;
     let event = format!("{EVENTS}/talk1");
     mira.delete(&format!("{event}?sendUpdates=none")).await;
-    let gone = (
-        410,
-        "deleted".to_owned(),
-        "Resource has been deleted".to_owned(),
-    );
+    let gone = (410, "deleted".to_owned(), "Resource has been deleted".to_owned());
     assert_eq!(mira.refused("DELETE", &event, Value::Null).await, gone);
     let kept = mira.get(&event).await;
-    assert_eq!(
-        (&kept["status"], &kept["summary"]),
-        (&json!("cancelled"), &json!("Talk"))
-    );
+    assert_eq!((&kept["status"], &kept["summary"]), (&json!("cancelled"), &json!("Talk")));
     assert_eq!(mira.get(EVENTS).await["items"], json!([]));
     let shown = mira.get(&format!("{EVENTS}?showDeleted=true")).await;
     assert_eq!(
@@ -348,17 +309,9 @@ async fn a_deleted_event_leaves_its_tombstone() {
     // The id stays taken; the event can come back.
     let taken = mira.refused("POST", EVENTS, body).await;
     assert_eq!((taken.0, &*taken.1), (409, "duplicate"));
-    assert_eq!(
-        mira.refused("PATCH", &event, json!({ "summary": "x" }))
-            .await
-            .0,
-        404
-    );
+    assert_eq!(mira.refused("PATCH", &event, json!({ "summary": "x" })).await.0, 404);
     let back = mira.patch(&event, json!({ "status": "confirmed" })).await;
-    assert_eq!(
-        (&back["status"], &back["summary"]),
-        (&json!("confirmed"), &json!("Talk"))
-    );
+    assert_eq!((&back["status"], &back["summary"]), (&json!("confirmed"), &json!("Talk")));
     let again = mira.patch(&event, json!({ "status": "cancelled" })).await;
     assert_eq!(again["status"], "cancelled");
     assert_eq!(mira.get(EVENTS).await["items"], json!([]));
@@ -396,10 +349,7 @@ async fn events_of_what_somebody_does() {
         "workingLocationProperties": { "type": "homeOffice", "homeOffice": {} },
     });
     let made = mira.post(EVENTS, home.clone()).await;
-    assert_eq!(
-        made["workingLocationProperties"],
-        home["workingLocationProperties"]
-    );
+    assert_eq!(made["workingLocationProperties"], home["workingLocationProperties"]);
     assert_eq!(made["transparency"], "transparent");
     let event = format!("{EVENTS}/{}", made["id"].as_str().unwrap());
     let renamed = mira.patch(&event, json!({ "summary": "At home" })).await;
@@ -407,10 +357,7 @@ async fn events_of_what_somebody_does() {
 
     for (types, found) in [
         ("eventTypes=outOfOffice", vec!["Away"]),
-        (
-            "eventTypes=focusTime&eventTypes=workingLocation",
-            vec!["Think", "At home"],
-        ),
+        ("eventTypes=focusTime&eventTypes=workingLocation", vec!["Think", "At home"]),
         ("eventTypes=default", vec![]),
         ("q=homeoffice", vec!["At home"]),
     ] {
@@ -440,18 +387,12 @@ async fn events_of_what_somebody_does() {
             "malformedWorkingLocationEvent",
             "A working location event must have a transparency setting of transparent.",
         ),
-        (
-            no(json!({ "eventType": "birthday" })),
-            "invalid",
-            "Invalid value for: eventType",
-        ),
+        (no(json!({ "eventType": "birthday" })), "invalid", "Invalid value for: eventType"),
     ] {
         let expected = (400, reason.to_owned(), message.to_owned());
         assert_eq!(mira.refused("POST", EVENTS, body).await, expected);
     }
-    let changed = mira
-        .refused("PATCH", &event, json!({ "eventType": "default" }))
-        .await;
+    let changed = mira.refused("PATCH", &event, json!({ "eventType": "default" })).await;
     assert_eq!(changed.2, "Event type cannot be changed.");
 }
 
@@ -466,35 +407,18 @@ async fn events_are_moved_and_taken_over() {
         json!({ "id": "firing", "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] }),
     );
     mira.post(EVENTS, series).await;
-    mira.delete(&format!("{EVENTS}/firing_20260204T080000Z"))
-        .await;
-    let moved = mira
-        .post(
-            &format!("{EVENTS}/firing/move?destination={other}"),
-            Value::Null,
-        )
-        .await;
-    assert_eq!(
-        moved["organizer"],
-        json!({ "email": other, "displayName": "Kiln", "self": true })
-    );
+    mira.delete(&format!("{EVENTS}/firing_20260204T080000Z")).await;
+    let moved = mira.post(&format!("{EVENTS}/firing/move?destination={other}"), Value::Null).await;
+    assert_eq!(moved["organizer"], json!({ "email": other, "displayName": "Kiln", "self": true }));
     assert_eq!(moved["creator"], json!({ "email": MIRA }));
     assert_eq!(mira.year(2026).await, Vec::<Value>::new());
-    let there = mira
-        .get(&format!(
-            "calendars/{other}/events?singleEvents=true&orderBy=startTime"
-        ))
-        .await;
+    let there =
+        mira.get(&format!("calendars/{other}/events?singleEvents=true&orderBy=startTime")).await;
     let there = there["items"].as_array().unwrap();
-    assert_eq!(
-        each(there, "/id"),
-        ["firing_20260203T080000Z", "firing_20260205T080000Z"]
-    );
+    assert_eq!(each(there, "/id"), ["firing_20260203T080000Z", "firing_20260205T080000Z"]);
     // It is still one's own there.
     let path = format!("calendars/{other}/events/firing");
-    let named = mira
-        .patch(&path, json!({ "summary": "Glaze firing" }))
-        .await;
+    let named = mira.patch(&path, json!({ "summary": "Glaze firing" })).await;
     assert_eq!(named["summary"], "Glaze firing");
 
     // From elsewhere: the organizer is theirs, and nobody is told.
@@ -519,9 +443,7 @@ async fn events_are_moved_and_taken_over() {
         )
     );
     assert_eq!(taken["attendees"][0]["self"], true);
-    let again = mira
-        .post(&import, with(body.clone(), json!({ "location": "Hall" })))
-        .await;
+    let again = mira.post(&import, with(body.clone(), json!({ "location": "Hall" }))).await;
     assert_eq!(again["id"], taken["id"]);
     let late = with(
         meeting("Board, late", "2026-02-17T11:00:00", "2026-02-17T12:00:00"),
@@ -541,11 +463,6 @@ async fn events_are_moved_and_taken_over() {
     assert_eq!(each(&mine, "/summary"), ["Board", "Board, late"]);
     let zoe = User::of(&sandbox, ZOE).await;
     assert_eq!(zoe.year(2026).await, Vec::<Value>::new());
-    let found = mira
-        .get(&format!("{EVENTS}?iCalUID=board@partner.example"))
-        .await;
-    assert_eq!(
-        each(found["items"].as_array().unwrap(), "/summary"),
-        ["Board", "Board, late"]
-    );
+    let found = mira.get(&format!("{EVENTS}?iCalUID=board@partner.example")).await;
+    assert_eq!(each(found["items"].as_array().unwrap(), "/summary"), ["Board", "Board, late"]);
 }

@@ -43,9 +43,7 @@ async fn permissions_of_calendars() {
     let time = json!({ "dateTime": "2026-02-03T00:00:00", "timeZone": "UTC" });
     let later = json!({ "dateTime": "2026-02-04T00:00:00", "timeZone": "UTC" });
     let ask = json!({ "schedules": [ME], "startTime": time, "endTime": later });
-    let reply = reader
-        .write("POST", "me/calendar/getSchedule", &[], &ask)
-        .await;
+    let reply = reader.write("POST", "me/calendar/getSchedule", &[], &ask).await;
     assert_eq!(reply.status, 200);
 
     // Another's calendars take a permission of their own.
@@ -90,22 +88,12 @@ async fn batches_write() {
         .await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let body = reply.json();
-    let answers: BTreeMap<&str, &Value> = body["responses"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| (text(&it["id"]), it))
-        .collect();
-    let status: Vec<u64> = answers
-        .values()
-        .map(|it| it["status"].as_u64().unwrap())
-        .collect();
+    let answers: BTreeMap<&str, &Value> =
+        body["responses"].as_array().unwrap().iter().map(|it| (text(&it["id"]), it)).collect();
+    let status: Vec<u64> = answers.values().map(|it| it["status"].as_u64().unwrap()).collect();
     assert_eq!(status, [201, 200, 412, 400, 200, 204, 200]);
     assert_eq!(answers["2"]["body"]["subject"], "z");
-    assert_eq!(
-        answers["3"]["body"]["error"]["code"],
-        "ErrorIrresolvableConflict"
-    );
+    assert_eq!(answers["3"]["body"]["error"]["code"], "ErrorIrresolvableConflict");
     assert_eq!(column(&answers["5"]["body"], "subject"), ["z", "y"]);
     assert_eq!(answers["6"].get("body"), None);
 }

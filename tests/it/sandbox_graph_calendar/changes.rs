@@ -43,10 +43,8 @@ async fn changes_of_a_calendar() {
     let (entries, link) = round(&user, &link, 2).await;
     assert_eq!(entries, Vec::<Value>::new());
 
-    user.write("PATCH", &at(&events[0]), &[], &json!({ "subject": "Uno" }))
-        .await;
-    user.write("DELETE", &at(&events[1]), &[], &Value::Null)
-        .await;
+    user.write("PATCH", &at(&events[0]), &[], &json!({ "subject": "Uno" })).await;
+    user.write("DELETE", &at(&events[1]), &[], &Value::Null).await;
     let away = json!({
         "start": { "dateTime": "2026-03-05T09:00:00", "timeZone": "UTC" },
         "end": { "dateTime": "2026-03-05T10:00:00", "timeZone": "UTC" },
@@ -69,8 +67,7 @@ async fn changes_of_a_calendar() {
 
     // What happens while pages are turned comes in the next round.
     let first = user.prefer(&link, "odata.maxpagesize=3").await.json();
-    user.write("PATCH", &at(&fresh), &[], &json!({ "subject": "Vier" }))
-        .await;
+    user.write("PATCH", &at(&fresh), &[], &json!({ "subject": "Vier" })).await;
     let (entries, after) = round(&user, text(&first["@odata.nextLink"]), 3).await;
     assert_eq!(entries, Vec::<Value>::new());
     let (entries, _) = round(&user, &after, 3).await;
@@ -84,38 +81,15 @@ async fn changes_of_a_calendar() {
     let (entries, _) = round(&user, &other, 50).await;
     assert_eq!(entries.len(), 2);
     for (path, status, code) in [
-        (
-            "me/calendarView/delta".to_owned(),
-            400,
-            "ErrorInvalidParameter",
-        ),
-        (
-            format!("{path}&%24select=subject"),
-            400,
-            "ErrorInvalidUrlQuery",
-        ),
-        (
-            "me/calendarView/delta?%24deltatoken=x".to_owned(),
-            400,
-            "SyncStateInvalid",
-        ),
-        (
-            link.replace("calendarView", "calendar/calendarView"),
-            400,
-            "SyncStateInvalid",
-        ),
+        ("me/calendarView/delta".to_owned(), 400, "ErrorInvalidParameter"),
+        (format!("{path}&%24select=subject"), 400, "ErrorInvalidUrlQuery"),
+        ("me/calendarView/delta?%24deltatoken=x".to_owned(), 400, "SyncStateInvalid"),
+        (link.replace("calendarView", "calendar/calendarView"), 400, "SyncStateInvalid"),
     ] {
-        assert_eq!(
-            refused(&user.get(&path).await),
-            (status, code.to_owned()),
-            "{path}"
-        );
+        assert_eq!(refused(&user.get(&path).await), (status, code.to_owned()), "{path}");
     }
     sandbox.expire_sync_tokens();
-    assert_eq!(
-        refused(&user.get(&link).await),
-        (410, "SyncStateNotFound".to_owned())
-    );
+    assert_eq!(refused(&user.get(&link).await), (410, "SyncStateNotFound".to_owned()));
     let (entries, link) = round(&user, path, 50).await;
     assert_eq!(entries.len(), 2);
     assert_eq!(user.get(&link).await.status, 200);
@@ -148,10 +122,8 @@ async fn changes_of_a_folder() {
     let (entries, _) = round(&user, &format!("{path}?{sorted}"), 1).await;
     let subjects: Vec<&str> = entries.iter().map(|it| text(&it["subject"])).collect();
     assert_eq!(subjects, ["News 3", "News 2", "News 1"]);
-    let ids: BTreeMap<&str, &str> = entries
-        .iter()
-        .map(|it| (text(&it["subject"]), text(&it["id"])))
-        .collect();
+    let ids: BTreeMap<&str, &str> =
+        entries.iter().map(|it| (text(&it["subject"]), text(&it["id"]))).collect();
 
     assert!(sandbox.relabel(ME, "n2@example.com", &["INBOX"]));
     assert!(sandbox.relabel(ME, "n3@example.com", &["TRASH"]));
@@ -165,28 +137,15 @@ async fn changes_of_a_folder() {
         })
     };
     let (entries, next) = round(&user, &link, 1).await;
-    assert_eq!(
-        (&entries[0]["subject"], &entries[0]["isRead"]),
-        (&json!("News 2"), &json!(true))
-    );
+    assert_eq!((&entries[0]["subject"], &entries[0]["isRead"]), (&json!("News 2"), &json!(true)));
     assert_eq!(entries[1..3], [gone("News 3"), gone("News 1")]);
-    assert_eq!(
-        (entries.len(), &entries[3]["subject"]),
-        (4, &json!("News 4"))
-    );
+    assert_eq!((entries.len(), &entries[3]["subject"]), (4, &json!("News 4")));
     assert_eq!(round(&user, &next, 1).await.0, Vec::<Value>::new());
-    let (entries, _) = round(
-        &user,
-        "me/mailFolders/deleteditems/messages/delta?changeType=created",
-        5,
-    )
-    .await;
+    let (entries, _) =
+        round(&user, "me/mailFolders/deleteditems/messages/delta?changeType=created", 5).await;
     assert_eq!(entries[0]["subject"], "News 3");
     for (query, code) in [
-        (
-            form([("$filter", "isRead eq true")]),
-            "ErrorInvalidUrlQueryFilter",
-        ),
+        (form([("$filter", "isRead eq true")]), "ErrorInvalidUrlQueryFilter"),
         (form([("$orderby", "subject")]), "ErrorInvalidUrlQuery"),
         (form([("$search", "x")]), "BadRequest"),
         (form([("changeType", "lost")]), "BadRequest"),
@@ -198,8 +157,5 @@ async fn changes_of_a_folder() {
         );
     }
     sandbox.expire_sync_tokens();
-    assert_eq!(
-        refused(&user.get(&next).await),
-        (410, "SyncStateNotFound".to_owned())
-    );
+    assert_eq!(refused(&user.get(&next).await), (410, "SyncStateNotFound".to_owned()));
 }

@@ -42,18 +42,11 @@ async fn an_event_whole() {
         )
         .await;
     assert_eq!(reply.status, 201);
-    assert_eq!(
-        reply.header("preference-applied"),
-        "outlook.timezone=\"Pacific Standard Time\""
-    );
+    assert_eq!(reply.header("preference-applied"), "outlook.timezone=\"Pacific Standard Time\"");
     let mut event = reply.json();
     let id = text(&event["id"]).to_owned();
     assert_eq!(id.len(), 152);
-    assert!(
-        reply
-            .header("location")
-            .ends_with(&format!("/events('{id}')"))
-    );
+    assert!(reply.header("location").ends_with(&format!("/events('{id}')")));
     let key = text(&event["changeKey"]).to_owned();
     assert_eq!(event["@odata.etag"], format!("W/\"{key}\""));
     assert_eq!(event["createdDateTime"], event["lastModifiedDateTime"]);
@@ -78,10 +71,7 @@ async fn an_event_whole() {
         "calendar@odata.associationLink",
         "calendar@odata.navigationLink",
     ] {
-        assert!(
-            event.as_object_mut().unwrap().remove(name).is_some(),
-            "{name}"
-        );
+        assert!(event.as_object_mut().unwrap().remove(name).is_some(), "{name}");
     }
     let none = json!({ "response": "none", "time": "0001-01-01T00:00:00Z" });
     let place = json!({
@@ -154,10 +144,7 @@ async fn an_event_whole() {
 
     // The same request again makes nothing new.
     let again = user.write("POST", "me/events", &[], &body).await;
-    assert_eq!(
-        (again.status, again.json()["id"].as_str()),
-        (201, Some(id.as_str()))
-    );
+    assert_eq!((again.status, again.json()["id"].as_str()), (201, Some(id.as_str())));
     assert_eq!(view(&user).await.len(), 1);
 
     // By its other id, and in what is chosen of it.
@@ -165,12 +152,8 @@ async fn an_event_whole() {
     let short = user.prefer(&path, "IdType=\"ImmutableId\"").await.json();
     let immutable = text(&short["id"]).to_owned();
     assert_eq!(immutable.len(), 68);
-    let short = user
-        .json(&format!(
-            "me/events/{}?%24select=subject,start",
-            encoded(&immutable)
-        ))
-        .await;
+    let short =
+        user.json(&format!("me/events/{}?%24select=subject,start", encoded(&immutable))).await;
     assert_eq!(
         short["start"],
         json!({ "dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC" })
@@ -178,15 +161,10 @@ async fn an_event_whole() {
     assert_eq!(short.get("end"), None);
 
     // Its calendar, and its body as text.
-    let calendar = user
-        .json(&format!("me/events/{}/calendar", encoded(&id)))
-        .await;
+    let calendar = user.json(&format!("me/events/{}/calendar", encoded(&id))).await;
     assert_eq!(calendar["isDefaultCalendar"], true);
     let reply = user
-        .prefer(
-            &format!("me/events/{}", encoded(&id)),
-            "outlook.body-content-type=\"text\"",
-        )
+        .prefer(&format!("me/events/{}", encoded(&id)), "outlook.body-content-type=\"text\"")
         .await;
     assert_eq!(
         reply.json()["body"],
@@ -204,14 +182,8 @@ async fn an_event_whole() {
         ("iCalUId", json!(uid)),
         ("transactionId", Value::Null),
         ("isOrganizer", json!(false)),
-        (
-            "responseStatus",
-            json!({ "response": "notResponded", "time": "0001-01-01T00:00:00Z" }),
-        ),
-        (
-            "organizer",
-            json!({ "emailAddress": { "name": "Mira Lindqvist", "address": ME } }),
-        ),
+        ("responseStatus", json!({ "response": "notResponded", "time": "0001-01-01T00:00:00Z" })),
+        ("organizer", json!({ "emailAddress": { "name": "Mira Lindqvist", "address": ME } })),
         ("reminderMinutesBeforeStart", json!(15)),
         ("categories", json!([])),
     ] {
@@ -249,11 +221,7 @@ async fn zones_of_answers() {
         };
         let name = if zone.is_empty() { "UTC" } else { zone };
         let event = user.prefer(&at(&timed), &prefer).await.json();
-        assert_eq!(
-            event["start"],
-            json!({ "dateTime": start, "timeZone": name }),
-            "{zone}"
-        );
+        assert_eq!(event["start"], json!({ "dateTime": start, "timeZone": name }), "{zone}");
         // A day is a day wherever one is.
         let event = user.prefer(&at(&whole), &prefer).await.json();
         assert_eq!(

@@ -78,13 +78,8 @@ fn member() -> impl Strategy<Value = String> {
 
 /// A time that is one, at least in its looks.
 fn any_time() -> impl Strategy<Value = Value> {
-    let zones = vec![
-        "Europe/Berlin",
-        "UTC",
-        "Pacific/Apia",
-        "Asia/Kathmandu",
-        "Dateline Standard Time",
-    ];
+    let zones =
+        vec!["Europe/Berlin", "UTC", "Pacific/Apia", "Asia/Kathmandu", "Dateline Standard Time"];
     (-9999..=9999_i32, 1..=12_u8, 1..=31_u8, 0..=23_u8, prop::sample::select(zones)).prop_map(
         |(year, month, day, hour, zone)| {
             let hour = hour * u8::from(day % 2 == 0);
@@ -135,12 +130,7 @@ fn any_recurrence() -> impl Strategy<Value = Value> {
 
 /// The body of an event that could be one, far away in time as it may be.
 fn sound_body() -> impl Strategy<Value = Value> {
-    let zones = vec![
-        "Europe/Berlin",
-        "UTC",
-        "Pacific/Apia",
-        "Dateline Standard Time",
-    ];
+    let zones = vec!["Europe/Berlin", "UTC", "Pacific/Apia", "Dateline Standard Time"];
     let ends = vec![
         json!({ "type": "noEnd" }),
         json!({ "type": "endDate", "endDate": "9999-12-31" }),
@@ -164,33 +154,31 @@ fn sound_body() -> impl Strategy<Value = Value> {
         prop::sample::subsequence(vec![ANA, ME, "cy@far.example"], 0..=3),
         any::<bool>(),
     )
-        .prop_map(
-            |((year, month, day, hour), zone, whole, repeat, guests, online)| {
-                let time = |day: u8, hour: u8| {
-                    json!({
-                        "dateTime": format!("{year:04}-{month:02}-{day:02}T{hour:02}:00:00"),
-                        "timeZone": zone,
-                    })
-                };
-                let (start, end) = match whole {
-                    true => (time(day, 0), time(day + 1, 0)),
-                    false => (time(day, hour), time(day, hour + 1)),
-                };
-                let mut body = json!({
-                    "subject": "Sound",
-                    "start": start,
-                    "end": end,
-                    "isAllDay": whole,
-                    "attendees": people(&guests),
-                    "isOnlineMeeting": online,
-                });
-                if let Some((pattern, mut range)) = repeat {
-                    range["startDate"] = format!("{year:04}-{month:02}-{day:02}").into();
-                    body["recurrence"] = json!({ "pattern": pattern, "range": range });
-                }
-                body
-            },
-        )
+        .prop_map(|((year, month, day, hour), zone, whole, repeat, guests, online)| {
+            let time = |day: u8, hour: u8| {
+                json!({
+                    "dateTime": format!("{year:04}-{month:02}-{day:02}T{hour:02}:00:00"),
+                    "timeZone": zone,
+                })
+            };
+            let (start, end) = match whole {
+                true => (time(day, 0), time(day + 1, 0)),
+                false => (time(day, hour), time(day, hour + 1)),
+            };
+            let mut body = json!({
+                "subject": "Sound",
+                "start": start,
+                "end": end,
+                "isAllDay": whole,
+                "attendees": people(&guests),
+                "isOnlineMeeting": online,
+            });
+            if let Some((pattern, mut range)) = repeat {
+                range["startDate"] = format!("{year:04}-{month:02}-{day:02}").into();
+                body["recurrence"] = json!({ "pattern": pattern, "range": range });
+            }
+            body
+        })
 }
 
 /// The body of an event, more or less.
@@ -294,10 +282,7 @@ fn any_query() -> impl Strategy<Value = String> {
 /// Whatever is asked, the answer is one of Graph's: never an accident.
 #[test]
 fn hostile_requests_are_answered() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (_dir, sandbox, user) = runtime.block_on(mira());
     let ana = runtime.block_on(User::signed_in(&sandbox, ANA, SCOPES));
     let ids = std::cell::RefCell::new(vec!["x".to_owned()]);
@@ -336,11 +321,7 @@ fn hostile_requests_are_answered() {
             let reply = runtime.block_on(who.try_write(method, &path, &[], &body));
             let reply = reply
                 .map_err(|why| TestCaseError::fail(format!("{method} {path} {body}: {why}")))?;
-            prop_assert!(
-                reply.status < 500,
-                "{method} {path} {body}: {}",
-                reply.text()
-            );
+            prop_assert!(reply.status < 500, "{method} {path} {body}: {}", reply.text());
             *seen.borrow_mut().entry(reply.status).or_default() += 1;
             if !reply.body.is_empty() {
                 let json = reply.json();

@@ -8,32 +8,20 @@ use crate::graph_client::{ME, column, encoded, form, text};
 #[tokio::test]
 async fn lists_of_events() {
     let (_dir, _sandbox, user) = mira().await;
-    for (subject, day, at) in [
-        ("Alpha", 3, 9),
-        ("beta", 4, 9),
-        ("Gamma", 2, 9),
-        ("Alpha two", 5, 9),
-    ] {
+    for (subject, day, at) in
+        [("Alpha", 3, 9), ("beta", 4, 9), ("Gamma", 2, 9), ("Alpha two", 5, 9)]
+    {
         made(&user, "me/events", hour(subject, day, at)).await;
     }
     let uid = text(&view(&user).await[0]["iCalUId"]).to_owned();
     let by_uid = format!("iCalUId eq '{uid}'");
     for (options, expected) in [
         (&[][..], &["Alpha two", "Gamma", "beta", "Alpha"][..]),
-        (
-            &[("$orderby", "start/dateTime")],
-            &["Gamma", "Alpha", "beta", "Alpha two"],
-        ),
-        (
-            &[("$orderby", "subject desc")],
-            &["Gamma", "beta", "Alpha two", "Alpha"],
-        ),
+        (&[("$orderby", "start/dateTime")], &["Gamma", "Alpha", "beta", "Alpha two"]),
+        (&[("$orderby", "subject desc")], &["Gamma", "beta", "Alpha two", "Alpha"]),
         (&[("$filter", &by_uid)], &["Gamma"]),
         (&[("$filter", "subject eq 'ALPHA'")], &["Alpha"]),
-        (
-            &[("$filter", "startswith(subject,'alpha')")],
-            &["Alpha two", "Alpha"],
-        ),
+        (&[("$filter", "startswith(subject,'alpha')")], &["Alpha two", "Alpha"]),
         (&[("$filter", "contains(subject,'ET')")], &["beta"]),
         (
             &[(
@@ -43,19 +31,10 @@ async fn lists_of_events() {
             &["beta", "Alpha"],
         ),
         (&[("$filter", "start/dateTime lt '2026-02-03'")], &["Gamma"]),
-        (
-            &[("$filter", "createdDateTime lt 2020-01-01T00:00:00Z")],
-            &[],
-        ),
+        (&[("$filter", "createdDateTime lt 2020-01-01T00:00:00Z")], &[]),
         (&[("$filter", "isAllDay eq true")], &[]),
         (
-            &[
-                (
-                    "$filter",
-                    "seriesMasterId eq null and type eq 'singleInstance'",
-                ),
-                ("$top", "2"),
-            ],
+            &[("$filter", "seriesMasterId eq null and type eq 'singleInstance'"), ("$top", "2")],
             &["Alpha two", "Gamma"],
         ),
         (
@@ -65,29 +44,15 @@ async fn lists_of_events() {
         (&[("$skip", "3")], &["Alpha"]),
     ] {
         let query = form(options.iter().copied());
-        let list = user
-            .json(&format!("me/events?%24select=subject&{query}"))
-            .await;
+        let list = user.json(&format!("me/events?%24select=subject&{query}")).await;
         assert_eq!(column(&list, "subject"), expected, "{options:?}");
     }
     for (options, status, code) in [
         (&[("$filter", "colour eq 'red'")][..], 400, "BadRequest"),
-        (
-            &[("$filter", "body eq 'red'")],
-            400,
-            "ErrorInvalidUrlQueryFilter",
-        ),
+        (&[("$filter", "body eq 'red'")], 400, "ErrorInvalidUrlQueryFilter"),
         (&[("$filter", "subject eq 7")], 400, "BadRequest"),
-        (
-            &[("$filter", "start/dateTime ge 2026-02-03T08:00:00Z")],
-            400,
-            "BadRequest",
-        ),
-        (
-            &[("$filter", "start/dateTime ge 'soon'")],
-            400,
-            "BadRequest",
-        ),
+        (&[("$filter", "start/dateTime ge 2026-02-03T08:00:00Z")], 400, "BadRequest"),
+        (&[("$filter", "start/dateTime ge 'soon'")], 400, "BadRequest"),
         (&[("$filter", "subject eq")], 400, "BadRequest"),
         (&[("$orderby", "colour")], 400, "RequestBroker--ParseUri"),
         (&[("$orderby", "attendees")], 400, "ErrorInvalidUrlQuery"),
@@ -116,26 +81,10 @@ async fn lists_of_events() {
 
     // A stretch of time, with whatever offset it is said.
     for (from, to, expected) in [
-        (
-            "2026-02-03T00:00:00Z",
-            "2026-02-05T00:00:00Z",
-            &["Alpha", "beta"][..],
-        ),
-        (
-            "2026-02-03T00:00:00",
-            "2026-02-05T00:00:00",
-            &["Alpha", "beta"],
-        ),
-        (
-            "2026-02-03T10:00:00+01:00",
-            "2026-02-04T09:00:00+01:00",
-            &[],
-        ),
-        (
-            "2026-02-03T09:59:00+01:00",
-            "2026-02-04T09:01:00+01:00",
-            &["Alpha", "beta"],
-        ),
+        ("2026-02-03T00:00:00Z", "2026-02-05T00:00:00Z", &["Alpha", "beta"][..]),
+        ("2026-02-03T00:00:00", "2026-02-05T00:00:00", &["Alpha", "beta"]),
+        ("2026-02-03T10:00:00+01:00", "2026-02-04T09:00:00+01:00", &[]),
+        ("2026-02-03T09:59:00+01:00", "2026-02-04T09:01:00+01:00", &["Alpha", "beta"]),
         ("2026-02-05", "2026-02-06", &["Alpha two"]),
     ] {
         let query = form([("startDateTime", from), ("EndDateTime", to)]);
@@ -147,22 +96,10 @@ async fn lists_of_events() {
     for (options, code) in [
         (&[][..], "ErrorInvalidParameter"),
         (&[("startDateTime", "2026-02-03")], "ErrorInvalidParameter"),
+        (&[("startDateTime", "soon"), ("endDateTime", "2026-02-03")], "ErrorInvalidParameter"),
+        (&[("startDateTime", "2026-02-04"), ("endDateTime", "2026-02-03")], "ErrorInvalidRequest"),
         (
-            &[("startDateTime", "soon"), ("endDateTime", "2026-02-03")],
-            "ErrorInvalidParameter",
-        ),
-        (
-            &[
-                ("startDateTime", "2026-02-04"),
-                ("endDateTime", "2026-02-03"),
-            ],
-            "ErrorInvalidRequest",
-        ),
-        (
-            &[
-                ("startDateTime", "2020-01-01"),
-                ("endDateTime", "2026-02-03"),
-            ],
+            &[("startDateTime", "2020-01-01"), ("endDateTime", "2026-02-03")],
             "ErrorInvalidParameter",
         ),
     ] {
@@ -170,10 +107,9 @@ async fn lists_of_events() {
         let reply = user.get(&format!("me/calendarView?{query}")).await;
         assert_eq!(refused(&reply), (400, code.to_owned()), "{options:?}");
     }
-    for (id, status, code) in [
-        ("x", 400, "ErrorInvalidIdMalformed"),
-        ("AAMk", 400, "ErrorInvalidIdMalformed"),
-    ] {
+    for (id, status, code) in
+        [("x", 400, "ErrorInvalidIdMalformed"), ("AAMk", 400, "ErrorInvalidIdMalformed")]
+    {
         let reply = user.get(&format!("me/events/{id}")).await;
         assert_eq!(refused(&reply), (status, code.to_owned()), "{id}");
     }
@@ -188,10 +124,7 @@ async fn calendars_come_and_go() {
     let (_dir, _sandbox, user) = mira().await;
     let list = user.json("me/calendars").await;
     let mut main = list["value"][0].clone();
-    assert_eq!(
-        user.json("me/calendar?%24select=id").await["id"],
-        main["id"]
-    );
+    assert_eq!(user.json("me/calendar?%24select=id").await["id"], main["id"]);
     for name in ["id", "changeKey"] {
         main.as_object_mut().unwrap().remove(name);
     }
@@ -212,75 +145,27 @@ async fn calendars_come_and_go() {
             "owner": { "name": "Mira Lindqvist", "address": ME },
         })
     );
-    let reply = user
-        .write("POST", "me/calendars", &[], &json!({ "name": "Garden" }))
-        .await;
+    let reply = user.write("POST", "me/calendars", &[], &json!({ "name": "Garden" })).await;
     assert_eq!(reply.status, 201, "{}", reply.text());
     let garden = reply.json();
     let path = format!("me/calendars/{}", encoded(text(&garden["id"])));
     assert_eq!(
-        (
-            &garden["isRemovable"],
-            &garden["isDefaultCalendar"],
-            &garden["canEdit"]
-        ),
+        (&garden["isRemovable"], &garden["isDefaultCalendar"], &garden["canEdit"]),
         (&json!(true), &json!(false), &json!(true))
     );
     for (method, path, body, status, code) in [
-        (
-            "POST",
-            "me/calendars",
-            json!({ "name": "garden" }),
-            409,
-            "ErrorFolderExists",
-        ),
-        (
-            "POST",
-            "me/calendars",
-            json!({ "name": " " }),
-            400,
-            "ErrorPropertyValidationFailure",
-        ),
-        (
-            "POST",
-            "me/calendars",
-            json!({ "title": "x" }),
-            400,
-            "RequestBodyRead",
-        ),
-        (
-            "PATCH",
-            "me/calendar",
-            json!({ "name": "Mine" }),
-            403,
-            "ErrorAccessDenied",
-        ),
-        (
-            "DELETE",
-            "me/calendar",
-            Value::Null,
-            400,
-            "ErrorInvalidRequest",
-        ),
+        ("POST", "me/calendars", json!({ "name": "garden" }), 409, "ErrorFolderExists"),
+        ("POST", "me/calendars", json!({ "name": " " }), 400, "ErrorPropertyValidationFailure"),
+        ("POST", "me/calendars", json!({ "title": "x" }), 400, "RequestBodyRead"),
+        ("PATCH", "me/calendar", json!({ "name": "Mine" }), 403, "ErrorAccessDenied"),
+        ("DELETE", "me/calendar", Value::Null, 400, "ErrorInvalidRequest"),
         ("POST", "me/calendar", json!({}), 405, "Request_BadRequest"),
-        (
-            "PATCH",
-            "me/calendars/x",
-            json!({ "name": "Mine" }),
-            400,
-            "ErrorInvalidIdMalformed",
-        ),
+        ("PATCH", "me/calendars/x", json!({ "name": "Mine" }), 400, "ErrorInvalidIdMalformed"),
     ] {
         let reply = user.write(method, path, &[], &body).await;
-        assert_eq!(
-            refused(&reply),
-            (status, code.to_owned()),
-            "{method} {path} {body}"
-        );
+        assert_eq!(refused(&reply), (status, code.to_owned()), "{method} {path} {body}");
     }
-    let reply = user
-        .write("PATCH", &path, &[], &json!({ "name": "Yard" }))
-        .await;
+    let reply = user.write("PATCH", &path, &[], &json!({ "name": "Yard" })).await;
     assert_eq!((reply.status, &reply.json()["name"]), (200, &json!("Yard")));
     let query = form([("$filter", "name eq 'Yard'")]);
     let found = user.json(&format!("me/calendars?{query}")).await;
@@ -291,10 +176,7 @@ async fn calendars_come_and_go() {
     let id = encoded(text(&event["id"]));
     assert_eq!(view(&user).await, Vec::<Value>::new());
     assert_eq!(user.json("me/events").await["value"], json!([]));
-    assert_eq!(
-        column(&user.json(&format!("{path}/events")).await, "subject"),
-        ["Weeds"]
-    );
+    assert_eq!(column(&user.json(&format!("{path}/events")).await, "subject"), ["Weeds"]);
     let range = "startDateTime=2026-02-01&endDateTime=2026-03-01";
     let seen = user.json(&format!("{path}/calendarView?{range}")).await;
     assert_eq!(column(&seen, "subject"), ["Weeds"]);
@@ -311,14 +193,9 @@ async fn calendars_come_and_go() {
 
     let reply = user.write("DELETE", &path, &[], &Value::Null).await;
     assert_eq!(reply.status, 204);
-    assert_eq!(
-        refused(&user.get(&path).await),
-        (404, "ErrorItemNotFound".to_owned())
-    );
+    assert_eq!(refused(&user.get(&path).await), (404, "ErrorItemNotFound".to_owned()));
     assert_eq!(user.get(&format!("me/events/{id}")).await.status, 404);
     // The same name again is another calendar.
-    let again = user
-        .write("POST", "me/calendars", &[], &json!({ "name": "Garden" }))
-        .await;
+    let again = user.write("POST", "me/calendars", &[], &json!({ "name": "Garden" })).await;
     assert_ne!(again.json()["id"], garden["id"]);
 }

@@ -12,10 +12,7 @@ async fn answers_reach_the_organizer() {
     let status = async |path: &str| {
         let event = user.json(path).await;
         let guest = event["attendees"][0].clone();
-        (
-            text(&guest["status"]["response"]).to_owned(),
-            guest["proposedNewTime"].clone(),
-        )
+        (text(&guest["status"]["response"]).to_owned(), guest["proposedNewTime"].clone())
     };
     let slot = json!({
         "start": { "dateTime": "2026-02-04T10:00:00", "timeZone": "Europe/Berlin" },
@@ -29,12 +26,7 @@ async fn answers_reach_the_organizer() {
             "accepted",
             Some(("accepted", "busy")),
         ),
-        (
-            "accept",
-            json!({ "sendResponse": false }),
-            "none",
-            Some(("accepted", "busy")),
-        ),
+        ("accept", json!({ "sendResponse": false }), "none", Some(("accepted", "busy"))),
         (
             "tentativelyAccept",
             json!({ "comment": "" }),
@@ -56,14 +48,8 @@ async fn answers_reach_the_organizer() {
             (&json!("tentative"), &json!("notResponded"))
         );
         let path = at(&copy);
-        let reply = ana
-            .write("POST", &format!("{path}/{action}"), &[], &body)
-            .await;
-        assert_eq!(
-            (reply.status, reply.text().as_str()),
-            (202, ""),
-            "{action} {body}"
-        );
+        let reply = ana.write("POST", &format!("{path}/{action}"), &[], &body).await;
+        assert_eq!((reply.status, reply.text().as_str()), (202, ""), "{action} {body}");
         assert_eq!(status(&at(&event)).await.0, organizer, "{action} {body}");
         match own {
             Some((response, show)) => {
@@ -73,10 +59,9 @@ async fn answers_reach_the_organizer() {
                     (&json!(response), &json!(show))
                 );
             }
-            None => assert_eq!(
-                refused(&ana.get(&path).await),
-                (404, "ErrorItemNotFound".to_owned())
-            ),
+            None => {
+                assert_eq!(refused(&ana.get(&path).await), (404, "ErrorItemNotFound".to_owned()))
+            }
         }
         let reply = user.write("DELETE", &at(&event), &[], &Value::Null).await;
         assert_eq!(reply.status, 204);
@@ -90,17 +75,11 @@ async fn answers_reach_the_organizer() {
     let propose = json!({ "proposedNewTime": slot });
     let bad = |reply: Reply| refused(&reply).1;
     let silent = with(propose.clone(), json!({ "sendResponse": false }));
-    let reply = ana
-        .write("POST", &format!("{path}/tentativelyAccept"), &[], &silent)
-        .await;
+    let reply = ana.write("POST", &format!("{path}/tentativelyAccept"), &[], &silent).await;
     assert_eq!(bad(reply), "ErrorInvalidRequest");
-    let reply = ana
-        .write("POST", &format!("{path}/accept"), &[], &propose)
-        .await;
+    let reply = ana.write("POST", &format!("{path}/accept"), &[], &propose).await;
     assert_eq!(bad(reply), "RequestBodyRead");
-    let reply = ana
-        .write("POST", &format!("{path}/tentativelyAccept"), &[], &propose)
-        .await;
+    let reply = ana.write("POST", &format!("{path}/tentativelyAccept"), &[], &propose).await;
     assert_eq!(reply.status, 202);
     assert_eq!(
         status(&at(&event)).await,
@@ -129,32 +108,23 @@ async fn answers_reach_the_organizer() {
     ] {
         let event = made(&user, "me/events", with(open.clone(), more)).await;
         let path = at(&view(&ana).await[0]);
-        let reply = ana
-            .write("POST", &format!("{path}/decline"), &[], &body)
-            .await;
+        let reply = ana.write("POST", &format!("{path}/decline"), &[], &body).await;
         let (status, code, said) = reply.refusal();
-        assert_eq!(
-            (status, code.as_str(), said.as_str()),
-            (400, "ErrorInvalidRequest", message)
-        );
+        assert_eq!((status, code.as_str(), said.as_str()), (400, "ErrorInvalidRequest", message));
         user.write("DELETE", &at(&event), &[], &Value::Null).await;
         clear(&ana).await;
     }
 
     // Who calls it does not answer, who is asked does not call it off.
     let event = made(&user, "me/events", open).await;
-    let reply = user
-        .write("POST", &format!("{}/accept", at(&event)), &[], &json!({}))
-        .await;
+    let reply = user.write("POST", &format!("{}/accept", at(&event)), &[], &json!({})).await;
     assert_eq!(
         reply.refusal().2,
         "Your request can't be completed. You can't respond to this meeting because you're the \
          meeting organizer."
     );
     let path = at(&view(&ana).await[0]);
-    let reply = ana
-        .write("POST", &format!("{path}/cancel"), &[], &json!({}))
-        .await;
+    let reply = ana.write("POST", &format!("{path}/cancel"), &[], &json!({})).await;
     assert_eq!(
         reply.refusal().2,
         "Your request can't be completed. You need to be an organizer to cancel a meeting."
@@ -164,33 +134,18 @@ async fn answers_reach_the_organizer() {
     let ben = User::signed_in(&sandbox, BEN, SCOPES).await;
     let to = |address: &str| json!({ "toRecipients": [{ "emailAddress": { "address": address } }], "comment": "Come" });
     for bad in [json!({}), json!({ "toRecipients": [] }), to("nobody")] {
-        let reply = ana
-            .write("POST", &format!("{path}/forward"), &[], &bad)
-            .await;
+        let reply = ana.write("POST", &format!("{path}/forward"), &[], &bad).await;
         let code = refused(&reply).1;
         assert_eq!(code, "ErrorInvalidRecipients", "{bad}");
     }
-    let reply = ana
-        .write("POST", &format!("{path}/forward"), &[], &to(BEN))
-        .await;
+    let reply = ana.write("POST", &format!("{path}/forward"), &[], &to(BEN)).await;
     assert_eq!(reply.status, 202, "{}", reply.text());
     assert_eq!(view(&ben).await[0]["subject"], "Open");
-    assert_eq!(
-        user.json(&at(&event)).await["attendees"]
-            .as_array()
-            .unwrap()
-            .len(),
-        2
-    );
+    assert_eq!(user.json(&at(&event)).await["attendees"].as_array().unwrap().len(), 2);
 
     // Calling it off takes it from the organizer and tells the rest.
     let reply = user
-        .write(
-            "POST",
-            &format!("{}/cancel", at(&event)),
-            &[],
-            &json!({ "Comment": "Ill" }),
-        )
+        .write("POST", &format!("{}/cancel", at(&event)), &[], &json!({ "Comment": "Ill" }))
         .await;
     assert_eq!(reply.status, 202);
     assert_eq!(user.get(&at(&event)).await.status, 404);
@@ -223,10 +178,7 @@ async fn schedules_of_all_kinds() {
         made(
             &ana,
             "me/events",
-            with(
-                body,
-                json!({ "showAs": show, "location": { "displayName": "Attic" } }),
-            ),
+            with(body, json!({ "showAs": show, "location": { "displayName": "Attic" } })),
         )
         .await;
     }
@@ -302,23 +254,11 @@ async fn schedules_of_all_kinds() {
     );
     for (more, code) in [
         (json!({ "schedules": [] }), "ErrorInvalidParameter"),
-        (
-            json!({ "schedules": vec![ANA; 21] }),
-            "ErrorInvalidParameter",
-        ),
+        (json!({ "schedules": vec![ANA; 21] }), "ErrorInvalidParameter"),
         (json!({ "schedules": ANA }), "RequestBodyRead"),
-        (
-            json!({ "availabilityViewInterval": 4 }),
-            "ErrorInvalidParameter",
-        ),
-        (
-            json!({ "availabilityViewInterval": "sixty" }),
-            "RequestBodyRead",
-        ),
-        (
-            json!({ "startTime": time(16) }),
-            "ErrorPropertyValidationFailure",
-        ),
+        (json!({ "availabilityViewInterval": 4 }), "ErrorInvalidParameter"),
+        (json!({ "availabilityViewInterval": "sixty" }), "RequestBodyRead"),
+        (json!({ "startTime": time(16) }), "ErrorPropertyValidationFailure"),
         (
             json!({ "startTime": { "dateTime": "2025-01-01T00:00:00", "timeZone": "UTC" } }),
             "ErrorInvalidParameter",
@@ -331,12 +271,7 @@ async fn schedules_of_all_kinds() {
         (json!({ "who": "me" }), "RequestBodyRead"),
     ] {
         let reply = user
-            .write(
-                "POST",
-                "me/calendar/getSchedule",
-                &[],
-                &with(ask.clone(), more.clone()),
-            )
+            .write("POST", "me/calendar/getSchedule", &[], &with(ask.clone(), more.clone()))
             .await;
         assert_eq!(refused(&reply), (400, code.to_owned()), "{more}");
     }

@@ -26,19 +26,14 @@ fn weekly() -> Value {
 
 /// The starts of a list of events, in Berlin.
 fn starts(events: &[Value]) -> Vec<&str> {
-    events
-        .iter()
-        .map(|it| &text(&it["start"]["dateTime"])[..16])
-        .collect()
+    events.iter().map(|it| &text(&it["start"]["dateTime"])[..16]).collect()
 }
 
 /// What a calendar shows of March and April, in Berlin.
 async fn spring(user: &User) -> Vec<Value> {
     let path = "me/calendarView?startDateTime=2026-03-01T00:00:00Z\
                 &endDateTime=2026-05-01T00:00:00Z&%24top=100";
-    let reply = user
-        .prefer(path, "outlook.timezone=\"Europe/Berlin\"")
-        .await;
+    let reply = user.prefer(path, "outlook.timezone=\"Europe/Berlin\"").await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     reply.json()["value"].as_array().unwrap().clone()
 }
@@ -47,12 +42,8 @@ async fn spring(user: &User) -> Vec<Value> {
 async fn series_expand_and_differ() {
     let (_dir, sandbox, user) = mira().await;
     let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
-    let master = made(
-        &user,
-        "me/events",
-        with(weekly(), json!({ "attendees": people(&[ANA]) })),
-    )
-    .await;
+    let master =
+        made(&user, "me/events", with(weekly(), json!({ "attendees": people(&[ANA]) }))).await;
     let id = text(&master["id"]).to_owned();
     assert_eq!(
         (&master["type"], &master["seriesMasterId"]),
@@ -97,44 +88,24 @@ async fn series_expand_and_differ() {
         ]
     );
     let third = &shown[2];
-    assert_eq!(
-        (&third["type"], &third["seriesMasterId"]),
-        (&json!("occurrence"), &json!(id))
-    );
+    assert_eq!((&third["type"], &third["seriesMasterId"]), (&json!("occurrence"), &json!(id)));
     assert_eq!(third["originalStart"], "2026-03-09T08:00:00Z");
     assert_eq!(third["recurrence"], Value::Null);
     let uids: std::collections::BTreeSet<&str> =
         shown.iter().map(|it| text(&it["iCalUId"])).collect();
     assert_eq!(uids.len(), 10);
     assert!(text(&third["iCalUId"]).starts_with("040000008200E00074C5B7101A82E00807EA0309"));
-    let uid = form([(
-        "$filter",
-        format!("iCalUId eq '{}'", text(&master["iCalUId"])).as_str(),
-    )]);
-    assert_eq!(
-        column(&user.json(&format!("me/events?{uid}")).await, "type"),
-        ["seriesMaster"]
-    );
+    let uid = form([("$filter", format!("iCalUId eq '{}'", text(&master["iCalUId"])).as_str())]);
+    assert_eq!(column(&user.json(&format!("me/events?{uid}")).await, "type"), ["seriesMaster"]);
 
     // An occurrence by its id, in both forms.
-    let one = user
-        .prefer(&at(third), "outlook.timezone=\"Europe/Berlin\"")
-        .await
-        .json();
+    let one = user.prefer(&at(third), "outlook.timezone=\"Europe/Berlin\"").await.json();
     assert_eq!(one["start"], third["start"]);
     assert_eq!(text(&third["id"]).len(), 168);
-    let immutable = user
-        .prefer(&at(third), "IdType=\"ImmutableId\"")
-        .await
-        .json();
-    assert_eq!(
-        user.json(&at(&immutable)).await["originalStart"],
-        "2026-03-09T08:00:00Z"
-    );
+    let immutable = user.prefer(&at(third), "IdType=\"ImmutableId\"").await.json();
+    assert_eq!(user.json(&at(&immutable)).await["originalStart"], "2026-03-09T08:00:00Z");
     let range = "startDateTime=2026-03-08&endDateTime=2026-03-14";
-    let list = user
-        .json(&format!("{}/instances?{range}", at(&master)))
-        .await;
+    let list = user.json(&format!("{}/instances?{range}", at(&master))).await;
     assert_eq!(list["value"].as_array().unwrap().len(), 2);
     assert_eq!(list["value"][0]["id"], third["id"]);
     let list = user.json(&format!("{}/instances?{range}", at(third))).await;
@@ -148,10 +119,7 @@ async fn series_expand_and_differ() {
     let delta = "me/calendarView/delta?startDateTime=2026-03-01&endDateTime=2026-03-10";
     let (entries, link) = round(&user, delta, 3).await;
     let kinds: Vec<&str> = entries.iter().map(|it| text(&it["type"])).collect();
-    assert_eq!(
-        kinds,
-        ["seriesMaster", "occurrence", "occurrence", "occurrence"]
-    );
+    assert_eq!(kinds, ["seriesMaster", "occurrence", "occurrence", "occurrence"]);
     assert_eq!(
         entries[3],
         json!({
@@ -172,20 +140,12 @@ async fn series_expand_and_differ() {
         "end": { "dateTime": "2026-03-10T11:30:00", "timeZone": "Europe/Berlin" },
     });
     let changed = user.write("PATCH", &at(third), &[], &late).await.json();
-    assert_eq!(
-        (&changed["id"], &changed["type"]),
-        (&third["id"], &json!("exception"))
-    );
+    assert_eq!((&changed["id"], &changed["type"]), (&third["id"], &json!("exception")));
     assert_eq!(changed["originalStart"], "2026-03-09T08:00:00Z");
-    let reply = user
-        .write("DELETE", &at(&shown[1]), &[], &Value::Null)
-        .await;
+    let reply = user.write("DELETE", &at(&shown[1]), &[], &Value::Null).await;
     assert_eq!(reply.status, 204);
     let now = spring(&user).await;
-    assert_eq!(
-        starts(&now)[..3],
-        ["2026-03-02T09:00", "2026-03-10T11:00", "2026-03-12T09:00"]
-    );
+    assert_eq!(starts(&now)[..3], ["2026-03-02T09:00", "2026-03-10T11:00", "2026-03-12T09:00"]);
     assert_eq!(
         column(&json!({ "value": now }), "type")[..3],
         ["occurrence", "exception", "occurrence"]
@@ -193,28 +153,15 @@ async fn series_expand_and_differ() {
     assert_eq!(now.len(), 9);
     // Ana's is cancelled, and then out.
     let theirs = spring(&ana).await;
-    assert_eq!(
-        (theirs.len(), &theirs[1]["isCancelled"]),
-        (10, &json!(true))
-    );
+    assert_eq!((theirs.len(), &theirs[1]["isCancelled"]), (10, &json!(true)));
     assert_eq!(theirs[1]["type"], "exception");
     assert_eq!(ana.json(&at(&theirs[1])).await["subject"], "Canceled: Sync");
-    let reply = ana
-        .write("DELETE", &at(&theirs[1]), &[], &Value::Null)
-        .await;
+    let reply = ana.write("DELETE", &at(&theirs[1]), &[], &Value::Null).await;
     assert_eq!(reply.status, 204);
     assert_eq!(starts(&spring(&ana).await), starts(&now));
-    assert_eq!(
-        refused(&user.get(&at(&shown[1])).await),
-        (404, "ErrorItemNotFound".to_owned())
-    );
-    let whole = user
-        .json(&format!("{}?%24select=cancelledOccurrences", at(&master)))
-        .await;
-    assert_eq!(
-        whole["cancelledOccurrences"],
-        json!([format!("OID.{id}.2026-03-05")])
-    );
+    assert_eq!(refused(&user.get(&at(&shown[1])).await), (404, "ErrorItemNotFound".to_owned()));
+    let whole = user.json(&format!("{}?%24select=cancelledOccurrences", at(&master))).await;
+    assert_eq!(whole["cancelledOccurrences"], json!([format!("OID.{id}.2026-03-05")]));
     let (entries, _) = round(&user, &link, 10).await;
     assert_eq!(
         (&entries[0]["@removed"], &entries[0]["id"]),
@@ -232,34 +179,17 @@ async fn series_expand_and_differ() {
             "end": { "dateTime": format!("{day}T21:00:00"), "timeZone": "Europe/Berlin" },
         });
         let reply = user.write("PATCH", &at(third), &[], &crossing).await;
-        assert_eq!(
-            refused(&reply),
-            (400, "ErrorOccurrenceCrossingBoundary".to_owned()),
-            "{day}"
-        );
+        assert_eq!(refused(&reply), (400, "ErrorOccurrenceCrossingBoundary".to_owned()), "{day}");
     }
     let reply = user
-        .write(
-            "PATCH",
-            &at(third),
-            &[],
-            &json!({ "recurrence": weekly()["recurrence"] }),
-        )
+        .write("PATCH", &at(third), &[], &json!({ "recurrence": weekly()["recurrence"] }))
         .await;
-    assert_eq!(
-        refused(&reply),
-        (400, "ErrorPropertyValidationFailure".to_owned())
-    );
+    assert_eq!(refused(&reply), (400, "ErrorPropertyValidationFailure".to_owned()));
 
     // One is answered, the others are not.
     let theirs = spring(&ana).await;
     let path = at(&theirs[4]);
-    assert_eq!(
-        ana.write("POST", &format!("{path}/decline"), &[], &json!({}))
-            .await
-            .status,
-        202
-    );
+    assert_eq!(ana.write("POST", &format!("{path}/decline"), &[], &json!({})).await.status, 202);
     assert_eq!(spring(&ana).await.len(), 8);
     let answers: Vec<Value> = spring(&user)
         .await
@@ -276,9 +206,7 @@ async fn series_expand_and_differ() {
             "range": { "type": "endDate", "startDate": "2026-03-02", "endDate": "2026-03-19" },
         }),
     );
-    let changed = user
-        .write("PATCH", &at(&master), &[], &json!({ "recurrence": until }))
-        .await;
+    let changed = user.write("PATCH", &at(&master), &[], &json!({ "recurrence": until })).await;
     assert_eq!(changed.status, 200, "{}", changed.text());
     assert_eq!(
         starts(&spring(&user).await),
@@ -296,18 +224,9 @@ async fn series_expand_and_differ() {
         "end": { "dateTime": "2026-03-03T09:30:00", "timeZone": "Europe/Berlin" },
     });
     let reply = user.write("PATCH", &at(&master), &[], &moved).await;
-    assert_eq!(
-        refused(&reply),
-        (400, "ErrorPropertyValidationFailure".to_owned())
-    );
-    let once = user
-        .write("PATCH", &at(&master), &[], &json!({ "recurrence": null }))
-        .await
-        .json();
-    assert_eq!(
-        (&once["type"], &once["recurrence"]),
-        (&json!("singleInstance"), &Value::Null)
-    );
+    assert_eq!(refused(&reply), (400, "ErrorPropertyValidationFailure".to_owned()));
+    let once = user.write("PATCH", &at(&master), &[], &json!({ "recurrence": null })).await.json();
+    assert_eq!((&once["type"], &once["recurrence"]), (&json!("singleInstance"), &Value::Null));
     assert_eq!(spring(&user).await.len(), 1);
 }
 
@@ -317,11 +236,7 @@ async fn recurrences_read() {
     let (_dir, _sandbox, user) = mira().await;
     let no_end = json!({ "type": "noEnd" });
     for (pattern, range, expected) in [
-        (
-            json!({ "type": "daily", "interval": 3 }),
-            &no_end,
-            ["03-02", "03-05", "03-08"],
-        ),
+        (json!({ "type": "daily", "interval": 3 }), &no_end, ["03-02", "03-05", "03-08"]),
         (
             json!({ "type": "weekly", "interval": 2, "daysOfWeek": ["wednesday"], "firstDayOfWeek": "sunday" }),
             &no_end,
@@ -374,26 +289,11 @@ async fn recurrences_read() {
         (json!({ "type": "daily" }), no_end.clone()),
         (json!({ "type": "daily", "interval": 0 }), no_end.clone()),
         (json!({ "type": "weekly", "interval": 1 }), no_end.clone()),
-        (
-            json!({ "type": "weekly", "interval": 1, "daysOfWeek": [] }),
-            no_end.clone(),
-        ),
-        (
-            json!({ "type": "absoluteMonthly", "interval": 1 }),
-            no_end.clone(),
-        ),
-        (
-            json!({ "type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32 }),
-            no_end.clone(),
-        ),
-        (
-            json!({ "type": "relativeMonthly", "interval": 1 }),
-            no_end.clone(),
-        ),
-        (
-            json!({ "type": "absoluteYearly", "interval": 1, "dayOfMonth": 3 }),
-            no_end.clone(),
-        ),
+        (json!({ "type": "weekly", "interval": 1, "daysOfWeek": [] }), no_end.clone()),
+        (json!({ "type": "absoluteMonthly", "interval": 1 }), no_end.clone()),
+        (json!({ "type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32 }), no_end.clone()),
+        (json!({ "type": "relativeMonthly", "interval": 1 }), no_end.clone()),
+        (json!({ "type": "absoluteYearly", "interval": 1, "dayOfMonth": 3 }), no_end.clone()),
         (
             json!({ "type": "absoluteYearly", "interval": 1, "dayOfMonth": 30, "month": 2 }),
             no_end.clone(),
@@ -403,21 +303,12 @@ async fn recurrences_read() {
             no_end.clone(),
         ),
         (daily.clone(), json!({})),
-        (
-            daily.clone(),
-            json!({ "type": "noEnd", "startDate": "2026-03-01" }),
-        ),
+        (daily.clone(), json!({ "type": "noEnd", "startDate": "2026-03-01" })),
         (daily.clone(), json!({ "type": "noEnd", "startDate": null })),
         (daily.clone(), json!({ "type": "endDate" })),
-        (
-            daily.clone(),
-            json!({ "type": "endDate", "endDate": "2026-03-01" }),
-        ),
+        (daily.clone(), json!({ "type": "endDate", "endDate": "2026-03-01" })),
         (daily.clone(), json!({ "type": "numbered" })),
-        (
-            daily.clone(),
-            json!({ "type": "numbered", "numberOfOccurrences": 0 }),
-        ),
+        (daily.clone(), json!({ "type": "numbered", "numberOfOccurrences": 0 })),
     ] {
         let body = series(pattern, range);
         let reply = user.write("POST", "me/events", &[], &body).await;
@@ -428,10 +319,7 @@ async fn recurrences_read() {
             body["recurrence"]
         );
     }
-    let zoned = series(
-        daily,
-        json!({ "type": "noEnd", "recurrenceTimeZone": "Nowhere" }),
-    );
+    let zoned = series(daily, json!({ "type": "noEnd", "recurrenceTimeZone": "Nowhere" }));
     let reply = user.write("POST", "me/events", &[], &zoned).await;
     assert_eq!(refused(&reply).1, "TimeZoneNotSupportedException");
     assert_eq!(spring(&user).await, Vec::<Value>::new());

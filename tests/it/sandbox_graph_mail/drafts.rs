@@ -38,11 +38,7 @@ async fn life_of_a_draft() {
     let draft = reply.json();
     let id = text(&draft["id"]).to_owned();
     assert_eq!(id.len(), 68);
-    assert!(
-        reply
-            .header("location")
-            .ends_with(&format!("/messages('{id}')"))
-    );
+    assert!(reply.header("location").ends_with(&format!("/messages('{id}')")));
     let drafts = user.json("me/mailFolders/drafts").await;
     let expected = json!({
         "@odata.context": draft["@odata.context"],
@@ -96,10 +92,7 @@ async fn life_of_a_draft() {
         .await
         .json();
     assert_eq!(more["attachments"][0]["name"], "plan ü.txt");
-    assert_eq!(
-        more["attachments"][0]["contentBytes"],
-        STANDARD.encode("Plan\n")
-    );
+    assert_eq!(more["attachments"][0]["contentBytes"], STANDARD.encode("Plan\n"));
     assert_eq!(more["singleValueExtendedProperties"][0]["value"], "1");
     let headers = more["internetMessageHeaders"].as_array().unwrap();
     assert!(headers.contains(&json!({ "name": "X-Trace", "value": "møte" })));
@@ -114,13 +107,9 @@ async fn life_of_a_draft() {
     let after = reply.json();
     assert_ne!(after["changeKey"], draft["changeKey"]);
     let mut expected = draft.clone();
-    for name in [
-        "@odata.context",
-        "@odata.etag",
-        "changeKey",
-        "lastModifiedDateTime",
-        "conversationIndex",
-    ] {
+    for name in
+        ["@odata.context", "@odata.etag", "changeKey", "lastModifiedDateTime", "conversationIndex"]
+    {
         expected[name] = after[name].clone();
     }
     expected["subject"] = change["subject"].clone();
@@ -131,39 +120,23 @@ async fn life_of_a_draft() {
         ("PATCH", path.clone(), change.clone()),
         ("DELETE", path.clone(), Value::Null),
         ("POST", format!("{path}/send"), Value::Null),
-        (
-            "POST",
-            format!("{path}/move"),
-            json!({ "destinationId": "archive" }),
-        ),
+        ("POST", format!("{path}/move"), json!({ "destinationId": "archive" })),
     ] {
         let reply = user.write(method, &path, &headers, &body).await;
-        assert_eq!(
-            refused(&reply),
-            (412, "ErrorIrresolvableConflict".to_owned()),
-            "{method}"
-        );
+        assert_eq!(refused(&reply), (412, "ErrorIrresolvableConflict".to_owned()), "{method}");
     }
 
     // Sent, it is the same message in another folder, and others have it.
     does(&user, "POST", &format!("{path}/send"), Value::Null, 202).await;
     let sent = user.prefer(&path, "IdType=\"ImmutableId\"").await.json();
-    assert_eq!(
-        (&sent["id"], &sent["isDraft"]),
-        (&draft["id"], &json!(false))
-    );
+    assert_eq!((&sent["id"], &sent["isDraft"]), (&draft["id"], &json!(false)));
     assert_eq!(sent["conversationId"], draft["conversationId"]);
     assert_eq!(sent["categories"], json!(["Blue"]));
-    assert_eq!(
-        sent["from"]["emailAddress"],
-        json!({ "name": "Mira Lindqvist", "address": ME })
-    );
+    assert_eq!(sent["from"]["emailAddress"], json!({ "name": "Mira Lindqvist", "address": ME }));
     assert_eq!(addresses(&sent["bccRecipients"]), [BEN]);
     let query = encoded("internetMessageId eq '<own.1@example.com>'");
     for list in ["me/messages", "me/mailFolders/sentitems/messages"] {
-        let found = user
-            .json(&format!("{list}?%24filter={query}&%24select=id"))
-            .await;
+        let found = user.json(&format!("{list}?%24filter={query}&%24select=id")).await;
         assert_eq!(found["value"].as_array().unwrap().len(), 1, "{list}");
     }
     assert!(subjects(&user, "drafts").await.is_empty());
@@ -171,21 +144,14 @@ async fn life_of_a_draft() {
         let other = User::signed_in(&sandbox, address, SCOPES).await;
         let got = other.message("Møte på lørdag").await;
         assert_eq!(
-            (
-                &got["isRead"],
-                &got["isDraft"],
-                &got["bccRecipients"],
-                &got["hasAttachments"]
-            ),
+            (&got["isRead"], &got["isDraft"], &got["bccRecipients"], &got["hasAttachments"]),
             (&json!(false), &json!(false), &json!([]), &json!(true)),
             "{address}"
         );
         assert_eq!(got["internetMessageId"], "<own.1@example.com>");
         assert_eq!(got["body"], draft["body"]);
     }
-    let reply = user
-        .write("POST", &format!("{path}/send"), &[], &Value::Null)
-        .await;
+    let reply = user.write("POST", &format!("{path}/send"), &[], &Value::Null).await;
     assert_eq!(refused(&reply), (400, "ErrorInvalidPropertySet".to_owned()));
 }
 
@@ -201,61 +167,35 @@ async fn mime_and_at_once() {
         Value::String(STANDARD.encode(raw))
     };
     let bearer = format!("Bearer {}", user.token);
-    let headers = [
-        ("authorization", bearer.as_str()),
-        ("content-type", "text/plain"),
-    ];
+    let headers = [("authorization", bearer.as_str()), ("content-type", "text/plain")];
     let post = async |path: &str, body: Value| {
         let path = format!("/v1.0/{path}");
-        user.send(hyper::Method::POST, &path, &headers, text(&body))
-            .await
+        user.send(hyper::Method::POST, &path, &headers, text(&body)).await
     };
     let reply = post("me/messages", mime("Raw", ANA)).await;
     assert_eq!(reply.status, 201, "{}", reply.text());
     let draft = reply.json();
-    assert_eq!(
-        (&draft["subject"], &draft["isDraft"]),
-        (&json!("Raw"), &json!(true))
-    );
-    assert_eq!(
-        draft["body"],
-        json!({ "contentType": "text", "content": "As said.\r\n" })
-    );
+    assert_eq!((&draft["subject"], &draft["isDraft"]), (&json!("Raw"), &json!(true)));
+    assert_eq!(draft["body"], json!({ "contentType": "text", "content": "As said.\r\n" }));
     let draft = changed(
         &user,
         &at(&draft),
         json!({ "body": { "contentType": "text", "content": "Better." } }),
     )
     .await;
-    assert_eq!(
-        draft["body"],
-        json!({ "contentType": "text", "content": "Better." })
-    );
+    assert_eq!(draft["body"], json!({ "contentType": "text", "content": "Better." }));
 
     let reply = post("me/sendMail", mime("At once", ANA)).await;
     assert_eq!((reply.status, reply.text().as_str()), (202, ""));
     let message = |subject: &str| json!({ "subject": subject, "toRecipients": people(&[ANA, ME]), "body": { "content": "x" } });
-    does(
-        &user,
-        "POST",
-        "me/sendMail",
-        json!({ "message": message("Kept") }),
-        202,
-    )
-    .await;
+    does(&user, "POST", "me/sendMail", json!({ "message": message("Kept") }), 202).await;
     let body = json!({ "Message": message("Not kept"), "SaveToSentItems": false });
     does(&user, "POST", "me/sendMail", body, 202).await;
-    assert_eq!(
-        subjects(&user, "sentitems").await,
-        ["Kept", "At once", "Hello"]
-    );
+    assert_eq!(subjects(&user, "sentitems").await, ["Kept", "At once", "Hello"]);
     let inbox = subjects(&user, "inbox").await;
     assert_eq!(inbox[..2], ["Not kept", "Kept"]);
     let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
-    assert_eq!(
-        subjects(&ana, "inbox").await,
-        ["Not kept", "Kept", "At once"]
-    );
+    assert_eq!(subjects(&ana, "inbox").await, ["Not kept", "Kept", "At once"]);
     assert_eq!(subjects(&user, "drafts").await, ["Raw"]);
 }
 
@@ -275,19 +215,9 @@ async fn later() {
             "singleValueExtendedProperties": at_time(time),
         });
         let draft = made(&user, "me/messages", body).await;
-        does(
-            &user,
-            "POST",
-            &format!("{}/send", at(&draft)),
-            Value::Null,
-            202,
-        )
-        .await;
+        does(&user, "POST", &format!("{}/send", at(&draft)), Value::Null, 202).await;
     }
-    assert_eq!(
-        subjects(&user, "outbox").await,
-        ["Never", "Tomorrow", "Soon"]
-    );
+    assert_eq!(subjects(&user, "outbox").await, ["Never", "Tomorrow", "Soon"]);
     assert!(subjects(&ana, "inbox").await.is_empty());
     let never = user.message("Never").await;
     assert_eq!(never["isDraft"], true);

@@ -11,10 +11,7 @@ async fn twenty_moves() {
     let (_dir, _sandbox, user) = mira().await;
     let folder = made(&user, "me/mailFolders", json!({ "displayName": "Reports" })).await;
     let list = user
-        .prefer(
-            "me/mailFolders/inbox/messages?%24top=50&%24select=id",
-            "IdType=\"ImmutableId\"",
-        )
+        .prefer("me/mailFolders/inbox/messages?%24top=50&%24select=id", "IdType=\"ImmutableId\"")
         .await
         .json();
     let ids = column(&list, "id");
@@ -41,13 +38,8 @@ async fn twenty_moves() {
         assert_eq!(response["body"]["parentFolderId"], folder["id"]);
     }
     assert!(subjects(&user, "inbox").await.is_empty());
-    let now = user
-        .json(&format!("me/mailFolders/{}", encoded(text(&folder["id"]))))
-        .await;
-    assert_eq!(
-        (&now["totalItemCount"], &now["unreadItemCount"]),
-        (&json!(20), &json!(20))
-    );
+    let now = user.json(&format!("me/mailFolders/{}", encoded(text(&folder["id"])))).await;
+    assert_eq!((&now["totalItemCount"], &now["unreadItemCount"]), (&json!(20), &json!(20)));
 
     // The other writes of a batch, each with what it needs.
     let one = encoded(&ids[0]);
@@ -74,29 +66,18 @@ async fn twenty_moves() {
 async fn moved_copied_deleted() {
     let (_dir, _sandbox, user) = mira().await;
     let message = user.message("Report 1").await;
-    let moved = made(
-        &user,
-        &format!("{}/move", at(&message)),
-        json!({ "destinationId": "archive" }),
-    )
-    .await;
+    let moved =
+        made(&user, &format!("{}/move", at(&message)), json!({ "destinationId": "archive" })).await;
     assert_ne!(moved["id"], message["id"]);
     assert_ne!(moved["changeKey"], message["changeKey"]);
     let reply = user.get(&at(&message)).await;
     assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
-    let copy = made(
-        &user,
-        &format!("{}/copy", at(&moved)),
-        json!({ "destinationId": "Inbox" }),
-    )
-    .await;
+    let copy =
+        made(&user, &format!("{}/copy", at(&moved)), json!({ "destinationId": "Inbox" })).await;
     assert_ne!(copy["id"], message["id"]);
     assert_eq!(copy["conversationId"], message["conversationId"]);
     assert_eq!(
-        (
-            subjects(&user, "archive").await.len(),
-            subjects(&user, "inbox").await.len()
-        ),
+        (subjects(&user, "archive").await.len(), subjects(&user, "inbox").await.len()),
         (1, 20)
     );
 
@@ -105,24 +86,13 @@ async fn moved_copied_deleted() {
     let list = user.json("me/mailFolders/deleteditems/messages").await;
     let deleted = &list["value"][0];
     assert_eq!(deleted["subject"], "Report 1");
-    let back = made(
-        &user,
-        &format!("{}/move", at(deleted)),
-        json!({ "destinationId": "inbox" }),
-    )
-    .await;
+    let back =
+        made(&user, &format!("{}/move", at(deleted)), json!({ "destinationId": "inbox" })).await;
     does(&user, "DELETE", &at(&back), Value::Null, 204).await;
     let list = user.json("me/mailFolders/deleteditems/messages").await;
     does(&user, "DELETE", &at(&list["value"][0]), Value::Null, 204).await;
     assert!(subjects(&user, "deleteditems").await.is_empty());
-    does(
-        &user,
-        "POST",
-        &format!("{}/permanentDelete", at(&copy)),
-        Value::Null,
-        204,
-    )
-    .await;
+    does(&user, "POST", &format!("{}/permanentDelete", at(&copy)), Value::Null, 204).await;
     assert_eq!(subjects(&user, "inbox").await.len(), 19);
     let reply = user.get(&at(&copy)).await;
     assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
@@ -150,29 +120,13 @@ async fn marks() {
     for (change, name, expected) in [
         (json!({ "isRead": true }), "isRead", json!(true)),
         (json!({ "isRead": false }), "isRead", json!(false)),
-        (
-            json!({ "categories": ["Blue", "travel"] }),
-            "categories",
-            json!(["Blue", "travel"]),
-        ),
-        (
-            json!({ "categories": ["travel"] }),
-            "categories",
-            json!(["travel"]),
-        ),
+        (json!({ "categories": ["Blue", "travel"] }), "categories", json!(["Blue", "travel"])),
+        (json!({ "categories": ["travel"] }), "categories", json!(["travel"])),
         (json!({ "categories": [] }), "categories", json!([])),
         (json!({ "importance": "low" }), "importance", json!("low")),
         (json!({ "importance": "HIGH" }), "importance", json!("high")),
-        (
-            json!({ "importance": "normal" }),
-            "importance",
-            json!("normal"),
-        ),
-        (
-            json!({ "inferenceClassification": "other" }),
-            "inferenceClassification",
-            json!("other"),
-        ),
+        (json!({ "importance": "normal" }), "importance", json!("normal")),
+        (json!({ "inferenceClassification": "other" }), "inferenceClassification", json!("other")),
         (json!({ "flag": due }), "flag", flagged),
         (json!({ "flag": done }), "flag", done.clone()),
         (
@@ -214,41 +168,18 @@ async fn folders() {
         })
     );
     let path = format!("me/mailFolders/{}", encoded(text(&top["id"])));
-    let child = made(
-        &user,
-        &format!("{path}/childFolders"),
-        json!({ "displayName": "2025" }),
-    )
-    .await;
+    let child =
+        made(&user, &format!("{path}/childFolders"), json!({ "displayName": "2025" })).await;
     let child_path = format!("me/mailFolders/{}", encoded(text(&child["id"])));
     let child = changed(&user, &child_path, json!({ "displayName": "2027" })).await;
-    assert_eq!(
-        (&child["displayName"], &child["parentFolderId"]),
-        (&json!("2027"), &top["id"])
-    );
+    assert_eq!((&child["displayName"], &child["parentFolderId"]), (&json!("2027"), &top["id"]));
     let message = user.message("Report 3").await;
-    made(
-        &user,
-        &format!("{}/move", at(&message)),
-        json!({ "destinationId": child["id"] }),
-    )
-    .await;
-    let moved = made(
-        &user,
-        &format!("{child_path}/move"),
-        json!({ "destinationId": "inbox" }),
-    )
-    .await;
-    assert_eq!(
-        (&moved["id"], &moved["totalItemCount"]),
-        (&child["id"], &json!(1))
-    );
-    let back = made(
-        &user,
-        &format!("{child_path}/move"),
-        json!({ "destinationId": top["id"] }),
-    )
-    .await;
+    made(&user, &format!("{}/move", at(&message)), json!({ "destinationId": child["id"] })).await;
+    let moved =
+        made(&user, &format!("{child_path}/move"), json!({ "destinationId": "inbox" })).await;
+    assert_eq!((&moved["id"], &moved["totalItemCount"]), (&child["id"], &json!(1)));
+    let back =
+        made(&user, &format!("{child_path}/move"), json!({ "destinationId": top["id"] })).await;
     assert_eq!(back["parentFolderId"], top["id"]);
     for (method, path, body, status, code) in [
         (
@@ -265,13 +196,7 @@ async fn folders() {
             400,
             "ErrorPropertyValidationFailure",
         ),
-        (
-            "PATCH",
-            path.clone(),
-            json!({ "displayName": "Inbox" }),
-            409,
-            "ErrorFolderExists",
-        ),
+        ("PATCH", path.clone(), json!({ "displayName": "Inbox" }), 409, "ErrorFolderExists"),
         (
             "PATCH",
             "me/mailFolders/inbox".to_owned(),
@@ -295,11 +220,7 @@ async fn folders() {
         ),
     ] {
         let reply = user.write(method, &path, &[], &body).await;
-        assert_eq!(
-            refused(&reply),
-            (status, code.to_owned()),
-            "{method} {path}"
-        );
+        assert_eq!(refused(&reply), (status, code.to_owned()), "{method} {path}");
     }
     does(&user, "DELETE", &path, Value::Null, 204).await;
     assert_eq!(user.json(&child_path).await["totalItemCount"], 1);
@@ -328,14 +249,7 @@ async fn of_others() {
     let reply = user.write("POST", &path, &[IMMUTABLE], &body).await;
     assert_eq!(reply.status, 201, "{}", reply.text());
     let id = text(&reply.json()["id"]).to_owned();
-    does(
-        &user,
-        "POST",
-        &format!("{path}/{}/send", encoded(&id)),
-        Value::Null,
-        202,
-    )
-    .await;
+    does(&user, "POST", &format!("{path}/{}/send", encoded(&id)), Value::Null, 202).await;
     let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
     assert_eq!(subjects(&ana, "sentitems").await, ["For Ana", "Hello"]);
     let got = user.message("For Ana").await;

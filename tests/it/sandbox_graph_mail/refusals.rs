@@ -14,9 +14,8 @@ async fn table() {
     let report = at(&user.message("Report 1").await);
     let odd = encoded(&"A".repeat(152));
     let header = |name: &str| json!({ "internetMessageHeaders": [{ "name": name, "value": "1" }] });
-    let six: Vec<Value> = (0..6)
-        .map(|it| json!({ "name": format!("x-{it}"), "value": "1" }))
-        .collect();
+    let six: Vec<Value> =
+        (0..6).map(|it| json!({ "name": format!("x-{it}"), "value": "1" })).collect();
     let file = json!({ "@odata.type": "#microsoft.graph.fileAttachment", "name": "a", "contentBytes": "YQ==" });
     let with = |mut body: Value, name: &str, value: Value| {
         body[name] = value;
@@ -28,34 +27,10 @@ async fn table() {
         // Bodies.
         ("POST", "me/messages".into(), Value::Null, 400, "BadRequest"),
         ("POST", "me/messages".into(), "{".into(), 400, "BadRequest"),
-        (
-            "POST",
-            "me/messages".into(),
-            json!([]),
-            400,
-            "RequestBodyRead",
-        ),
-        (
-            "POST",
-            "me/messages".into(),
-            json!({ "subjekt": "x" }),
-            400,
-            "RequestBodyRead",
-        ),
-        (
-            "POST",
-            "me/messages".into(),
-            json!({ "subject": 1 }),
-            400,
-            "RequestBodyRead",
-        ),
-        (
-            "POST",
-            "me/messages".into(),
-            json!({ "importance": "vital" }),
-            400,
-            "RequestBodyRead",
-        ),
+        ("POST", "me/messages".into(), json!([]), 400, "RequestBodyRead"),
+        ("POST", "me/messages".into(), json!({ "subjekt": "x" }), 400, "RequestBodyRead"),
+        ("POST", "me/messages".into(), json!({ "subject": 1 }), 400, "RequestBodyRead"),
+        ("POST", "me/messages".into(), json!({ "importance": "vital" }), 400, "RequestBodyRead"),
         (
             "POST",
             "me/messages".into(),
@@ -63,27 +38,9 @@ async fn table() {
             400,
             "ErrorInvalidRecipients",
         ),
-        (
-            "POST",
-            "me/messages".into(),
-            json!({ "internetMessageId": "x" }),
-            400,
-            "BadRequest",
-        ),
-        (
-            "POST",
-            "me/messages".into(),
-            header("Received"),
-            400,
-            "InvalidInternetMessageHeader",
-        ),
-        (
-            "POST",
-            "me/messages".into(),
-            header("x-a: b"),
-            400,
-            "InvalidInternetMessageHeader",
-        ),
+        ("POST", "me/messages".into(), json!({ "internetMessageId": "x" }), 400, "BadRequest"),
+        ("POST", "me/messages".into(), header("Received"), 400, "InvalidInternetMessageHeader"),
+        ("POST", "me/messages".into(), header("x-a: b"), 400, "InvalidInternetMessageHeader"),
         (
             "POST",
             "me/messages".into(),
@@ -92,27 +49,9 @@ async fn table() {
             "InvalidInternetMessageHeaderCollection",
         ),
         // Messages.
-        (
-            "PATCH",
-            "me/messages/none".into(),
-            json!({}),
-            400,
-            "ErrorInvalidIdMalformed",
-        ),
-        (
-            "PATCH",
-            format!("me/messages/{odd}"),
-            json!({}),
-            400,
-            "ErrorInvalidIdMalformed",
-        ),
-        (
-            "PATCH",
-            report.clone(),
-            json!({ "subject": "x" }),
-            400,
-            "ErrorInvalidPropertySet",
-        ),
+        ("PATCH", "me/messages/none".into(), json!({}), 400, "ErrorInvalidIdMalformed"),
+        ("PATCH", format!("me/messages/{odd}"), json!({}), 400, "ErrorInvalidIdMalformed"),
+        ("PATCH", report.clone(), json!({ "subject": "x" }), 400, "ErrorInvalidPropertySet"),
         (
             "PATCH",
             report.clone(),
@@ -134,13 +73,7 @@ async fn table() {
             400,
             "ErrorInvalidRequest",
         ),
-        (
-            "POST",
-            format!("{report}/move"),
-            json!({}),
-            400,
-            "RequestBodyRead",
-        ),
+        ("POST", format!("{report}/move"), json!({}), 400, "RequestBodyRead"),
         (
             "POST",
             format!("{report}/move"),
@@ -169,35 +102,11 @@ async fn table() {
             400,
             "ErrorInvalidRecipients",
         ),
-        (
-            "POST",
-            format!("{report}/explode"),
-            json!({}),
-            400,
-            "BadRequest",
-        ),
+        ("POST", format!("{report}/explode"), json!({}), 400, "BadRequest"),
         // Sending.
-        (
-            "POST",
-            format!("{path}/send"),
-            Value::Null,
-            400,
-            "ErrorInvalidRecipients",
-        ),
-        (
-            "POST",
-            format!("{report}/send"),
-            Value::Null,
-            400,
-            "ErrorInvalidPropertySet",
-        ),
-        (
-            "POST",
-            "me/sendMail".into(),
-            json!({}),
-            400,
-            "RequestBodyRead",
-        ),
+        ("POST", format!("{path}/send"), Value::Null, 400, "ErrorInvalidRecipients"),
+        ("POST", format!("{report}/send"), Value::Null, 400, "ErrorInvalidPropertySet"),
+        ("POST", "me/sendMail".into(), json!({}), 400, "RequestBodyRead"),
         (
             "POST",
             "me/sendMail".into(),
@@ -213,21 +122,11 @@ async fn table() {
             "ErrorSendAsDenied",
         ),
         // Attachments.
-        (
-            "POST",
-            format!("{report}/attachments"),
-            file.clone(),
-            400,
-            "ErrorInvalidPropertySet",
-        ),
+        ("POST", format!("{report}/attachments"), file.clone(), 400, "ErrorInvalidPropertySet"),
         (
             "POST",
             format!("{path}/attachments"),
-            with(
-                file.clone(),
-                "@odata.type",
-                "#microsoft.graph.referenceAttachment".into(),
-            ),
+            with(file.clone(), "@odata.type", "#microsoft.graph.referenceAttachment".into()),
             400,
             "RequestBodyRead",
         ),
@@ -245,13 +144,7 @@ async fn table() {
             400,
             "RequestBodyRead",
         ),
-        (
-            "DELETE",
-            format!("{path}/attachments/none"),
-            Value::Null,
-            400,
-            "ErrorInvalidIdMalformed",
-        ),
+        ("DELETE", format!("{path}/attachments/none"), Value::Null, 400, "ErrorInvalidIdMalformed"),
         (
             "POST",
             format!("{path}/attachments/createUploadSession"),
@@ -268,28 +161,12 @@ async fn table() {
         ),
         // Methods.
         ("PUT", path.clone(), json!({}), 405, "Request_BadRequest"),
-        (
-            "PATCH",
-            "me/messages".into(),
-            json!({}),
-            405,
-            "Request_BadRequest",
-        ),
-        (
-            "DELETE",
-            format!("{path}/send"),
-            Value::Null,
-            405,
-            "Request_BadRequest",
-        ),
+        ("PATCH", "me/messages".into(), json!({}), 405, "Request_BadRequest"),
+        ("DELETE", format!("{path}/send"), Value::Null, 405, "Request_BadRequest"),
     ];
     for (method, path, body, status, code) in cases {
         let reply = user.write(method, &path, &[], &body).await;
-        assert_eq!(
-            refused(&reply),
-            (status, code.to_owned()),
-            "{method} {path} {body}"
-        );
+        assert_eq!(refused(&reply), (status, code.to_owned()), "{method} {path} {body}");
     }
     assert_eq!(user.json(&path).await["changeKey"], draft["changeKey"]);
     assert_eq!(subjects(&user, "inbox").await.len(), 20);
@@ -303,76 +180,32 @@ async fn permissions() {
     let (_dir, sandbox, full) = mira().await;
     let report = at(&full.message("Report 1").await);
     let writes = [
-        (
-            "Mail.ReadWrite",
-            "POST",
-            "me/messages".to_owned(),
-            json!({ "subject": "x" }),
-        ),
-        (
-            "Mail.ReadWrite",
-            "PATCH",
-            report.clone(),
-            json!({ "isRead": true }),
-        ),
-        (
-            "Mail.ReadWrite",
-            "POST",
-            format!("{report}/createReply"),
-            json!({}),
-        ),
-        (
-            "Mail.ReadWrite",
-            "POST",
-            "me/mailFolders".to_owned(),
-            json!({ "displayName": "x" }),
-        ),
+        ("Mail.ReadWrite", "POST", "me/messages".to_owned(), json!({ "subject": "x" })),
+        ("Mail.ReadWrite", "PATCH", report.clone(), json!({ "isRead": true })),
+        ("Mail.ReadWrite", "POST", format!("{report}/createReply"), json!({})),
+        ("Mail.ReadWrite", "POST", "me/mailFolders".to_owned(), json!({ "displayName": "x" })),
         (
             "Mail.Send",
             "POST",
             "me/sendMail".to_owned(),
             json!({ "message": { "toRecipients": people(&[ANA]) } }),
         ),
-        (
-            "Mail.Send",
-            "POST",
-            format!("{report}/reply"),
-            json!({ "comment": "x" }),
-        ),
-        (
-            "MailboxSettings.ReadWrite",
-            "PATCH",
-            "me/mailboxSettings".to_owned(),
-            json!({}),
-        ),
+        ("Mail.Send", "POST", format!("{report}/reply"), json!({ "comment": "x" })),
+        ("MailboxSettings.ReadWrite", "PATCH", "me/mailboxSettings".to_owned(), json!({})),
         (
             "MailboxSettings.ReadWrite",
             "POST",
             "me/outlook/masterCategories".to_owned(),
             json!({ "displayName": "x" }),
         ),
-        (
-            "Contacts.ReadWrite",
-            "POST",
-            "me/contacts".to_owned(),
-            json!({ "displayName": "x" }),
-        ),
+        ("Contacts.ReadWrite", "POST", "me/contacts".to_owned(), json!({ "displayName": "x" })),
     ];
-    let all = [
-        "Mail.ReadWrite",
-        "Mail.Send",
-        "MailboxSettings.ReadWrite",
-        "Contacts.ReadWrite",
-    ];
+    let all = ["Mail.ReadWrite", "Mail.Send", "MailboxSettings.ReadWrite", "Contacts.ReadWrite"];
     for (needed, method, path, body) in writes {
         let others: Vec<&str> = all.into_iter().filter(|it| *it != needed).collect();
         let without = User::signed_in(&sandbox, "mira@example.com", &others.join(" ")).await;
         let reply = without.write(method, &path, &[], &body).await;
-        assert_eq!(
-            refused(&reply),
-            (403, "ErrorAccessDenied".to_owned()),
-            "{method} {path}"
-        );
+        assert_eq!(refused(&reply), (403, "ErrorAccessDenied".to_owned()), "{method} {path}");
         let with = User::signed_in(&sandbox, "mira@example.com", needed).await;
         let reply = with.write(method, &path, &[], &body).await;
         assert_eq!(reply.status / 100, 2, "{method} {path}: {}", reply.text());

@@ -20,14 +20,7 @@ async fn between_graph_and_gmail() {
         }),
     )
     .await;
-    does(
-        &user,
-        "POST",
-        &format!("{}/send", at(&first)),
-        Value::Null,
-        202,
-    )
-    .await;
+    does(&user, "POST", &format!("{}/send", at(&first)), Value::Null, 202).await;
     let answer = format!(
         "From: Ana Lima <{ANA}>\r\nTo: {ME}\r\nCc: {BEN}, cy@far.example\r\nSubject: Re: Attic\r\n\
          Message-ID: <second@example.com>\r\nIn-Reply-To: <first@example.com>\r\n\
@@ -40,18 +33,10 @@ async fn between_graph_and_gmail() {
     assert_eq!(second["conversationId"], first["conversationId"]);
 
     let path = at(&second);
-    let reply = made(
-        &user,
-        &format!("{path}/createReplyAll"),
-        json!({ "comment": "Good\n<one>" }),
-    )
-    .await;
+    let reply =
+        made(&user, &format!("{path}/createReplyAll"), json!({ "comment": "Good\n<one>" })).await;
     assert_eq!(
-        (
-            &reply["subject"],
-            &reply["conversationId"],
-            &reply["isDraft"]
-        ),
+        (&reply["subject"], &reply["conversationId"], &reply["isDraft"]),
         (&json!("Re: Attic"), &first["conversationId"], &json!(true))
     );
     assert_eq!(addresses(&reply["toRecipients"]), [ANA]);
@@ -65,44 +50,20 @@ async fn between_graph_and_gmail() {
         assert!(html.contains(part), "{part} in {html}");
     }
     let raw = user.get(&format!("{}/%24value", at(&reply))).await.text();
-    let head: Vec<&str> = raw
-        .split("\r\n\r\n")
-        .next()
-        .unwrap()
-        .split("\r\n")
-        .collect();
+    let head: Vec<&str> = raw.split("\r\n\r\n").next().unwrap().split("\r\n").collect();
     let head = head.join("\n").replace("\n\t", " ").replace("\n ", " ");
-    assert!(
-        head.contains("In-Reply-To: <second@example.com>\n"),
-        "{head}"
-    );
-    assert!(
-        head.contains("References: <first@example.com> <second@example.com>\n"),
-        "{head}"
-    );
-    let unique = user
-        .json(&format!("{}?%24select=uniqueBody", at(&reply)))
-        .await;
+    assert!(head.contains("In-Reply-To: <second@example.com>\n"), "{head}");
+    assert!(head.contains("References: <first@example.com> <second@example.com>\n"), "{head}");
+    let unique = user.json(&format!("{}?%24select=uniqueBody", at(&reply))).await;
     assert!(!text(&unique["uniqueBody"]["content"]).contains("From:"));
-    does(
-        &user,
-        "POST",
-        &format!("{}/send", at(&reply)),
-        Value::Null,
-        202,
-    )
-    .await;
+    does(&user, "POST", &format!("{}/send", at(&reply)), Value::Null, 202).await;
 
     // At Gmail's end it is one conversation of three.
     let scope = "https://mail.google.com/";
     let google = user.token_of(GOOGLE, ANA, scope).await;
     let bearer = format!("Bearer {google}");
     let headers = [("authorization", bearer.as_str())];
-    let get = async |path: &str| {
-        user.send(hyper::Method::GET, path, &headers, "")
-            .await
-            .json()
-    };
+    let get = async |path: &str| user.send(hyper::Method::GET, path, &headers, "").await.json();
     let threads = get("/gmail/v1/users/me/threads?q=subject:attic").await;
     assert_eq!(threads["threads"].as_array().unwrap().len(), 1, "{threads}");
     let id = text(&threads["threads"][0]["id"]).to_owned();
@@ -152,30 +113,16 @@ async fn recipients() {
             vec![ANA],
             "RE: own",
         ),
-        (
-            "on",
-            format!("From: {ANA}\r\nTo: {ME}"),
-            "createForward",
-            vec![],
-            vec![],
-            "FW: on",
-        ),
+        ("on", format!("From: {ANA}\r\nTo: {ME}"), "createForward", vec![], vec![], "FW: on"),
     ];
     for (subject, head, how, to, cc, title) in cases {
-        assert!(
-            sandbox
-                .deliver(ME, letter(subject, &head).as_bytes())
-                .unwrap()
-        );
+        assert!(sandbox.deliver(ME, letter(subject, &head).as_bytes()).unwrap());
         let message = user.message(subject).await;
         let reply = made(&user, &format!("{}/{how}", at(&message)), json!({})).await;
         assert_eq!(addresses(&reply["toRecipients"]), to, "{subject}");
         assert_eq!(addresses(&reply["ccRecipients"]), cc, "{subject}");
         assert_eq!(reply["subject"], title);
-        assert_eq!(
-            reply["conversationId"], message["conversationId"],
-            "{subject}"
-        );
+        assert_eq!(reply["conversationId"], message["conversationId"], "{subject}");
     }
     // At once, and with files that go on.
     let with_file = "From: ana@example.com\r\nTo: mira@example.com\r\nSubject: File\r\nMessage-ID: <file@example.com>\r\n\
@@ -184,36 +131,15 @@ async fn recipients() {
     assert!(sandbox.deliver(ME, with_file.as_bytes()).unwrap());
     let message = user.message("File").await;
     let body = json!({ "comment": "FYI", "toRecipients": people(&[BEN]) });
-    does(
-        &user,
-        "POST",
-        &format!("{}/forward", at(&message)),
-        body,
-        202,
-    )
-    .await;
-    does(
-        &user,
-        "POST",
-        &format!("{}/reply", at(&message)),
-        json!({ "comment": "Thanks" }),
-        202,
-    )
-    .await;
+    does(&user, "POST", &format!("{}/forward", at(&message)), body, 202).await;
+    does(&user, "POST", &format!("{}/reply", at(&message)), json!({ "comment": "Thanks" }), 202)
+        .await;
     let ben = User::signed_in(&sandbox, BEN, SCOPES).await;
     assert_eq!(subjects(&ben, "inbox").await, ["FW: File"]);
     assert_eq!(ben.message("FW: File").await["hasAttachments"], true);
     let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
     assert_eq!(ana.message("RE: File").await["hasAttachments"], false);
     let query = encoded("\"to:ben\"");
-    let found = user
-        .json(&format!("me/messages?%24search={query}&%24select=subject"))
-        .await;
-    assert!(
-        found["value"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|it| it["subject"] == "FW: File")
-    );
+    let found = user.json(&format!("me/messages?%24search={query}&%24select=subject")).await;
+    assert!(found["value"].as_array().unwrap().iter().any(|it| it["subject"] == "FW: File"));
 }

@@ -14,9 +14,7 @@ async fn piece_by_piece() {
     let (_dir, _sandbox, user) = mira().await;
     let draft = made(&user, "me/messages", json!({ "subject": "Large" })).await;
     let path = at(&draft);
-    let content: String = (0..700_000)
-        .map(|at| char::from(b'a' + (at % 26) as u8))
-        .collect();
+    let content: String = (0..700_000).map(|at| char::from(b'a' + (at % 26) as u8)).collect();
     let session = made(&user, &format!("{path}/attachments/createUploadSession"), json!({
         "AttachmentItem": { "attachmentType": "file", "name": "big.txt", "size": content.len() },
     }))
@@ -25,8 +23,7 @@ async fn piece_by_piece() {
     let url = text(&session["uploadUrl"]).to_owned();
     assert!(url.starts_with(&user.base));
     let put = async |range: &str, piece: &str| {
-        user.send(Method::PUT, &url, &[("content-range", range)], piece)
-            .await
+        user.send(Method::PUT, &url, &[("content-range", range)], piece).await
     };
     let half = 327_680;
     let (first, second) = content.split_at(half);
@@ -37,42 +34,24 @@ async fn piece_by_piece() {
         ("0-327679", first),
     ] {
         let reply = put(range, piece).await;
-        assert_eq!(
-            refused(&reply),
-            (416, "ErrorInvalidRange".to_owned()),
-            "{range}"
-        );
+        assert_eq!(refused(&reply), (416, "ErrorInvalidRange".to_owned()), "{range}");
     }
     let reply = put("bytes 0-327679/700000", first).await;
-    assert_eq!(
-        (reply.status, &reply.json()["nextExpectedRanges"]),
-        (200, &json!(["327680-"]))
-    );
+    assert_eq!((reply.status, &reply.json()["nextExpectedRanges"]), (200, &json!(["327680-"])));
     let standing = user.send(Method::GET, &url, &[], "").await;
     assert_eq!(standing.json()["nextExpectedRanges"], json!(["327680-"]));
     let reply = put("bytes 327680-699999/700000", second).await;
     assert_eq!((reply.status, reply.text().as_str()), (201, ""));
     let list = user.json(&format!("{path}/attachments")).await;
     let id = text(&list["value"][0]["id"]);
-    assert!(
-        reply
-            .header("location")
-            .ends_with(&format!("/attachments('{id}')"))
-    );
-    let raw = user
-        .get(&format!("{path}/attachments/{}/%24value", encoded(id)))
-        .await;
+    assert!(reply.header("location").ends_with(&format!("/attachments('{id}')")));
+    let raw = user.get(&format!("{path}/attachments/{}/%24value", encoded(id))).await;
     assert!(raw.text() == content);
     let reply = put("bytes 0-327679/700000", first).await;
     assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
     // A session can be given up.
     let body = json!({ "AttachmentItem": { "attachmentType": "file", "name": "b", "size": 9 } });
-    let session = made(
-        &user,
-        &format!("{path}/attachments/createUploadSession"),
-        body,
-    )
-    .await;
+    let session = made(&user, &format!("{path}/attachments/createUploadSession"), body).await;
     let url = text(&session["uploadUrl"]);
     assert_eq!(user.send(Method::DELETE, url, &[], "").await.status, 204);
     assert_eq!(user.send(Method::DELETE, url, &[], "").await.status, 404);
@@ -116,29 +95,12 @@ async fn at_once() {
     logo["contentId"] = "logo@x".into();
     let two = made(&user, &path, logo).await;
     assert_eq!(
-        (
-            &two["isInline"],
-            &two["contentId"],
-            &two["contentType"],
-            &two["name"]
-        ),
-        (
-            &json!(true),
-            &json!("logo@x"),
-            &json!("image/png"),
-            &json!("logo.png")
-        )
+        (&two["isInline"], &two["contentId"], &two["contentType"], &two["name"]),
+        (&json!(true), &json!("logo@x"), &json!("image/png"), &json!("logo.png"))
     );
     let before = user.json(&at(&draft)).await;
     assert_ne!(before["changeKey"], draft["changeKey"]);
-    does(
-        &user,
-        "DELETE",
-        &format!("{path}/{}", encoded(text(&one["id"]))),
-        Value::Null,
-        204,
-    )
-    .await;
+    does(&user, "DELETE", &format!("{path}/{}", encoded(text(&one["id"]))), Value::Null, 204).await;
     let list = user.json(&path).await;
     assert_eq!(column(&list, "name"), ["logo.png"]);
     // The others keep their ids.
@@ -146,8 +108,6 @@ async fn at_once() {
     let large = file("large", &vec![0; (3 << 20) + 1]);
     let reply = user.write("POST", &path, &[], &large).await;
     assert_eq!(refused(&reply), (413, "RequestEntityTooLarge".to_owned()));
-    let reply = user
-        .write("POST", &path, &[], &file("three", &vec![0; 3 << 20]))
-        .await;
+    let reply = user.write("POST", &path, &[], &file("three", &vec![0; 3 << 20])).await;
     assert_eq!(reply.status, 201);
 }

@@ -10,12 +10,7 @@ fn plain(mut person: Value) -> Value {
     let members = person.as_object_mut().unwrap();
     members.retain(|name, _| !["resourceName", "etag", "metadata"].contains(&name.as_str()));
     for field in ["names", "emailAddresses"] {
-        for entry in members
-            .get_mut(field)
-            .and_then(Value::as_array_mut)
-            .into_iter()
-            .flatten()
-        {
+        for entry in members.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
             entry.as_object_mut().unwrap().remove("metadata");
         }
     }
@@ -58,10 +53,7 @@ async fn a_contact_is_made_changed_and_deleted() {
     let update =
         format!("{resource}:updateContact?updatePersonFields=emailAddresses,phoneNumbers&{FIELDS}");
     let mut change = json!({ "emailAddresses": [{ "value": "nora@example.org" }] });
-    assert_eq!(
-        user.refused("PATCH", &update, change.clone()).await.1,
-        "failedPrecondition"
-    );
+    assert_eq!(user.refused("PATCH", &update, change.clone()).await.1, "failedPrecondition");
     change["etag"] = made["etag"].clone();
     let changed = user.ok("PATCH", &update, change.clone()).await;
     assert_eq!(
@@ -84,8 +76,7 @@ async fn a_contact_of_the_mail_is_changed() {
     let sandbox = sandbox().await;
     let user = User::with_scope(&sandbox, MIRA, &format!("{CONTACTS} {MODIFY}")).await;
     let lines = ["From: mira@example.com", "To: Ada Berg <ada@example.com>"];
-    user.post("messages/send", json!({ "raw": raw(&lines, "x") }))
-        .await;
+    user.post("messages/send", json!({ "raw": raw(&lines, "x") })).await;
     let list = format!("/v1/people/me/connections?{FIELDS}");
     let before = user.get(&list).await["connections"][0].clone();
     let resource = before["resourceName"].as_str().unwrap();
@@ -98,14 +89,8 @@ async fn a_contact_of_the_mail_is_changed() {
     let after = user.get(&list).await;
     assert_eq!(after["totalItems"], 1);
     assert_eq!(after["connections"][0]["resourceName"], resource);
-    assert_eq!(
-        after["connections"][0]["names"][0]["displayName"],
-        "Ada Sund"
-    );
-    assert_eq!(
-        after["connections"][0]["emailAddresses"][0]["value"],
-        "ada@example.com"
-    );
+    assert_eq!(after["connections"][0]["names"][0]["displayName"], "Ada Sund");
+    assert_eq!(after["connections"][0]["emailAddresses"][0]["value"], "ada@example.com");
 }
 
 #[tokio::test]
@@ -114,17 +99,10 @@ async fn who_may_only_read_does_not_write() {
     let user = User::with_scope(&sandbox, MIRA, &format!("{CONTACTS}.readonly")).await;
     for (method, path) in [
         ("POST", "/v1/people:createContact"),
-        (
-            "PATCH",
-            "/v1/people/c1:updateContact?updatePersonFields=names",
-        ),
+        ("PATCH", "/v1/people/c1:updateContact?updatePersonFields=names"),
         ("DELETE", "/v1/people/c1:deleteContact"),
     ] {
         let refused = user.refused(method, path, json!({})).await;
-        assert_eq!(
-            (refused.0, refused.1.as_str()),
-            (403, "insufficientPermissions"),
-            "{path}"
-        );
+        assert_eq!((refused.0, refused.1.as_str()), (403, "insufficientPermissions"), "{path}");
     }
 }

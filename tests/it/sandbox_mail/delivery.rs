@@ -33,10 +33,7 @@ async fn copies_go_to_all_recipients_and_tell_no_bcc() {
     let found = zoe.get("messages?q=subject:quiet").await["messages"][0].clone();
     let copy = zoe.bytes(&found["id"]).await;
     let head = head(&copy);
-    assert!(
-        head[1].starts_with("Received: from sandbox.example "),
-        "{copy}"
-    );
+    assert!(head[1].starts_with("Received: from sandbox.example "), "{copy}");
     assert_eq!(
         [&head[..1], &head[2..]].concat(),
         [
@@ -64,41 +61,24 @@ async fn a_letter_sent_twice_comes_twice() {
         "Subject: Twice",
     ];
     for _ in 0..2 {
-        user.post("messages/send", json!({ "raw": raw(&lines, "x") }))
-            .await;
+        user.post("messages/send", json!({ "raw": raw(&lines, "x") })).await;
     }
-    assert_eq!(
-        sandbox.found(MIRA, "twice@example.com"),
-        [["SENT"], ["SENT"]]
-    );
-    assert_eq!(
-        sandbox.found(ZOE, "twice@example.com"),
-        [["UNREAD", "INBOX"], ["UNREAD", "INBOX"]]
-    );
-    assert_eq!(
-        sandbox
-            .found("nobody@example.org", "twice@example.com")
-            .len(),
-        0
-    );
+    assert_eq!(sandbox.found(MIRA, "twice@example.com"), [["SENT"], ["SENT"]]);
+    assert_eq!(sandbox.found(ZOE, "twice@example.com"), [["UNREAD", "INBOX"], ["UNREAD", "INBOX"]]);
+    assert_eq!(sandbox.found("nobody@example.org", "twice@example.com").len(), 0);
 }
 
 #[tokio::test]
 async fn an_answer_joins_the_conversation_on_both_sides() {
     let sandbox = sandbox().await;
-    let (mira, zoe) = (
-        User::of(&sandbox, MIRA).await,
-        User::of(&sandbox, ZOE).await,
-    );
+    let (mira, zoe) = (User::of(&sandbox, MIRA).await, User::of(&sandbox, ZOE).await);
     let ask = [
         "From: mira@example.com",
         "To: zoe@example.com",
         "Subject: Cable",
         "Message-ID: <ask@example.com>",
     ];
-    let asked = mira
-        .post("messages/send", json!({ "raw": raw(&ask, "?") }))
-        .await;
+    let asked = mira.post("messages/send", json!({ "raw": raw(&ask, "?") })).await;
     let came = zoe.get("messages?q=subject:cable").await["messages"][0].clone();
     let reply = [
         "From: zoe@example.com",
@@ -110,10 +90,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
     let body = json!({ "raw": raw(&reply, "!"), "threadId": came["threadId"] });
     let answered = zoe.post("messages/send", body).await;
     assert_eq!(answered["threadId"], came["threadId"]);
-    let path = format!(
-        "threads/{}?format=minimal",
-        asked["threadId"].as_str().unwrap()
-    );
+    let path = format!("threads/{}?format=minimal", asked["threadId"].as_str().unwrap());
     let thread = mira.get(&path).await;
     let mut seen = vec![asked["id"].as_str().unwrap().to_owned()];
     let mut shown = steady(thread, &mut seen);
@@ -152,18 +129,8 @@ async fn the_sender_is_the_owner() {
             "mira@example.com",
             vec![vec!["UNREAD", "SENT", "INBOX"]],
         ),
-        (
-            "zoe@example.com",
-            "a@example.org",
-            "mira@example.com",
-            vec![vec!["SENT"]],
-        ),
-        (
-            "mira+news@example.com",
-            "a@example.org",
-            "mira+news@example.com",
-            vec![vec!["SENT"]],
-        ),
+        ("zoe@example.com", "a@example.org", "mira@example.com", vec![vec!["SENT"]]),
+        ("mira+news@example.com", "a@example.org", "mira+news@example.com", vec![vec!["SENT"]]),
         (
             "mira@example.com",
             "mira+lamps@example.com",
@@ -172,15 +139,9 @@ async fn the_sender_is_the_owner() {
         ),
     ] {
         let id = format!("{from}.{to}");
-        let lines = [
-            format!("From: {from}"),
-            format!("To: {to}"),
-            format!("Message-ID: <{id}>"),
-        ];
+        let lines = [format!("From: {from}"), format!("To: {to}"), format!("Message-ID: <{id}>")];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let sent = user
-            .post("messages/send", json!({ "raw": raw(&lines, "x") }))
-            .await;
+        let sent = user.post("messages/send", json!({ "raw": raw(&lines, "x") })).await;
         let letter = user.bytes(&sent["id"]).await;
         assert!(letter.contains(&format!("From: {shown}\r\n")), "{letter}");
         let mut found = sandbox.found(MIRA, &id);

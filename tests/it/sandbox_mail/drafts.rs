@@ -16,9 +16,7 @@ async fn a_draft_lives_from_making_to_sending() {
     let user = User::of(&sandbox, MIRA).await;
     let mut seen = Vec::new();
 
-    let made = user
-        .post("drafts", json!({ "message": { "raw": raw(&HEAD, "one") } }))
-        .await;
+    let made = user.post("drafts", json!({ "message": { "raw": raw(&HEAD, "one") } })).await;
     assert_eq!(
         steady(made.clone(), &mut seen),
         json!({ "id": "#1", "message": { "id": "#2", "threadId": "#2", "labelIds": ["DRAFT"] } })
@@ -44,29 +42,17 @@ async fn a_draft_lives_from_making_to_sending() {
             "resultSizeEstimate": 1,
         })
     );
-    assert_eq!(
-        user.get("drafts?q=nothing").await,
-        json!({ "resultSizeEstimate": 0 })
-    );
+    assert_eq!(user.get("drafts?q=nothing").await, json!({ "resultSizeEstimate": 0 }));
 
     // Another message under the same draft id, in the same conversation.
-    let changed = user
-        .ok(
-            "PUT",
-            &path,
-            json!({ "message": { "raw": raw(&HEAD, "two") } }),
-        )
-        .await;
+    let changed = user.ok("PUT", &path, json!({ "message": { "raw": raw(&HEAD, "two") } })).await;
     assert_eq!(
         steady(changed.clone(), &mut seen),
         json!({ "id": "#1", "message": { "id": "#3", "threadId": "#2", "labelIds": ["DRAFT"] } })
     );
     let gone = at("messages", &made["message"]);
     assert_eq!(user.send("GET", &gone, Value::Null).await.0, 404);
-    assert_eq!(
-        user.bytes(&changed["message"]["id"]).await,
-        wire(&HEAD, "two")
-    );
+    assert_eq!(user.bytes(&changed["message"]["id"]).await, wire(&HEAD, "two"));
 
     let sent = user.post("drafts/send", json!({ "id": made["id"] })).await;
     assert_eq!(
@@ -76,17 +62,9 @@ async fn a_draft_lives_from_making_to_sending() {
     assert_eq!(user.bytes(&sent["id"]).await, wire(&HEAD, "two"));
     assert_eq!(user.get("drafts").await, json!({ "resultSizeEstimate": 0 }));
     assert_eq!(user.send("GET", &path, Value::Null).await.0, 404);
-    assert_eq!(
-        user.send("POST", "drafts/send", json!({ "id": made["id"] }))
-            .await
-            .0,
-        404
-    );
+    assert_eq!(user.send("POST", "drafts/send", json!({ "id": made["id"] })).await.0, 404);
     assert_eq!(sandbox.found(MIRA, "plan@example.com"), [["SENT"]]);
-    assert_eq!(
-        sandbox.found(ZOE, "plan@example.com"),
-        [["UNREAD", "INBOX"]]
-    );
+    assert_eq!(sandbox.found(ZOE, "plan@example.com"), [["UNREAD", "INBOX"]]);
 }
 
 #[tokio::test]
@@ -94,16 +72,9 @@ async fn what_is_missing_is_added_and_what_is_there_stays() {
     let sandbox = sandbox().await;
     let user = User::of(&sandbox, MIRA).await;
     let letter = "Subject: bare\r\n\r\nx\r\n";
-    let made = user
-        .post(
-            "drafts",
-            json!({ "message": { "raw": URL_SAFE_NO_PAD.encode(letter) } }),
-        )
-        .await;
-    let path = format!(
-        "{}?format=full&fields=message/payload/headers",
-        at("drafts", &made)
-    );
+    let made =
+        user.post("drafts", json!({ "message": { "raw": URL_SAFE_NO_PAD.encode(letter) } })).await;
+    let path = format!("{}?format=full&fields=message/payload/headers", at("drafts", &made));
     let headers = user.get(&path).await;
     let headers = headers["message"]["payload"]["headers"].as_array().unwrap();
     let shown: Vec<(&str, &str)> = headers
@@ -137,15 +108,9 @@ async fn drafts_are_deleted_for_good_and_sent_with_a_last_change() {
     let message = |text: &str| json!({ "message": { "raw": raw(&HEAD, text) } });
     let first = user.post("drafts", message("one")).await;
     let path = at("drafts", &first);
-    assert_eq!(
-        user.send("DELETE", &path, Value::Null).await,
-        (204, Value::Null)
-    );
+    assert_eq!(user.send("DELETE", &path, Value::Null).await, (204, Value::Null));
     assert_eq!(user.send("DELETE", &path, Value::Null).await.0, 404);
-    assert_eq!(
-        sandbox.found(MIRA, "plan@example.com"),
-        Vec::<Vec<String>>::new()
-    );
+    assert_eq!(sandbox.found(MIRA, "plan@example.com"), Vec::<Vec<String>>::new());
 
     let second = user.post("drafts", message("two")).await;
     let mut last = message("three");
@@ -163,14 +128,7 @@ async fn a_conversation_is_joined_only_where_it_belongs() {
     let first = user.get("messages").await["messages"][0].clone();
     let thread = first["threadId"].clone();
     for (name, lines, joins) in [
-        (
-            "an answer",
-            vec![
-                "Subject: Re: Lamps",
-                "In-Reply-To: <first.mira@example.com>",
-            ],
-            true,
-        ),
+        ("an answer", vec!["Subject: Re: Lamps", "In-Reply-To: <first.mira@example.com>"], true),
         (
             "another subject",
             vec!["Subject: Cables", "In-Reply-To: <first.mira@example.com>"],

@@ -25,15 +25,10 @@ async fn a_label_is_made_changed_and_deleted() {
     wanted["labelListVisibility"] = "labelHide".into();
     assert_eq!(user.ok("PATCH", "labels/Label_1", body).await, wanted);
     wanted["name"] = "Lamps/Silk".into();
-    assert_eq!(
-        user.ok("PATCH", "labels/Label_1", json!({ "name": "Lamps/Silk" }))
-            .await,
-        wanted
-    );
+    assert_eq!(user.ok("PATCH", "labels/Label_1", json!({ "name": "Lamps/Silk" })).await, wanted);
     // Replaced, what is not said is gone.
     assert_eq!(
-        user.ok("PUT", "labels/Label_1", json!({ "name": "Silk" }))
-            .await,
+        user.ok("PUT", "labels/Label_1", json!({ "name": "Silk" })).await,
         label("Label_1", "Silk")
     );
     let own: Vec<Value> = user.get("labels").await["labels"]
@@ -47,25 +42,13 @@ async fn a_label_is_made_changed_and_deleted() {
 
     let letter = user.get("messages").await["messages"][0].clone();
     let path = at("messages", &letter);
-    user.post(
-        &format!("{path}/modify"),
-        json!({ "addLabelIds": ["Label_1"] }),
-    )
-    .await;
+    user.post(&format!("{path}/modify"), json!({ "addLabelIds": ["Label_1"] })).await;
     let found = user.get("messages?q=label:silk").await;
     assert_eq!(found["messages"], json!([letter]));
-    assert_eq!(
-        user.send("DELETE", "labels/Label_1", Value::Null).await,
-        (204, Value::Null)
-    );
-    let shown = user
-        .get(&format!("{path}?format=minimal&fields=labelIds"))
-        .await;
+    assert_eq!(user.send("DELETE", "labels/Label_1", Value::Null).await, (204, Value::Null));
+    let shown = user.get(&format!("{path}?format=minimal&fields=labelIds")).await;
     assert_eq!(shown, json!({ "labelIds": ["UNREAD", "INBOX"] }));
     assert_eq!(user.send("GET", "labels/Label_1", Value::Null).await.0, 404);
     // An id is not given twice.
-    assert_eq!(
-        user.post("labels", json!({ "name": "Silk" })).await,
-        label("Label_2", "Silk")
-    );
+    assert_eq!(user.post("labels", json!({ "name": "Silk" })).await, label("Label_2", "Silk"));
 }

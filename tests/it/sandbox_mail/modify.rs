@@ -19,11 +19,7 @@ async fn labels_are_added_and_taken_away() {
             json!({ "addLabelIds": ["STARRED"], "removeLabelIds": ["UNREAD"] }),
             vec!["INBOX", "STARRED"],
         ),
-        (
-            "modify",
-            json!({ "addLabelIds": ["STARRED"] }),
-            vec!["INBOX", "STARRED"],
-        ),
+        ("modify", json!({ "addLabelIds": ["STARRED"] }), vec!["INBOX", "STARRED"]),
         ("trash", Value::Null, vec!["STARRED", "TRASH"]),
         ("untrash", Value::Null, vec!["STARRED"]),
         (
@@ -31,21 +27,9 @@ async fn labels_are_added_and_taken_away() {
             json!({ "addLabelIds": ["INBOX", "IMPORTANT"] }),
             vec!["STARRED", "INBOX", "IMPORTANT"],
         ),
-        (
-            "modify",
-            json!({ "addLabelIds": ["SPAM"] }),
-            vec!["STARRED", "IMPORTANT", "SPAM"],
-        ),
-        (
-            "modify",
-            json!({ "addLabelIds": ["TRASH"] }),
-            vec!["STARRED", "IMPORTANT", "TRASH"],
-        ),
-        (
-            "modify",
-            json!({ "removeLabelIds": ["STARRED", "IMPORTANT", "TRASH"] }),
-            vec![],
-        ),
+        ("modify", json!({ "addLabelIds": ["SPAM"] }), vec!["STARRED", "IMPORTANT", "SPAM"]),
+        ("modify", json!({ "addLabelIds": ["TRASH"] }), vec!["STARRED", "IMPORTANT", "TRASH"]),
+        ("modify", json!({ "removeLabelIds": ["STARRED", "IMPORTANT", "TRASH"] }), vec![]),
     ] {
         let mut wanted = letter.clone();
         if !labels.is_empty() {
@@ -67,9 +51,7 @@ async fn a_conversation_changes_as_one() {
         "Subject: Re: Lamps",
         "References: <first.mira@example.com>",
     ];
-    let sent = user
-        .post("messages/send", json!({ "raw": raw(&lines, "x") }))
-        .await;
+    let sent = user.post("messages/send", json!({ "raw": raw(&lines, "x") })).await;
     let path = format!("threads/{}", letter["threadId"].as_str().unwrap());
     let answer = user.post(&format!("{path}/trash"), Value::Null).await;
     assert_eq!(
@@ -80,12 +62,7 @@ async fn a_conversation_changes_as_one() {
         ]})
     );
     user.post(&format!("{path}/untrash"), Value::Null).await;
-    let answer = user
-        .post(
-            &format!("{path}/modify"),
-            json!({ "addLabelIds": ["STARRED"] }),
-        )
-        .await;
+    let answer = user.post(&format!("{path}/modify"), json!({ "addLabelIds": ["STARRED"] })).await;
     assert_eq!(
         answer,
         json!({ "id": letter["threadId"], "messages": [
@@ -109,11 +86,7 @@ async fn the_history_tells_it_all() {
         let body = json!({ "addLabelIds": ["STARRED"], "removeLabelIds": ["UNREAD"] });
         user.post(&format!("{path}/modify"), body).await;
     }
-    let lines = [
-        "From: mira@example.com",
-        "To: a@example.org",
-        "Subject: New",
-    ];
+    let lines = ["From: mira@example.com", "To: a@example.org", "Subject: New"];
     let message = |text: &str| json!({ "message": { "raw": raw(&lines, text) } });
     let draft = user.post("drafts", message("one")).await;
     user.ok("PUT", &at("drafts", &draft), message("two")).await;
@@ -176,18 +149,11 @@ async fn a_thousand_letters_change_in_one_request() {
     ids[999] = "1000000000000001".into();
     let start = user.get("profile").await["historyId"].clone();
     let body = json!({ "ids": ids, "addLabelIds": ["TRASH"], "removeLabelIds": ["UNREAD"] });
-    assert_eq!(
-        user.send("POST", "messages/batchModify", body.clone())
-            .await,
-        (204, Value::Null)
-    );
+    assert_eq!(user.send("POST", "messages/batchModify", body.clone()).await, (204, Value::Null));
     let count = |label: Value| label["messagesTotal"].clone();
     assert_eq!(count(user.get("labels/TRASH").await), 999);
     assert_eq!(count(user.get("labels/UNREAD").await), 2);
-    let path = format!(
-        "history?maxResults=500&startHistoryId={}",
-        start.as_str().unwrap()
-    );
+    let path = format!("history?maxResults=500&startHistoryId={}", start.as_str().unwrap());
     let first = user.get(&path).await;
     let next = first["nextPageToken"].as_str().unwrap();
     let second = user.get(&format!("{path}&pageToken={next}")).await;
@@ -195,21 +161,12 @@ async fn a_thousand_letters_change_in_one_request() {
     assert_eq!((rows(&first), rows(&second)), (500, 499));
 
     let mut more = body;
-    more["ids"]
-        .as_array_mut()
-        .unwrap()
-        .push("1000000000000002".into());
+    more["ids"].as_array_mut().unwrap().push("1000000000000002".into());
     assert_eq!(
         user.refused("POST", "messages/batchModify", more).await,
-        (
-            400,
-            "invalidArgument".to_owned(),
-            "Too many message ids specified".to_owned()
-        )
+        (400, "invalidArgument".to_owned(), "Too many message ids specified".to_owned())
     );
-    let deleted = user
-        .send("POST", "messages/batchDelete", json!({ "ids": ids }))
-        .await;
+    let deleted = user.send("POST", "messages/batchDelete", json!({ "ids": ids })).await;
     assert_eq!(deleted, (204, Value::Null));
     assert_eq!(user.get("profile").await["messagesTotal"], 2);
 }

@@ -33,40 +33,18 @@ async fn filters_are_kept_and_applied() {
         assert_eq!(filter, wanted);
         assert_eq!(
             owner.refused("POST", "settings/filters", body).await,
-            (
-                400,
-                "failedPrecondition".to_owned(),
-                "Filter already exists".to_owned()
-            )
+            (400, "failedPrecondition".to_owned(), "Filter already exists".to_owned())
         );
         made.push(filter);
     }
-    assert_eq!(
-        owner.get("settings/filters").await,
-        json!({ "filter": made })
-    );
+    assert_eq!(owner.get("settings/filters").await, json!({ "filter": made }));
     assert_eq!(owner.get(&at("settings/filters", &made[1])).await, made[1]);
 
     let mira = User::of(&sandbox, MIRA).await;
     for (to, subject, text, labels) in [
-        (
-            "zoe@example.com",
-            "Invoice 7",
-            "pay",
-            vec!["UNREAD", "Label_1"],
-        ),
-        (
-            "zoe@example.com",
-            "News",
-            "a cable",
-            vec!["UNREAD", "INBOX", "STARRED"],
-        ),
-        (
-            "zoe@example.com",
-            "News",
-            "a silk cable",
-            vec!["UNREAD", "INBOX"],
-        ),
+        ("zoe@example.com", "Invoice 7", "pay", vec!["UNREAD", "Label_1"]),
+        ("zoe@example.com", "News", "a cable", vec!["UNREAD", "INBOX", "STARRED"]),
+        ("zoe@example.com", "News", "a silk cable", vec!["UNREAD", "INBOX"]),
         ("zoe+shop@example.com", "News", "x", vec!["UNREAD", "TRASH"]),
     ] {
         let id = text.replace(' ', ".");
@@ -77,21 +55,14 @@ async fn filters_are_kept_and_applied() {
             format!("Message-ID: <{id}@example.com>"),
         ];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        mira.post("messages/send", json!({ "raw": raw(&lines, text) }))
-            .await;
+        mira.post("messages/send", json!({ "raw": raw(&lines, text) })).await;
         let found = sandbox.found(ZOE, &format!("{id}@example.com"));
         assert_eq!(found, [labels], "{subject}: {text}");
     }
     let path = at("settings/filters", &made[0]);
-    assert_eq!(
-        owner.send("DELETE", &path, Value::Null).await,
-        (204, Value::Null)
-    );
+    assert_eq!(owner.send("DELETE", &path, Value::Null).await, (204, Value::Null));
     assert_eq!(owner.send("DELETE", &path, Value::Null).await.0, 404);
-    assert_eq!(
-        owner.get("settings/filters").await,
-        json!({ "filter": made[1..] })
-    );
+    assert_eq!(owner.get("settings/filters").await, json!({ "filter": made[1..] }));
 }
 
 #[tokio::test]
@@ -118,10 +89,7 @@ async fn settings_are_set_and_stay() {
     assert_eq!(user.ok("PUT", "settings/vacation", json!({})).await, off);
 
     let language = json!({ "displayLanguage": "de" });
-    assert_eq!(
-        user.ok("PUT", "settings/language", language.clone()).await,
-        language
-    );
+    assert_eq!(user.ok("PUT", "settings/language", language.clone()).await, language);
     assert_eq!(user.get("settings/language").await, language);
 
     let path = "settings/sendAs/mira%2Bnews%40example.com";
@@ -141,22 +109,11 @@ async fn settings_are_set_and_stay() {
         "isPrimary": true,
         "isDefault": true,
     });
-    assert_eq!(
-        user.ok("PATCH", path, json!({ "signature": "<b>M.</b>" }))
-            .await,
-        alias
-    );
+    assert_eq!(user.ok("PATCH", path, json!({ "signature": "<b>M.</b>" })).await, alias);
     let named = json!({ "displayName": "Mira L." });
-    assert_eq!(
-        user.ok("PATCH", "settings/sendAs/mira@example.com", named)
-            .await,
-        own
-    );
+    assert_eq!(user.ok("PATCH", "settings/sendAs/mira@example.com", named).await, own);
     assert_eq!(user.get(path).await, alias);
-    assert_eq!(
-        user.get("settings/sendAs").await,
-        json!({ "sendAs": [own, alias] })
-    );
+    assert_eq!(user.get("settings/sendAs").await, json!({ "sendAs": [own, alias] }));
     let mut bare = alias;
     bare["signature"] = "".into();
     assert_eq!(user.ok("PUT", path, json!({})).await, bare);

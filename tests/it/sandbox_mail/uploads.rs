@@ -25,10 +25,7 @@ async fn a_letter_is_uploaded_in_one_request() {
     assert_eq!(status, 200, "{sent}");
     assert_eq!(sent["labelIds"], json!(["SENT"]));
     assert_eq!(user.bytes(&sent["id"]).await, letter);
-    assert_eq!(
-        sandbox.found(ZOE, "large@example.com"),
-        [["UNREAD", "INBOX"]]
-    );
+    assert_eq!(sandbox.found(ZOE, "large@example.com"), [["UNREAD", "INBOX"]]);
 
     let reply = user.raw("POST", &path, &kind, vec![b'a'; 36_700_161]).await;
     assert_eq!(reply.status, 413);
@@ -56,10 +53,7 @@ async fn a_letter_is_uploaded_beside_its_json() {
     );
     let kind = [("content-type", "multipart/related; boundary=\"b1\"")];
     let path = format!("{BASE}/drafts?uploadType=multipart");
-    let (status, made) = user
-        .raw("POST", &path, &kind, body.clone().into())
-        .await
-        .json();
+    let (status, made) = user.raw("POST", &path, &kind, body.clone().into()).await.json();
     assert_eq!(status, 200, "{made}");
     assert_eq!(made["message"]["threadId"], thread);
     assert_eq!(user.bytes(&made["message"]["id"]).await, letter);
@@ -87,66 +81,31 @@ async fn a_letter_is_uploaded_in_pieces() {
     let path = format!("{BASE}/drafts?uploadType=resumable");
     let opened = user.raw("POST", &path, &headers, b"{}".to_vec()).await;
     assert_eq!(opened.status, 200);
-    let session = opened
-        .header("location")
-        .strip_prefix(&user.base)
-        .unwrap()
-        .to_owned();
+    let session = opened.header("location").strip_prefix(&user.base).unwrap().to_owned();
 
     let put = async |range: String, piece: &[u8]| {
         let headers = [("content-range", range.as_str())];
         user.raw("PUT", &session, &headers, piece.to_vec()).await
     };
     let asked = put(format!("bytes */{total}"), &[]).await;
-    assert_eq!(
-        (asked.status, asked.headers.contains_key("range")),
-        (308, false)
-    );
+    assert_eq!((asked.status, asked.headers.contains_key("range")), (308, false));
     let first = put(format!("bytes 0-{}/{total}", UNIT - 1), &letter[..UNIT]).await;
-    assert_eq!(
-        (first.status, first.header("range")),
-        (308, "bytes=0-262143")
-    );
+    assert_eq!((first.status, first.header("range")), (308, "bytes=0-262143"));
     // A piece of no fit size, and one from further on, are not taken.
-    let odd = put(
-        format!("bytes {UNIT}-{}/{total}", UNIT + 9),
-        &letter[UNIT..UNIT + 10],
-    )
-    .await;
+    let odd = put(format!("bytes {UNIT}-{}/{total}", UNIT + 9), &letter[UNIT..UNIT + 10]).await;
     assert_eq!(odd.status, 400);
-    let far = put(
-        format!("bytes {}-{}/{total}", 2 * UNIT, total - 1),
-        &letter[2 * UNIT..],
-    )
-    .await;
+    let far = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &letter[2 * UNIT..]).await;
     assert_eq!(far.status, 400);
     let asked = put(format!("bytes */{total}"), &[]).await;
-    assert_eq!(
-        (asked.status, asked.header("range")),
-        (308, "bytes=0-262143")
-    );
+    assert_eq!((asked.status, asked.header("range")), (308, "bytes=0-262143"));
     // What is there already is not taken twice.
-    let second = put(
-        format!("bytes 0-{}/{total}", 2 * UNIT - 1),
-        &letter[..2 * UNIT],
-    )
-    .await;
-    assert_eq!(
-        (second.status, second.header("range")),
-        (308, "bytes=0-524287")
-    );
-    let last = put(
-        format!("bytes {}-{}/{total}", 2 * UNIT, total - 1),
-        &letter[2 * UNIT..],
-    )
-    .await;
+    let second = put(format!("bytes 0-{}/{total}", 2 * UNIT - 1), &letter[..2 * UNIT]).await;
+    assert_eq!((second.status, second.header("range")), (308, "bytes=0-524287"));
+    let last = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &letter[2 * UNIT..]).await;
     let (status, made) = last.json();
     assert_eq!(status, 200, "{made}");
     assert_eq!(made["message"]["labelIds"], json!(["DRAFT"]));
-    assert_eq!(
-        user.bytes(&made["message"]["id"]).await.into_bytes(),
-        letter
-    );
+    assert_eq!(user.bytes(&made["message"]["id"]).await.into_bytes(), letter);
     assert_eq!(put(format!("bytes */{total}"), &[]).await.status, 404);
 }
 
@@ -162,24 +121,12 @@ async fn what_is_no_upload_is_refused() {
         ("POST", "labels?uploadType=media", "message/rfc822", 404),
         ("POST", "drafts?uploadType=multipart", "message/rfc822", 400),
         ("PUT", "drafts/r1?uploadType=media", "message/rfc822", 404),
-        (
-            "PUT",
-            "drafts?uploadType=resumable&upload_id=none",
-            "message/rfc822",
-            404,
-        ),
-        (
-            "POST",
-            "drafts?uploadType=media&colour=red",
-            "message/rfc822",
-            400,
-        ),
+        ("PUT", "drafts?uploadType=resumable&upload_id=none", "message/rfc822", 404),
+        ("POST", "drafts?uploadType=media&colour=red", "message/rfc822", 400),
     ] {
         let headers = [("content-type", kind)];
         let path = format!("{BASE}/{path}");
-        let reply = user
-            .raw(method, &path, &headers, letter.clone().into())
-            .await;
+        let reply = user.raw(method, &path, &headers, letter.clone().into()).await;
         assert_eq!(reply.status, status, "{method} {path}");
     }
 }

@@ -28,11 +28,7 @@ async fn a_thousand_letters_are_sent() {
         user.post("drafts/send", json!({ "id": draft["id"] })).await;
     }
     // Generous, for slow machines; quadratic work would take minutes.
-    assert!(
-        start.elapsed() < Duration::from_secs(60),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     if let (Some(before), Some(after)) = (before, memory()) {
         // Other tests run beside this one.
         let more = after.saturating_sub(before) >> 20;

@@ -20,13 +20,7 @@ fn code(interval: u32, lifetime: u32) -> Answer {
 async fn device(server: &TokenServer, tenant: Option<&str>) -> Result<DeviceSignIn> {
     let home = home();
     let config = server.config(home.path());
-    DeviceSignIn::start(
-        &config,
-        "microsoft",
-        tenant,
-        &["offline_access", "Mail.Read"],
-    )
-    .await
+    DeviceSignIn::start(&config, "microsoft", tenant, &["offline_access", "Mail.Read"]).await
 }
 
 #[tokio::test]
@@ -50,10 +44,7 @@ async fn a_code_is_entered_on_another_machine() {
     let left = begun.expires().as_second() - jiff::Timestamp::now().as_second();
     assert!((890..=900).contains(&left), "{left}");
     let shown = format!("{begun:?}");
-    assert!(
-        !shown.contains("the-code") && !shown.contains("ABCD"),
-        "{shown}"
-    );
+    assert!(!shown.contains("the-code") && !shown.contains("ABCD"), "{shown}");
     let started = std::time::Instant::now();
     let tokens = begun.wait().await.unwrap();
     assert!(started.elapsed() >= Duration::from_secs(5), "slowed down");
@@ -68,10 +59,7 @@ async fn a_code_is_entered_on_another_machine() {
         assert_eq!(form["path"], "/consumers/oauth2/v2.0/token");
         assert_eq!(form["device_code"], "the-code");
         assert_eq!(form["client_id"], "the-client");
-        assert_eq!(
-            form["grant_type"],
-            "urn:ietf:params:oauth:grant-type:device_code"
-        );
+        assert_eq!(form["grant_type"], "urn:ietf:params:oauth:grant-type:device_code");
     }
 }
 
@@ -115,10 +103,7 @@ async fn a_code_that_comes_to_nothing_has_words() {
         .await;
         let error = device(&server, None).await.unwrap().wait().await;
         let error = error.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.to_string().as_str()),
-            (Kind::Auth, *said)
-        );
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Auth, *said));
         assert_eq!(server.count(), 2);
     }
     // The provider goes on waiting, and the code's time is over.
@@ -135,29 +120,20 @@ async fn a_code_that_comes_to_nothing_has_words() {
     // It does not begin.
     let server = TokenServer::start(|_, _| Answer::entra("invalid_request", 90_002, "")).await;
     let error = device(&server, None).await.unwrap_err();
-    assert!(
-        error.message().contains("no such tenant (AADSTS90002)"),
-        "{error}"
-    );
+    assert!(error.message().contains("no such tenant (AADSTS90002)"), "{error}");
     let server = TokenServer::start(|_, _| {
         Answer::new("200 OK", r#"{"user_code":"\u001b[31m","device_code":"d","verification_uri":"https://x.example","expires_in":9}"#)
     })
     .await;
     let shown = device(&server, None).await.unwrap();
-    assert_eq!(
-        shown.user_code(),
-        "31m",
-        "nothing that a terminal would obey"
-    );
+    assert_eq!(shown.user_code(), "31m", "nothing that a terminal would obey");
 }
 
 #[tokio::test]
 async fn a_device_flow_is_microsofts_alone() {
     let home = home();
     let config = config(home.path(), "http://127.0.0.1:9", Some("the-client"));
-    let error = DeviceSignIn::start(&config, "google", None, &["mail"])
-        .await
-        .unwrap_err();
+    let error = DeviceSignIn::start(&config, "google", None, &["mail"]).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Argument);
     assert_eq!(
         error.to_string(),

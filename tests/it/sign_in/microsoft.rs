@@ -55,13 +55,9 @@ async fn a_sign_in_goes_to_the_tenant_and_brings_short_scopes() {
     .await;
     let config = server.config(home.path());
     let scopes = ["offline_access", "Mail.Read"];
-    let sign_in = SignIn::start(&config, "microsoft", None, &scopes, None)
-        .await
-        .unwrap();
+    let sign_in = SignIn::start(&config, "microsoft", None, &scopes, None).await.unwrap();
     assert!(
-        sign_in
-            .url()
-            .starts_with(&format!("{}/common/oauth2/v2.0/authorize?", server.base)),
+        sign_in.url().starts_with(&format!("{}/common/oauth2/v2.0/authorize?", server.base)),
         "{}",
         sign_in.url()
     );
@@ -106,9 +102,7 @@ async fn both_addresses_of_localhost_are_listened_on() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         return;
     }
-    let sign_in = SignIn::start(&config, "microsoft", None, &["mail"], Some(EMAIL))
-        .await
-        .unwrap();
+    let sign_in = SignIn::start(&config, "microsoft", None, &["mail"], Some(EMAIL)).await.unwrap();
     assert_eq!(parameter(&sign_in, "login_hint"), EMAIL);
     assert_eq!(parameter(&sign_in, "prompt"), "", "the hint has chosen");
     let redirect = redirect(&sign_in, "code=the-code").replace("localhost", "[::1]");
@@ -135,10 +129,7 @@ async fn a_tenant_is_chosen_checked_and_kept() {
         let accounts = server.accounts(home.path());
         let account = accounts.add(tokens, EMAIL).await.unwrap();
         assert_eq!(account.tenant.as_deref(), Some(path));
-        assert_eq!(
-            accounts.refreshed_after_401(MIRA, "at").await.unwrap(),
-            "at"
-        );
+        assert_eq!(accounts.refreshed_after_401(MIRA, "at").await.unwrap(), "at");
         let paths: Vec<String> = server.forms().iter().map(|it| it["path"].clone()).collect();
         let expected = format!("/{path}/oauth2/v2.0/token");
         // The refresh goes where the sign-in went.
@@ -157,19 +148,11 @@ async fn a_tenant_is_chosen_checked_and_kept() {
             "",
             "that is no tenant: use common, organizations, consumers, or the GUID or domain of a directory",
         ),
-        (
-            "google",
-            "common",
-            "Google has no tenants: leave the tenant out",
-        ),
+        ("google", "common", "Google has no tenants: leave the tenant out"),
     ] {
-        let error = SignIn::start(&config, provider, Some(tenant), &["mail"], None)
-            .await
-            .unwrap_err();
-        assert_eq!(
-            (error.kind(), error.to_string().as_str()),
-            (Kind::Argument, said)
-        );
+        let error =
+            SignIn::start(&config, provider, Some(tenant), &["mail"], None).await.unwrap_err();
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, said));
     }
 }
 
@@ -178,14 +161,8 @@ async fn a_tenant_is_chosen_checked_and_kept() {
 async fn a_national_cloud_is_asked_for_its_own_permissions() {
     let home = home();
     for (graph, scope) in [
-        (
-            "https://graph.microsoft.com/v1.0/",
-            "offline_access Mail.Read",
-        ),
-        (
-            "https://graph.microsoft.us/v1.0/",
-            "offline_access https://graph.microsoft.us/Mail.Read",
-        ),
+        ("https://graph.microsoft.com/v1.0/", "offline_access Mail.Read"),
+        ("https://graph.microsoft.us/v1.0/", "offline_access https://graph.microsoft.us/Mail.Read"),
         (
             "https://microsoftgraph.chinacloudapi.cn/v1.0",
             "offline_access https://microsoftgraph.chinacloudapi.cn/Mail.Read",
@@ -195,9 +172,7 @@ async fn a_national_cloud_is_asked_for_its_own_permissions() {
         let mut config = config(home.path(), "http://127.0.0.1:9", Some("the-client"));
         config.endpoints.graph = graph.parse().unwrap();
         let scopes = ["offline_access", "Mail.Read"];
-        let sign_in = SignIn::start(&config, "microsoft", None, &scopes, None)
-            .await
-            .unwrap();
+        let sign_in = SignIn::start(&config, "microsoft", None, &scopes, None).await.unwrap();
         assert_eq!(parameter(&sign_in, "scope"), scope);
     }
 }
@@ -210,45 +185,26 @@ async fn no_refresh_token_is_used_twice() {
         if form["refresh_token"] != format!("rt-{number}") {
             return Answer::entra("invalid_grant", 70_000, "");
         }
-        Answer::tokens(
-            &format!("at-{number}"),
-            Some(&format!("rt-{}", number + 1)),
-            0,
-        )
-        .after(Duration::from_millis(50))
+        Answer::tokens(&format!("at-{number}"), Some(&format!("rt-{}", number + 1)), 0)
+            .after(Duration::from_millis(50))
     })
     .await;
     let first = server.accounts(home.path());
-    first
-        .add(tokens("organizations", "rt-0", 0), EMAIL)
-        .await
-        .unwrap();
+    first.add(tokens("organizations", "rt-0", 0), EMAIL).await.unwrap();
     let others: Vec<Accounts> = (0..3).map(|_| server.accounts(home.path())).collect();
     for round in 0..3 {
         // Two processes at once, each several times: every token is stale when
         // it comes, so everybody refreshes, and nobody with a used token.
-        let asks = others
-            .iter()
-            .flat_map(|it| [it.bearer(MIRA), it.bearer(MIRA)]);
+        let asks = others.iter().flat_map(|it| [it.bearer(MIRA), it.bearer(MIRA)]);
         for token in futures_util::future::join_all(asks).await {
             assert!(token.unwrap().starts_with("at-"), "{round}");
         }
     }
-    let used: Vec<String> = server
-        .forms()
-        .iter()
-        .map(|form| form["refresh_token"].clone())
-        .collect();
-    let expected: Vec<String> = (0..used.len())
-        .map(|number| format!("rt-{number}"))
-        .collect();
+    let used: Vec<String> =
+        server.forms().iter().map(|form| form["refresh_token"].clone()).collect();
+    let expected: Vec<String> = (0..used.len()).map(|number| format!("rt-{number}")).collect();
     assert_eq!(used, expected);
-    assert!(
-        server
-            .forms()
-            .iter()
-            .all(|it| it["path"] == "/organizations/oauth2/v2.0/token")
-    );
+    assert!(server.forms().iter().all(|it| it["path"] == "/organizations/oauth2/v2.0/token"));
     assert_eq!(first.find(None).await.unwrap().status, Status::Ok);
 }
 
@@ -259,11 +215,7 @@ async fn a_shared_mailbox_says_how_it_is_added_again() {
     let server = TokenServer::start(|_, _| Answer::entra("invalid_grant", 70_008, "")).await;
     let accounts = server.accounts(home.path());
     let shared: Account = accounts
-        .add_shared(
-            tokens(GUID, "rt", 0),
-            "Team@Example.com",
-            " Mira@example.com",
-        )
+        .add_shared(tokens(GUID, "rt", 0), "Team@Example.com", " Mira@example.com")
         .await
         .unwrap();
     assert_eq!(shared.id, "microsoft:team@example.com");
@@ -289,10 +241,7 @@ async fn signing_out_says_where_the_grant_is_withdrawn() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
     let accounts = server.accounts(home.path());
-    accounts
-        .add(tokens("common", "rt", 3599), EMAIL)
-        .await
-        .unwrap();
+    accounts.add(tokens("common", "rt", 3599), EMAIL).await.unwrap();
     let outcome = accounts.remove(EMAIL).await.unwrap();
     assert!(matches!(outcome, SignedOut::ByHand(_)));
     assert_eq!(

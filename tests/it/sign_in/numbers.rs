@@ -26,14 +26,7 @@ const fn case(
     status: Status,
     reason: &'static str,
 ) -> Case {
-    Case {
-        code,
-        number,
-        more: "",
-        sign_in,
-        status,
-        reason,
-    }
+    Case { code, number, more: "", sign_in, status, reason }
 }
 
 const CASES: &[Case] = &[
@@ -216,10 +209,7 @@ async fn every_number_has_words() {
         assert_eq!(error.kind(), Kind::Auth);
 
         let accounts = server.accounts(home.path());
-        accounts
-            .add(tokens("common", "rt", 0), EMAIL)
-            .await
-            .unwrap();
+        accounts.add(tokens("common", "rt", 0), EMAIL).await.unwrap();
         let refused = accounts.bearer(MIRA).await.unwrap_err();
         let account = accounts.find(None).await.unwrap();
         assert_eq!(account.status, case.status, "{}", case.number);
@@ -228,10 +218,7 @@ async fn every_number_has_words() {
             assert_eq!(account.problem, None);
             continue;
         }
-        let problem = format!(
-            "the Microsoft grant of {EMAIL} was refused ({})",
-            case.reason
-        );
+        let problem = format!("the Microsoft grant of {EMAIL} was refused ({})", case.reason);
         let said = format!("{problem}: run `daysheet account add microsoft`");
         assert_eq!(refused.to_string(), said);
         assert_eq!(account.problem, Some(problem));
@@ -262,10 +249,7 @@ async fn a_number_is_found_where_it_stands() {
             "error=access_denied&error_description=AADSTS65004%3A+User+declined&error_subcode=cancel",
             "the consent was declined (AADSTS65004)",
         ),
-        (
-            "error=access_denied&error_subcode=cancel",
-            "the consent was declined",
-        ),
+        ("error=access_denied&error_subcode=cancel", "the consent was declined"),
         (
             "error=invalid_client&error_description=AADSTS650052%3A+x",
             "a permission that was asked for does not exist for the app (AADSTS650052)",
@@ -274,21 +258,13 @@ async fn a_number_is_found_where_it_stands() {
             "error=server_error&error_description=AADSTS123456%3A+x",
             "Microsoft has a problem (AADSTS123456)",
         ),
-        (
-            "error=interaction_required",
-            "the organisation asks for a further proof",
-        ),
+        ("error=interaction_required", "the organisation asks for a further proof"),
     ] {
-        let sign_in = SignIn::start(&config, "microsoft", None, &["mail"], None)
-            .await
-            .unwrap();
+        let sign_in = SignIn::start(&config, "microsoft", None, &["mail"], None).await.unwrap();
         let redirect = redirect(&sign_in, query);
         let (ended, page) = tokio::join!(sign_in.wait(), get(&redirect));
         let error: Error = ended.unwrap_err();
         assert!(error.message().contains(said), "{query}: {error}");
-        assert!(
-            page.contains("Not signed in") && page.contains(said),
-            "{page}"
-        );
+        assert!(page.contains("Not signed in") && page.contains(said), "{page}");
     }
 }

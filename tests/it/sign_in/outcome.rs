@@ -112,11 +112,7 @@ async fn the_account_is_whose_the_tokens_are() {
             "Signed in to Microsoft as team@example.com.",
         ),
         (
-            (
-                "microsoft",
-                Some("bo@example.com"),
-                Some("team@example.com"),
-            ),
+            ("microsoft", Some("bo@example.com"), Some("team@example.com")),
             Ok((
                 "microsoft:team@example.com",
                 Some("mira@example.com"),
@@ -148,20 +144,13 @@ async fn the_account_is_whose_the_tokens_are() {
         let Begun::Browser(sign_in) = &begun else {
             panic!("a browser");
         };
-        let asked = if mailbox.is_some() {
-            "mail mail.shared"
-        } else {
-            "mail"
-        };
+        let asked = if mailbox.is_some() { "mail mail.shared" } else { "mail" };
         assert_eq!(super::parameter(sign_in, "scope"), asked);
         let redirect = redirect(sign_in, "code=the-code");
         let (finished, page) = tokio::join!(begun.finish(&accounts, &Mira, &add), async {
             let page = get(&redirect).await;
             // By the time that the browser is told, the account is there.
-            assert_eq!(
-                accounts.list().await.unwrap().len(),
-                usize::from(expected.is_ok())
-            );
+            assert_eq!(accounts.list().await.unwrap().len(), usize::from(expected.is_ok()));
             page
         });
         assert!(page.contains(page_says), "{page}");
@@ -189,18 +178,12 @@ async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
         ),
         (add("google", None, Some("team@example.com")), "not shared"),
         (
-            Add {
-                tenant: Some("common".to_owned()),
-                ..add("google", None, None)
-            },
+            Add { tenant: Some("common".to_owned()), ..add("google", None, None) },
             "Google has no tenants: leave the tenant out",
         ),
     ] {
         let error = Begun::start(&config, &Mira, &asked).await.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.to_string().as_str()),
-            (Kind::Argument, said)
-        );
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, said));
     }
     assert_eq!(server.count(), 0);
 }
@@ -238,10 +221,7 @@ async fn the_tool_shows_a_code_and_finishes_by_itself() {
                        within 15 minutes; then call accounts with op=list",
         }])
     );
-    assert_eq!(
-        server.forms()[0]["path"],
-        "/consumers/oauth2/v2.0/devicecode"
-    );
+    assert_eq!(server.forms()[0]["path"], "/consumers/oauth2/v2.0/devicecode");
     assert_eq!(server.forms()[0]["scope"], "mail mail.shared");
     let note = "bo@example.com was to sign in for team@example.com, but Mira@example.com did";
     let mut told = Vec::new();

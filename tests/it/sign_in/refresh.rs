@@ -96,21 +96,14 @@ async fn a_rotated_token_is_saved_before_it_is_used() {
     let server = TokenServer::start(|number, form| {
         let expected = ["rt-0", "rt-1", "rt-2"][number];
         assert_eq!(form["refresh_token"], expected);
-        Answer::tokens(
-            &format!("at-{number}"),
-            Some(&format!("rt-{}", number + 1)),
-            0,
-        )
+        Answer::tokens(&format!("at-{number}"), Some(&format!("rt-{}", number + 1)), 0)
     })
     .await;
     let accounts = server.accounts(home.path());
     accounts.add(tokens("old", "rt-0", 0), EMAIL).await.unwrap();
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-0");
     // Another process knows only what is on disk.
-    assert_eq!(
-        server.accounts(home.path()).bearer(MIRA).await.unwrap(),
-        "at-1"
-    );
+    assert_eq!(server.accounts(home.path()).bearer(MIRA).await.unwrap(), "at-1");
     // And the first sees that its own has been used up.
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-2");
 }
@@ -127,10 +120,7 @@ async fn a_refresh_is_finished_though_its_caller_has_gone() {
     let asked = tokio::time::timeout(Duration::from_millis(50), accounts.bearer(MIRA)).await;
     assert!(asked.is_err(), "gone before the answer came");
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
-    assert_eq!(
-        server.accounts(home.path()).bearer(MIRA).await.unwrap(),
-        "at-new"
-    );
+    assert_eq!(server.accounts(home.path()).bearer(MIRA).await.unwrap(), "at-new");
     assert_eq!(server.count(), 1);
 }
 
@@ -181,10 +171,7 @@ async fn a_refused_grant_is_told_and_remembered() {
         assert!(account.problem.unwrap().contains("7 days"));
         // A new sign-in heals it, in every process.
         let other = server.accounts(home.path());
-        other
-            .add(tokens("at-new", "rt-new", 3599), EMAIL)
-            .await
-            .unwrap();
+        other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
         assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
         let account = accounts.find(None).await.unwrap();
         assert_eq!((account.status, account.problem), (Status::Ok, None));
@@ -204,17 +191,11 @@ async fn a_sign_in_during_a_refresh_wins() {
         })
         .await;
         let accounts = server.accounts(home.path());
-        accounts
-            .add(tokens("old", "rt-old", 0), EMAIL)
-            .await
-            .unwrap();
+        accounts.add(tokens("old", "rt-old", 0), EMAIL).await.unwrap();
         let other = server.accounts(home.path());
         let signing_in = async {
             asked.notified().await;
-            other
-                .add(tokens("at-new", "rt-new", 3599), EMAIL)
-                .await
-                .unwrap();
+            other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
         };
         let (token, ()) = tokio::join!(accounts.bearer(MIRA), signing_in);
         assert_eq!(token.unwrap(), "at-new");
@@ -259,11 +240,7 @@ async fn trouble_on_the_way_is_not_held_against_the_account() {
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
 
     let home = tempfile::tempdir().unwrap();
-    let config = Arc::new(config(
-        home.path(),
-        "http://127.0.0.1:9",
-        Some("the-client"),
-    ));
+    let config = Arc::new(config(home.path(), "http://127.0.0.1:9", Some("the-client")));
     let accounts = Accounts::new(config.clone(), Store::new(&config));
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     let error = accounts.bearer(MIRA).await.unwrap_err();
@@ -277,10 +254,7 @@ async fn a_rejected_token_is_refreshed_once() {
     let server =
         TokenServer::start(|number, _| Answer::tokens(&format!("at-{number}"), None, 3599)).await;
     let accounts = server.accounts(home.path());
-    accounts
-        .add(tokens("old", "rt", 3599), EMAIL)
-        .await
-        .unwrap();
+    accounts.add(tokens("old", "rt", 3599), EMAIL).await.unwrap();
     let source = accounts.token_source(MIRA);
     assert_eq!(source.bearer().await.unwrap(), "old");
     let asks = (0..8).map(|_| source.refreshed_after_401("old"));
@@ -291,18 +265,12 @@ async fn a_rejected_token_is_refreshed_once() {
     assert_eq!(source.bearer().await.unwrap(), "at-0");
     // Another process finds the new token and needs no refresh either.
     let other = server.accounts(home.path());
-    assert_eq!(
-        other.refreshed_after_401(MIRA, "old").await.unwrap(),
-        "at-0"
-    );
+    assert_eq!(other.refreshed_after_401(MIRA, "old").await.unwrap(), "at-0");
     assert_eq!(server.count(), 1);
 
     let fixed = TokenSource::fixed("only");
     assert_eq!(fixed.bearer().await.unwrap(), "only");
-    assert_eq!(
-        fixed.refreshed_after_401("only").await.unwrap_err().kind(),
-        Kind::Auth
-    );
+    assert_eq!(fixed.refreshed_after_401("only").await.unwrap_err().kind(), Kind::Auth);
     assert!(!format!("{fixed:?} {source:?}").contains("only"));
 }
 
@@ -317,34 +285,20 @@ async fn accounts_are_found_by_what_people_call_them() {
         error.to_string(),
         "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`"
     );
-    let first = accounts
-        .add(tokens("a", "r", 3599), " Mira@Example.com")
-        .await
-        .unwrap();
+    let first = accounts.add(tokens("a", "r", 3599), " Mira@Example.com").await.unwrap();
     assert_eq!((first.id.as_str(), first.email.as_str()), (MIRA, EMAIL));
     assert_eq!(first.scopes, ["mail"]);
-    for name in [
-        None,
-        Some(MIRA),
-        Some(EMAIL),
-        Some("MIRA@example.com"),
-        Some("mi"),
-        Some("google"),
-    ] {
+    for name in
+        [None, Some(MIRA), Some(EMAIL), Some("MIRA@example.com"), Some("mi"), Some("google")]
+    {
         assert_eq!(accounts.find(name).await.unwrap(), first, "{name:?}");
     }
-    accounts
-        .add(tokens("a", "r", 3599), "mirabel@example.com")
-        .await
-        .unwrap();
+    accounts.add(tokens("a", "r", 3599), "mirabel@example.com").await.unwrap();
     assert_eq!(accounts.find(Some(EMAIL)).await.unwrap(), first);
     for name in [None, Some(""), Some("mira"), Some("google")] {
         let error = accounts.find(name).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Argument, "{name:?}");
-        assert!(
-            error.to_string().contains("google:mirabel@example.com"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("google:mirabel@example.com"), "{error}");
     }
     let error = accounts.find(Some("bo")).await.unwrap_err();
     assert_eq!(error.kind(), Kind::NoAccount);
@@ -374,10 +328,7 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
     .await;
     let accounts = server.accounts(home.path());
     let store = Store::at(home.path(), KeyStore::File);
-    store
-        .handles(MIRA, HandleKind::Message, &["x"])
-        .await
-        .unwrap();
+    store.handles(MIRA, HandleKind::Message, &["x"]).await.unwrap();
     for expected in [false, false, true] {
         accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
         let outcome = accounts.remove(EMAIL).await.unwrap();
@@ -400,10 +351,7 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
     assert_eq!(owner.unwrap().0, MIRA);
     // The whole name or nothing: a beginning might be the wrong one.
     accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
-    assert_eq!(
-        accounts.remove("mira").await.unwrap_err().kind(),
-        Kind::NoAccount
-    );
+    assert_eq!(accounts.remove("mira").await.unwrap_err().kind(), Kind::NoAccount);
     accounts.forget(MIRA).await.unwrap();
     assert!(accounts.list().await.unwrap().is_empty());
 }
@@ -418,19 +366,14 @@ async fn a_sign_out_that_cannot_be_written_ends_nothing() {
     accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
     let options =
         sqlx::sqlite::SqliteConnectOptions::new().filename(home.path().join("daysheet.db"));
-    let mut raw = sqlx::SqliteConnection::connect_with(&options)
-        .await
-        .unwrap();
+    let mut raw = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     let full = "CREATE TRIGGER full BEFORE DELETE ON accounts \
                 BEGIN SELECT RAISE(ROLLBACK, 'no room'); END";
     sqlx::query(full).execute(&mut raw).await.unwrap();
     let error = accounts.remove(EMAIL).await.unwrap_err();
     assert_eq!((error.kind(), server.count()), (Kind::Store, 0), "{error}");
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "a");
-    sqlx::query("DROP TRIGGER full")
-        .execute(&mut raw)
-        .await
-        .unwrap();
+    sqlx::query("DROP TRIGGER full").execute(&mut raw).await.unwrap();
     assert_eq!(accounts.remove(EMAIL).await.unwrap(), SignedOut::Revoked);
     assert_eq!(server.count(), 1);
 }
@@ -456,14 +399,7 @@ async fn tokens_are_not_readable_on_disk() {
 /// time: it would end every call.
 #[tokio::test]
 async fn a_token_that_cannot_be_sent_is_refused_at_the_door() {
-    for odd in [
-        "new\\r\\nX-Other: 1",
-        "new\\n",
-        "new one",
-        "",
-        "n\\u00e9w",
-        "new\\u0000",
-    ] {
+    for odd in ["new\\r\\nX-Other: 1", "new\\n", "new one", "", "n\\u00e9w", "new\\u0000"] {
         let home = tempfile::tempdir().unwrap();
         let server = TokenServer::start(move |number, _| match number {
             0 => Answer::tokens(odd, None, 3_600),
@@ -471,19 +407,14 @@ async fn a_token_that_cannot_be_sent_is_refused_at_the_door() {
         })
         .await;
         let accounts = server.accounts(home.path());
-        let account = accounts
-            .add(tokens("old", "rt", 0), "mira@example.com")
-            .await
-            .unwrap();
+        let account = accounts.add(tokens("old", "rt", 0), "mira@example.com").await.unwrap();
         let error = accounts.bearer(&account.id).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Auth, "{odd}: {error}");
         assert!(!error.to_string().contains("X-Other"), "{error}");
         assert_eq!(accounts.bearer(&account.id).await.unwrap(), "good", "{odd}");
         // One that was kept before there was a check is got anew.
-        let account = accounts
-            .add(tokens("a\r\nb", "rt", 3_600), "mira@example.com")
-            .await
-            .unwrap();
+        let account =
+            accounts.add(tokens("a\r\nb", "rt", 3_600), "mira@example.com").await.unwrap();
         assert_eq!(accounts.bearer(&account.id).await.unwrap(), "good");
     }
 }

@@ -31,12 +31,7 @@ pub struct Answer {
 impl Answer {
     /// An answer without delay.
     pub fn new(status: &'static str, body: impl Into<String>) -> Self {
-        Self {
-            status,
-            headers: "",
-            body: body.into(),
-            after: Duration::ZERO,
-        }
+        Self { status, headers: "", body: body.into(), after: Duration::ZERO }
     }
 
     /// OAuth's form of an error.
@@ -147,12 +142,7 @@ async fn serve(
         if let Some((head, body)) = request.split_once("\r\n\r\n") {
             let length = head
                 .lines()
-                .find_map(|line| {
-                    line.to_lowercase()
-                        .strip_prefix("content-length: ")?
-                        .parse()
-                        .ok()
-                })
+                .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok())
                 .unwrap_or(0);
             if body.len() >= length {
                 break body;
@@ -160,9 +150,7 @@ async fn serve(
         }
         assert!(count > 0, "the request is cut off");
     };
-    let mut form: Form = url::form_urlencoded::parse(body.as_bytes())
-        .into_owned()
-        .collect();
+    let mut form: Form = url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
     let path = request.split(' ').nth(1).unwrap().to_owned();
     form.insert("path".to_owned(), path);
     let number = {
@@ -226,11 +214,7 @@ pub fn parameter(sign_in: &SignIn, name: &str) -> String {
 pub async fn get(url: &str) -> String {
     let url = url::Url::parse(url).unwrap();
     let path = &url[url::Position::BeforePath..];
-    send(
-        &url,
-        &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
-    )
-    .await
+    send(&url, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).await
 }
 
 /// Sends bytes to the host of `url` and reads until it hangs up.

@@ -73,9 +73,7 @@ impl Choices<'_> {
     }
 
     fn text(&mut self) -> String {
-        (0..self.pick(4))
-            .map(|_| PIECES[self.pick(PIECES.len())])
-            .collect()
+        (0..self.pick(4)).map(|_| PIECES[self.pick(PIECES.len())]).collect()
     }
 
     fn key(&mut self) -> String {
@@ -87,9 +85,7 @@ impl Choices<'_> {
 
     fn digits(&mut self) -> String {
         let length = [1, 2, 40][self.pick(3)];
-        (0..length)
-            .map(|at| char::from(b'0' + ((self.pick(10) + at) % 10) as u8))
-            .collect()
+        (0..length).map(|at| char::from(b'0' + ((self.pick(10) + at) % 10) as u8)).collect()
     }
 
     fn number(&mut self) -> String {
@@ -223,19 +219,12 @@ fn no_text_upsets_the_parser() {
                 let lines: Vec<_> = text.split('\n').collect();
                 let line = lines.get(error.line - 1);
                 let length = line.map_or(0, |line| line.chars().count());
-                prop_assert!(
-                    (1..=length + 1).contains(&error.column),
-                    "{}: {}",
-                    error,
-                    text
-                );
+                prop_assert!((1..=length + 1).contains(&error.column), "{}: {}", error, text);
             }
         }
         Ok(())
     };
-    runner(20_000)
-        .run(&bytes(), |bytes| check(&changed(&bytes)))
-        .unwrap();
+    runner(20_000).run(&bytes(), |bytes| check(&changed(&bytes))).unwrap();
     assert!(read.iter().all(|read| read.get() > 1_000), "{read:?}");
     runner(20_000)
         .run(&bytes(), |bytes| {

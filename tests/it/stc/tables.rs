@@ -34,11 +34,7 @@ pub const TABLE: &[(&str, &str, &str)] = &[
         r#"{zone: "UTC", next: "p3", n: 2, b: true}"#,
         "zone: UTC, next: p3, n: 2, b: true",
     ),
-    (
-        r#"{"a":{"b":{"c":null}},"d":{}}"#,
-        "{a: {b: {c: null}}, d: {}}",
-        "a: {b: {c: null}}, d: {}",
-    ),
+    (r#"{"a":{"b":{"c":null}},"d":{}}"#, "{a: {b: {c: null}}, d: {}}", "a: {b: {c: null}}, d: {}"),
     (
         r#"{"a-b":1,"2":2,"ä":3,"a b":4,"true":5,"_x9":6}"#,
         r#"{"a-b": 1, "2": 2, "ä": 3, "a b": 4, true: 5, _x9: 6}"#,
@@ -104,36 +100,20 @@ pub const TABLE: &[(&str, &str, &str)] = &[
         r#"[2]{"a,b","}: ","",c}: 1,2,3,4 / 5,6,7,8"#,
         r#"[2]{"a,b","}: ","",c}: 1,2,3,4 / 5,6,7,8"#,
     ),
-    (
-        r#"[{"a":1,"a":2},{"a":3,"a":4}]"#,
-        "[2]{a,a}: 1,2 / 3,4",
-        "[2]{a,a}: 1,2 / 3,4",
-    ),
+    (r#"[{"a":1,"a":2},{"a":3,"a":4}]"#, "[2]{a,a}: 1,2 / 3,4", "[2]{a,a}: 1,2 / 3,4"),
     (
         r#"[[{"a":1},{"a":2}],[{"a":3}],"x",[4,5],6]"#,
         r#"[[2]{a}: 1 / 2, [{a: 3}], "x", [4,5], 6]"#,
         r#"[[2]{a}: 1 / 2, [{a: 3}], "x", [4,5], 6]"#,
     ),
-    (
-        r#"[{"a":1},{"b":1}]"#,
-        "[{a: 1}, {b: 1}]",
-        "[{a: 1}, {b: 1}]",
-    ),
+    (r#"[{"a":1},{"b":1}]"#, "[{a: 1}, {b: 1}]", "[{a: 1}, {b: 1}]"),
     (
         r#"{"r":[{"a":1,"b":2},{"b":2,"a":1}]}"#,
         "{r: [{a: 1, b: 2}, {b: 2, a: 1}]}",
         "r: [{a: 1, b: 2}, {b: 2, a: 1}]",
     ),
-    (
-        r#"[{"a":1},{"a":1,"b":2}]"#,
-        "[{a: 1}, {a: 1, b: 2}]",
-        "[{a: 1}, {a: 1, b: 2}]",
-    ),
-    (
-        r#"[{"a":1},{"a":[]}]"#,
-        "[{a: 1}, {a: []}]",
-        "[{a: 1}, {a: []}]",
-    ),
+    (r#"[{"a":1},{"a":1,"b":2}]"#, "[{a: 1}, {a: 1, b: 2}]", "[{a: 1}, {a: 1, b: 2}]"),
+    (r#"[{"a":1},{"a":[]}]"#, "[{a: 1}, {a: []}]", "[{a: 1}, {a: []}]"),
     (r#"[{"a":1},2]"#, "[{a: 1}, 2]", "[{a: 1}, 2]"),
     ("[1,[2]]", "[1, [2]]", "[1, [2]]"),
     (
@@ -156,21 +136,12 @@ pub const TABLE: &[(&str, &str, &str)] = &[
 /// STC that we do not write so, and its value.
 pub const OTHERS: &[(&str, &str)] = &[
     // JSON is STC, and blanks stand where JSON has them.
-    (
-        r#" { "a" : [ 1 , "b" ] , "c" : { } } "#,
-        r#"{"a":[1,"b"],"c":{}}"#,
-    ),
+    (r#" { "a" : [ 1 , "b" ] , "c" : { } } "#, r#"{"a":[1,"b"],"c":{}}"#),
     ("{a:1,b[2]:1,2,c:3}", r#"{"a":1,"b":[1,2],"c":3}"#),
-    (
-        "{\n  a [2]{b, c}:\n    1, 2\n    / 3, 4\n}\n",
-        r#"{"a":[{"b":1,"c":2},{"b":3,"c":4}]}"#,
-    ),
+    ("{\n  a [2]{b, c}:\n    1, 2\n    / 3, 4\n}\n", r#"{"a":[{"b":1,"c":2},{"b":3,"c":4}]}"#),
     (r#"[2]{a}:1/"b""#, r#"[{"a":1},{"a":"b"}]"#),
     // A table behind the colon, as the definition's own encoder writes it.
-    (
-        r#"{a: [2]{b}: 1 / 2, c: [2]: 1,2, d: 3}"#,
-        r#"{"a":[{"b":1},{"b":2}],"c":[1,2],"d":3}"#,
-    ),
+    (r#"{a: [2]{b}: 1 / 2, c: [2]: 1,2, d: 3}"#, r#"{"a":[{"b":1},{"b":2}],"c":[1,2],"d":3}"#),
     // Counted where we do not count.
     ("[0]:", "[]"),
     (r#"[[2]: 1,"a", [1]{b}: null]"#, r#"[[1,"a"],[{"b":null}]]"#),
@@ -207,34 +178,16 @@ pub const WRONG: &[(&str, &str)] = &[
     ("a: b \"c\"", "1:4: such text stands in quotes"),
     ("a: b\nc: d", "2:1: expected `,` or the end of the text"),
     ("a: \u{a0}b", "1:4: such text stands in quotes"),
-    (
-        "{a: +1}",
-        "1:5: not a number of JSON: put it in quotes if it is text",
-    ),
-    (
-        "a: 007",
-        "1:4: not a number of JSON: put it in quotes if it is text",
-    ),
-    (
-        "{a: 1.}",
-        "1:5: not a number of JSON: put it in quotes if it is text",
-    ),
+    ("{a: +1}", "1:5: not a number of JSON: put it in quotes if it is text"),
+    ("a: 007", "1:4: not a number of JSON: put it in quotes if it is text"),
+    ("{a: 1.}", "1:5: not a number of JSON: put it in quotes if it is text"),
     ("{a: \"b", "1:5: the string has no closing quote"),
-    (
-        "{a: \"b\nc\"}",
-        "1:7: a control character in a string: write an escape",
-    ),
+    ("{a: \"b\nc\"}", "1:7: a control character in a string: write an escape"),
     ("{a: \"é\\x\"}", "1:7: no escape of JSON"),
     ("{a: \"\\u12é4\"}", "1:6: no escape of JSON"),
     ("{a: \"\\u+123\"}", "1:6: no escape of JSON"),
-    (
-        "{a: \"\\ud800\"}",
-        "1:6: half of a surrogate pair is no character",
-    ),
-    (
-        "{a: \"\\udc00\\ud800\"}",
-        "1:6: half of a surrogate pair is no character",
-    ),
+    ("{a: \"\\ud800\"}", "1:6: half of a surrogate pair is no character"),
+    ("{a: \"\\udc00\\ud800\"}", "1:6: half of a surrogate pair is no character"),
     // Counts.
     ("{a[2]: 1,2,3}", "1:12: more than 2 items"),
     ("{a[2]: 1,2, 3}", "1:13: more than 2 items"),

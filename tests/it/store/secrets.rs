@@ -23,15 +23,9 @@ async fn secrets_open_for_their_row_only() {
     let store = super::store(home.path());
     let sealed = store.seal("account a", b"the refresh token").await.unwrap();
     assert!(!sealed.contains("refresh"));
-    assert_ne!(
-        sealed,
-        store.seal("account a", b"the refresh token").await.unwrap()
-    );
+    assert_ne!(sealed, store.seal("account a", b"the refresh token").await.unwrap());
     let again = super::store(home.path());
-    assert_eq!(
-        again.unseal("account a", &sealed).await.unwrap(),
-        b"the refresh token"
-    );
+    assert_eq!(again.unseal("account a", &sealed).await.unwrap(), b"the refresh token");
     let turned: String = sealed.chars().rev().collect();
     let cut = &sealed[..sealed.len() - 8];
     let short = "f1:AAAA";
@@ -56,18 +50,13 @@ fn processes_that_start_at_once_agree_on_one_key() {
     let seal = |_| {
         let home = home.path().to_path_buf();
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async { super::store(&home).seal("x", b"y").await.unwrap() })
         })
     };
     let threads: Vec<_> = (0..8).map(seal).collect();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let store = super::store(home.path());
     for thread in threads {
         let sealed = thread.join().unwrap();
@@ -87,10 +76,9 @@ async fn a_lost_key_file_is_never_replaced_while_it_is_needed() {
     std::fs::remove_file(&key).unwrap();
 
     let store = super::store(home.path());
-    for error in [
-        store.unseal("x", &sealed).await.unwrap_err(),
-        store.seal("x", b"z").await.unwrap_err(),
-    ] {
+    for error in
+        [store.unseal("x", &sealed).await.unwrap_err(), store.seal("x", b"z").await.unwrap_err()]
+    {
         assert!(error.message().contains("is gone"), "{error}");
     }
     assert!(!key.exists());
@@ -143,23 +131,13 @@ async fn a_keychain_out_of_reach_is_no_reason_for_a_new_key() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::at(home.path(), KeyStore::Keychain);
     store.open().await.unwrap();
-    run(
-        home.path(),
-        "INSERT INTO settings VALUES ('local', 'key_store', 'keychain:elsewhere')",
-    )
-    .await;
-    for error in [
-        store.seal("x", b"y").await.unwrap_err(),
-        store.unseal("x", "k1:AAAA").await.unwrap_err(),
-    ] {
-        assert!(
-            error.message().contains("keychain cannot be read"),
-            "{error}"
-        );
-        assert!(
-            error.to_string().contains("DAYSHEET_KEY_STORE=file"),
-            "{error}"
-        );
+    run(home.path(), "INSERT INTO settings VALUES ('local', 'key_store', 'keychain:elsewhere')")
+        .await;
+    for error in
+        [store.seal("x", b"y").await.unwrap_err(), store.unseal("x", "k1:AAAA").await.unwrap_err()]
+    {
+        assert!(error.message().contains("keychain cannot be read"), "{error}");
+        assert!(error.to_string().contains("DAYSHEET_KEY_STORE=file"), "{error}");
     }
     assert!(!home.path().join("key").exists());
     // Said on purpose, the file is used.
@@ -179,8 +157,5 @@ async fn the_fence_secret_lasts_and_needs_no_key() {
     assert_ne!(again.derive("other").await.unwrap(), fence);
     assert!(!home.path().join("key").exists());
     let other = tempfile::tempdir().unwrap();
-    assert_ne!(
-        super::store(other.path()).fence_secret().await.unwrap(),
-        fence
-    );
+    assert_ne!(super::store(other.path()).fence_secret().await.unwrap(), fence);
 }

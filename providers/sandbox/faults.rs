@@ -6,8 +6,12 @@
 //! places on every run. What a failure looks like on the wire is not decided
 //! here: each provider's half has error bodies of its own.
 
+use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::error::{Error, Result};
 
@@ -56,6 +60,35 @@ pub struct Faults {
     pub nth: u64,
     /// The time every answer is held back, without holding up the others.
     pub delay: Duration,
+}
+
+/// Changes the JSON of an API's answer before it is sent: what a hostile or
+/// broken service would say in its place.
+#[derive(Clone)]
+pub struct Alter(Arc<dyn Fn(&mut Value) + Send + Sync>);
+
+impl Alter {
+    /// Hands each answer to `change`.
+    pub fn new(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(change))
+    }
+
+    /// The changed body; what is no JSON stays as it is.
+    pub(super) fn applied(&self, body: Vec<u8>) -> Vec<u8> {
+        match serde_json::from_slice(&body) {
+            Ok(mut value) => {
+                (self.0)(&mut value);
+                value.to_string().into_bytes()
+            }
+            Err(_) => body,
+        }
+    }
+}
+
+impl fmt::Debug for Alter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Alter")
+    }
 }
 
 /// One failure, drawn for one request.

@@ -202,6 +202,7 @@ async fn answer(
     let most = largest(path);
     let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let api = apis.any(|base| path.starts_with(base)).then_some(path);
+    let alter = api.and_then(|_| state.alter());
     let (delay, mut fault) = state.next_fault(api);
     // Held until the answer is made: that is how long a request is under way.
     let _place = match graph {
@@ -214,7 +215,7 @@ async fn answer(
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    let answer = match fault {
+    let mut answer = match fault {
         Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
         Some(Fault::Half | Fault::Lost | Fault::Gate | Fault::Late | Fault::Overdue) | None => {
             match read(request).await {
@@ -243,6 +244,9 @@ async fn answer(
         Some(fault) if graph => graph::fault(&state, request.headers(), fault),
         Some(fault) => google_error::fault(fault),
     };
+    if let Some(alter) = alter {
+        answer.body = alter.applied(answer.body);
+    }
     match fault {
         Some(Fault::Lost | Fault::Late) => Err(io::ErrorKind::ConnectionReset.into()),
         Some(Fault::Gate | Fault::Overdue) => {

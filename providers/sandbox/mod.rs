@@ -157,7 +157,7 @@ use tokio::sync::{oneshot, watch};
 use crate::error::{Error, Kind, Result};
 
 pub use entra::EntraPolicy;
-pub use faults::Faults;
+pub use faults::{Alter, Faults};
 pub use load::LoadReport;
 
 use device_codes::DeviceCodes;
@@ -278,6 +278,11 @@ impl Sandbox {
     /// Replaces the faults from the next request on.
     pub fn set_faults(&self, faults: Faults) {
         self.state.set_faults(faults);
+    }
+
+    /// Changes the APIs' answers from the next request on, or no more.
+    pub fn set_alter(&self, alter: Option<Alter>) {
+        self.state.set_alter(alter);
     }
 
     /// Replaces what the Microsoft tenant's administrator demands, from the

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use super::agenda::Agenda;
 use super::attachment_id::AttachmentIds;
 use super::entra::EntraPolicy;
-use super::faults::{Fault, Faults};
+use super::faults::{Alter, Fault, Faults};
 use super::gmail_upload::Uploads;
 use super::graph_state::GraphState;
 use super::graph_store::Index;
@@ -41,6 +41,7 @@ pub(super) struct Shared {
     settings: Mutex<HashMap<String, Settings>>,
     sign_in: Mutex<SignIn>,
     faults: Mutex<Faults>,
+    alter: Mutex<Option<Alter>>,
     entra_policy: Mutex<EntraPolicy>,
     requests: AtomicU64,
     writes: AtomicU64,
@@ -146,6 +147,7 @@ impl Shared {
             settings: Mutex::default(),
             sign_in: Mutex::new(sign_in),
             faults: Mutex::new(faults),
+            alter: Mutex::default(),
             entra_policy: Mutex::default(),
             requests: AtomicU64::new(0),
             writes: AtomicU64::new(0),
@@ -213,6 +215,16 @@ impl Shared {
     pub fn set_faults(&self, faults: Faults) {
         *lock(&self.faults) = faults;
         self.writes.store(0, Ordering::Relaxed);
+    }
+
+    /// Changes the APIs' answers from the next request on, or no more.
+    pub fn set_alter(&self, alter: Option<Alter>) {
+        *lock(&self.alter) = alter;
+    }
+
+    /// What changes the APIs' answers.
+    pub fn alter(&self) -> Option<Alter> {
+        lock(&self.alter).clone()
     }
 
     /// What the Microsoft tenant's administrator demands.

@@ -5,7 +5,7 @@
 //! below. Folders go by the words of [`PLACES`] when they play a part, whatever
 //! the mailbox's language calls them, and by their path otherwise.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -39,8 +39,8 @@ pub struct Tree {
     folders: Vec<Folder>,
     /// Folder id → place word, else path.
     names: HashMap<String, String>,
-    /// Deleted Items, Junk Email and what lies below them.
-    hidden: HashSet<String>,
+    /// Deleted Items (`trash`), Junk Email (`spam`) and what lies below them.
+    hidden: HashMap<String, &'static str>,
     /// True when there are more folders than were read.
     cut: bool,
 }
@@ -161,8 +161,8 @@ impl Tree {
         }
         let mut tree = Self { cut, ..Self::default() };
         let roots = below.remove(&None).unwrap_or_default();
-        let mut open: Vec<(usize, String, bool)> =
-            roots.into_iter().rev().map(|at| (at, String::new(), false)).collect();
+        let mut open: Vec<(usize, String, Option<&'static str>)> =
+            roots.into_iter().rev().map(|at| (at, String::new(), None)).collect();
         while let Some((at, above, hidden)) = open.pop() {
             let Some((_, item)) = found.get(at) else {
                 continue;
@@ -171,9 +171,9 @@ impl Tree {
             let own = text(item, "displayName");
             let path = if above.is_empty() { own.to_owned() } else { format!("{above}/{own}") };
             let word = known.get(&id).copied();
-            let hidden = hidden || matches!(word, Some("trash" | "spam"));
-            if hidden {
-                tree.hidden.insert(id.clone());
+            let hidden = hidden.or(word.filter(|word| matches!(*word, "trash" | "spam")));
+            if let Some(word) = hidden {
+                tree.hidden.insert(id.clone(), word);
             }
             let name = word.map_or_else(|| path.clone(), str::to_owned);
             tree.names.insert(id.clone(), name);
@@ -192,7 +192,12 @@ impl Tree {
 
     /// True for Deleted Items, Junk Email and what lies below them.
     pub fn is_hidden(&self, id: &str) -> bool {
-        self.hidden.contains(id)
+        self.hidden.contains_key(id)
+    }
+
+    /// True for Deleted Items and what lies below it.
+    pub fn is_deleted(&self, id: &str) -> bool {
+        self.hidden.get(id) == Some(&"trash")
     }
 
     /// True when there are more folders than were read.

@@ -206,7 +206,7 @@ pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Va
 pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
     let name = own_folder(outlook, id).await?;
     // From there it would go for good.
-    if name.split('/').next() == Some("trash") {
+    if outlook.tree().await?.is_deleted(id) {
         return Err(Error::argument("the folder is in Deleted Items already")
             .next("let the user empty Deleted Items"));
     }

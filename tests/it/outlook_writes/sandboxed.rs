@@ -251,7 +251,10 @@ async fn the_mailbox_is_set_up() {
     assert_eq!(sorted(mine.rules().await.unwrap().remove(0)), sorted(off));
     set(SetUp::DeleteRule { id: expected.id }).await.unwrap();
     assert_eq!(mine.rules().await.unwrap(), []);
-    assert_eq!(set(SetUp::DeleteFolder { id }).await, Ok(None));
+    assert_eq!(set(SetUp::DeleteFolder { id: id.clone() }).await, Ok(None));
+    // It lies in Deleted Items now, and from there it would go for good.
+    let again = set(SetUp::DeleteFolder { id }).await.unwrap_err();
+    assert_eq!(again.message(), "the folder is in Deleted Items already");
 
     let reply = AutoReply {
         on: true,

@@ -29,7 +29,7 @@ use crate::accounts::TokenSource;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
-use crate::text::{cell, clip};
+use crate::text::quoted_words;
 
 /// What a sign-in asks Google for. Gmail has one scope for putting mail in order,
 /// for drafts and for sending; only deleting for good needs more.
@@ -353,8 +353,10 @@ fn open(error: Error) -> Error {
         .next("see whether it was done before you try again")
 }
 
+/// What a request is made of came from Google: ids, versions, page tokens.
 fn unwritten(_opaque: hyper::http::Error) -> Error {
-    Error::new(Kind::Internal, "a request to Google could not be written")
+    Error::new(Kind::Provider(200), "what Google gave as an id or a version cannot be sent back")
+        .next("list it again, and repeat the call with the new id")
 }
 
 /// How long an answer says to wait.
@@ -461,14 +463,12 @@ fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
         reason,
         "rateLimitExceeded" | "userRateLimitExceeded" | "quotaExceeded" | "RESOURCE_EXHAUSTED"
     );
-    // The message is Google's own; it is one line and holds no mail. It is made
-    // as harmless as any stranger's text all the same.
-    let (said, _) = clip(cell(text("message").lines().next().unwrap_or_default()), 200);
-    let said = said.trim_end_matches('.');
+    // The message is Google's own, and may name what a stranger has named.
+    let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
     let message = if said.is_empty() {
         format!("Google answered with status {}", seen.status)
     } else {
-        format!("Google answered with status {}: {said}", seen.status)
+        format!("Google answered with status {}: {}", seen.status, quoted_words(said))
     };
     let missing = || Error::new(Kind::NotFound, format!("{} has no such item", service.name));
     match seen.status {

@@ -327,7 +327,12 @@ impl Graph {
     /// Makes one attempt. The SDK builds the request; our client sends it,
     /// because the SDK's follows redirects.
     pub(super) async fn send(&self, call: Call<'_>) -> Result<Answer> {
-        let unwritten = || Error::new(Kind::Internal, "a request to Outlook could not be written");
+        // What a request is made of came from Graph: ids, versions, page links.
+        let unwritten = || {
+            let what = "what Outlook gave as an id or a version cannot be sent back";
+            Error::new(Kind::Provider(200), what)
+                .next("list it again, and repeat the call with the new id")
+        };
         let mut sdk = self.sdk.clone();
         sdk.use_test_endpoint(&self.checked(&format!("{}{}", self.base, call.request))?);
         let body = call.body.map(|body| BodyRead::new(body.to_string()));

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::pace::told;
 use crate::error::{Error, Kind, Result};
 use crate::net::{self, LARGE, Turn};
-use crate::text::{cell, clip};
+use crate::text::quoted_words;
 
 /// The longest answer that is read, in bytes.
 pub const LONGEST: usize = 32 << 20;
@@ -182,12 +182,13 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let code = text("code");
     let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
-    // Made as harmless as any stranger's text.
-    let (said, _) = clip(cell(text("message").lines().next().unwrap_or_default()), 200);
-    let said = said.trim_end_matches('.');
+    // Graph's own message may name what a stranger has named.
+    let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
     let message = match (said, code) {
         ("", "") => format!("Outlook answered with status {status}"),
-        ("", said) | (said, _) => format!("Outlook answered with status {status}: {said}"),
+        ("", said) | (said, _) => {
+            format!("Outlook answered with status {status}: {}", quoted_words(said))
+        }
     };
     match status {
         429 => Error::new(Kind::RateLimited(retry_after), message),

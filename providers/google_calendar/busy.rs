@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::provider::calendar::Schedule;
 use crate::providers::google_calendar_facts::list;
 use crate::providers::json::text;
-use crate::text::brief;
+use crate::text::{brief, quoted};
 
 /// The most calendars that one question may be about.
 const AT_ONCE: usize = 50;
@@ -114,7 +114,7 @@ fn refused(answer: &Value, who: &str) -> Result<()> {
                 .next("ask about some of its members"),
             reason => Error::new(
                 Kind::Provider(200),
-                format!("Google does not say when {} is busy ({})", brief(who), brief(reason)),
+                format!("Google does not say when {} is busy ({})", brief(who), quoted(reason)),
             )
             .next("try again in a minute"),
         }),

@@ -12,7 +12,7 @@ use icu_properties::props::Script;
 
 use crate::error::{Error, Result};
 use crate::provider::mail::Person;
-use crate::text::{self, brief, is_invisible, visible};
+use crate::text::{self, is_invisible, visible};
 use crate::text::{Note, note, quoted, quoted_end};
 
 /// The longest local part (RFC 5321).
@@ -45,7 +45,7 @@ pub fn read(field: &str, items: &[String]) -> Result<Read> {
     let mut known = HashSet::new();
     for item in items {
         let refused = |error: Error| {
-            Error::argument(format!("`{field}` {}: {}", brief(item), error.message()))
+            Error::argument(format!("`{field}` {}: {}", quoted(item), error.message()))
                 .next(error.next_step().unwrap_or("write `Name <name@example.com>`"))
         };
         clean(item).map_err(refused)?;
@@ -102,7 +102,7 @@ pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
 /// for one that Gmail and Outlook cannot send to: with more than ASCII before
 /// the `@`, or a domain that mixes scripts.
 pub fn ascii(said: &str) -> Result<String> {
-    let wrong = |why: &str| Error::argument(format!("{} {why}", brief(said)));
+    let wrong = |why: &str| Error::argument(format!("{} {why}", quoted(said)));
     let Some((local, domain)) = said.rsplit_once('@') else {
         return Err(wrong("is no address").next("write it as name@example.com"));
     };
@@ -133,7 +133,7 @@ pub fn ascii(said: &str) -> Result<String> {
     if seen(&host).split('.').any(is_mixed) {
         return Err(Error::argument(format!(
             "the domain of {} mixes scripts that look alike ({host})",
-            brief(said)
+            quoted(said)
         ))
         .next("check the domain letter by letter, and type it anew"));
     }
@@ -249,7 +249,7 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
 fn mailbox(said: &str) -> Result<Person> {
     let Some(opened) = outside_quotes(said, '<') else {
         if !said.contains('@') {
-            return Err(Error::argument(format!("{} is no address", brief(said))).next(
+            return Err(Error::argument(format!("{} is no address", quoted(said))).next(
                 "give an address; a name with a comma in it stands in quotes: \
                  \"Lindqvist, Mira\" <mira@example.com>",
             ));
@@ -275,7 +275,7 @@ fn mailbox(said: &str) -> Result<Person> {
     if let Some(name) = name.as_ref().filter(|name| deceives(name)) {
         return Err(Error::argument(format!(
             "the name says {} and the address is {address}",
-            brief(name)
+            quoted(name)
         ))
         .next("leave out the name, or the address that stands in it"));
     }

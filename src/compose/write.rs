@@ -20,7 +20,7 @@ use mail_builder::mime::{BodyPart, MimePart};
 use super::people;
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
-use crate::text::brief;
+use crate::text::quoted;
 
 /// The most bytes of a Message-ID: a header line has 998 at most.
 const LONGEST_ID: usize = 900;
@@ -267,7 +267,7 @@ fn check(letter: &Outgoing) -> Result<()> {
             if !ascii.eq_ignore_ascii_case(&person.address) {
                 return Err(Error::argument(format!(
                     "{field}: the domain of {} is not in ASCII",
-                    brief(&person.address)
+                    quoted(&person.address)
                 ))
                 .next(format!("write {ascii}")));
             }
@@ -294,10 +294,11 @@ fn check(letter: &Outgoing) -> Result<()> {
 pub(super) fn line(field: &str, value: &str) -> Result<()> {
     match value.contains(['\r', '\n', '\0']) {
         false => Ok(()),
-        true => {
-            Err(Error::argument(format!("{field} has a line break or NUL in it: {}", brief(value)))
-                .next("write it on one line"))
-        }
+        true => Err(Error::argument(format!(
+            "{field} has a line break or NUL in it: {}",
+            quoted(value)
+        ))
+        .next("write it on one line")),
     }
 }
 
@@ -305,7 +306,7 @@ fn id(field: &str, value: &str) -> Result<()> {
     line(field, value)?;
     match is_id(value) {
         true => Ok(()),
-        false => Err(Error::argument(format!("{field} is no message id: {}", brief(value)))
+        false => Err(Error::argument(format!("{field} is no message id: {}", quoted(value)))
             .next("leave it out")),
     }
 }

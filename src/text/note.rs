@@ -19,6 +19,8 @@ use crate::error::Error;
 
 /// The columns of what is quoted.
 pub const MOST: usize = 40;
+/// The columns of what a service says about a refusal.
+const WORDS: usize = 160;
 /// The columns of a note: more than any of ours has, and an end to all of them.
 const LONGEST: usize = 4_000;
 /// Names of a list that are told.
@@ -172,6 +174,12 @@ impl fmt::Display for Quoted {
 /// [`MOST`] columns in backticks, which cannot end them.
 pub fn quoted(text: &str) -> Quoted {
     Quoted(format!("`{}`", shortly(text, MOST)))
+}
+
+/// What a service says about its refusal: as [`quoted`], in at most [`WORDS`]
+/// columns, because the reader has nothing else to go by.
+pub fn quoted_words(text: &str) -> Quoted {
+    Quoted(format!("`{}`", shortly(text, WORDS)))
 }
 
 /// An address or a domain, which somebody else wrote: what is cut is its

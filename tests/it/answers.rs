@@ -18,10 +18,10 @@ use crate::support::Session;
 /// Tool, arguments, and what is remembered of the answer for later arguments:
 /// a name, and a place in the document, or what follows a word in the notes.
 /// `$all` stands for every column of the table named behind it.
-type Step = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+pub type Step = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// The calls, in order.
-const STEPS: &[Step] = &[
+pub const STEPS: &[Step] = &[
     ("accounts", r#"{"op": "list"}"#, &[]),
     ("lookup", r#"{"kind": "folders"}"#, &[]),
     ("lookup", r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#, &[("more", "/next")]),
@@ -196,7 +196,7 @@ fn program(arguments: &[&str], input: &str) -> Result<String, String> {
 }
 
 /// The arguments with what was remembered in them.
-fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
+pub fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
     fn fill(value: &mut Value, known: &HashMap<&str, String>) {
         match value {
             Value::String(text) => {
@@ -215,6 +215,30 @@ fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
     let mut arguments = serde_json::from_str(arguments).unwrap();
     fill(&mut arguments, known);
     arguments
+}
+
+/// Keeps of an answer what later steps need; the places where there was nothing.
+pub fn remembered(
+    document: &Value,
+    blocks: &[String],
+    kept: &[(&'static str, &'static str)],
+    known: &mut HashMap<&'static str, String>,
+) -> Vec<&'static str> {
+    let mut missing = Vec::new();
+    for (name, place) in kept {
+        let found = match place.starts_with('/') {
+            true => document.pointer(place).and_then(Value::as_str),
+            false => blocks.last().and_then(|notes| {
+                let (_, rest) = notes.split_once(place)?;
+                rest.split([';', ' ', '\n']).next()
+            }),
+        };
+        match found {
+            Some(found) => drop(known.insert(name, found.to_owned())),
+            None => missing.push(*place),
+        }
+    }
+    missing
 }
 
 #[tokio::test]
@@ -247,21 +271,8 @@ async fn every_answer_passes_the_check_and_every_column_is_reached() {
                     continue;
                 }
             };
-            for (name, place) in *kept {
-                let found = match place.starts_with('/') {
-                    true => document.pointer(place).and_then(Value::as_str),
-                    false => blocks.last().and_then(|notes| {
-                        let (_, rest) = notes.split_once(place)?;
-                        rest.split([';', ' ', '\n']).next()
-                    }),
-                };
-                match found {
-                    Some(found) => known.insert(*name, found.to_owned()),
-                    None => {
-                        wrong.push(format!("{tool} {asked}: no {place} in {blocks:?}"));
-                        None
-                    }
-                };
+            for place in remembered(&document, &blocks, kept, &mut known) {
+                wrong.push(format!("{tool} {asked}: no {place} in {blocks:?}"));
             }
             for (name, rows) in document.as_object().unwrap() {
                 let Some(table) = find_in_document(name) else {

@@ -670,7 +670,7 @@ async fn hostile_answers_are_errors_in_our_words() {
         ),
         (
             refusal(400, "BadRequest", "Could not find a property named 'x'.\nsecond line"),
-            "Outlook answered with status 400: Could not find a property named 'x'".to_owned(),
+            "Outlook answered with status 400: `Could not find a property named 'x'`".to_owned(),
             1,
         ),
         (
@@ -685,7 +685,7 @@ async fn hostile_answers_are_errors_in_our_words() {
         ),
         (
             refusal(429, "TooManyRequests", "slow down").header("retry-after", "120"),
-            "Outlook answered with status 429: slow down: wait 120 s and try again, or ask for fewer items".to_owned(),
+            "Outlook answered with status 429: `slow down`: wait 120 s and try again, or ask for fewer items".to_owned(),
             1,
         ),
         (

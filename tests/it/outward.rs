@@ -274,7 +274,7 @@ async fn what_cannot_be_answered_is_refused() {
         ),
         (
             json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
-            "`to` cy: cy is no address: give an address; a name with a comma in it stands in quotes: \
+            "`to` `cy`: `cy` is no address: give an address; a name with a comma in it stands in quotes: \
              \"Lindqvist, Mira\" <mira@example.com>",
         ),
         (

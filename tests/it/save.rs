@@ -196,7 +196,7 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
         ),
         (
             json!({"title": "T", "start": start, "people": ["bo at example.com"]}),
-            "`people` bo at example.com: bo at example.com is no address: give an address; a name \
+            "`people` `bo at example.com`: `bo at example.com` is no address: give an address; a name \
              with a comma in it stands in quotes: \"Lindqvist, Mira\" <mira@example.com>",
         ),
         (
@@ -206,17 +206,17 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
         ),
         (
             json!({"title": "T", "start": start, "people": ["bo@"]}),
-            "`people` bo@: bo@ has no domain such as example.com: correct it after the @",
+            "`people` `bo@`: `bo@` has no domain such as example.com: correct it after the @",
         ),
         (
             json!({"title": "T", "start": start, "people": ["bo@\u{440}\u{430}ypal.example"]}),
-            "`people` bo@\u{440}\u{430}ypal.example: the domain of bo@\u{440}\u{430}ypal.example \
+            "`people` `bo@\u{440}\u{430}ypal.example`: the domain of `bo@\u{440}\u{430}ypal.example` \
              mixes scripts that look alike (xn--ypal-43d9g.example): check the domain letter by \
              letter, and type it anew",
         ),
         (
             json!({"title": "T", "start": start, "people": ["bo@example.com <eve@example.org>?"]}),
-            "`people` bo@example.com <eve@example.org>: the name says bo@example.com and the \
+            "`people` `bo@example.com <eve@example.org>`: the name says `bo@example.com` and the \
              address is eve@example.org: leave out the name, or the address that stands in it",
         ),
         (

@@ -2,6 +2,8 @@
 //! short, and nothing that is said within a text can be forged: every field is
 //! filled with what a hostile sender would write.
 
+mod fields;
+
 use std::fs;
 
 use base64::Engine as _;

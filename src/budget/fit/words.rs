@@ -7,7 +7,7 @@ use super::view::Chosen;
 use crate::budget::draft::Draft;
 use crate::row::{Cell, RowTable};
 use crate::schemas::Kind;
-use crate::text::{Note, note, ours};
+use crate::text::{Note, note, ours, quoted};
 
 /// Characters of the draft's own notes that are shown beside what is shortened.
 const OWN: usize = 1_600;
@@ -249,7 +249,7 @@ fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (table, row) in &rows {
         let name = text(table, *row, "from").unwrap_or_default();
-        let name = quoted(name.split(" <").next().unwrap_or(name));
+        let name = short(name.split(" <").next().unwrap_or(name).trim_matches('"').trim());
         if name.len() > 2 && !names.contains(&name) {
             names.push(name);
         }
@@ -265,10 +265,9 @@ fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
     parts
 }
 
-/// A stranger's name, so that it cannot pass for a note of ours.
-fn quoted(name: &str) -> String {
-    let name: String = name.chars().filter(|char| *char != '"').take(NAME).collect();
-    format!("\"{}\"", name.trim())
+/// A stranger's name.
+fn short(name: &str) -> String {
+    quoted(&name.chars().take(NAME).collect::<String>()).to_string()
 }
 
 fn text<'a>(table: &'a RowTable, row: usize, column: &str) -> Option<&'a str> {

@@ -281,7 +281,7 @@ async fn a_rule_is_replaced_and_never_doubled() {
             ok(&new),
             refused(403, "domainPolicy", "No"),
             Err(
-                "the old rule could not be deleted, and stays: Google answered with status 403: No",
+                "the old rule could not be deleted, and stays: Google answered with status 403: `No`",
             ),
             steps(&[post, gone, back]),
         ),
@@ -583,7 +583,7 @@ async fn contacts_are_saved() {
         (
             &known,
             refused(400, "invalidArgument", "Invalid address"),
-            Err("Google answered with status 400: Invalid address"),
+            Err("Google answered with status 400: `Invalid address`"),
         ),
     ] {
         let reads = turns(vec![ok(&known), ok(now)]);

@@ -464,7 +464,7 @@ async fn a_draft_goes_once() {
             vec![limited(), gone()],
             Err((
                 Kind::RateLimited(Some(Duration::ZERO)),
-                "Google answered with status 429: Slow down: wait 0 s and try again, or ask for \
+                "Google answered with status 429: `Slow down`: wait 0 s and try again, or ask for \
                  fewer items",
             )),
             1,
@@ -474,14 +474,14 @@ async fn a_draft_goes_once() {
             vec![refused(500, "backendError", "Backend Error"), gone()],
             Err((
                 Kind::Network,
-                "Google answered with status 500: Backend Error; whether it was done is not known: \
+                "Google answered with status 500: `Backend Error`; whether it was done is not known: \
                  see whether it was done before you try again",
             )),
             1,
         ),
         (
             vec![refused(400, "invalidArgument", "Invalid To header"), gone()],
-            Err((Kind::Provider(400), "Google answered with status 400: Invalid To header")),
+            Err((Kind::Provider(400), "Google answered with status 400: `Invalid To header`")),
             1,
         ),
         (

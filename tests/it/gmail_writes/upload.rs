@@ -152,7 +152,7 @@ async fn an_upload_that_gets_nowhere_ends() {
     // It was looked for, and is not there.
     assert_eq!(
         error.to_string(),
-        "Google answered with status 503: x; whether it was done is not known: see whether it \
+        "Google answered with status 503: `x`; whether it was done is not known: see whether it \
          was done before you try again"
     );
 }

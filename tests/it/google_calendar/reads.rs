@@ -234,7 +234,7 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
         (4, Err(format!("Google does not show when p4@example.com is busy: {none}"))),
         (
             5,
-            Err("Google does not say when p5@example.com is busy (internalError): try again in a \
+            Err("Google does not say when p5@example.com is busy (`internalError`): try again in a \
                  minute"
                 .to_owned()),
         ),

@@ -86,7 +86,7 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
         (
             vec![refused(400, "invalid", "Invalid start time.")],
             None,
-            Err("Google answered with status 400: Invalid start time"),
+            Err("Google answered with status 400: `Invalid start time`"),
             1,
         ),
     ] {

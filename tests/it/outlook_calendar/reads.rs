@@ -337,6 +337,6 @@ async fn own_times_are_known_without_schedules() {
     assert_eq!(mine.hours, Some(hours));
     assert_eq!(
         found[1].as_ref().unwrap_err().to_string(),
-        "Outlook answered with status 400: Not here"
+        "Outlook answered with status 400: `Not here`"
     );
 }

@@ -474,7 +474,7 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
             Said::json(500, &error("InternalServerError", "Oops.")),
             1,
             Some(Kind::Network),
-            "Outlook answered with status 500: Oops; whether it was done is not known: look \
+            "Outlook answered with status 500: `Oops`; whether it was done is not known: look \
              whether it was done before you try again",
         ),
         (

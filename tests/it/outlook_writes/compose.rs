@@ -159,7 +159,7 @@ async fn no_draft_is_made_twice() {
             Vec::new(),
             Some(
                 "no draft was found that was made, and no answer came (Outlook answered with \
-                 status 500: No; whether it was done is not known): look with mail_search \
+                 status 500: `No`; whether it was done is not known): look with mail_search \
                  in:drafts before you try again",
             ),
         ),
@@ -297,7 +297,7 @@ async fn a_file_that_fails_is_named() {
     assert_eq!(
         error(made),
         "the draft is there, but without `two.pdf`, `three.pdf`: Outlook answered with status \
-         403: No: find it with mail_search in:drafts; attach the files with mode=edit, or \
+         403: `No`: find it with mail_search in:drafts; attach the files with mode=edit, or \
          discard it"
     );
 }

@@ -1,0 +1,91 @@
+//! Every value of every answer that the providers give is filled, a few at a
+//! time, with what a hostile sender would write, while every tool is called.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+
+use daysheet::cli::app::Who;
+use daysheet::providers::sandbox::Alter;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{held, hostile};
+use crate::answers::{STEPS, filled, remembered};
+use crate::support::Session;
+
+/// Into how many parts the values are divided. Those of one part are hostile at
+/// once, so a value that is needed early hides what others would do.
+const PARTS: usize = 24;
+
+/// Calls `each` with every value that is no list or object, and its place:
+/// `value/*/from/emailAddress/name`, a header by its name.
+fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut Value)) {
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
+                let header = item.get("value").is_some() && !name.is_empty();
+                let place = match header {
+                    true => format!("{place}/*{name}"),
+                    false => format!("{place}/*"),
+                };
+                visit(item, &place, each);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                visit(member, &format!("{place}/{name}"), each);
+            }
+        }
+        Value::Null => {}
+        leaf => each(place.to_owned(), leaf),
+    }
+}
+
+#[tokio::test]
+async fn no_value_of_an_answer_writes_notes() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
+    // Once as it is, to see what values there are.
+    let places: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+    let seen = Arc::clone(&places);
+    session.sandbox.set_alter(Some(Alter::new(move |answer| {
+        visit(answer, "", &mut |place, _| {
+            seen.lock().unwrap().insert(place);
+        });
+    })));
+    let mut known = HashMap::new();
+    for (tool, arguments, kept) in STEPS {
+        let mut asked = filled(arguments, &known);
+        asked["format"] = "json".into();
+        let answer = session.call(tool, asked).await;
+        assert!(!answer.is_error, "{tool} {arguments}: {:?}", answer.blocks);
+        let document = serde_json::from_str(&answer.blocks[0]).unwrap();
+        remembered(&document, &answer.blocks, kept, &mut known);
+    }
+    let places: Vec<String> = places.lock().unwrap().iter().cloned().collect();
+    assert!(places.len() > 300, "{}: {places:#?}", places.len());
+
+    let (mut quoting, mut shown) = (0, 0);
+    for part in 0..PARTS {
+        let spoiled: BTreeSet<String> = places.iter().skip(part).step_by(PARTS).cloned().collect();
+        session.sandbox.set_alter(Some(Alter::new(move |answer| {
+            visit(answer, "", &mut |place, value| {
+                if spoiled.contains(&place) {
+                    *value = hostile().into();
+                }
+            });
+        })));
+        for (tool, arguments, _) in STEPS {
+            let answer = session.call(tool, filled(arguments, &known)).await;
+            let what = format!("part {part}: {tool} {arguments}");
+            let first = answer.blocks.first().map_or("", String::as_str);
+            let last = answer.blocks.last().map_or("", String::as_str);
+            shown += usize::from(first.contains("NOTE FROM DAYSHEET"));
+            assert!(!first.contains("\nNOTE FROM"), "{what}: {first:.2000}");
+            if answer.is_error || (answer.blocks.len() > 1 && !last.starts_with("<<<")) {
+                quoting += held(&what, last);
+            }
+        }
+    }
+    assert!(quoting > 5 && shown > 100, "{quoting} {shown}");
+}

@@ -69,8 +69,8 @@ pub use fit::{Answer, Stats};
 pub use guard::above;
 pub use sign_in::{Begun, Finished, finish};
 
-/// How long one account of several may take.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// How long one account of several may take, unless set otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Everything a call needs.
 pub struct Pipeline {

@@ -81,6 +81,26 @@ async fn events_of_all_calendars_stand_in_one_order_and_once() {
     );
 }
 
+/// Of the copies of a meeting the own one is shown, in whichever account it is.
+#[tokio::test]
+async fn the_copy_that_one_owns_is_shown() {
+    for (owner, other) in [("ana", "bo"), ("bo", "ana")] {
+        let organizer = format!("{owner}@example.com");
+        let desk = |name: &str| {
+            let meeting = Entry::at("2026-02-04T13:00", 60, "Budget review").uid("budget");
+            let desk = Desk::new(name).calendar(name, "owner");
+            let own = name == owner;
+            desk.put(name, if own { meeting } else { meeting.called_by(&organizer) });
+            desk
+        };
+        let bench = bench(vec![desk(owner), desk(other)]).await;
+        let asked =
+            json!({"from": "2026-02-04", "to": "2026-02-04", "fields": ["title", "account"]});
+        let found = bench.json("calendar_search", asked).await;
+        assert_eq!(column(&found, "events", "account"), [organizer.as_str()]);
+    }
+}
+
 /// What the range is when it is said so.
 #[tokio::test]
 async fn ranges_are_told_as_they_were_understood() {

@@ -44,6 +44,7 @@ fn the_demo_shows_the_main_job() {
         "to google:mira@example.com and microsoft:mira@lindqvist-lamps.example",
         "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags}:",
         "bodies[1\t]{id\tblock\ttype\tchars\tshown}:",
+        "━━ calendar_search ",
         "folders[18\t]{id\tname\tkind\tunread\ttotal}:",
         "tokens (o200k_base)",
         "the same rows as compact JSON, with provider ids",
@@ -104,6 +105,69 @@ fn a_call_prints_what_a_model_gets() {
             "{delimiter}"
         );
     }
+}
+
+/// The calls of the README work as they stand there, one after the other; its
+/// examples are what the program answers; and clients start what there is.
+#[cfg(unix)]
+#[test]
+fn what_the_readme_shows_is_so() {
+    let readme = include_str!("../../README.md");
+    let home = TempDir::new().unwrap();
+    let calls: Vec<_> = readme.lines().filter(|line| line.starts_with("daysheet call ")).collect();
+    assert_eq!(calls.len(), 5);
+    for call in calls {
+        let program = env!("CARGO_BIN_EXE_daysheet");
+        let output = Command::new("sh")
+            .args(["-c", &format!("daysheet() {{ '{program}' \"$@\"; }}; {call}")])
+            .env("DAYSHEET_HOME", home.path())
+            .env("DAYSHEET_KEY_STORE", "file")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{call}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    for arguments in [
+        ["mail_search", "q=is:unread before:\"2026-11-12 20h00\"", "limit=4", "--sandbox"]
+            .as_slice(),
+        &["calendar_search", "from=2026-11-16 10h00", "to=2026-11-16", "limit=5", "--sandbox"],
+    ] {
+        let home = TempDir::new().unwrap();
+        let mut call = vec!["call"];
+        call.extend_from_slice(arguments);
+        let (code, out, err) = run(&home, &call, &[], "");
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        // The name of an output is another in every state folder.
+        let said = out.split("output_read id=").next().unwrap();
+        assert!(readme.contains(said), "{out}");
+    }
+    let settings = readme.split("```json\n").skip(1);
+    let settings: Vec<serde_json::Value> = settings
+        .map(|block| serde_json::from_str(block.split("```").next().unwrap()).unwrap())
+        .collect();
+    assert_eq!(settings.len(), 2);
+    for servers in settings.iter().flat_map(|one| one.as_object().unwrap().values()) {
+        let server = &servers["daysheet"];
+        assert_eq!(server["command"], "daysheet");
+        assert_eq!(server["args"], serde_json::json!(["serve"]));
+        for name in server["env"].as_object().unwrap().keys() {
+            assert!(daysheet::config::SETTINGS.iter().any(|(_, known)| known == name), "{name}");
+        }
+    }
+}
+
+/// `config.toml` in the state folder is read unasked, and names files beside it.
+#[test]
+fn settings_are_read_from_the_state_folder() {
+    let home = TempDir::new().unwrap();
+    let text = "[google]\ncredentials = \"credentials.json\"\n";
+    std::fs::write(home.path().join("config.toml"), text).unwrap();
+    let (code, _, err) = run(&home, &["account", "list"], &[], "");
+    assert_eq!(code, 1);
+    assert!(err.contains("`google.credentials`") && err.contains("cannot be read"), "{err}");
+    let text = r#"{"installed": {"client_id": "the-id", "client_secret": "shh"}}"#;
+    std::fs::write(home.path().join("credentials.json"), text).unwrap();
+    let (code, _, err) = run(&home, &["account", "list"], &[], "");
+    assert_eq!((code, err.as_str()), (0, ""));
 }
 
 #[test]

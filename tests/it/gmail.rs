@@ -32,6 +32,9 @@ async fn a_search_shows_rows_and_says_what_is_not_shown() {
             "messages: 1 of 1, newest first".to_owned(),
         ]
     );
+    // Of more than a page Gmail estimates how many there are.
+    let blocks = session.ok("mail_search", json!({"fields": ["id"], "limit": 10})).await;
+    assert_eq!(blocks[1], "messages: 10 of ~56, newest first; cursor=p1 has more");
 }
 
 #[tokio::test]
@@ -445,6 +448,14 @@ async fn another_process_reads_on() {
         ids
     };
     assert_eq!(sorted(seen), sorted(column(&all, "messages", "id")));
+    // Where the answer would be another now, the call has to be made again.
+    let mut third = Session::in_home(other.home, None).await;
+    let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
+    assert!(third.sandbox.deliver(ME, new).unwrap());
+    assert_eq!(
+        third.error("output_read", json!({"id": id})).await,
+        format!("the answer behind `{id}` has changed since (new mail?): call mail_search again")
+    );
 }
 
 /// Mail that comes between two chunks moves nothing.

@@ -14,7 +14,7 @@ use daysheet::accounts::{Account, Accounts};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
-use daysheet::pipeline::Pipeline;
+use daysheet::pipeline::{PATIENCE, Pipeline};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::mail::{Arrange, Compose, Organize};
@@ -349,6 +349,31 @@ async fn one_that_fails_or_is_slow_is_a_note() {
     let error =
         bench.blocks("mail_search", json!({"account": "ana@example.com"})).await.unwrap_err();
     assert_eq!(error.to_string(), "no route");
+}
+
+/// An account has as long as the README says. (Tests wait for less.)
+#[test]
+fn accounts_have_as_long_as_is_said() {
+    let said = format!("takes more than {} seconds", PATIENCE.as_secs());
+    assert!(include_str!("../../README.md").contains(&said), "{said}");
+}
+
+/// A search that finds nothing on a page goes on for some pages, and then says so.
+#[tokio::test]
+async fn a_call_looks_through_a_few_pages() {
+    let none: Vec<Mail> = (0..30).map(|minute| (minute, false)).collect();
+    let bench = bench(vec![Pile::new("ana", &none, 1)]).await;
+    let mut asked = json!({"limit": 3});
+    for (calls, pages) in [(12, "12"), (24, "12"), (30, "")] {
+        let notes = bench.blocks("mail_search", asked).await.unwrap().pop().unwrap();
+        let said = notes.lines().any(|line| {
+            line == format!("{pages} pages were looked through so far, and there are more")
+        });
+        assert_eq!(said, !pages.is_empty(), "{notes}");
+        assert_eq!(*bench.boxes[0].asked.lock().unwrap(), calls, "{notes}");
+        let next = notes.split_once("cursor=").map_or("", |(_, rest)| rest);
+        asked = json!({"cursor": next.split(' ').next().unwrap_or_default()});
+    }
 }
 
 #[tokio::test]

@@ -281,6 +281,10 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
             "no such account is signed in: name one of: ana@example.com; or call accounts with \
              op=add, or run `daysheet account add google` or `daysheet account add microsoft`",
         ),
+        (
+            json!({"events": vec![json!({"title": "T", "start": start}); 51]}),
+            "51 events are more than 50: write them in several calls",
+        ),
         // What is wrong with one is wrong with all.
         (
             json!({"events": [{"title": "A", "start": start}, {"title": "B"}]}),

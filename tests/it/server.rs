@@ -150,6 +150,34 @@ fn serves_without_a_subcommand() {
     assert_eq!(process.end().0, 0);
 }
 
+/// The level and the choice of tools may be said on the command line.
+#[test]
+fn the_command_line_chooses_the_tools() {
+    let all: Vec<&str> = tools::TOOLS.iter().map(|tool| tool.name).collect();
+    let some = [
+        "mail_search",
+        "mail_read",
+        "mail_attachment",
+        "lookup",
+        "calendar_search",
+        "calendar_free",
+        "output_read",
+        "accounts",
+    ];
+    for (arguments, expected) in [
+        (&["serve", "--access", "send"][..], &all[..]),
+        (&["serve", "--access", "read", "--tools", "mail,calendar"][..], &some[..]),
+    ] {
+        let mut process = Process::start(arguments, &[]);
+        process.initialize("2025-11-25");
+        let list = process.ask("tools/list", &json!({}));
+        let listed = list["result"]["tools"].as_array().unwrap().iter();
+        let names: Vec<&str> = listed.map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names, expected, "{arguments:?}");
+        assert_eq!(process.end().0, 0);
+    }
+}
+
 /// The era without `initialize`: every request says its version.
 #[test]
 fn serves_the_era_without_initialize() {

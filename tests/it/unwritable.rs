@@ -105,6 +105,7 @@ impl Desk {
             // Folders are known by their names until they have ids.
             let folder = one["op"].as_str().unwrap().contains("folder");
             assert!(folder || !line.contains(MARK), "{line}");
+            assert!(!line.contains("priya@") && !line.contains("zebra@"), "{line}");
             format!("{} {} {}", one["tool"], one["op"], one["outcome"]).replace('"', "")
         };
         text.lines().skip(since).map(line).collect()

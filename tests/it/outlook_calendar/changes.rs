@@ -404,3 +404,32 @@ async fn mail_is_followed_folder_by_folder() {
         json!({"inbox-id": {"link": "me/i?$deltatoken=2"}, "archive-id": {"link": "me/a?$deltatoken=2"}})
     );
 }
+
+#[tokio::test]
+async fn mail_is_followed_in_a_hundred_folders() {
+    let ids = (0..120).map(|at| format!("folder-{at}"));
+    let folders: Value =
+        ids.map(|id| json!({"id": id, "displayName": id, "childFolderCount": 0})).collect();
+    let outlook = Outlook::scripted(move |seen| {
+        let parts = seen.asked.lines().skip(1).enumerate();
+        let responses: Vec<Value> = parts
+            .map(|(at, part)| {
+                let body = match part {
+                    part if part.starts_with("GET /me/mailFolders?") => json!({"value": folders}),
+                    part if part.contains("/messages/delta?") => {
+                        last(json!([]), "me/d?$deltatoken=1")
+                    }
+                    _ => json!({"id": format!("nowhere-{at}")}),
+                };
+                json!({"id": at.to_string(), "status": 200, "body": body})
+            })
+            .collect();
+        Some(Said::json(200, &json!({"responses": responses})))
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let projection = project(Api::Outlook, &[MESSAGE.field("id").unwrap()]);
+    let begun = mailbox.changes(None, &projection).await.unwrap();
+    assert_eq!(begun.notes, ["changes are followed in the first 100 folders of the mailbox"]);
+    assert_eq!(links(&begun.cursor).as_object().unwrap().len(), 100);
+}

@@ -4,6 +4,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet::config::KeyStore;
 use daysheet::error::Kind;
 use daysheet::store::Store;
@@ -41,6 +45,20 @@ async fn secrets_open_for_their_row_only() {
         assert_eq!(error.kind(), Kind::Store);
         assert!(error.message().contains("cannot be decrypted"), "{error}");
     }
+}
+
+/// The cipher is the one that the README names.
+#[tokio::test]
+async fn secrets_are_sealed_with_xchacha20_poly1305() {
+    let home = tempfile::tempdir().unwrap();
+    let sealed = super::store(home.path()).seal("account a", b"the refresh token").await.unwrap();
+    let key = std::fs::read_to_string(home.path().join("key")).unwrap();
+    let key: [u8; 32] = STANDARD.decode(key.trim_end()).unwrap().try_into().unwrap();
+    let bytes = STANDARD.decode(sealed.strip_prefix("f1:").unwrap()).unwrap();
+    let (nonce, cipher) = bytes.split_first_chunk::<24>().unwrap();
+    let payload = Payload { msg: cipher, aad: b"local/account a" };
+    let opened = XChaCha20Poly1305::new(&key.into()).decrypt(&XNonce::from(*nonce), payload);
+    assert_eq!(opened.unwrap(), b"the refresh token");
 }
 
 /// Whoever creates the key file first, all get the same key.

@@ -171,7 +171,8 @@ async fn what_gmail_does_not_take_is_not_sent() {
     assert_eq!(gmail.asked().len(), 0);
 }
 
-/// An address for the upload that is somebody else's does not get the token.
+/// An address that is somebody else's does not get the token, be it for an upload or
+/// where an answer leads to.
 #[tokio::test]
 async fn the_token_goes_to_google_alone() {
     let gmail = Gmail::scripted(|asked| {
@@ -185,4 +186,13 @@ async fn the_token_goes_to_google_alone() {
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "Gmail does not say where a large draft is to be sent");
+    let stranger = Gmail::scripted(|_| ok(&json!({}))).await;
+    let there = format!("{}/elsewhere", stranger.base);
+    let gmail = Gmail::scripted(move |_| {
+        let headers = vec![("location", there.clone())];
+        Some(Said { status: 307, headers, ..ok(&json!({})).unwrap() })
+    })
+    .await;
+    assert!(gmail.mail.names().await.is_err());
+    assert_eq!(stranger.asked().len(), 0);
 }

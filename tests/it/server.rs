@@ -319,8 +319,10 @@ fn no_mail_is_logged() {
     assert!(found.to_string().contains("Guest list for the 24th"));
     let read = process.call("mail_read", &json!({"ids": ["m1"]}));
     assert!(read.to_string().contains("Anselm"));
+    process.call("mail_read", &json!({"ids": ["m99"]}));
     let (code, log) = process.end();
     assert_eq!(code, 0);
+    assert!(log.contains("a call was refused"), "there is no log: {log}");
     for secret in ["Anselm", "anselm", "Guest list", "ya29.", "Bearer"] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }

@@ -481,6 +481,9 @@ fn a_folder_of_calendars_is_loaded_and_bad_files_are_told() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("mira@example.com"), "{out}");
     assert_eq!(err, "daysheet: skipped bad.ics: this is no calendar: it has no BEGIN:VCALENDAR\n");
+    let (code, out, _) = run(&home, &["demo", "--calendar", folder], &[], "");
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("Sandbox: 76 messages and 1 calendar entries "), "{out}");
     let (code, _, err) = run(&home, &["serve", "--calendar", folder], &[], "");
     assert_eq!(code, 2);
     assert!(err.contains("--sandbox"), "{err}");

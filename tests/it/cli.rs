@@ -522,6 +522,65 @@ fn help_lists_every_variable_that_is_read() {
     assert_eq!(listed, read);
 }
 
+/// The level of the command line holds, but `read` beats it wherever it is set.
+#[test]
+fn read_beats_every_other_level() {
+    let refused = |level: &str| {
+        format!(
+            "daysheet: mail_draft needs access `draft`, and it is `{level}` here: ask the user to \
+             start the server with --access draft\n"
+        )
+    };
+    for (variable, option, expected) in [
+        ("read", "full", refused("read")),
+        ("full", "read", refused("read")),
+        ("full", "organize", refused("organize")),
+        ("organize", "", refused("organize")),
+        ("organize", "draft", String::new()),
+        ("", "", String::new()),
+    ] {
+        let home = TempDir::new().unwrap();
+        let account = "account=google:mira@example.com";
+        let mut call = vec!["call", "mail_draft", "subject=x", account, "--sandbox"];
+        if !option.is_empty() {
+            call.extend(["--access", option]);
+        }
+        let (_, _, err) = run(&home, &call, &[("DAYSHEET_ACCESS", variable)], "");
+        assert_eq!(err, expected, "{variable} {option}");
+    }
+}
+
+/// On a terminal the user is asked there, and anything but yes is no.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_asks_on_the_terminal() {
+    for (said, expected) in
+        [("y\n", "done: 6"), ("n\n", "the user said no"), ("\n", "the user said no")]
+    {
+        let home = TempDir::new().unwrap();
+        let call = format!(
+            "'{}' call mail_modify q=is:starred do=delete account=google:mira@example.com \
+             --access full --sandbox",
+            env!("CARGO_BIN_EXE_daysheet")
+        );
+        // util-linux's, which gives what it runs a terminal.
+        let mut child = Command::new("script")
+            .args(["-qec", &call, "/dev/null"])
+            .env("DAYSHEET_HOME", home.path())
+            .env("DAYSHEET_KEY_STORE", "file")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(said.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said:?}: {text}");
+        assert!(text.contains("for good? There is no undo.") && text.contains("[y/N]"), "{text}");
+        assert!(text.contains(expected), "{said:?}: {text}");
+    }
+}
+
 /// Files that may not grow, as on a full disk: an error with what to do, and the
 /// same call works when there is room.
 #[cfg(unix)]

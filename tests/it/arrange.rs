@@ -156,13 +156,15 @@ async fn rules_that_send_mail_on_are_not_made() {
 async fn a_rule_runs_over_what_is_there() {
     let room = Room::one(Api::Gmail, "organize").await;
     room.ana().fill(1300);
+    // What is not in the inbox stays as it is.
+    room.ana().touch("ana-0001", |mail| mail.folder = room.ana().folder("archive"));
     let steps = vec![RuleStep::Archive, RuleStep::Label("Bills".to_owned()), RuleStep::NeverSpam];
     *room.ana().rules.lock().unwrap() = vec![rule("r", Some("Old"), "larger:1200", steps)];
     let run = json!({"kind": "rule", "op": "run", "id": "Old"});
     let done = room.ok("manage", run).await;
     assert_eq!(
         done,
-        "done: 1000\nundo: u1\n--\n200 further messages were left: call again for them\n\
+        "done: 1000\nundo: u1\n--\n199 further messages were left: call again for them\n\
          passed over: never_spam"
     );
     assert!(tokens(&done) <= 60);
@@ -370,7 +372,13 @@ async fn two_texts_of_an_automatic_answer_are_two() {
 #[tokio::test]
 async fn signatures_are_kept_where_the_provider_has_none() {
     let set = json!({"kind": "signature", "op": "update", "set": {"text": "Ana\nLamps"}});
-    let room = Room::one(Api::Outlook, "organize").await;
+    let settings =
+        [("DAYSHEET_ACCESS", "draft"), ("DAYSHEET_MICROSOFT_SIGNATURE", "Of the settings")];
+    let room = Room::with(Api::Outlook, &settings).await;
+    let draft = json!({"to": "bo@example.com", "subject": "x", "body": "Hi"});
+    let text = |room: &Room| room.ana().drafts.lock().unwrap().last().unwrap().text.clone();
+    room.ok("mail_draft", draft.clone()).await;
+    assert_eq!(text(&room), "Hi\n\n-- \nOf the settings");
     assert_eq!(
         room.ok("manage", set.clone()).await,
         "outcomes[1|]{item|op|result|detail}:\n  ana@example.com|update|done|\"kept by Daysheet for \
@@ -381,6 +389,8 @@ async fn signatures_are_kept_where_the_provider_has_none() {
         Some("Ana\nLamps")
     );
     assert_eq!(room.ana().written(), Vec::<String>::new());
+    room.ok("mail_draft", draft).await;
+    assert_eq!(text(&room), "Hi\n\n-- \nAna\nLamps");
     let room = Room::one(Api::Gmail, "organize").await;
     room.ok("manage", set).await;
     assert_eq!(

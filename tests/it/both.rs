@@ -386,6 +386,28 @@ async fn what_became_of_drafts_and_what_is_gone_is_told() {
     }
 }
 
+/// A draft that was discarded lies in the trash, is not sent from there, and can be had
+/// back.
+#[tokio::test]
+async fn a_discarded_draft_waits_in_the_trash() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let draft = json!({"account": account, "to": ["lena@studio.example"],
+                           "subject": "Discarded", "body": "Hello."});
+        let draft = session.json("mail_draft", draft).await["draft"].clone();
+        session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
+        let error = session.error("mail_send", json!({"id": draft})).await;
+        assert!(error.contains("is no draft"), "{account}: {error}");
+        let asked = json!({"q": "in:trash subject:discarded", "account": account});
+        let found = column(&session.json("mail_search", asked).await, "messages", "id");
+        assert_eq!(found.len(), 1, "{account}");
+        let restored = session.ok("mail_modify", json!({"ids": found, "do": "restore"})).await;
+        assert!(restored[0].starts_with("done: 1\n"), "{account}: {restored:?}");
+        let sent = session.ok("mail_send", json!({"id": draft})).await;
+        assert!(sent[0].contains("\tsend\tsent\t"), "{account}: {sent:?}");
+    }
+}
+
 /// A folder can have the name of one within another, and goes with what it holds,
 /// in it and below it, when the call says so; a label is a name alone.
 #[tokio::test]

@@ -38,6 +38,7 @@ fn nothing_needs_to_be_set() {
     assert_eq!(config.zone, TimeZone::UTC);
     assert_eq!(config.access, Access::Draft);
     assert_eq!(config.budget, 8_000);
+    assert_eq!(config.look, std::time::Duration::from_secs(8));
     assert!(config.google.id.is_none() && config.log.is_none() && config.file.is_none());
 }
 

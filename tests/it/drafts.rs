@@ -363,6 +363,35 @@ async fn a_line_that_breaks_leaves_it_open() {
     assert_eq!(outcomes, ["begun", "unknown", "begun", "failed"]);
 }
 
+/// What was done is told when the log cannot have its second line.
+#[tokio::test]
+async fn a_log_that_breaks_meanwhile_is_a_note() {
+    let post = Post::new(&[]).await;
+    let log = post.home.path().join("audit.jsonl");
+    post.set(|mailbox| {
+        mailbox.meanwhile = Some(Box::new(move || {
+            std::fs::remove_file(&log).unwrap();
+            std::fs::create_dir(&log).unwrap();
+        }));
+    });
+    let blocks = post.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
+    assert!(blocks[0].starts_with("draft: d1\n"), "{blocks:?}");
+    assert!(blocks[1].contains("audit.jsonl cannot be opened"), "{blocks:?}");
+    assert_eq!(post.held("draft1").subject, "Lamps");
+}
+
+#[tokio::test]
+async fn every_address_is_in_the_preview() {
+    let post = Post::new(&[]).await;
+    let people: Vec<String> =
+        (0..90).map(|at| format!("Person Number {at} <p{at}@example.com>")).collect();
+    let blocks = post.ok(json!({"to": people, "subject": "x"})).await;
+    let to = blocks[0].lines().find_map(|line| line.strip_prefix("to: ")).unwrap();
+    let shown: Vec<&str> = to.trim_matches('"').split(", ").collect();
+    let wanted: Vec<String> = (0..90).map(|at| format!("p{at}@example.com")).collect();
+    assert_eq!(shown, wanted);
+}
+
 #[tokio::test]
 async fn the_address_that_was_written_to_answers() {
     let post = Post::new(&[]).await;
@@ -403,6 +432,8 @@ async fn files_of_every_kind_go_along() {
         "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nsubject: x\n\
          attached: plan.pdf 6 B, my logo.png 4 B (shown), offer.pdf 5 B, Lamps.eml 27 B, attachment.ics 5 B"
     );
+    // The message that is attached has lost its Bcc.
+    assert_eq!(post.bytes("draft1", "Lamps.eml"), b"Subject: Lamps\r\n\r\nDo you?\r\n");
     let held = post.held("draft1");
     let kinds: Vec<&str> = held.files.iter().map(|file| file.media.as_str()).collect();
     assert_eq!(

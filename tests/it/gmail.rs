@@ -267,6 +267,9 @@ async fn quoted_history_is_folded_with_a_line_that_says_so() {
     let text = column(&folded, "bodies", "text")[0].clone();
     assert!(text.contains("[quoted history: "), "{text}");
     assert!(text.contains("quoted=true shows it]"), "{text}");
+    // Without fences the line begins with a word of eight characters all the same.
+    let line = text.lines().find(|line| line.contains("[quoted history: ")).unwrap();
+    assert_eq!(line.find(" [quoted history: "), Some(8), "{line}");
     let whole = session.json("mail_read", json!({"ids": [id], "quoted": true})).await;
     let whole = column(&whole, "bodies", "text")[0].clone();
     assert!(whole.contains("[quoted history]\n"), "{whole}");
@@ -456,6 +459,40 @@ async fn another_process_reads_on() {
         third.error("output_read", json!({"id": id})).await,
         format!("the answer behind `{id}` has changed since (new mail?): call mail_search again")
     );
+}
+
+/// What lies in the state folder are ids, digests and questions, and no mail.
+#[tokio::test]
+async fn no_mail_is_kept_on_disk() {
+    let mut session = Session::sample().await;
+    let page = session.json("mail_search", json!({"q": "in:anywhere", "limit": 100})).await;
+    assert!(page.to_string().contains("Guest list"), "{page}");
+    let short = json!({"q": "in:anywhere", "limit": 60, "detail": "full", "budget": 1500});
+    let blocks = session.ok("mail_search", short).await;
+    assert!(blocks[1].contains("whole: output_read id="), "{blocks:?}");
+    let next = session.json("mail_search", json!({"q": "in:anywhere", "limit": 7})).await;
+    session.ok("mail_search", json!({"cursor": next["next"]})).await;
+    session.ok("mail_read", json!({"ids": column(&page, "messages", "id")[..9]})).await;
+    let events = json!({"from": "2026-11-01", "to": "2026-12-31"});
+    let events = session.json("calendar_search", events).await;
+    let titles = column(&events, "events", "title");
+    let title = titles.iter().max_by_key(|title| title.len()).unwrap();
+    let (mut kept, mut folders) = (Vec::new(), vec![session.home.path().to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => kept.extend(std::fs::read(path).unwrap()),
+            }
+        }
+    }
+    let kept = String::from_utf8_lossy(&kept);
+    // The ids are there, so it was looked in the right place.
+    assert!(kept.contains(&column(&page, "messages", "provider_id")[0]));
+    for text in ["Guest list", "anselm", "Anselm", title.as_str()] {
+        assert!(!kept.contains(text), "{text}");
+    }
 }
 
 /// Mail that comes between two chunks moves nothing.

@@ -353,7 +353,10 @@ impl Mailbox for Rack {
         // `larger:` stands for the oldest so many.
         let most = ask.query.as_ref().and_then(number).unwrap_or(usize::MAX);
         let mail = self.mail.lock().unwrap();
-        let all: Vec<&MailState> = mail.values().take(most).collect();
+        let inbox = |term: &Term| matches!(term, Term::Folder(name) if name == "inbox");
+        let inbox = ask.query.as_ref().is_some_and(|query| query.terms().into_iter().any(inbox));
+        let there = |one: &&MailState| !inbox || one.folder == self.folder("inbox");
+        let all: Vec<&MailState> = mail.values().take(most).filter(there).collect();
         let from: usize = ask.cursor.as_ref().map_or(0, |at| at.parse().unwrap());
         let items = all.iter().rev().skip(from).take(ask.limit);
         let end = from + ask.limit;

@@ -198,8 +198,10 @@ async fn the_allow_list_has_whoever_is_reached() {
         ("calendar_save", change("main/p", json!({"title": "A"}), json!({}))),
         ("calendar_save", change("main/r", json!({"title": "A"}), none())),
         ("calendar_save", change("main/b", json!({"title": "A"}), none())),
-        // A reminder is one's own.
+        // A reminder, a category and how the time is shown are one's own.
         ("calendar_save", change("main/m", json!({"reminder": "5"}), none())),
+        ("calendar_save", change("main/m", json!({"category": "tomato"}), none())),
+        ("calendar_save", change("main/m", json!({"show": "free"}), none())),
         ("calendar_save", change("main/i", json!({"title": "A"}), json!({}))),
         ("calendar_delete", json!({"id": "main/b", "notify": "all"})),
         ("calendar_delete", json!({"id": "main/i"})),
@@ -434,6 +436,11 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     assert_eq!(user.1.lock().unwrap().len(), 0);
     let error = wary("refuse").await.error("calendar_save", call()).await;
     assert_eq!(error, refused("the settings refuse that"));
+    // Those whom the service does not name are new.
+    let office = wary("confirm").await;
+    let call = change("main/o", json!({"title": "B"}), json!({"notify": "all"}));
+    let error = office.error("calendar_save", call).await;
+    assert!(error.contains("(people whom the service does not name)"), "{error}");
     // Who is asked to another series of the same name is not on this one.
     let office = wary("confirm").await;
     let ana = office.ana();
@@ -665,6 +672,9 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
             Some(wanted) => assert_eq!(room.error("manage", call.clone()).await, wanted, "{call}"),
         }
     }
+    // Daysheet keeps Outlook's signature, which reaches whoever a message with it does.
+    let room = Room::with(Api::Outlook, &[list]).await;
+    room.ok("manage", signature()).await;
     // The user says what becomes of it.
     for (answer, on) in [(Reply::Yes, true), (Reply::No, false), (Reply::Later, false)] {
         let room = Room::with(Api::Outlook, &[confirm]).await;
@@ -692,4 +702,13 @@ async fn a_clash_shows_what_strangers_wrote() {
     assert!(blocks[0].contains("clashes with"), "{blocks:?}");
     let error = office.error("calendar_save", asks_eve()).await;
     assert!(error.contains("(eve@example.org)"), "{error}");
+}
+
+#[tokio::test]
+async fn the_caps_are_about_mail() {
+    let caps = [("DAYSHEET_SENDS_PER_HOUR", "0"), ("DAYSHEET_RECIPIENTS_PER_HOUR", "0")];
+    let office = Office::with(Api::Gmail, &caps).await;
+    let call = create(json!({"people": ["bo@example.com", EVE]}), json!({"notify": "all"}));
+    office.ok("calendar_save", call).await;
+    assert_eq!(office.written().len(), 1);
 }

@@ -427,6 +427,56 @@ async fn a_draft_is_the_same_by_the_message_that_it_is() {
     assert!(office.post.sent().is_empty());
 }
 
+/// What may still go out is neither changed nor deleted.
+#[tokio::test]
+async fn a_draft_that_is_being_sent_is_not_changed() {
+    let post = Post { schedules: true, ..Post::default() };
+    let office = Office::at("microsoft", post).await;
+    let process = office.process(&[]);
+    let (doubtful, waiting) = (office.handle("draft1").await, office.handle("draft2").await);
+    office.post.faults.lock().unwrap().push_back(Fault::Before);
+    assert!(send(&process, &doubtful).await.contains("|unknown|"));
+    let later = json!({"id": waiting, "at": "2999-01-01 09h00"});
+    assert!(call(&process, &Nobody, "mail_send", later).await.contains("|scheduled|"));
+    for id in [&doubtful, &waiting] {
+        for change in [
+            json!({"mode": "edit", "id": id, "subject": "Other"}),
+            json!({"mode": "discard", "id": id}),
+        ] {
+            let answer = call(&process, &Nobody, "mail_draft", change).await;
+            assert_eq!(
+                answer,
+                format!(
+                    "error: {id} is being sent, or waits to be: call mail_send id={id} to see what \
+                     became of it"
+                )
+            );
+        }
+    }
+}
+
+/// Unless tests say otherwise, three minutes decide.
+#[tokio::test]
+async fn after_three_minutes_a_draft_was_not_sent() {
+    use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+    let office = Office::new().await;
+    let config = Arc::new(config(office.home.path(), &[]));
+    let connect = Arc::new(Posts(office.post.clone()));
+    let process = Pipeline::new(config, office.store.clone(), office.accounts.clone(), connect);
+    let d = office.handle("draft1").await;
+    office.post.faults.lock().unwrap().push_back(Fault::Before);
+    assert!(send(&process, &d).await.contains("|unknown|"));
+    let file = SqliteConnectOptions::new().filename(office.home.path().join("daysheet.db"));
+    let mut journal = SqliteConnection::connect_with(&file).await.unwrap();
+    for (seconds, result) in [(150, "|unknown|"), (31, "|not sent|")] {
+        let older = format!("UPDATE sends SET started = started - {seconds}");
+        sqlx::query(sqlx::AssertSqlSafe(older)).execute(&mut journal).await.unwrap();
+        let answer = send(&process, &d).await;
+        assert!(answer.contains(result), "{seconds}: {answer}");
+    }
+    assert!(office.post.sent().is_empty());
+}
+
 #[tokio::test]
 async fn sending_is_given_up_before_others_take_it_for_unsent() {
     let office = Office::new().await;
@@ -600,6 +650,7 @@ async fn a_draft_that_changes_after_the_users_yes_is_not_sent() {
 
 #[tokio::test]
 async fn strangers_mail_makes_new_people_a_question() {
+    use sqlx::Connection;
     let office = Office::new().await;
     office.post.put("new", &["eve@example.org"]);
     office.post.put("known", &["Bo@Example.org"]);
@@ -646,6 +697,18 @@ async fn strangers_mail_makes_new_people_a_question() {
     let fresh = office.handle("fresh").await;
     let answer = send(&office.process(&[]), &fresh).await;
     assert!(answer.starts_with("error: zoe@example.org was never"), "{answer}");
+    // For a day.
+    let file = office.home.path().join("daysheet.db");
+    let file = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+    let mut database = sqlx::SqliteConnection::connect_with(&file).await.unwrap();
+    for (hours, asks) in [(23, true), (1, false)] {
+        let older = format!(
+            "UPDATE settings SET value = value - {hours} * 3600 WHERE name = 'strangers_shown'"
+        );
+        sqlx::query(sqlx::AssertSqlSafe(older)).execute(&mut database).await.unwrap();
+        let answer = send(&office.process(&[]), &fresh).await;
+        assert_eq!(answer.starts_with("error: zoe@example.org was never"), asks, "{answer}");
+    }
     let quiet = Office::new().await;
     quiet.post.put("fresh", &["zoe@example.org"]);
     let fresh = quiet.handle("fresh").await;

@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use daysheet::access::Access;
 use daysheet::cli::app::{App, Who};
+use daysheet::course::{Calls, Course};
 use daysheet::providers::sandbox::Faults;
 use daysheet::schemas::TABLES;
 use daysheet::tools;
@@ -326,6 +327,24 @@ fn no_mail_is_logged() {
     for secret in ["Anselm", "anselm", "Guest list", "ya29.", "Bearer"] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
+}
+
+/// What was begun is waited for, but not for ever.
+#[tokio::test]
+async fn a_server_waits_a_minute_for_what_was_begun() {
+    assert_eq!(daysheet::server::WRITES_END.as_secs(), 60);
+    let calls = Calls::default();
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let call = calls.run(Course::default(), async {
+        daysheet::course::begin_write().unwrap();
+        ended.await.unwrap();
+    });
+    let wait = async {
+        assert!(!calls.finish(std::time::Duration::from_millis(50)).await);
+        end.send(()).unwrap();
+        assert!(calls.finish(std::time::Duration::from_secs(10)).await);
+    };
+    tokio::join!(call, wait);
 }
 
 /// Two hundred calls at once: sixteen run, the others wait or are refused, and

@@ -68,6 +68,10 @@ pub fn jonas() -> Original {
     }
 }
 
+/// The letter as it came, with a field that is folded.
+const SOURCE: &str =
+    "Subject: Lamps\r\nBcc: eve@example.net,\r\n bo@example.net\r\n\r\nDo you?\r\n";
+
 /// What the mailbox does.
 #[derive(Default)]
 pub struct State {
@@ -80,6 +84,8 @@ pub struct State {
     pub bends: bool,
     /// How the next write fails.
     pub fails: Option<Error>,
+    /// What happens during the next write.
+    pub meanwhile: Option<Box<dyn FnOnce() + Send>>,
 }
 
 #[derive(Default)]
@@ -97,6 +103,9 @@ impl Box_ {
             mime(letter)?;
         }
         let mut state = self.0.lock().unwrap();
+        if let Some(happens) = state.meanwhile.take() {
+            happens();
+        }
         if let Some(error) = state.fails.take() {
             return Err(error);
         }
@@ -228,7 +237,7 @@ impl Mailbox for Box_ {
             let raw = form == BodyForm::Raw;
             Ok(Letter {
                 item: json!({"id": id}),
-                source: raw.then(|| "Subject: Lamps\r\n\r\nDo you?\r\n".to_owned()),
+                source: raw.then(|| SOURCE.to_owned()),
                 attachments: vec![json!({"id": format!("{id}/2"), "message": id,
                     "filename": "offer.pdf", "mimeType": "application/pdf", "body": {"size": 5}})],
                 ..Letter::default()

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::wire::{Gmail, Said, empty, long, ok};
+use super::wire::{Gmail, Said, empty, long, ok, refused};
 
 const ENDLESS: usize = usize::MAX;
 
@@ -149,4 +149,33 @@ async fn one_large_letter_is_read_at_a_time() {
     assert!(letters.iter().all(Result::is_ok), "{:?}", letters[0].as_ref().err());
     assert_eq!(most.load(Ordering::Relaxed), 4);
     assert_eq!(gmail.taken.at_once.load(Ordering::Relaxed), 1);
+}
+
+/// A letter is asked for in parts, and one part without padding costs none of it.
+#[tokio::test]
+async fn a_letter_is_read_part_by_part() {
+    let gmail = Gmail::scripted(|_| {
+        ok(&json!({"id": "a1", "payload": {"mimeType": "text/plain",
+                   "body": {"size": 4, "data": "TGFtcA"}}}))
+    })
+    .await;
+    let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
+    let letters = gmail.mail.letters(&["a1".to_owned()], &projection, BodyForm::Parts).await;
+    let parts = format!("{:?}", letters[0].as_ref().unwrap().parts);
+    assert!(parts.contains("\"Lamp\""), "{parts}");
+    let asked = gmail.asked();
+    assert_eq!((asked[0].what.as_str(), asked[0].param("format")), ("GET messages/a1", "full"));
+}
+
+#[tokio::test]
+async fn a_call_that_needs_more_than_the_sign_in_has_says_so() {
+    for reason in ["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"] {
+        let gmail = Gmail::scripted(move |_| refused(403, reason, "Insufficient Permission")).await;
+        let error = gmail.mail.messages(&ask(3)).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the sign-in does not allow this: run `daysheet account add google` and leave all \
+             permissions ticked"
+        );
+    }
 }

@@ -164,7 +164,9 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
                     lane.missed.push(format!("{name} {} #{nth}", broken.faults));
                 }
             }
+            let unseen = UNSEEN.contains(&(provider, name));
             let complaint = match hit {
+                true if unseen && said != Said::Unknown => Some(format!("said {said:?}")),
                 true => judged(said, done),
                 false => Some("the request was not made".to_owned()),
             };

@@ -191,6 +191,17 @@ fn what_is_named_in_one_place_only() {
             }
         }
     }
+    // The lowest layer needs the standard library alone.
+    for (module, file, text) in sources() {
+        let code = code(&text);
+        let uses = code.lines().filter_map(|line| line.trim_start().strip_prefix("use "));
+        let ours = ["std::", "crate::", "super::", "self::"];
+        for path in uses.filter(|path| !ours.iter().any(|start| path.starts_with(start))) {
+            if layer_or_top(&module) == 0 {
+                wrong.push(format!("{} uses {path}", file.display()));
+            }
+        }
+    }
     assert_eq!(wrong, Vec::<String>::new());
 }
 

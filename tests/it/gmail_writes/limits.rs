@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::wire::{Gmail, Said, empty, long, ok, refused};
+use super::wire::{Gmail, Said, empty, long, ok};
 
 const ENDLESS: usize = usize::MAX;
 
@@ -165,17 +165,4 @@ async fn a_letter_is_read_part_by_part() {
     assert!(parts.contains("\"Lamp\""), "{parts}");
     let asked = gmail.asked();
     assert_eq!((asked[0].what.as_str(), asked[0].param("format")), ("GET messages/a1", "full"));
-}
-
-#[tokio::test]
-async fn a_call_that_needs_more_than_the_sign_in_has_says_so() {
-    for reason in ["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"] {
-        let gmail = Gmail::scripted(move |_| refused(403, reason, "Insufficient Permission")).await;
-        let error = gmail.mail.messages(&ask(3)).await.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the sign-in does not allow this: run `daysheet account add google` and leave all \
-             permissions ticked"
-        );
-    }
 }

@@ -220,6 +220,20 @@ async fn a_change_names_the_version_it_was_made_for() {
     assert_eq!(google.wire.asked().len(), 0);
 }
 
+/// There is no null in the published contract: what loses a member is sent whole.
+#[tokio::test]
+async fn what_clears_a_member_is_sent_whole() {
+    let mut now = fetched("a_20260203T170500Z", "\"1\"");
+    now["location"] = "Room 3".into();
+    let google = Google::scripted(turns("PUT ", vec![Said::json(200, &event("a", "\"2\""))])).await;
+    let change = Change { place: Some(String::new()), ..Change::default() };
+    google.calendars().update(&now, &change, Notify::Nobody).await.unwrap();
+    let (asked, version, body) = sent(&google).remove(0);
+    assert!(asked.starts_with("PUT calendars/mira%40example.com/events/a_"), "{asked}");
+    assert_eq!(version, "\"1\"");
+    assert_eq!((body.get("location"), &body["summary"]), (None, &now["summary"]));
+}
+
 #[tokio::test]
 async fn a_deletion_names_the_version_too() {
     let now = fetched("a", "\"1\"");

@@ -149,6 +149,16 @@ async fn rules_that_send_mail_on_are_not_made() {
     for (arguments, said) in cases {
         assert_eq!(room.error("manage", arguments.clone()).await, said, "{arguments}");
     }
+    // Nearly all mail is all mail.
+    for when in ["in:inbox", "-from:a@b.example", "from:a@b.example OR in:inbox"] {
+        let mut all = create("read");
+        all["set"]["when"] = when.into();
+        assert_eq!(
+            room.error("manage", all).await,
+            "the rule would be for all mail: say in `when` what it is for, such as from:ann or \
+             subject:invoice"
+        );
+    }
     assert_eq!(room.ana().written(), Vec::<String>::new());
 }
 

@@ -461,6 +461,21 @@ async fn another_process_reads_on() {
     );
 }
 
+/// What another process gets when it asks again must be the very same.
+#[tokio::test]
+async fn an_output_that_has_changed_is_not_read_on() {
+    let mut session = Session::sample().await;
+    let short = json!({"detail": "full", "limit": 60, "budget": 1500});
+    let blocks = session.ok("mail_search", short).await;
+    let (_, id) = blocks[1].split_once("whole: output_read id=").unwrap();
+    let id = id.lines().next().unwrap().to_owned();
+    let mut other = Session::in_home(session.home, None).await;
+    let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
+    assert!(other.sandbox.deliver(ME, new).unwrap());
+    let error = other.error("output_read", json!({"id": id})).await;
+    assert!(error.starts_with(&format!("the answer behind `{id}` has changed since")), "{error}");
+}
+
 /// What lies in the state folder are ids, digests and questions, and no mail.
 #[tokio::test]
 async fn no_mail_is_kept_on_disk() {

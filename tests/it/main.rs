@@ -73,6 +73,7 @@ mod outputs;
 mod outward;
 #[cfg(feature = "google")]
 mod pipeline;
+mod promises;
 mod queries;
 mod query;
 #[cfg(any(feature = "google", feature = "microsoft"))]

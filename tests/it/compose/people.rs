@@ -83,7 +83,7 @@ fn what_can_be_read_in_two_ways_is_refused() {
         ),
         (
             "Mira <mira@example.com> <eve@example.net>",
-            "`to` `Mira <mira@example.com> <eve@example.net>`: something follows the address: write `Name <name@example.com>` with a comma after it",
+            "`to` `Mira <mira@example.com>…`: something follows the address: write `Name <name@example.com>` with a comma after it",
         ),
         (
             "Mira <mira@example.com> eve@example.net",
@@ -115,7 +115,7 @@ fn what_can_be_read_in_two_ways_is_refused() {
         ),
         (
             "=?utf-8?Q?ceo=40bank.example?= <eve@example.net>",
-            "`to` `=?utf-8?Q?ceo=40bank.example?= <eve@example.net>`: the name looks encoded: write the name as people read it",
+            "`to` `=?utf-8?Q?ceo=40bank.example?=…`: the name looks encoded: write the name as people read it",
         ),
         (
             "mira@localhost",

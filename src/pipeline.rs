@@ -24,7 +24,6 @@ mod fit;
 mod free;
 mod gather;
 mod guard;
-mod ics;
 mod lookup;
 mod modify;
 mod outcome;

@@ -1,1 +1,0 @@
-//! Events from and to iCalendar (RFC 5545).

@@ -5,92 +5,11 @@
 //! an API are facts with a comment, and what columns mean stands in the
 //! registry alone.
 
-#[cfg(feature = "google")]
-mod gmail;
-#[cfg(feature = "google")]
-mod gmail_letter;
-pub mod gmail_query;
-#[cfg(feature = "google")]
-mod google;
-#[cfg(feature = "google")]
-mod google_calendar;
-pub mod google_calendar_body;
-pub mod google_calendar_facts;
-#[cfg(feature = "google")]
-mod google_people;
-#[cfg(feature = "google")]
-mod google_wire;
+pub mod google;
 mod json;
-#[cfg(feature = "microsoft")]
-mod microsoft;
-#[cfg(feature = "microsoft")]
-mod microsoft_answer;
-#[cfg(feature = "microsoft")]
-mod microsoft_batch;
-#[cfg(feature = "microsoft")]
-mod microsoft_bearer;
-#[cfg(feature = "microsoft")]
-mod microsoft_scopes;
+pub mod microsoft;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod near;
-#[cfg(feature = "microsoft")]
-mod outlook;
-#[cfg(feature = "microsoft")]
-mod outlook_arrange;
-#[cfg(feature = "microsoft")]
-mod outlook_calendar;
-#[cfg(feature = "microsoft")]
-mod outlook_calendar_changes;
-#[cfg(feature = "microsoft")]
-mod outlook_changes;
-#[cfg(feature = "microsoft")]
-mod outlook_compose;
-#[cfg(feature = "microsoft")]
-mod outlook_contacts;
-#[cfg(feature = "microsoft")]
-mod outlook_delta;
-#[cfg(feature = "microsoft")]
-mod outlook_draft;
-#[cfg(feature = "microsoft")]
-mod outlook_drafts;
-#[cfg(feature = "microsoft")]
-mod outlook_events;
-#[cfg(feature = "microsoft")]
-mod outlook_facts;
-#[cfg(feature = "microsoft")]
-mod outlook_files;
-#[cfg(feature = "microsoft")]
-mod outlook_folders;
-#[cfg(feature = "microsoft")]
-mod outlook_letter;
-#[cfg(feature = "microsoft")]
-mod outlook_list;
-#[cfg(feature = "microsoft")]
-mod outlook_notes;
-#[cfg(feature = "microsoft")]
-mod outlook_onward;
-#[cfg(feature = "microsoft")]
-mod outlook_organize;
-#[cfg(feature = "microsoft")]
-mod outlook_people;
-#[cfg(feature = "microsoft")]
-mod outlook_places;
-pub mod outlook_query;
-pub mod outlook_recurrence;
-#[cfg(feature = "microsoft")]
-mod outlook_rules;
-#[cfg(feature = "microsoft")]
-mod outlook_schedule;
-#[cfg(feature = "microsoft")]
-mod outlook_settings;
-#[cfg(feature = "microsoft")]
-mod outlook_threads;
-#[cfg(feature = "microsoft")]
-mod outlook_upload;
-#[cfg(feature = "microsoft")]
-mod outlook_write;
-#[cfg(feature = "microsoft")]
-mod outlook_zones;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod pace;
 pub mod sandbox;
@@ -139,12 +58,12 @@ impl Providers {
     fn open(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
         match account.provider.as_str() {
             #[cfg(feature = "google")]
-            "google" => Ok(Arc::new(gmail::Gmail::new(
+            "google" => Ok(Arc::new(google::mail::Gmail::new(
                 &self.config,
                 self.accounts.token_source(&account.id),
             )?)),
             #[cfg(feature = "microsoft")]
-            "microsoft" => Ok(Arc::new(outlook::Outlook::new(
+            "microsoft" => Ok(Arc::new(microsoft::mail::Outlook::new(
                 &self.config,
                 self.accounts.token_source(&account.id),
                 account,
@@ -156,13 +75,13 @@ impl Providers {
     fn open_calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
         match account.provider.as_str() {
             #[cfg(feature = "google")]
-            "google" => Ok(Arc::new(google_calendar::GoogleCalendar::new(
+            "google" => Ok(Arc::new(google::calendar::GoogleCalendar::new(
                 &self.config,
                 self.accounts.token_source(&account.id),
                 account,
             )?)),
             #[cfg(feature = "microsoft")]
-            "microsoft" => Ok(Arc::new(outlook_calendar::OutlookCalendar::new(
+            "microsoft" => Ok(Arc::new(microsoft::calendar::OutlookCalendar::new(
                 &self.config,
                 self.accounts.token_source(&account.id),
                 account,
@@ -201,9 +120,9 @@ impl Connect for Providers {
     async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String> {
         match provider {
             #[cfg(feature = "google")]
-            "google" => gmail::address(&self.config, token).await,
+            "google" => google::mail::address(&self.config, token).await,
             #[cfg(feature = "microsoft")]
-            "microsoft" => outlook::address(&self.config, token, mailbox).await,
+            "microsoft" => microsoft::mail::address(&self.config, token, mailbox).await,
             other => {
                 let _ = (token, mailbox);
                 Err(unknown(other))
@@ -219,9 +138,9 @@ impl Connect for Providers {
                     .next("sign in to that mailbox itself"))
             }
             #[cfg(feature = "google")]
-            "google" => Ok(google::scopes(access)),
+            "google" => Ok(google::client::scopes(access)),
             #[cfg(feature = "microsoft")]
-            "microsoft" => Ok(microsoft_scopes::scopes(shared, access)),
+            "microsoft" => Ok(microsoft::scopes::scopes(shared, access)),
             other => {
                 let _ = (shared, access);
                 Err(unknown(other))

@@ -18,7 +18,7 @@ use super::graph_pages;
 use super::graph_params::BodyForm;
 use super::graph_people::object;
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::providers::outlook_recurrence;
+use crate::providers::microsoft::calendar::recurrence;
 use crate::when::{Moment, When};
 
 /// The properties of an event, in the order of the wire.
@@ -306,7 +306,7 @@ impl<'a> Maker<'a> {
         let zone = self.own_zone(&self.event.start);
         // Exchange knows no rules that it cannot express; those of others come
         // without one.
-        let Ok(recurrence) = outlook_recurrence::pattern(repeat, &self.event.start, &zone) else {
+        let Ok(recurrence) = recurrence::pattern(repeat, &self.event.start, &zone) else {
             return Value::Null;
         };
         let part = |name: &str, mut all: Value| {

@@ -2,7 +2,7 @@
 //! members each type of pattern needs, and what their values can be.
 //!
 //! What stands here is the service's side; the adapter's own reading and
-//! writing of patterns, in `outlook_recurrence.rs`, is used once a pattern is
+//! writing of patterns, in `microsoft/calendar/recurrence/mod.rs`, is used once a pattern is
 //! known to be a good one.
 
 use jiff::ToSpan;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::graph_calendar_zones::iana_name;
 use super::graph_error::{Refusal, invalid_property, unknown_zone};
-use crate::providers::outlook_recurrence;
+use crate::providers::microsoft::calendar::recurrence;
 use crate::recurrence::Repeat;
 
 /// Days to look at for the first one that a pattern allows.
@@ -33,7 +33,7 @@ pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), Re
     if let Some(day) = settled.pointer_mut("/range/startDate") {
         *day = first.to_string().into();
     }
-    let rule = outlook_recurrence::rule(&settled).ok_or_else(invalid_property)?;
+    let rule = recurrence::rule(&settled).ok_or_else(invalid_property)?;
     let repeat = Repeat { rule, ..Repeat::default() };
     Ok((repeat, first))
 }

@@ -2,8 +2,8 @@
 //! that are made.
 
 use daysheet::provider::calendar::{Answer, Change, Facts, Guest, Response, Show, Visibility};
-use daysheet::providers::google_calendar_body as body;
-use daysheet::providers::google_calendar_facts as read;
+use daysheet::providers::google::calendar::body;
+use daysheet::providers::google::calendar::facts as read;
 use daysheet::recurrence::Repeat;
 use daysheet::when::{Moment, When};
 use jiff::civil::date;

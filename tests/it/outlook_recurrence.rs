@@ -2,7 +2,7 @@
 //!
 //! That both say the same is checked in `outlook_recurrence/same.rs`.
 
-use daysheet::providers::outlook_recurrence::{pattern, rule};
+use daysheet::providers::microsoft::calendar::recurrence::{pattern, rule};
 use daysheet::recurrence::Repeat;
 use daysheet::when::Moment;
 use serde_json::json;

@@ -8,8 +8,11 @@ mod meaning;
 
 use std::collections::HashMap;
 
-use daysheet::providers::outlook_query::{self, Compiled, Places, Scope, folders, matches, reads};
-use daysheet::providers::{gmail_query, outlook_query::mine};
+use daysheet::providers::google::mail::query as gmail_query;
+use daysheet::providers::microsoft::mail::query::mine;
+use daysheet::providers::microsoft::mail::query::{
+    self as outlook_query, Compiled, Places, Scope, folders, matches, reads,
+};
 use daysheet::query::{Part, Query, Term, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The search language: what it means, how Gmail says it, what it refuses.
 
-use daysheet::providers::gmail_query::compile;
+use daysheet::providers::google::mail::query::compile;
 use daysheet::query::{Clock, Query, parse};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;

@@ -4,7 +4,7 @@
 //! stands here: it walks from day to day and asks of each whether the pattern has
 //! it.
 
-use daysheet::providers::outlook_recurrence::{pattern, rule};
+use daysheet::providers::microsoft::calendar::recurrence::{pattern, rule};
 use daysheet::recurrence::Repeat;
 use daysheet::when::{Moment, When};
 use jiff::Timestamp;

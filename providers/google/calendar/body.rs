@@ -1,0 +1,520 @@
+//! What is written to Google Calendar: changes as the bodies of requests.
+//!
+//! Pure. A body for a new event holds what was said; one for an event that is
+//! there holds what differs from it, with nulls for what is to be cleared, and
+//! keeps what Google knows of everybody who is asked.
+
+use std::fmt::Write as _;
+
+use jiff::Zoned;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::facts::{flag, list, read_moment, read_when};
+use crate::error::{Error, Result};
+use crate::provider::calendar::{Answer, Change, Guest, Response, Show, Visibility};
+use crate::providers::json::text;
+use crate::recurrence::Repeat;
+use crate::schemas::{EVENT, Source};
+use crate::text::brief;
+use crate::when::{self, Moment, When};
+
+/// The longest time before an event that Google reminds at: four weeks.
+const LONGEST_REMINDER: u32 = 40_320;
+
+/// The body of a new event. `request` names the wish for an online meeting;
+/// `zone` is the calendar's.
+pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    // Google has no whole days of these: a day is its first instant.
+    let timed = |said: &Moment| match (said, change.show) {
+        (Moment::Day(day), Some(Show::Oof | Show::Focus)) => {
+            Moment::At(day.at(0, 0, 0, 0), zone.to_owned())
+        }
+        _ => said.clone(),
+    };
+    for (key, said) in [
+        ("summary", &change.title),
+        ("location", &change.place),
+        ("description", &change.notes),
+        ("iCalUID", &change.uid),
+    ] {
+        if let Some(said) = said.as_ref().filter(|said| !said.is_empty()) {
+            put(key, said.as_str().into());
+        }
+    }
+    if let Some((start, end)) = &change.time {
+        put("start", moment(&timed(start)));
+        put("end", moment(&timed(end)));
+    }
+    if let Some(organizer) = &change.organizer {
+        put("organizer", person(organizer));
+    }
+    if let Some(guests) = change.guests.as_ref().filter(|guests| !guests.is_empty()) {
+        put("attendees", guests.iter().map(|one| asked(one, None)).collect());
+    }
+    if let Some(Some(repeat)) = &change.repeat {
+        let start = change.time.as_ref().map(|(start, _)| timed(start));
+        put("recurrence", recurrence(repeat, start));
+    }
+    if change.online == Some(true) {
+        put("conferenceData", meeting(request));
+    }
+    if let Some(visibility) = change.visibility {
+        put("visibility", visible(visibility).into());
+    }
+    if let Some(reminder) = change.reminder {
+        put("reminders", reminders(reminder)?);
+    }
+    if let Some(name) = change.category.as_ref().filter(|name| !name.is_empty()) {
+        put("colorId", colour(name)?.into());
+    }
+    show_new(&mut body, change)?;
+    Ok(Value::Object(body))
+}
+
+/// The body that makes of an event that is there what the change says; empty
+/// when it is so already.
+pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value> {
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| {
+        let now = current.get(key).unwrap_or(&Value::Null);
+        if *now != value {
+            body.insert(key.to_owned(), value);
+        }
+    };
+    for (key, said) in
+        [("summary", &change.title), ("location", &change.place), ("description", &change.notes)]
+    {
+        if let Some(said) = said {
+            put(key, or_null(said));
+        }
+    }
+    if let Some((start, end)) = &change.time
+        && !(same(current, "start", start) && same(current, "end", end))
+    {
+        put("start", replaced(start, current.get("start")));
+        put("end", replaced(end, current.get("end")));
+    }
+    if let Some(guests) = &change.guests {
+        put("attendees", asked_again(current, guests)?);
+    }
+    match &change.repeat {
+        None => {}
+        Some(None) => put("recurrence", Value::Null),
+        Some(Some(repeat)) => {
+            let start = match &change.time {
+                Some((start, _)) => Some(start.clone()),
+                None => current.get("start").and_then(read_moment),
+            };
+            put("recurrence", recurrence(repeat, start));
+        }
+    }
+    let meets = current.get("conferenceData").is_some_and(|one| !one.is_null());
+    match change.online {
+        Some(true) if !meets => put("conferenceData", meeting(request)),
+        Some(false) => put("conferenceData", Value::Null),
+        _ => {}
+    }
+    if let Some(visibility) = change.visibility {
+        let now = Some(text(current, "visibility")).filter(|now| !now.is_empty());
+        if now.unwrap_or("default") != visible(visibility) {
+            put("visibility", visible(visibility).into());
+        }
+    }
+    if let Some(reminder) = change.reminder {
+        put("reminders", reminders(reminder)?);
+    }
+    match change.category.as_deref() {
+        None => {}
+        Some("") => put("colorId", Value::Null),
+        Some(name) => put("colorId", colour(name)?.into()),
+    }
+    show_changed(&mut body, current, change.show)?;
+    Ok(Value::Object(body))
+}
+
+/// The body that answers an invitation, and what `zone` is told times in.
+pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone) -> Result<Value> {
+    let mut people = list(current, "attendees").to_vec();
+    let me = people.iter_mut().find(|one| is_own(one, own));
+    let Some(me) = me.and_then(Value::as_object_mut) else {
+        return Err(Error::argument("the account is not among those who are asked to this event")
+            .next("answer the copy in your own calendar, or change it with calendar_save"));
+    };
+    let word = match response.answer {
+        Answer::Accepted => "accepted",
+        Answer::Declined => "declined",
+        Answer::Tentative => "tentative",
+    };
+    me.insert("responseStatus".to_owned(), word.into());
+    // Google's API cannot propose a time: it is said in words.
+    let mut comment = response.comment.clone().unwrap_or_default();
+    if let Some((from, to)) = response.propose {
+        if !comment.is_empty() {
+            comment.push('\n');
+        }
+        let (from, to) = (When::At(from), When::At(to));
+        let _ = write!(
+            comment,
+            "proposed: {} to {} ({})",
+            when::start(from, zone),
+            when::end(from, to, zone),
+            zone.iana_name().unwrap_or("UTC")
+        );
+    }
+    if !comment.is_empty() {
+        me.insert("comment".to_owned(), comment.into());
+    }
+    if !flag(current, "attendeesOmitted") {
+        return Ok(json!({"attendees": people}));
+    }
+    // Of a list that is not whole, only the own answer is changed.
+    people.retain(|one| is_own(one, own));
+    Ok(json!({"attendeesOmitted": true, "attendees": people}))
+}
+
+/// The body that asks more people.
+pub fn invited(current: &Value, to: &[String]) -> Result<Value> {
+    whole(current)?;
+    let mut people = list(current, "attendees").to_vec();
+    for address in to {
+        let known = |one: &Value| text(one, "email").eq_ignore_ascii_case(address);
+        if !people.iter().any(known) {
+            people.push(json!({"email": address}));
+        }
+    }
+    Ok(json!({"attendees": people}))
+}
+
+/// What of a body an event shows once it has taken it: a meeting's link is made
+/// in Google's own time, and a shortened list is no member.
+pub fn lasting(body: &Value) -> Value {
+    let mut body = body.clone();
+    if let Some(members) = body.as_object_mut() {
+        members.remove("attendeesOmitted");
+        if members.get("conferenceData").is_some_and(Value::is_object) {
+            members.remove("conferenceData");
+        }
+    }
+    body
+}
+
+fn is_own(person: &Value, own: &str) -> bool {
+    flag(person, "self") || text(person, "email").eq_ignore_ascii_case(own)
+}
+
+/// The number that Google has for the name of a colour.
+fn colour(name: &str) -> Result<&'static str> {
+    let named = EVENT
+        .fields
+        .iter()
+        .find_map(|field| match (field.name, field.gmail) {
+            ("category", Source::First(words, _)) => Some(words),
+            _ => None,
+        })
+        .unwrap_or(&[]);
+    let number = named.iter().find_map(|(known, source)| match source {
+        Source::Is(_, number) if known.eq_ignore_ascii_case(name.trim()) => Some(*number),
+        _ => None,
+    });
+    number.ok_or_else(|| {
+        let known: Vec<_> = named.iter().map(|(name, _)| *name).collect();
+        Error::argument(format!("Google has no colour `{}`", brief(name)))
+            .next(format!("use one of: {}", known.join(", ")))
+    })
+}
+
+fn visible(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Default => "default",
+        Visibility::Public => "public",
+        Visibility::Private => "private",
+        Visibility::Confidential => "confidential",
+    }
+}
+
+fn reminders(minutes: Option<u32>) -> Result<Value> {
+    match minutes {
+        Some(minutes) if minutes > LONGEST_REMINDER => Err(Error::argument(format!(
+            "Google reminds at most {LONGEST_REMINDER} minutes (four weeks) before"
+        ))
+        .next("give fewer minutes as reminder")),
+        Some(minutes) => Ok(json!({
+            "useDefault": false,
+            "overrides": [{"method": "popup", "minutes": minutes}],
+        })),
+        None => Ok(json!({"useDefault": false, "overrides": []})),
+    }
+}
+
+fn meeting(request: &str) -> Value {
+    json!({"createRequest": {
+        "requestId": request,
+        "conferenceSolutionKey": {"type": "hangoutsMeet"},
+    }})
+}
+
+/// A day, or a local time with its zone; and with its offset, so that a time
+/// that comes twice is told, and nobody has to know the zone.
+fn moment(said: &Moment) -> Value {
+    match (said, said.when()) {
+        (Moment::At(local, zone), When::At(at)) => {
+            let known = when::find_zone(zone).unwrap_or(TimeZone::UTC);
+            let offset = known.to_offset(at);
+            let offset = match offset.is_zero() {
+                true => "Z".to_owned(),
+                false => Zoned::new(at, known).strftime("%:z").to_string(),
+            };
+            let local = local.strftime("%Y-%m-%dT%H:%M:%S");
+            json!({"dateTime": format!("{local}{offset}"), "timeZone": zone})
+        }
+        (Moment::Day(day), _) => json!({"date": day.to_string()}),
+        (_, When::Day(day)) => json!({"date": day.to_string()}),
+    }
+}
+
+fn recurrence(repeat: &Repeat, start: Option<Moment>) -> Value {
+    let start = start.unwrap_or_else(|| Moment::At(DateTime::default(), "UTC".to_owned()));
+    repeat.lines(&start).into()
+}
+
+/// The same for an event that has a time: a patch would leave the parts that are
+/// not named, and a day with a time of day is refused.
+fn replaced(said: &Moment, now: Option<&Value>) -> Value {
+    let mut value = moment(said);
+    if let Some(parts) = value.as_object_mut() {
+        for key in ["date", "dateTime", "timeZone"] {
+            let there = now.and_then(|now| now.get(key));
+            if there.is_some_and(|there| !there.is_null()) {
+                parts.entry(key).or_insert(Value::Null);
+            }
+        }
+    }
+    value
+}
+
+/// True if the event has this time already, and in this zone.
+fn same(current: &Value, key: &str, said: &Moment) -> bool {
+    let Some(now) = current.get(key) else {
+        return false;
+    };
+    let zone = match said {
+        Moment::Day(_) => return read_when(now) == Some(said.when()),
+        Moment::At(_, zone) => zone,
+    };
+    read_when(now) == Some(said.when()) && text(now, "timeZone") == zone
+}
+
+fn person(guest: &Guest) -> Value {
+    match &guest.name {
+        Some(name) => json!({"email": guest.address, "displayName": name}),
+        None => json!({"email": guest.address}),
+    }
+}
+
+/// Somebody who is asked, with all that is known of them.
+fn asked(guest: &Guest, known: Option<&Value>) -> Value {
+    let mut value = known.cloned().unwrap_or_else(|| person(guest));
+    let Some(object) = value.as_object_mut() else {
+        return value;
+    };
+    // Only the first time may it be said that it is a room.
+    if known.is_none() && guest.room {
+        object.insert("resource".to_owned(), true.into());
+    }
+    if guest.optional {
+        object.insert("optional".to_owned(), true.into());
+    }
+    if let (None, Some(answer)) = (known, guest.answer) {
+        let word = match answer {
+            Answer::Accepted => "accepted",
+            Answer::Declined => "declined",
+            Answer::Tentative => "tentative",
+        };
+        object.insert("responseStatus".to_owned(), word.into());
+    }
+    value
+}
+
+/// The list of those who are asked; the organizer stays in it.
+fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
+    whole(current)?;
+    let known = list(current, "attendees");
+    let mut people: Vec<Value> =
+        known.iter().filter(|one| flag(one, "organizer")).cloned().collect();
+    let mut asked: Vec<Value> = guests
+        .iter()
+        .map(|guest| {
+            let one =
+                known.iter().find(|one| text(one, "email").eq_ignore_ascii_case(&guest.address));
+            asked(guest, one)
+        })
+        .collect();
+    // Who was there stays in the place where they were, so that nothing is sent
+    // when nothing has changed.
+    let place = |one: &Value| {
+        let address = text(one, "email");
+        known
+            .iter()
+            .position(|known| text(known, "email").eq_ignore_ascii_case(address))
+            .unwrap_or(known.len())
+    };
+    people.append(&mut asked);
+    people.sort_by_key(place);
+    people.dedup_by(|one, other| {
+        text(one, "email").eq_ignore_ascii_case(text(other, "email"))
+            && !text(one, "email").is_empty()
+    });
+    match (people.is_empty(), known.is_empty()) {
+        (true, true) => Ok(current.get("attendees").cloned().unwrap_or_default()),
+        _ => Ok(Value::Array(people)),
+    }
+}
+
+/// Refuses to write a list of people that is not known whole.
+fn whole(current: &Value) -> Result<()> {
+    if flag(current, "attendeesOmitted") {
+        return Err(Error::argument("Google does not tell everybody who is asked to this event")
+            .next("change its people in Google Calendar itself"));
+    }
+    Ok(())
+}
+
+/// What kind of event shows the time so, with what such an event must have.
+fn show_new(body: &mut Map<String, Value>, change: &Change) -> Result<()> {
+    let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    let (kind, name) = match change.show {
+        None | Some(Show::Busy) => return Ok(()),
+        Some(Show::Free) => {
+            put("transparency", "transparent".into());
+            return Ok(());
+        }
+        Some(Show::Tentative) => {
+            put("status", "tentative".into());
+            return Ok(());
+        }
+        Some(Show::Oof) => ("outOfOffice", "out-of-office time"),
+        Some(Show::Focus) => ("focusTime", "focus time"),
+        Some(Show::Elsewhere) => ("workingLocation", "a working place"),
+    };
+    let asks = change.guests.as_ref().is_some_and(|guests| !guests.is_empty());
+    if asks || change.online == Some(true) {
+        return Err(Error::argument(format!("at Google, {name} has no people and no meeting"))
+            .next("leave out people and online, or use show=busy"));
+    }
+    put("eventType", kind.into());
+    match kind {
+        // Nobody's invitation is declined unasked.
+        "outOfOffice" => {
+            put("outOfOfficeProperties", json!({"autoDeclineMode": "declineNone"}));
+        }
+        "focusTime" => {
+            put(
+                "focusTimeProperties",
+                json!({"autoDeclineMode": "declineNone", "chatStatus": "doNotDisturb"}),
+            );
+        }
+        _ => {
+            let place = change.place.as_deref().filter(|place| !place.is_empty());
+            let properties = match place {
+                Some(place) => {
+                    json!({"type": "customLocation", "customLocation": {"label": place}})
+                }
+                None => json!({"type": "homeOffice", "homeOffice": {}}),
+            };
+            put("workingLocationProperties", properties);
+            put("transparency", "transparent".into());
+            put("visibility", "public".into());
+        }
+    }
+    Ok(())
+}
+
+fn show_changed(body: &mut Map<String, Value>, current: &Value, show: Option<Show>) -> Result<()> {
+    let Some(show) = show else {
+        return Ok(());
+    };
+    let now = match text(current, "eventType") {
+        "outOfOffice" => Some(Show::Oof),
+        "focusTime" => Some(Show::Focus),
+        "workingLocation" => Some(Show::Elsewhere),
+        _ => None,
+    };
+    if now == Some(show) {
+        return Ok(());
+    }
+    if now.is_some() || matches!(show, Show::Oof | Show::Focus | Show::Elsewhere) {
+        return Err(Error::argument(
+            "Google cannot make another kind of event of one that is there (oof, focus, elsewhere)",
+        )
+        .next("save a new event and delete this one"));
+    }
+    let wanted = |key: &str, usual: &str, word: &str| {
+        let now = Some(text(current, key)).filter(|now| !now.is_empty());
+        (now.unwrap_or(usual) != word).then(|| Value::from(word))
+    };
+    let (transparency, status) = match show {
+        Show::Free => ("transparent", "confirmed"),
+        Show::Tentative => ("opaque", "tentative"),
+        _ => ("opaque", "confirmed"),
+    };
+    if let Some(word) = wanted("transparency", "opaque", transparency) {
+        body.insert("transparency".to_owned(), word);
+    }
+    if let Some(word) = wanted("status", "confirmed", status) {
+        body.insert("status".to_owned(), word);
+    }
+    Ok(())
+}
+
+fn or_null(said: &str) -> Value {
+    match said {
+        "" => Value::Null,
+        said => said.into(),
+    }
+}
+
+/// The whole event with a change in it (RFC 7396), when the change clears
+/// something: the published contract knows no null, so that what is cleared is
+/// left out of a whole event instead. Nothing when nothing is cleared, and when
+/// the event is not here as a whole.
+pub fn without_nulls(current: &Value, change: &Value) -> Option<Value> {
+    if !clears(change) || flag(current, "attendeesOmitted") {
+        return None;
+    }
+    let mut whole = current.clone();
+    merge(&mut whole, change);
+    if let Some(keys) = whole.as_object_mut() {
+        // What the adapter has put in, and what follows from other members.
+        keys.remove("calendarId");
+        if !keys.contains_key("conferenceData") {
+            keys.remove("hangoutLink");
+        }
+    }
+    Some(whole)
+}
+
+fn clears(change: &Value) -> bool {
+    match change {
+        Value::Null => true,
+        Value::Object(keys) => keys.values().any(clears),
+        _ => false,
+    }
+}
+
+fn merge(into: &mut Value, change: &Value) {
+    let (Some(keys), Some(changes)) = (into.as_object_mut(), change.as_object()) else {
+        *into = change.clone();
+        return;
+    };
+    for (key, value) in changes {
+        if value.is_null() {
+            keys.remove(key);
+        } else {
+            merge(keys.entry(key.as_str()).or_insert_with(|| json!({})), value);
+        }
+    }
+}

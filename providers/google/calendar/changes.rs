@@ -1,0 +1,258 @@
+//! What has changed in the calendars since a cursor, by Google's sync tokens.
+//!
+//! Each calendar has a token of its own; all of them are one cursor. Recurring
+//! events are told once, with the occurrences that differ: a series that is
+//! renamed is one change, not hundreds.
+//!
+//! What was created since is new, and so is what somebody else had created before
+//! and asks us to now; `created` is in whole seconds, and of the organizer. So a
+//! cursor knows by short hashes what was there of others, and of the last minutes.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::facts::{self as read, list, mask, some};
+use super::{GoogleCalendar, Scope, page_items, time};
+use crate::error::{Error, Kind, Result};
+use crate::net::path_segment;
+use crate::project::Projection;
+use crate::provider::calendar::Changes;
+use crate::providers::json::text;
+use crate::providers::written::hash;
+
+/// How many changes of one calendar are told at once. It is the same for the
+/// first token: Google wants all its parameters to be.
+const AT_ONCE: i32 = 2_500;
+/// How far back events are looked at, in hours: what is older and changes is
+/// rarely news, and the first token costs a page for every 2,500 events.
+const BACK: i64 = 31 * 24;
+/// The most pages that the first token may cost.
+const PAGES: usize = 40;
+/// How many events a cursor knows of one calendar.
+const KNOWN: usize = 2_000;
+/// What was created so shortly before a calendar was looked at may not have been
+/// there.
+const SHORTLY: SignedDuration = SignedDuration::from_mins(2);
+
+/// Where each calendar was left, by its id.
+type Marks = BTreeMap<String, Mark>;
+
+/// Where a calendar was left.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Mark {
+    /// Google's sync token.
+    sync: String,
+    /// When the calendar had last changed then; what was created later is new.
+    seen: String,
+    /// Short hashes of what was there then and may look new.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known: Vec<String>,
+    /// True when there was more of it than is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    many: bool,
+    /// The next page of what has changed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<String>,
+}
+
+/// What has happened in one calendar.
+#[derive(Default)]
+struct Step {
+    mark: Mark,
+    items: Vec<Value>,
+    started_over: bool,
+}
+
+impl GoogleCalendar {
+    pub(super) async fn since(
+        &self,
+        cursor: Option<&str>,
+        projection: &Projection,
+    ) -> Result<Changes> {
+        let known: Marks = match cursor {
+            None => Marks::new(),
+            Some(cursor) => serde_json::from_str(cursor).map_err(|_opaque| {
+                Error::argument("the cursor is not one of Google Calendar's")
+                    .next("ask for changes without cursor")
+            })?,
+        };
+        let calendars = self.listed().await?;
+        let readable = |calendar: &&Value| text(calendar, "accessRole") != "freeBusyReader";
+        let ids = calendars.iter().filter(readable).map(|one| text(one, "id"));
+        let steps = join_all(ids.map(|id| {
+            let mark = known.get(id);
+            async move { (id, self.step(id, mark, projection).await) }
+        }));
+        let mut marks = Marks::new();
+        let mut changes = Changes::default();
+        for (id, step) in steps.await {
+            let step = match step {
+                Ok(step) => step,
+                // It was in the list a moment ago, and is shared no longer.
+                Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Provider(403)) => {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            changes.started_over |= step.started_over;
+            changes.more |= step.mark.page.is_some();
+            for item in step.items {
+                if text(&item, "status") == "cancelled" {
+                    changes.gone.push(read::join(Some(id), text(&item, "id")));
+                } else if known.get(id).is_some_and(|mark| mark.is_new(&item)) {
+                    changes.new.push(item);
+                } else {
+                    changes.changed.push(item);
+                }
+            }
+            marks.insert(id.to_owned(), step.mark);
+        }
+        changes.names = calendars
+            .iter()
+            .filter_map(|one| {
+                let name = some(one, "summaryOverride").or_else(|| some(one, "summary"));
+                Some((some(one, "id")?, name?))
+            })
+            .collect();
+        changes.cursor = serde_json::to_string(&marks)
+            .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
+        Ok(changes)
+    }
+
+    async fn step(
+        &self,
+        calendar: &str,
+        mark: Option<&Mark>,
+        projection: &Projection,
+    ) -> Result<Step> {
+        // A calendar that has come since the cursor was made starts here too.
+        let Some(mark) = mark else {
+            return self.begin(calendar).await;
+        };
+        match self.proceed(calendar, mark, projection).await {
+            Err(error) if error.kind() == Kind::Provider(410) => {
+                Ok(Step { started_over: true, ..self.begin(calendar).await? })
+            }
+            step => step,
+        }
+    }
+
+    /// Asks for a token, and for as much of each event as tells it again.
+    async fn begin(&self, calendar: &str) -> Result<Step> {
+        let id = &path_segment(calendar);
+        let now = Timestamp::now();
+        let from = time(now.checked_sub(BACK.hours()).unwrap_or(now))?;
+        let mut page = String::new();
+        let mut there = Vec::new();
+        for _ in 0..PAGES {
+            let token = &page;
+            let fields = "nextPageToken,nextSyncToken,updated,items(id,created,organizer/self)";
+            let answer = call!(self, fields, |hub| {
+                let mut call = hub.events().list(id);
+                call = call.time_min(from).max_results(AT_ONCE);
+                if !token.is_empty() {
+                    call = call.page_token(token);
+                }
+                call
+            })?;
+            there.extend_from_slice(list(&answer, "items"));
+            if let Some(sync) = some(&answer, "nextSyncToken") {
+                let mut mark = Mark {
+                    sync,
+                    seen: some(&answer, "updated").unwrap_or_else(|| now.to_string()),
+                    ..Mark::default()
+                };
+                mark.know(&there);
+                return Ok(Step { mark, ..Step::default() });
+            }
+            match some(&answer, "nextPageToken") {
+                Some(next) if next != page => page = next,
+                _ => break,
+            }
+        }
+        Err(Error::new(
+            Kind::Provider(200),
+            "Google Calendar does not say where changes could be asked from",
+        ))
+    }
+
+    /// One page of what has changed since.
+    async fn proceed(&self, calendar: &str, mark: &Mark, projection: &Projection) -> Result<Step> {
+        let id = &path_segment(calendar);
+        let items = mask(&projection.paths);
+        let fields = &format!("nextPageToken,nextSyncToken,updated,items(created,{items})");
+        let answer = call!(self, fields, |hub| {
+            let mut call = hub.events().list(id);
+            call = call.sync_token(&mark.sync).max_results(AT_ONCE);
+            if let Some(page) = &mark.page {
+                call = call.page_token(page);
+            }
+            call
+        })?;
+        let mut items = page_items(&answer)?.to_vec();
+        for item in &mut items {
+            read::place(item, calendar, &self.own);
+        }
+        let mut next = match some(&answer, "nextSyncToken") {
+            Some(sync) => Mark {
+                sync,
+                seen: some(&answer, "updated").unwrap_or_else(|| mark.seen.clone()),
+                page: None,
+                ..mark.clone()
+            },
+            None => Mark { page: some(&answer, "nextPageToken"), ..mark.clone() },
+        };
+        next.know(&items);
+        Ok(Step { mark: next, items, started_over: false })
+    }
+}
+
+impl Mark {
+    /// True for an event that was not there.
+    fn is_new(&self, item: &Value) -> bool {
+        let known = |id: &str| self.known.contains(&hash(id));
+        if known(text(item, "id")) {
+            return false;
+        }
+        let asked = is_of_others(item) && !self.many;
+        match some(item, "recurringEventId") {
+            // What differs from its series was created with it; one may be asked
+            // to a single occurrence.
+            Some(series) => asked && !known(&series),
+            None => asked || self.is_late(item),
+        }
+    }
+
+    /// True for what was created after the calendar was looked at, or shortly
+    /// before.
+    fn is_late(&self, item: &Value) -> bool {
+        let created: Option<Timestamp> = text(item, "created").parse().ok();
+        let seen: Option<Timestamp> = self.seen.parse().ok();
+        let from = seen.and_then(|seen| seen.checked_sub(SHORTLY).ok());
+        matches!((created, from), (Some(created), Some(from)) if created >= from)
+    }
+
+    /// Remembers what of these events may look new.
+    fn know(&mut self, items: &[Value]) {
+        for item in items {
+            let id = hash(text(item, "id"));
+            let wanted = is_of_others(item) || self.is_late(item);
+            if wanted && !self.known.contains(&id) {
+                self.known.push(id);
+            }
+        }
+        self.many |= self.known.len() > KNOWN;
+        let excess = self.known.len().saturating_sub(KNOWN);
+        self.known.drain(..excess);
+    }
+}
+
+/// True for an event that somebody else has called.
+fn is_of_others(item: &Value) -> bool {
+    let organizer = item.get("organizer");
+    organizer.is_some_and(|one| one.get("self").and_then(Value::as_bool) != Some(true))
+}

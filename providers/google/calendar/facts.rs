@@ -1,0 +1,248 @@
+//! What Google's events tell: facts for the port, and marks put right.
+//!
+//! Pure: JSON in, plain data out, and never a failure. What columns show is the
+//! registry's business.
+
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::provider::calendar::{Answer, Facts, Guest};
+use crate::providers::json::text;
+use crate::recurrence::Repeat;
+use crate::when::{self, Moment, When};
+
+/// What [`facts`] reads, as paths of an event. Notes and entry points of a
+/// conference may be long, and are not asked for in lists.
+pub const FACTS: &[&str] = &[
+    "id",
+    "etag",
+    "status",
+    "start",
+    "end",
+    "originalStartTime",
+    "recurringEventId",
+    "recurrence",
+    "iCalUID",
+    "summary",
+    "location",
+    "transparency",
+    "eventType",
+    "hangoutLink",
+    "organizer/email",
+    "organizer/displayName",
+    "organizer/self",
+    "creator/email",
+    "attendees/email",
+    "attendees/displayName",
+    "attendees/self",
+    "attendees/organizer",
+    "attendees/resource",
+    "attendees/optional",
+    "attendees/responseStatus",
+];
+
+/// Puts into an event which calendar it is in, and who of its people is `own`.
+///
+/// Google marks as `self` whom the calendar belongs to. In the calendars of
+/// others, and in those that belong to nobody, that is not the account.
+pub fn place(event: &mut Value, calendar: &str, own: &str) {
+    let Some(event) = event.as_object_mut() else {
+        return;
+    };
+    event.insert("calendarId".to_owned(), calendar.into());
+    if calendar == "primary" || calendar.eq_ignore_ascii_case(own) {
+        return;
+    }
+    let is = |person: &Value, address: &str| text(person, "email").eq_ignore_ascii_case(address);
+    // What the account has written into a calendar of its own, nobody else called.
+    let wrote = event.get("creator").is_some_and(|one| is(one, own));
+    if let Some(organizer) = event.get_mut("organizer") {
+        let called = is(organizer, own) || (wrote && is(organizer, calendar));
+        mark(organizer, called);
+    }
+    let guests = event.get_mut("attendees").and_then(Value::as_array_mut);
+    for guest in guests.into_iter().flatten() {
+        let me = is(guest, own);
+        mark(guest, me);
+    }
+}
+
+fn mark(person: &mut Value, own: bool) {
+    let Some(person) = person.as_object_mut() else {
+        return;
+    };
+    match own {
+        true => person.insert("self".to_owned(), true.into()),
+        false => person.remove("self"),
+    };
+}
+
+/// What the port wants to know of an event that [`place`] has seen; `own` is
+/// the account's address. Nothing without an id and a time.
+pub fn facts(event: &Value, own: &str) -> Option<Facts> {
+    let calendar = some(event, "calendarId");
+    let id = some(event, "id")?;
+    let original = event.get("originalStartTime").and_then(read_when);
+    // An occurrence that was deleted tells only when it would have been.
+    let start = event.get("start").and_then(read_when).or(original)?;
+    let end = event.get("end").and_then(read_when).unwrap_or(start);
+    let people = list(event, "attendees");
+    let is_me = |person: &Value| {
+        flag(person, "self") || (!own.is_empty() && text(person, "email").eq_ignore_ascii_case(own))
+    };
+    let guests: Vec<Guest> = people
+        .iter()
+        .filter(|person| !flag(person, "organizer"))
+        .map(|person| Guest { me: is_me(person), ..guest(person) })
+        .collect();
+    let answer = guests.iter().find(|guest| guest.me).and_then(|guest| guest.answer);
+    let cancelled = text(event, "status") == "cancelled";
+    let free = text(event, "transparency") == "transparent"
+        || text(event, "eventType") == "workingLocation";
+    Some(Facts {
+        series: some(event, "recurringEventId").map(|series| join(calendar.as_deref(), &series)),
+        id: join(calendar.as_deref(), &id),
+        calendar,
+        original,
+        start,
+        end,
+        zone: event.get("start").map(|start| text(start, "timeZone")).and_then(when::zone_name),
+        repeat: repeat(event),
+        uid: some(event, "iCalUID"),
+        title: text(event, "summary").to_owned(),
+        place: text(event, "location").to_owned(),
+        own: guests.is_empty() || event.get("organizer").is_some_and(is_me),
+        organizer: event
+            .get("organizer")
+            .filter(|one| !is_me(one))
+            .and_then(|one| some(one, "email")),
+        guests,
+        omitted: flag(event, "attendeesOmitted"),
+        joint: flag(event, "guestsCanModify"),
+        answer,
+        busy: !cancelled && !free && answer != Some(Answer::Declined),
+        cancelled,
+        version: some(event, "etag"),
+        link: link(event),
+        notes: some(event, "description"),
+    })
+}
+
+/// The adapter's id of an event.
+pub fn join(calendar: Option<&str>, id: &str) -> String {
+    match calendar {
+        Some(calendar) => format!("{calendar}/{id}"),
+        None => id.to_owned(),
+    }
+}
+
+/// A `date`, or a `dateTime` with its offset; without one it is in the zone that
+/// is named.
+pub fn read_when(value: &Value) -> Option<When> {
+    let date_time = text(value, "dateTime");
+    match text(value, "date") {
+        "" => date_time
+            .parse()
+            .ok()
+            .or_else(|| when::local(date_time, text(value, "timeZone")))
+            .map(When::At),
+        date => date.parse().ok().map(When::Day),
+    }
+}
+
+fn guest(person: &Value) -> Guest {
+    Guest {
+        address: text(person, "email").to_owned(),
+        name: some(person, "displayName"),
+        answer: match text(person, "responseStatus") {
+            "accepted" => Some(Answer::Accepted),
+            "declined" => Some(Answer::Declined),
+            "tentative" => Some(Answer::Tentative),
+            _ => None,
+        },
+        optional: flag(person, "optional"),
+        room: flag(person, "resource"),
+        me: false,
+    }
+}
+
+/// How an event recurs, by its lines of RFC 5545.
+fn repeat(event: &Value) -> Option<Repeat> {
+    let lines: Vec<_> = list(event, "recurrence").iter().filter_map(Value::as_str).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let zone = event
+        .get("start")
+        .and_then(|start| when::find_zone(text(start, "timeZone")))
+        .unwrap_or(TimeZone::UTC);
+    Some(Repeat::from_lines(&lines, &zone))
+}
+
+/// The same as [`read_when`], in the zone that is named.
+pub fn read_moment(value: &Value) -> Option<Moment> {
+    let named = text(value, "timeZone");
+    Some(match read_when(value)? {
+        When::Day(day) => Moment::Day(day),
+        When::At(at) => match when::find_zone(named) {
+            Some(zone) => Moment::At(zone.to_datetime(at), named.to_owned()),
+            None => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+        },
+    })
+}
+
+fn link(event: &Value) -> Option<String> {
+    some(event, "hangoutLink").or_else(|| {
+        let entries = event.pointer("/conferenceData/entryPoints")?.as_array()?;
+        let video = entries.iter().find(|entry| text(entry, "entryPointType") == "video");
+        some(video.or(entries.first())?, "uri")
+    })
+}
+
+/// A room that can be booked, in the shape of the People API's people.
+pub fn room(calendar: &Value) -> Option<Value> {
+    let id = text(calendar, "id");
+    if !id.ends_with("@resource.calendar.google.com") {
+        return None;
+    }
+    let name = some(calendar, "summaryOverride").or_else(|| some(calendar, "summary"));
+    Some(json!({
+        "resourceName": id,
+        "names": name.map(|name| json!({"displayName": name})).into_iter().collect::<Vec<_>>(),
+        "emailAddresses": [{"value": id}],
+    }))
+}
+
+/// Which members of a list's events to send, for paths that are read.
+pub fn mask(paths: &[String]) -> String {
+    let mut wanted: Vec<&str> = Vec::new();
+    let read = paths.iter().map(String::as_str).chain(FACTS.iter().copied());
+    // `calendarId` is put in here.
+    for path in read.filter(|path| *path != "calendarId") {
+        if !wanted.iter().any(|whole| inside(path, whole)) {
+            wanted.retain(|known| !inside(known, path));
+            wanted.push(path);
+        }
+    }
+    wanted.join(",")
+}
+
+/// True if a path is another, or leads into it.
+fn inside(path: &str, whole: &str) -> bool {
+    path.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The list under a key, empty when there is none.
+pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The text under a key, unless it is empty.
+pub fn some(value: &Value, key: &str) -> Option<String> {
+    Some(text(value, key)).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// True for a flag that is set.
+pub fn flag(value: &Value, key: &str) -> bool {
+    value.get(key).and_then(Value::as_bool) == Some(true)
+}

@@ -1,0 +1,385 @@
+//! Google Calendar behind the port: what it is asked for, and how ids are told.
+//!
+//! Events are known by their calendar and an id in it, so ids cross the port as
+//! `calendar/event`. Here are the reads; what is written stands in
+//! `write.rs`, what changes since a cursor in
+//! `changes.rs`, and what an event tells in
+//! `facts.rs`.
+
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use google_calendar3::CalendarHub;
+use google_calendar3::api::Scope;
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use url::Url;
+
+use super::client::{CALENDAR, Google, page};
+use super::wire::{self, Wire};
+use crate::accounts::{Account, TokenSource};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::net::path_segment;
+use crate::project::Projection;
+use crate::provider::Page;
+use crate::provider::calendar::{
+    AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
+};
+use crate::providers::json::text;
+use crate::providers::pace::rehearsed;
+use crate::schemas::Api;
+use facts::{self as read, flag, mask, some};
+
+/// What Google takes for the main calendar.
+const PRIMARY: &str = "primary";
+/// How long the list of calendars is believed.
+const LIST_LASTS: Duration = Duration::from_secs(60);
+/// The most events that Google puts on a page.
+const MOST: usize = 2_500;
+/// Pages of one iCalendar UID that are read: its exceptions may be many.
+const UID_PAGES: usize = 10;
+
+/// Carries out a generated call with what every call gets: a mask of fields,
+/// the scope, and our delegate. The builders share these setters, but no trait.
+macro_rules! call {
+    ($calendar:expr, $fields:expr, |$hub:ident| $build:expr) => {
+        $calendar
+            .google
+            .call(|mut watch| async move {
+                let $hub = &$calendar.hub;
+                $build
+                    .param("fields", $fields)
+                    .add_scope(Scope::Full)
+                    .delegate(&mut watch)
+                    .doit()
+                    .await
+            })
+            .await
+    };
+}
+
+pub mod body;
+mod busy;
+mod changes;
+pub mod facts;
+mod write;
+
+/// The calendars of one account.
+pub struct GoogleCalendar {
+    hub: CalendarHub<Wire>,
+    google: Google,
+    /// Where the API is.
+    base: Url,
+    /// The account's address.
+    own: String,
+    calendars: Mutex<Option<(Instant, Vec<Value>)>>,
+}
+
+impl GoogleCalendar {
+    /// The calendars at the endpoint of `config`.
+    pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
+        let google = Google::new(config, tokens, CALENDAR);
+        let base = config.endpoints.google_calendar.clone();
+        let mut hub = CalendarHub::new(wire::client(), google.bearer());
+        hub.base_url(base.as_str().to_owned());
+        hub.root_url(base.as_str().to_owned());
+        hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
+        Ok(Self { hub, google, base, own: account.email.clone(), calendars: Mutex::new(None) })
+    }
+
+    /// The account's calendars, the main one first, remembered for a while.
+    async fn listed(&self) -> Result<Vec<Value>> {
+        let mut known = self.calendars.lock().await;
+        if let Some((when, calendars)) = known.as_ref()
+            && when.elapsed() < LIST_LASTS
+        {
+            return Ok(calendars.clone());
+        }
+        let mut calendars: Vec<Value> = Vec::new();
+        let mut token = String::new();
+        loop {
+            let from = &token;
+            let fields = "nextPageToken,items(id,summary,summaryOverride,timeZone,accessRole,\
+                          primary,selected)";
+            let answer = call!(self, fields, |hub| {
+                let mut call = hub.calendar_list().list().max_results(250);
+                if !from.is_empty() {
+                    call = call.page_token(from);
+                }
+                call
+            })?;
+            calendars.extend_from_slice(page_items(&answer)?);
+            match some(&answer, "nextPageToken") {
+                Some(next) if next != token => token = next,
+                _ => break,
+            }
+        }
+        calendars.sort_by_key(|calendar| !flag(calendar, "primary"));
+        *known = Some((Instant::now(), calendars.clone()));
+        Ok(calendars)
+    }
+
+    /// The main calendar's id as it stands in the list.
+    async fn primary(&self) -> Result<String> {
+        let calendars = self.listed().await?;
+        let main = calendars.first().filter(|first| flag(first, "primary"));
+        Ok(main.and_then(|main| some(main, "id")).unwrap_or(PRIMARY.to_owned()))
+    }
+
+    /// The calendar and the event that an id means.
+    async fn split(&self, id: &str) -> Result<(String, String)> {
+        check(id)?;
+        match id.rsplit_once('/') {
+            Some((calendar, event)) => Ok((calendar.to_owned(), event.to_owned())),
+            None => Ok((self.primary().await?, id.to_owned())),
+        }
+    }
+
+    /// One event, whole.
+    async fn fetch(&self, calendar: &str, event: &str) -> Result<Value> {
+        let (in_path, id) = (&path_segment(calendar), &path_segment(event));
+        let mut found = call!(self, "*", |hub| hub.events().get(in_path, id))?;
+        read::place(&mut found, calendar, &self.own);
+        Ok(found)
+    }
+
+    /// A page of one calendar.
+    async fn page(&self, ask: &AskEvents, calendar: &str, cursor: Option<&str>) -> Result<Page> {
+        check_calendar(calendar)?;
+        let id = &path_segment(calendar);
+        let items = mask(&ask.projection.paths);
+        let fields = &format!("nextPageToken,items({items})");
+        let (from, to) = (time(ask.from)?, time(ask.to)?);
+        let limit = i32::try_from(ask.limit.clamp(1, MOST)).unwrap_or(1);
+        let answer = call!(self, fields, |hub| {
+            let mut call = hub
+                .events()
+                .list(id)
+                .time_min(from)
+                .time_max(to)
+                .single_events(!ask.series)
+                .show_deleted(false)
+                .max_results(limit);
+            if !ask.series {
+                call = call.order_by("startTime");
+            }
+            if let Some(token) = cursor {
+                call = call.page_token(token);
+            }
+            call
+        })
+        .map_err(|error| stale(error, cursor))?;
+        let mut items = page_items(&answer)?.to_vec();
+        if ask.series {
+            // Which of its occurrences are cancelled is part of a series.
+            items.retain(|item| text(item, "status") != "cancelled");
+        }
+        for item in &mut items {
+            read::place(item, calendar, &self.own);
+        }
+        Ok(Page { items, next: some(&answer, "nextPageToken"), ..Page::default() })
+    }
+
+    /// The events of one calendar that have this UID.
+    async fn uid_in(&self, calendar: &str, uid: &str) -> Result<Vec<Value>> {
+        let id = &path_segment(calendar);
+        let mut found = Vec::new();
+        let mut token = String::new();
+        for _ in 0..UID_PAGES {
+            let from = &token;
+            let answer = call!(self, "*", |hub| {
+                let mut call = hub.events().list(id).i_cal_uid(uid).show_deleted(false);
+                if !from.is_empty() {
+                    call = call.page_token(from);
+                }
+                call
+            })?;
+            found.extend_from_slice(page_items(&answer)?);
+            match some(&answer, "nextPageToken") {
+                Some(next) if next != token => token = next,
+                _ => break,
+            }
+        }
+        for item in &mut found {
+            read::place(item, calendar, &self.own);
+        }
+        Ok(found)
+    }
+}
+
+#[async_trait]
+impl Calendars for GoogleCalendar {
+    fn api(&self) -> Api {
+        Api::Gmail
+    }
+
+    async fn calendars(&self) -> Result<Vec<Value>> {
+        self.listed().await
+    }
+
+    async fn rooms(&self) -> Result<Vec<Value>> {
+        Ok(self.listed().await?.iter().filter_map(read::room).collect())
+    }
+
+    async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
+        self.keep(op).await
+    }
+
+    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>> {
+        let pages = ask
+            .calendars
+            .iter()
+            .map(|(calendar, cursor)| self.page(ask, calendar, cursor.as_deref()));
+        // The pace says how many of them are in flight.
+        join_all(pages).await
+    }
+
+    async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
+        join_all(ids.iter().map(|id| async move {
+            let (calendar, event) = self.split(id).await?;
+            self.fetch(&calendar, &event).await
+        }))
+        .await
+    }
+
+    async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
+        let calendars = self.listed().await?;
+        let own = calendars
+            .iter()
+            .filter(|calendar| matches!(text(calendar, "accessRole"), "owner" | "writer"))
+            .map(|calendar| text(calendar, "id"));
+        let mut found = Vec::new();
+        for answer in join_all(own.map(|calendar| self.uid_in(calendar, uid))).await {
+            found.extend(answer?);
+        }
+        Ok(found)
+    }
+
+    fn facts(&self, event: &Value) -> Option<Facts> {
+        read::facts(event, &self.own)
+    }
+
+    async fn create(
+        &self,
+        calendar: Option<&str>,
+        event: &Change,
+        notify: Notify,
+    ) -> Result<Value> {
+        self.insert(calendar, event, notify).await
+    }
+
+    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
+        self.patch(current, change, notify).await
+    }
+
+    /// A word to those who were asked cannot be carried: Google's mail says that
+    /// the event is cancelled, and no more.
+    async fn delete(&self, current: &Value, _message: Option<&str>, notify: Notify) -> Result<()> {
+        self.remove(current, notify).await
+    }
+
+    async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>> {
+        self.answer(current, response).await.map(Some)
+    }
+
+    async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
+        self.invite(current, to, comment).await
+    }
+
+    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>> {
+        self.schedules(who, from, to).await
+    }
+
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+        self.since(cursor, projection).await
+    }
+
+    async fn rehearse(
+        &self,
+        calendar: Option<&str>,
+        current: Option<&Value>,
+        change: &Change,
+        notify: Notify,
+    ) -> Result<()> {
+        match current {
+            Some(current) => rehearsed(self.update(current, change, notify)).await,
+            None => rehearsed(self.create(calendar, change, notify)).await,
+        }
+    }
+
+    async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
+        rehearsed(self.manage(op)).await
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        check(id)
+    }
+}
+
+/// A time as the generated client takes it: it reads one from JSON, and its
+/// type need not be named.
+fn time<T: DeserializeOwned>(at: Timestamp) -> Result<T> {
+    serde_json::from_value(at.to_string().into())
+        .map_err(|_opaque| Error::argument("a time lies too far away for Google Calendar"))
+}
+
+/// Ids are escaped in paths; what is left to refuse is what no id can be.
+fn check(id: &str) -> Result<()> {
+    let (calendar, event) = id.rsplit_once('/').unwrap_or((PRIMARY, id));
+    let fits = (1..=1_100).contains(&event.len())
+        && event
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'@' | b'.'))
+        && !event.bytes().all(|byte| byte == b'.');
+    if fits && check_calendar(calendar).is_ok() {
+        return Ok(());
+    }
+    Err(Error::argument("the id is not one of Google Calendar's (calendar/event)")
+        .next("use a handle such as e12 from a search"))
+}
+
+fn check_calendar(id: &str) -> Result<()> {
+    let fits = (1..=320).contains(&id.len())
+        && !id.contains(|char: char| char.is_control() || char.is_whitespace() || char == '/')
+        && !id.bytes().all(|byte| byte == b'.');
+    if fits {
+        return Ok(());
+    }
+    Err(Error::argument("the id is not that of a calendar at Google")
+        .next("use a handle such as c2 from lookup kind=calendars"))
+}
+
+/// A page token that Google refuses is one that has become too old.
+fn stale(error: Error, cursor: Option<&str>) -> Error {
+    if cursor.is_some() && matches!(error.kind(), Kind::Provider(400 | 410)) {
+        return Error::argument("Google Calendar no longer knows where this page starts")
+            .next("search again without cursor");
+    }
+    error
+}
+
+/// What a page of a list has besides its items.
+const OF_A_PAGE: &[&str] = &[
+    "accessRole",
+    "defaultReminders",
+    "description",
+    "etag",
+    "kind",
+    "nextPageToken",
+    "nextSyncToken",
+    "summary",
+    "timeZone",
+    "updated",
+];
+
+/// The items of a page; none are none, and another thing is no page.
+///
+/// # Errors
+/// [`Kind::Provider`] for an answer that is none.
+fn page_items(answer: &Value) -> Result<&[Value]> {
+    page(answer, "items", OF_A_PAGE)
+}

@@ -1,0 +1,383 @@
+//! What changes something at Google Calendar: sent once, and looked after when
+//! the answer does not come.
+//!
+//! A new event has an id of ours, and a change names the version it was made
+//! for. So what broke off can be looked up, and nothing is ever done twice.
+
+use std::borrow::Cow;
+
+use hyper::Method;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::body;
+use super::facts::{self as read, flag, some};
+use super::{GoogleCalendar, PRIMARY, Scope, check_calendar};
+use crate::error::{Error, Kind, Result};
+use crate::net::path_segment;
+use crate::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
+use crate::providers::json::text;
+use crate::providers::written::holds;
+use crate::when;
+
+/// How often a meeting link that is still being made is looked for.
+const LOOKS: usize = 3;
+
+impl GoogleCalendar {
+    pub(super) async fn insert(
+        &self,
+        calendar: Option<&str>,
+        event: &Change,
+        notify: Notify,
+    ) -> Result<Value> {
+        let calendar = match calendar {
+            Some(PRIMARY) | None => self.primary().await?,
+            Some(calendar) => calendar.to_owned(),
+        };
+        check_calendar(&calendar)?;
+        let id = random()?;
+        let zone = self.zone(&calendar).await?;
+        let mut made = match &event.uid {
+            None => {
+                let mut body = body::new(event, &id, &zone)?;
+                set(&mut body, "id", id.as_str().into());
+                let url = self.at(
+                    &["calendars", &calendar, "events"],
+                    &[("conferenceDataVersion", "1"), ("sendUpdates", word(notify))],
+                )?;
+                match self.google.send(Method::POST, &url, None, Some(&body)).await {
+                    Err(error) => {
+                        let made = || self.there(&calendar, &id);
+                        self.google.settle(error, made).await?
+                    }
+                    Ok(made) => made,
+                }
+            }
+            // What comes from elsewhere keeps its UID, and nobody is told.
+            Some(uid) => {
+                let body = body::new(&self.taking_part(&calendar, event), &id, &zone)?;
+                let url = self.at(
+                    &["calendars", &calendar, "events", "import"],
+                    &[("conferenceDataVersion", "1")],
+                )?;
+                match self.google.send(Method::POST, &url, None, Some(&body)).await {
+                    Err(error) if error.kind() == Kind::Provider(409) => {
+                        return Err(Error::argument("an event with this UID is there already")
+                            .next("search for it, and change it with calendar_save"));
+                    }
+                    Err(error) => {
+                        let made =
+                            async || Ok(self.uid_in(&calendar, uid).await?.into_iter().next());
+                        self.google.settle(error, made).await?
+                    }
+                    Ok(made) => made,
+                }
+            }
+        };
+        read::place(&mut made, &calendar, &self.own);
+        Ok(self.joined(made).await)
+    }
+
+    pub(super) async fn patch(
+        &self,
+        current: &Value,
+        change: &Change,
+        notify: Notify,
+    ) -> Result<Value> {
+        let body = body::changed(current, change, &random()?)?;
+        if body.as_object().is_some_and(|keys| keys.is_empty()) {
+            return Ok(current.clone());
+        }
+        let changed = self.modify(current, &body, notify).await?;
+        Ok(self.joined(changed).await)
+    }
+
+    pub(super) async fn remove(&self, current: &Value, notify: Notify) -> Result<()> {
+        let (calendar, id) = self.whose(current).await?;
+        let url =
+            self.at(&["calendars", &calendar, "events", &id], &[("sendUpdates", word(notify))])?;
+        let version = some(current, "etag");
+        let sent = self.google.send(Method::DELETE, &url, version.as_deref(), None).await;
+        let Err(error) = sent else { return Ok(()) };
+        let gone = async || {
+            Ok(match self.there(&calendar, &id).await? {
+                None => Some(()),
+                Some(found) => (text(&found, "status") == "cancelled").then_some(()),
+            })
+        };
+        self.google.settle(error, gone).await
+    }
+
+    pub(super) async fn answer(&self, current: &Value, response: &Response) -> Result<Value> {
+        let named = current.get("start").map(|start| text(start, "timeZone"));
+        let zone = match named.filter(|zone| !zone.is_empty()).and_then(when::find_zone) {
+            Some(zone) => zone,
+            None => {
+                let (calendar, _) = self.whose(current).await?;
+                let zone = self.zone(&calendar).await?;
+                when::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
+            }
+        };
+        let body = body::answered(current, response, &self.own, &zone)?;
+        let notify = match response.notify {
+            true => Notify::All,
+            false => Notify::Nobody,
+        };
+        self.modify(current, &body, notify).await
+    }
+
+    /// Google forwards nothing: more people are asked, and Google tells them.
+    pub(super) async fn invite(
+        &self,
+        current: &Value,
+        to: &[String],
+        _comment: Option<&str>,
+    ) -> Result<()> {
+        let own = current.get("organizer").is_none_or(|organizer| flag(organizer, "self"));
+        let may = current.get("guestsCanInviteOthers") != Some(&Value::Bool(false));
+        if !own && !may {
+            return Err(Error::argument("only who called this meeting may ask more people to it")
+                .next("ask the organizer to invite them"));
+        }
+        let body = body::invited(current, to)?;
+        self.modify(current, &body, Notify::All).await.map(drop)
+    }
+
+    /// Changes an event unless it is another by now.
+    async fn modify(&self, current: &Value, body: &Value, notify: Notify) -> Result<Value> {
+        let (calendar, id) = self.whose(current).await?;
+        let url = self.at(
+            &["calendars", &calendar, "events", &id],
+            &[
+                ("conferenceDataVersion", "1"),
+                ("sendUpdates", word(notify)),
+                ("supportsAttachments", "true"),
+            ],
+        )?;
+        let version = some(current, "etag");
+        let wanted = &body::lasting(body);
+        let (method, body) = match body::without_nulls(current, body) {
+            Some(whole) => (Method::PUT, Cow::Owned(whole)),
+            None => (Method::PATCH, Cow::Borrowed(body)),
+        };
+        let sent = self.google.send(method, &url, version.as_deref(), Some(&body)).await;
+        let mut changed = match sent {
+            // Another version may be somebody else's: it is ours if it has what
+            // was to be written.
+            Err(error) => {
+                let changed = async || {
+                    let found = self.there(&calendar, &id).await?;
+                    let is_ours = |found: &Value| {
+                        let another = version.is_none() || some(found, "etag") != version;
+                        another && holds(Some(found), wanted)
+                    };
+                    Ok(found.filter(is_ours))
+                };
+                self.google.settle(error, changed).await?
+            }
+            Ok(changed) => changed,
+        };
+        read::place(&mut changed, &calendar, &self.own);
+        Ok(changed)
+    }
+
+    pub(super) async fn keep(&self, op: &CalendarOp) -> Result<Option<Value>> {
+        let sent = match op {
+            CalendarOp::Create { name, zone } => {
+                // The list may be older than one that was made late.
+                *self.calendars.lock().await = None;
+                let known = self.listed().await?;
+                if known.iter().any(|one| text(one, "summary") == name) {
+                    return Err(Error::argument("a calendar of this name is there already")
+                        .next("use it, or choose another name"));
+                }
+                let mut body = json!({"summary": name});
+                if let Some(zone) = zone {
+                    set(&mut body, "timeZone", zone.as_str().into());
+                }
+                let url = self.at(&["calendars"], &[])?;
+                self.google.send(Method::POST, &url, None, Some(&body)).await
+            }
+            CalendarOp::Rename { id, name } => {
+                let calendar = self.owned(id, "renamed").await?;
+                // A name for oneself hides the calendar's own.
+                let (path, key): (&[&str], _) = match some(&calendar, "summaryOverride") {
+                    Some(_) => (&["users", "me", "calendarList", id], "summaryOverride"),
+                    None => (&["calendars", id], "summary"),
+                };
+                let url = self.at(path, &[])?;
+                let body = json!({key: name});
+                self.google.send(Method::PATCH, &url, None, Some(&body)).await
+            }
+            CalendarOp::Delete { id } => {
+                let calendar = self.owned(id, "deleted").await?;
+                if id == PRIMARY || flag(&calendar, "primary") {
+                    return Err(Error::argument("the main calendar cannot be deleted")
+                        .next("delete its events, or name another calendar"));
+                }
+                let url = self.at(&["calendars", id], &[])?;
+                self.google.send(Method::DELETE, &url, None, None).await
+            }
+        };
+        *self.calendars.lock().await = None;
+        let done = match sent {
+            Err(error) => {
+                let done = || self.kept(op);
+                let done = self.google.settle(error, done).await;
+                *self.calendars.lock().await = None;
+                done?
+            }
+            Ok(done) => done,
+        };
+        let id = match op {
+            CalendarOp::Delete { .. } => return Ok(None),
+            CalendarOp::Rename { id, .. } => id.as_str(),
+            CalendarOp::Create { .. } => text(&done, "id"),
+        };
+        // The list says more of a calendar than the calendar itself.
+        let in_path = &path_segment(id);
+        let listed = call!(self, "*", |hub| hub.calendar_list().get(in_path));
+        Ok(Some(listed.unwrap_or(done)))
+    }
+
+    /// The calendar, once what was to become of it has. A new one is known by its
+    /// name, which no other has.
+    async fn kept(&self, op: &CalendarOp) -> Result<Option<Value>> {
+        *self.calendars.lock().await = None;
+        let now = self.listed().await?;
+        let with = |id: &str| now.iter().find(|calendar| text(calendar, "id") == id);
+        Ok(match op {
+            CalendarOp::Create { name, .. } => {
+                now.iter().find(|calendar| text(calendar, "summary") == name)
+            }
+            CalendarOp::Rename { id, name } => with(id).filter(|calendar| {
+                let named = some(calendar, "summaryOverride");
+                named.as_deref().unwrap_or(text(calendar, "summary")) == name
+            }),
+            CalendarOp::Delete { id } => return Ok(with(id).is_none().then_some(Value::Null)),
+        }
+        .cloned())
+    }
+
+    /// A calendar of the list that the account may do everything with.
+    async fn owned(&self, id: &str, done: &str) -> Result<Value> {
+        check_calendar(id)?;
+        let calendars = self.listed().await?;
+        let found = calendars.into_iter().find(|calendar| {
+            text(calendar, "id") == id || (id == PRIMARY && flag(calendar, "primary"))
+        });
+        match found {
+            None => Err(Error::new(Kind::NotFound, "the account sees no such calendar")
+                .next("call lookup with kind=calendars")),
+            Some(calendar) if text(&calendar, "accessRole") != "owner" => {
+                Err(Error::argument(format!("a calendar that belongs to others cannot be {done}"))
+                    .next("ask its owner"))
+            }
+            Some(calendar) => Ok(calendar),
+        }
+    }
+
+    /// The event from elsewhere such that the calendar has to do with it: Google
+    /// takes no event of others that its owner is not asked to.
+    fn taking_part(&self, calendar: &str, event: &Change) -> Change {
+        let mut event = event.clone();
+        let me = match calendar {
+            PRIMARY => &self.own,
+            calendar => calendar,
+        };
+        let is_me = |guest: &Guest| guest.address.eq_ignore_ascii_case(me);
+        let calls = event.organizer.as_ref().is_none_or(is_me);
+        let guests = event.guests.get_or_insert_default();
+        if !calls && !guests.iter().any(is_me) {
+            guests.push(Guest { address: me.to_owned(), me: true, ..Guest::default() });
+        }
+        event
+    }
+
+    /// The event with the link of its meeting, which Google makes in its own time.
+    async fn joined(&self, event: Value) -> Value {
+        let pending = |event: &Value| {
+            event.pointer("/conferenceData/createRequest/status/statusCode")
+                == Some(&Value::from("pending"))
+        };
+        let mut event = event;
+        for _ in 0..LOOKS {
+            if !pending(&event) {
+                break;
+            }
+            let again = self.fetch(text(&event, "calendarId"), text(&event, "id"));
+            match again.await {
+                Ok(found) => event = found,
+                Err(_) => break,
+            }
+        }
+        event
+    }
+
+    /// An event, if it is there.
+    async fn there(&self, calendar: &str, id: &str) -> Result<Option<Value>> {
+        match self.fetch(calendar, id).await {
+            Ok(found) => Ok(Some(found)),
+            Err(missing) if missing.kind() == Kind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The calendar and the id of an event that was fetched.
+    async fn whose(&self, event: &Value) -> Result<(String, String)> {
+        let id = some(event, "id").ok_or_else(|| {
+            Error::new(Kind::Internal, "an event without an id was to be changed")
+        })?;
+        match some(event, "calendarId") {
+            Some(calendar) => Ok((calendar, id)),
+            None => Ok((self.primary().await?, id)),
+        }
+    }
+
+    /// IANA's name of a calendar's zone.
+    async fn zone(&self, calendar: &str) -> Result<String> {
+        let calendars = self.listed().await?;
+        let found = calendars.iter().find(|one| {
+            text(one, "id") == calendar || (calendar == PRIMARY && flag(one, "primary"))
+        });
+        Ok(found.and_then(|one| some(one, "timeZone")).unwrap_or_else(|| "UTC".to_owned()))
+    }
+
+    fn at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
+        let path: Vec<_> = path.iter().map(|part| path_segment(part)).collect();
+        let mut url = self
+            .base
+            .join(&path.join("/"))
+            .map_err(|_opaque| Error::new(Kind::Internal, "Google's URL does not parse"))?;
+        if !params.is_empty() {
+            url.query_pairs_mut().extend_pairs(params);
+        }
+        Ok(url)
+    }
+}
+
+fn word(notify: Notify) -> &'static str {
+    match notify {
+        Notify::All => "all",
+        Notify::External => "externalOnly",
+        Notify::Nobody => "none",
+    }
+}
+
+fn set(body: &mut Value, key: &str, value: Value) {
+    if let Some(body) = body.as_object_mut() {
+        body.insert(key.to_owned(), value);
+    }
+}
+
+/// An id that nobody has: its characters are among those that Google takes.
+fn random() -> Result<String> {
+    use std::fmt::Write as _;
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|_| Error::new(Kind::Internal, "the system gives no random numbers"))?;
+    Ok(bytes.iter().fold(String::new(), |mut id, byte| {
+        let _ = write!(id, "{byte:02x}");
+        id
+    }))
+}

@@ -1,0 +1,504 @@
+//! What the Google adapters share: calling the generated client safely.
+//!
+//! The generated client has no timeout, loses status and `Retry-After` unless a
+//! delegate keeps them, reads an answer however long it is ([`wire`] ends
+//! that), and decodes it whole or not at all.
+//! [`Google::call`] adds what is missing: the pace of `pace.rs`, and errors in
+//! our words.
+//! Answers are read as plain JSON, because the generated types drop a whole
+//! message for one part with unpadded base64.
+//!
+//! [`wire`]: super::wire
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use google_apis_common::{Delegate, GetToken, Response, Retry};
+use http_body_util::BodyExt;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH};
+use hyper::{HeaderMap, Method};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::wire::{Failed, LISTS};
+use crate::access::Access;
+use crate::accounts::TokenSource;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::providers::pace::{Pace, told};
+use crate::text::quoted_words;
+
+/// What a sign-in asks Google for. Gmail has one scope for putting mail in order,
+/// for drafts and for sending; only deleting for good needs more.
+pub fn scopes(access: Access) -> Vec<&'static str> {
+    let mut scopes = match access {
+        Access::Read => vec![
+            "https://www.googleapis.com/auth/gmail.readonly",
+            "https://www.googleapis.com/auth/calendar.readonly",
+            "https://www.googleapis.com/auth/contacts.readonly",
+        ],
+        Access::Organize | Access::Draft | Access::Send => vec![
+            "https://www.googleapis.com/auth/gmail.modify",
+            "https://www.googleapis.com/auth/gmail.settings.basic",
+            "https://www.googleapis.com/auth/calendar",
+            "https://www.googleapis.com/auth/contacts",
+        ],
+        Access::Full => vec![
+            "https://mail.google.com/",
+            "https://www.googleapis.com/auth/gmail.settings.basic",
+            "https://www.googleapis.com/auth/calendar",
+            "https://www.googleapis.com/auth/contacts",
+        ],
+    };
+    scopes.push("https://www.googleapis.com/auth/contacts.other.readonly");
+    scopes
+}
+
+/// Calls of one account in flight at once. Gmail throttles bursts of 100 and
+/// bears 25.
+pub const IN_FLIGHT: usize = 25;
+/// The slowest way that is waited for when much is sent, in bytes a second.
+const SLOWEST: u64 = 50_000;
+/// A status that says to go on with an upload.
+const GO_ON: u16 = 308;
+/// One attempt at a write.
+type Attempt<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
+/// What a generated call answers with.
+pub type Answer<T> = google_apis_common::Result<(Response, T)>;
+
+/// An answer with what stands before its body.
+#[derive(Debug)]
+pub struct Whole {
+    /// True if what was sent is a part, and more is waited for.
+    pub more: bool,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The JSON; null if there is none.
+    pub body: Value,
+}
+
+/// Which of Google's services is meant, for words.
+#[derive(Debug)]
+pub struct Service {
+    name: &'static str,
+    /// The APIs that have to be enabled for it.
+    apis: &'static str,
+}
+
+/// Mail, and the people one writes to.
+pub const GMAIL: &Service = &Service { name: "Gmail", apis: "the Gmail API and the People API" };
+/// Calendars.
+pub const CALENDAR: &Service =
+    &Service { name: "Google Calendar", apis: "the Google Calendar API" };
+
+/// One account's way to one of Google's services.
+pub struct Google {
+    pace: Pace,
+    service: &'static Service,
+}
+
+/// Hands our tokens to the generated client, which asks before every request.
+#[derive(Clone)]
+pub struct Bearer(TokenSource);
+
+impl GetToken for Bearer {
+    fn get_token<'a>(
+        &'a self,
+        _scopes: &'a [&str],
+    ) -> Pin<
+        Box<
+            dyn Future<
+                    Output = std::result::Result<
+                        Option<String>,
+                        Box<dyn std::error::Error + Send + Sync>,
+                    >,
+                > + Send
+                + 'a,
+        >,
+    > {
+        Box::pin(async move {
+            match self.0.bearer().await {
+                Ok(token) => Ok(Some(token)),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+}
+
+/// Keeps what the generated client would drop of a failed answer. Clones share
+/// what was seen, because the call owns one while it runs.
+#[derive(Debug, Clone, Default)]
+pub struct Watch(Arc<Mutex<Seen>>);
+
+/// A failed answer's status and how long it said to wait.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    status: u16,
+    retry_after: Option<Duration>,
+    /// Why there is no whole answer.
+    failed: Option<Failed>,
+}
+
+impl Watch {
+    fn seen(&self) -> Seen {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Delegate for Watch {
+    fn http_failure(&mut self, response: &Response, _: Option<&Value>) -> Retry {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Seen {
+            status: response.status().as_u16(),
+            retry_after: retry_after(response.headers()),
+            failed: Failed::told(response.headers()),
+        };
+        Retry::Abort
+    }
+}
+
+impl Google {
+    /// A way to a service with the tokens of one account.
+    pub fn new(config: &Config, tokens: TokenSource, service: &'static Service) -> Self {
+        Self { pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, config.look), service }
+    }
+
+    /// The token source in the form that the generated hub takes.
+    pub fn bearer(&self) -> Bearer {
+        Bearer(self.pace.tokens().clone())
+    }
+
+    /// Carries out a call that only reads, and answers with its JSON.
+    ///
+    /// `make` builds the call anew for every attempt; it asks for its token
+    /// itself, and gets the one that the pace knows of.
+    pub async fn call<T, F>(&self, make: impl Fn(Watch) -> F) -> Result<Value>
+    where
+        F: Future<Output = Answer<T>>,
+    {
+        self.pace
+            .call(|_token| async {
+                let watch = Watch::default();
+                match make(watch.clone()).await {
+                    Ok((response, _)) => match response.into_body().collect().await {
+                        Ok(body) => json(&body.to_bytes()),
+                        Err(_) => Err(broken_off()),
+                    },
+                    Err(error) => recover(self.service, error, watch.seen()),
+                }
+            })
+            .await
+    }
+
+    /// Gets JSON from an API of Google's that has no generated client here.
+    pub async fn get(&self, url: &Url) -> Result<Value> {
+        self.pace
+            .call(|token| async move {
+                let request = hyper::Request::get(url.as_str())
+                    .header(AUTHORIZATION, format!("Bearer {token}"))
+                    .body(Vec::new())
+                    .map_err(unwritten)?;
+                match net::exchange(request, LISTS).await {
+                    Ok(read) => self.answered(&read.answer),
+                    Err(failure) => Err(Failed::from(&failure).error()),
+                }
+            })
+            .await
+    }
+
+    /// Sends what changes something, and answers with the JSON that comes back,
+    /// null if there is none. With `version`, nothing is done unless what is at
+    /// `url` still has it.
+    ///
+    /// It is sent once. The generated client is not used: it leaves out the
+    /// nulls that clear what is there, and knows no `If-Match`.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] if the version is another; [`Kind::Network`] or
+    /// [`Kind::Timeout`] if it is not known whether it was done.
+    pub async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        version: Option<&str>,
+        body: Option<&Value>,
+    ) -> Result<Value> {
+        let (call, time) = self.write(method, url, version, body);
+        self.pace.change_within(time, call).await
+    }
+
+    /// [`Google::send`] for what is not tried again even when it came too often:
+    /// letters.
+    pub async fn send_once(&self, url: &Url, body: &Value) -> Result<Value> {
+        let (call, time) = self.write(Method::POST, url, None, Some(body));
+        self.pace.once_only(time, call).await
+    }
+
+    /// Looks for what came of a write that broke off: see [`Pace::settle`].
+    pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<Option<T>>>,
+    {
+        self.pace.settle(error, look).await
+    }
+
+    /// One attempt at a write, and how long it may take.
+    fn write<'a>(
+        &'a self,
+        method: Method,
+        url: &'a Url,
+        version: Option<&'a str>,
+        body: Option<&Value>,
+    ) -> (impl Fn(String) -> Attempt<'a>, Duration) {
+        let written = body.map(|body| body.to_string().into_bytes());
+        let time = time_for(written.as_ref().map_or(0, Vec::len));
+        let call = move |token: String| -> Attempt<'a> {
+            let (method, written) = (method.clone(), written.clone());
+            Box::pin(async move {
+                let mut request = hyper::Request::builder()
+                    .method(method)
+                    .uri(url.as_str())
+                    .header(AUTHORIZATION, format!("Bearer {token}"));
+                if let Some(version) = version {
+                    request = request.header(IF_MATCH, version);
+                }
+                if written.is_some() {
+                    request = request.header(CONTENT_TYPE, "application/json");
+                }
+                let request = request.body(written.unwrap_or_default()).map_err(unwritten)?;
+                let answer = net::send_within(request, time).await.map_err(open)?;
+                if answer.status().is_success() && answer.body().is_empty() {
+                    return Ok(Value::Null);
+                }
+                self.answered(&answer).map_err(open)
+            })
+        };
+        (call, time)
+    }
+
+    /// Sends bytes of any type, once, with as much time as so many take; the
+    /// answer with its headers. An upload that is to go on is no error.
+    ///
+    /// # Errors
+    /// As [`Google::send`].
+    pub async fn send_bytes(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: &[(&str, &str)],
+        bytes: &[u8],
+    ) -> Result<Whole> {
+        let time = time_for(bytes.len());
+        self.pace
+            .change_within(time, |token| {
+                let method = method.clone();
+                async move {
+                    let mut request = hyper::Request::builder()
+                        .method(method)
+                        .uri(url.as_str())
+                        .header(AUTHORIZATION, format!("Bearer {token}"));
+                    for (name, value) in headers {
+                        request = request.header(*name, *value);
+                    }
+                    let request = request.body(bytes.to_vec()).map_err(unwritten)?;
+                    let answer = net::send_within(request, time).await.map_err(open)?;
+                    let status = answer.status().as_u16();
+                    let body = match status == GO_ON
+                        || (answer.status().is_success() && answer.body().is_empty())
+                    {
+                        true => Value::Null,
+                        false => self.answered(&answer).map_err(open)?,
+                    };
+                    Ok(Whole {
+                        more: status == GO_ON,
+                        headers: answer.into_parts().0.headers,
+                        body,
+                    })
+                }
+            })
+            .await
+    }
+
+    fn answered(&self, answer: &hyper::Response<Vec<u8>>) -> Result<Value> {
+        if answer.status().is_success() {
+            return json(answer.body());
+        }
+        let seen = Seen {
+            status: answer.status().as_u16(),
+            retry_after: retry_after(answer.headers()),
+            failed: None,
+        };
+        let body = serde_json::from_slice(answer.body()).unwrap_or_default();
+        Err(refused(self.service, seen, &body))
+    }
+}
+
+/// How long so many bytes may take to be sent and answered.
+fn time_for(length: usize) -> Duration {
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    net::TIMEOUT + Duration::from_secs(length / SLOWEST)
+}
+
+/// What failed such that a write may have been carried out all the same.
+fn open(error: Error) -> Error {
+    let (kind, message) = match error.kind() {
+        Kind::Provider(500..=599) => (Kind::Network, error.message()),
+        Kind::Network => (Kind::Network, "the connection to Google broke"),
+        Kind::Timeout => (Kind::Timeout, "Google did not answer in time"),
+        _ => return error,
+    };
+    Error::new(kind, format!("{message}; whether it was done is not known"))
+        .next("see whether it was done before you try again")
+}
+
+/// What a request is made of came from Google: ids, versions, page tokens.
+fn unwritten(_opaque: hyper::http::Error) -> Error {
+    Error::new(Kind::Provider(200), "what Google gave as an id or a version cannot be sent back")
+        .next("list it again, and repeat the call with the new id")
+}
+
+/// How long an answer says to wait.
+fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
+    let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
+    told(value, Timestamp::now())
+}
+
+/// Reads what the generated client could not decode, or says what went wrong.
+fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> Result<Value> {
+    use google_apis_common::Error as Generated;
+    if let Some(failed) = seen.failed {
+        return Err(failed.error());
+    }
+    match error {
+        // The client decodes a body that broke off as an empty one.
+        Generated::JsonDecodeError(body, _) if body.is_empty() => Err(broken_off()),
+        Generated::JsonDecodeError(body, _) => json(body.as_bytes()),
+        Generated::BadRequest(body) => Err(refused(service, seen, &body)),
+        Generated::Failure(_) => Err(refused(service, seen, &Value::Null)),
+        Generated::MissingToken(cause) => Err(match cause.downcast::<Error>() {
+            Ok(ours) => *ours,
+            Err(_) => Error::new(Kind::Auth, "no access token could be had"),
+        }),
+        Generated::HttpError(cause) => Err(Error::new(
+            Kind::Network,
+            if cause.is_connect() {
+                "Google could not be reached"
+            } else {
+                "the connection to Google broke"
+            },
+        )),
+        Generated::Io(_) => Err(broken_off()),
+        other => {
+            Err(Error::new(Kind::Internal, format!("the Google client refused our call: {other}")))
+        }
+    }
+}
+
+/// The JSON of an answer. All of Google's are objects: to take another thing for
+/// an empty one would make a broken service an empty mailbox.
+fn json(body: &[u8]) -> Result<Value> {
+    match serde_json::from_slice(body) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        Ok(_) => Err(not_ours("object")),
+        Err(error) if error.is_eof() => Err(broken_off()),
+        Err(_) => Err(not_ours("JSON")),
+    }
+}
+
+/// An answer that is not what was asked for.
+pub fn not_ours(what: &str) -> Error {
+    Error::new(Kind::Provider(502), format!("Google answered with something that is no {what}"))
+        .next("try again; if it stays so, check the endpoint URLs in the settings")
+}
+
+/// The list of an answer that always has one.
+///
+/// # Errors
+/// [`Kind::Provider`] if it has none.
+pub fn listed(mut answer: Value, key: &str) -> Result<Vec<Value>> {
+    match answer.get_mut(key).map(Value::take) {
+        Some(Value::Array(items)) => Ok(items),
+        _ => Err(not_ours("list")),
+    }
+}
+
+/// The items of a page, which leaves the list out where it is empty and has
+/// nothing besides but the `others`.
+///
+/// # Errors
+/// [`Kind::Provider`] for an answer that is no such page.
+pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Value]> {
+    let known = |members: &Map<String, Value>| {
+        members.keys().all(|member| others.contains(&member.as_str()))
+    };
+    match (answer.get(key), answer.as_object()) {
+        (Some(Value::Array(items)), _) => Ok(items),
+        (None, Some(members)) if known(members) => Ok(&[]),
+        _ => Err(not_ours("list")),
+    }
+}
+
+fn broken_off() -> Error {
+    Error::new(Kind::Network, "Google's answer broke off")
+}
+
+/// The reason that Google's newer APIs give among the details of an error.
+fn detail(error: &Value) -> Option<&str> {
+    let details = error.get("details")?.as_array()?;
+    details.iter().find_map(|detail| detail.get("reason").and_then(Value::as_str))
+}
+
+/// Google's error answer, in our kinds.
+fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
+    let error = body.get("error").unwrap_or(&Value::Null);
+    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    let reason = error
+        .pointer("/errors/0/reason")
+        .and_then(Value::as_str)
+        .or_else(|| detail(error))
+        .unwrap_or_else(|| text("status"));
+    let limited = matches!(
+        reason,
+        "rateLimitExceeded" | "userRateLimitExceeded" | "quotaExceeded" | "RESOURCE_EXHAUSTED"
+    );
+    // The message is Google's own, and may name what a stranger has named.
+    let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
+    let message = if said.is_empty() {
+        format!("Google answered with status {}", seen.status)
+    } else {
+        format!("Google answered with status {}: {}", seen.status, quoted_words(said))
+    };
+    let missing = || Error::new(Kind::NotFound, format!("{} has no such item", service.name));
+    match seen.status {
+        429 => Error::new(Kind::RateLimited(seen.retry_after), message),
+        403 if limited => Error::new(Kind::RateLimited(seen.retry_after), message),
+        403 if matches!(reason, "insufficientPermissions" | "ACCESS_TOKEN_SCOPE_INSUFFICIENT") => {
+            Error::new(Kind::Auth, "the sign-in does not allow this")
+                .next("run `daysheet account add google` and leave all permissions ticked")
+        }
+        403 if matches!(reason, "accessNotConfigured" | "SERVICE_DISABLED") => Error::new(
+            Kind::Provider(403),
+            "an API is not enabled in the Google Cloud project of the client id",
+        )
+        .next(format!(
+            "enable {} under APIs & Services, Library, and try again in a minute",
+            service.apis
+        )),
+        403 if reason == "forbiddenForNonOrganizer" => {
+            Error::new(Kind::Provider(403), "only who called the meeting may change this of it")
+                .next("ask the organizer, or answer with calendar_respond")
+        }
+        403 if reason == "requiredAccessLevel" => {
+            Error::new(Kind::Provider(403), "this account may not do this in that calendar")
+                .next("call lookup with kind=calendars to see what it may do where")
+        }
+        404 => missing(),
+        400 if said.starts_with("Invalid id") => missing(),
+        410 if reason == "deleted" => missing(),
+        412 => Error::new(Kind::Conflict, "it has been changed meanwhile")
+            .next("read it again, and make the change in what it is now"),
+        status => Error::new(Kind::Provider(status), message),
+    }
+}

@@ -1,0 +1,220 @@
+//! Gmail's filters, read as rules, and a rule's condition written as one.
+//!
+//! Pure. What a filter says that our search language or our steps have no words
+//! for is told in words, so that nobody changes a rule that was half read.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Result};
+use crate::provider::mail::{Rule, RuleStep};
+use crate::providers::google::mail::list;
+use crate::providers::google::mail::query::{compile, is_category};
+use crate::providers::json::text;
+use crate::query::{Clock, Part, Query, Term, one_or, parse};
+use crate::text::brief;
+
+/// Fields of a filter that hold words to look for.
+const WORDS: [&str; 3] = ["from", "to", "subject"];
+/// Operators whose meaning changes from day to day, or is a day of Gmail's.
+const DATED: [&str; 4] = ["before:", "after:", "older", "newer"];
+
+/// The rule that a filter is; `names` has the names of labels by their ids.
+pub(super) fn rule(filter: &Value, names: &HashMap<String, String>) -> Rule {
+    let mut other = Vec::new();
+    let when = condition(filter.get("criteria").unwrap_or(&Value::Null), &mut other);
+    let then = steps(filter.get("action").unwrap_or(&Value::Null), names, &mut other);
+    Rule {
+        id: text(filter, "id").to_owned(),
+        name: None,
+        enabled: true,
+        when,
+        then,
+        stop: false,
+        other,
+    }
+}
+
+fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
+    let mut parts = Vec::new();
+    for (key, value) in criteria.as_object().into_iter().flatten() {
+        let said = value.as_str().unwrap_or_default().trim();
+        let read = match (key.as_str(), value) {
+            (_, Value::Null | Value::Bool(false)) => continue,
+            // Chats are no mail; that they are left out says nothing of it.
+            ("excludeChats", _) => continue,
+            ("query", _) if said.is_empty() => continue,
+            ("negatedQuery", _) if said.is_empty() => continue,
+            (key, _) if WORDS.contains(&key) && said.is_empty() => continue,
+            ("hasAttachment", _) => Some(Query::Term(Term::Attachment)),
+            ("size", value) => match (value.as_u64(), text(criteria, "sizeComparison")) {
+                (Some(0), _) => continue,
+                (Some(size), "larger") => Some(Query::Term(Term::Larger(size))),
+                (Some(size), "smaller") => Some(Query::Term(Term::Smaller(size))),
+                _ => None,
+            },
+            ("sizeComparison", _) => continue,
+            ("query", _) => understood(said),
+            ("negatedQuery", _) => understood(said).map(|query| Query::Not(Box::new(query))),
+            (key, _) if WORDS.contains(&key) => within(key, said),
+            _ => None,
+        };
+        match read {
+            Some(query) => parts.push(query),
+            None => other.push(format!("the condition {key}: {}", shown(value))),
+        }
+    }
+    match parts.is_empty() {
+        true => None,
+        false => Some(one_or(parts, Query::All)),
+    }
+}
+
+/// What a field looks for, as a query of its operator; nothing if a bracket of
+/// the field's own would end the operator's.
+fn within(key: &str, said: &str) -> Option<Query> {
+    let mut depth = 0_usize;
+    for c in said.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    match depth {
+        0 => understood(&format!("{key}:({said})")),
+        _ => None,
+    }
+}
+
+/// A query of Gmail's as one of ours, if it means the same in both.
+fn understood(said: &str) -> Option<Query> {
+    let lower = said.to_lowercase();
+    if DATED.iter().any(|word| lower.contains(word)) || crate::query::is_raw(said) {
+        return None;
+    }
+    let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
+    parse(said, &clock).ok()
+}
+
+fn shown(value: &Value) -> String {
+    match value.as_str() {
+        Some(text) => brief(text),
+        None => brief(&value.to_string()),
+    }
+}
+
+fn steps(
+    action: &Value,
+    names: &HashMap<String, String>,
+    other: &mut Vec<String>,
+) -> Vec<RuleStep> {
+    let mut steps = Vec::new();
+    for label in list(action, "addLabelIds") {
+        match (label.as_str().unwrap_or_default(), names) {
+            ("STARRED", _) => steps.push(RuleStep::Star),
+            ("IMPORTANT", _) => steps.push(RuleStep::Important),
+            ("TRASH", _) => steps.push(RuleStep::Trash),
+            (id, names) => match names.get(id) {
+                Some(name) => steps.push(RuleStep::Label(name.clone())),
+                None => other.push(format!("gives the label {}", brief(id))),
+            },
+        }
+    }
+    for label in list(action, "removeLabelIds") {
+        match label.as_str().unwrap_or_default() {
+            "UNREAD" => steps.push(RuleStep::Read),
+            "INBOX" => steps.push(RuleStep::Archive),
+            "SPAM" => steps.push(RuleStep::NeverSpam),
+            "IMPORTANT" => other.push("never marks as important".to_owned()),
+            id => other.push(format!("takes away the label {}", brief(id))),
+        }
+    }
+    let known = ["addLabelIds", "removeLabelIds", "forward"];
+    for (key, value) in action.as_object().into_iter().flatten() {
+        match value.as_str() {
+            Some(to) if key == "forward" => steps.push(RuleStep::Forward(to.to_owned())),
+            _ if known.contains(&key.as_str()) => {}
+            _ => other.push(format!("does {}: {}", brief(key), shown(value))),
+        }
+    }
+    steps
+}
+
+/// A condition as Gmail's filters have it.
+///
+/// # Errors
+/// [`crate::error::Kind::Argument`] for what a filter cannot look for when mail
+/// comes in.
+pub(super) fn criteria(query: &Query) -> Result<Value> {
+    for term in query.terms() {
+        let what = match term {
+            Term::Folder(_) => "in which folder mail is",
+            Term::Label(_) => "which labels mail has",
+            Term::Category(name) if !is_category(name) => "which labels mail has",
+            Term::Is(_) => "whether mail is read, starred or important",
+            Term::Before(_) | Term::After(_) => "the date",
+            Term::In(Part::Body, _) => "the body alone",
+            _ => continue,
+        };
+        return Err(Error::argument(format!(
+            "a rule of Gmail's looks at mail as it comes in, and cannot ask for {what}"
+        ))
+        .next("use words, from:, to:, subject:, has:attachment, filename:, larger: or smaller:"));
+    }
+    if let Some(fields) = fields(query) {
+        return Ok(Value::Object(fields));
+    }
+    let compiled = compile(query);
+    if let Some(lost) = compiled.notes.first() {
+        return Err(Error::argument(lost.to_string()).next("say the condition without it"));
+    }
+    if compiled.q.trim().is_empty() {
+        return Err(Error::argument("the rule has no condition")
+            .next("say which mail it is for, such as from:news@example.com"));
+    }
+    Ok(json!({ "query": compiled.q }))
+}
+
+/// The fields of a filter for a plain AND of what has a field, each once. A
+/// field with several words means other things in other places, so that only
+/// single words are put there.
+fn fields(query: &Query) -> Option<Map<String, Value>> {
+    let parts = match query {
+        Query::All(parts) if !parts.is_empty() => parts.as_slice(),
+        Query::Term(_) => std::slice::from_ref(query),
+        _ => return None,
+    };
+    let mut fields = Map::new();
+    for part in parts {
+        let Query::Term(term) = part else { return None };
+        let (key, value) = match term {
+            Term::In(part @ (Part::From | Part::To | Part::Subject), said) if is_word(said) => {
+                (part.operator(), Value::from(said.as_str()))
+            }
+            Term::Attachment => ("hasAttachment", true.into()),
+            Term::Larger(size) | Term::Smaller(size) => {
+                let size = i32::try_from(*size).ok()?;
+                let how = match term {
+                    Term::Larger(_) => "larger",
+                    _ => "smaller",
+                };
+                fields.insert("sizeComparison".to_owned(), how.into());
+                ("size", size.into())
+            }
+            _ => return None,
+        };
+        if fields.insert(key.to_owned(), value).is_some() {
+            return None;
+        }
+    }
+    Some(fields)
+}
+
+fn is_word(said: &str) -> bool {
+    said.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_' | '+'))
+        && !matches!(said, "OR" | "AND" | "AROUND")
+}

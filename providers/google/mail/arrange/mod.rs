@@ -1,0 +1,409 @@
+//! How the mailbox is set up, at Gmail: filters, the automatic answer, labels,
+//! signatures, language and contacts.
+
+mod contacts;
+mod filters;
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use hyper::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::letters::as_html;
+use super::{Gmail, check, list};
+use crate::error::{Error, Kind, Result};
+use crate::provider::Mailbox;
+use crate::provider::mail::{Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp};
+use crate::providers::google::client;
+use crate::providers::json::text;
+use crate::providers::pace::rehearsed;
+use crate::providers::written::holds;
+use crate::text::brief;
+use filters::{criteria, rule};
+
+const FILTERS: [&str; 2] = ["settings", "filters"];
+const VACATION: [&str; 2] = ["settings", "vacation"];
+
+#[async_trait]
+impl Arrange for Gmail {
+    async fn rules(&self) -> Result<Vec<Rule>> {
+        let answer = self.get(&FILTERS, &[]).await?;
+        let names = self.names().await?;
+        let filters = list(&answer, "filter");
+        Ok(filters.iter().map(|filter| rule(filter, &names)).collect())
+    }
+
+    async fn auto_reply(&self) -> Result<AutoReply> {
+        Ok(reply(&self.get(&VACATION, &[]).await?))
+    }
+
+    async fn rehearse(&self, change: &SetUp) -> Result<()> {
+        rehearsed(self.set_up(change)).await
+    }
+
+    async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
+        match change {
+            SetUp::CreateFolder { name } => self.new_label(name, None).await.map(Some),
+            SetUp::CreateCategory { name, colour } => {
+                self.new_label(name, colour.as_deref()).await.map(Some)
+            }
+            SetUp::RenameFolder { id, name } => {
+                self.change_label(id, Some(name), None).await.map(Some)
+            }
+            SetUp::UpdateCategory { id, name, colour } => {
+                self.change_label(id, name.as_deref(), colour.as_deref()).await.map(Some)
+            }
+            SetUp::DeleteFolder { id } | SetUp::DeleteCategory { id } => {
+                self.delete_label(id).await.map(|()| None)
+            }
+            SetUp::CreateRule(rule) => self.new_filter(rule).await.map(Some),
+            SetUp::UpdateRule(rule) => self.replace_filter(rule).await.map(Some),
+            SetUp::DeleteRule { id } => self.delete_filter(id).await.map(|()| None),
+            SetUp::AutoReply(reply) => self.answer_by_itself(reply).await,
+            SetUp::Signature { address, html } => {
+                self.sign(address.as_deref(), html).await.map(Some)
+            }
+            SetUp::Settings { language, time_zone } => {
+                self.speak(language.as_deref(), time_zone.as_deref()).await
+            }
+            SetUp::CreateContact(card) => self.new_contact(card).await.map(Some),
+            SetUp::UpdateContact { id, card } => self.change_contact(id, card).await.map(Some),
+            SetUp::DeleteContact { id } => self.delete_contact(id).await.map(|()| None),
+        }
+    }
+}
+
+impl Gmail {
+    async fn new_label(&self, name: &str, colour: Option<&str>) -> Result<Value> {
+        let said = name.trim().trim_matches('/');
+        let labels = self.labels().await?;
+        let there =
+            labels.iter().any(|label| text(label, "name").to_lowercase() == said.to_lowercase());
+        if there {
+            return Err(Error::argument(format!("there is a label `{}` already", brief(said)))
+                .next("use it, or choose another name"));
+        }
+        let made = self.make_label(said, colour).await?;
+        // What was made says less of itself than what is there.
+        self.label(text(&made, "id")).await.or(Ok(made))
+    }
+
+    async fn new_filter(&self, rule: &Rule) -> Result<Value> {
+        let filter = self.filter_of(rule).await?;
+        self.add_filter(&filter).await
+    }
+
+    async fn add_filter(&self, filter: &Value) -> Result<Value> {
+        // Gmail has no two filters that are the same, so that one is ours.
+        let made = async || {
+            let answer = self.get(&FILTERS, &[]).await?;
+            let same = |other: &Value| holds(Some(other), filter);
+            Ok(list(&answer, "filter").into_iter().find(same))
+        };
+        let done = self.change_for_sure(Method::POST, &FILTERS, Some(filter), made);
+        done.await.map_err(|error| {
+            let known = error.kind() == Kind::Provider(400) && error.message().contains("exists");
+            match known {
+                true => Error::argument("Gmail has this very rule already")
+                    .next("call lookup with kind=rules to see the rules"),
+                false => error,
+            }
+        })
+    }
+
+    /// Gmail changes no filter: another is made, and the old one deleted.
+    async fn replace_filter(&self, wanted: &Rule) -> Result<Value> {
+        check(&wanted.id)?;
+        let old = self.get(&["settings", "filters", &wanted.id], &[]).await?;
+        let now = rule(&old, &self.names().await?);
+        let sends_on = now.then.iter().any(|step| matches!(step, RuleStep::Forward(_)));
+        if sends_on || !now.other.is_empty() {
+            return Err(Error::argument(
+                "the rule does more than can be said here, and stays as it is",
+            )
+            .next("change it in Gmail's settings"));
+        }
+        let filter = self.filter_of(wanted).await?;
+        let same = ["criteria", "action"].iter().all(|key| old.get(*key) == filter.get(*key));
+        if same {
+            return Ok(old);
+        }
+        let made = self.add_filter(&filter).await?;
+        let error = match self.delete_filter(&wanted.id).await {
+            Ok(()) => return Ok(made),
+            Err(error) if error.kind() == Kind::NotFound => return Ok(made),
+            Err(error) => error,
+        };
+        if error.is_open() {
+            // It may go yet, and then there would be neither.
+            return Err(
+                error.context("the new rule is made, and the old one may be at work beside it")
+            );
+        }
+        // Both would be at work; the one that was there is kept.
+        match self.delete_filter(text(&made, "id")).await {
+            Ok(()) => Err(error.context("the old rule could not be deleted, and stays")),
+            Err(back) => Err(Error::new(
+                Kind::Network,
+                format!(
+                    "the new rule is made, and the old one could not be deleted ({}); that the \
+                     new one is taken back is not known ({})",
+                    error.message(),
+                    back.message()
+                ),
+            )),
+        }
+    }
+
+    async fn delete_filter(&self, id: &str) -> Result<()> {
+        check(id)?;
+        let path = ["settings", "filters", id];
+        let gone = || self.gone(&path);
+        let done = self.change_for_sure(Method::DELETE, &path, None, gone);
+        done.await.map(drop)
+    }
+
+    /// A rule as a filter; refuses what Gmail has no words for.
+    async fn filter_of(&self, rule: &Rule) -> Result<Value> {
+        let refuse = |what: &str, next: &str| Err(Error::argument(what).next(next));
+        if rule.name.is_some() {
+            return refuse("Gmail's rules have no names", "leave out the name");
+        }
+        if !rule.enabled {
+            return refuse(
+                "Gmail's rules cannot be switched off",
+                "delete the rule, and make it again later",
+            );
+        }
+        if rule.stop {
+            return refuse("at Gmail every rule that fits is carried out", "leave out stop");
+        }
+        if !rule.other.is_empty() {
+            return refuse(
+                "the rule has parts that cannot be written here",
+                "make it in Gmail's settings",
+            );
+        }
+        let Some(when) = &rule.when else {
+            return refuse(
+                "the rule has no condition",
+                "say which mail it is for, such as from:news@example.com",
+            );
+        };
+        let criteria = criteria(when)?;
+        let (mut add, mut remove) = (BTreeSet::new(), BTreeSet::new());
+        let own = str::to_owned;
+        for step in &rule.then {
+            match step {
+                RuleStep::Read => drop(remove.insert(own("UNREAD"))),
+                RuleStep::Star => drop(add.insert(own("STARRED"))),
+                RuleStep::Archive => drop(remove.insert(own("INBOX"))),
+                RuleStep::Trash => drop(add.insert(own("TRASH"))),
+                RuleStep::NeverSpam => drop(remove.insert(own("SPAM"))),
+                RuleStep::Important => drop(add.insert(own("IMPORTANT"))),
+                RuleStep::Label(name) | RuleStep::Move(name) => {
+                    let place = self.find_place(name, PlaceKind::Label, false).await?;
+                    let moves = matches!(step, RuleStep::Move(_));
+                    match place.id.as_str() {
+                        "" if moves => {}
+                        "TRASH" if moves => drop(add.insert(own("TRASH"))),
+                        "" | "TRASH" | "INBOX" | "SPAM" | "SENT" | "DRAFT" | "UNREAD" => {
+                            return refuse(
+                                "a rule of Gmail's cannot put mail there",
+                                "name a label of yours",
+                            );
+                        }
+                        id => drop(add.insert(own(id))),
+                    }
+                    if moves {
+                        remove.insert(own("INBOX"));
+                    }
+                }
+                RuleStep::Forward(_) => {
+                    return refuse(
+                        "rules that send mail on are not made here",
+                        "make it in Gmail's settings, where the address is checked",
+                    );
+                }
+            }
+        }
+        if add.is_empty() && remove.is_empty() {
+            return refuse("the rule does nothing", "say what it does, such as archive");
+        }
+        let mut action = json!({});
+        for (key, labels) in [("addLabelIds", add), ("removeLabelIds", remove)] {
+            if let (false, Some(action)) = (labels.is_empty(), action.as_object_mut()) {
+                action.insert(key.to_owned(), json!(labels));
+            }
+        }
+        Ok(json!({ "criteria": criteria, "action": action }))
+    }
+
+    async fn answer_by_itself(&self, wanted: &AutoReply) -> Result<Option<Value>> {
+        if let (Some(from), Some(to)) = (wanted.from, wanted.to)
+            && from >= to
+        {
+            return Err(Error::argument("the automatic answer ends before it begins")
+                .next("give an end after the beginning"));
+        }
+        let now = self.get(&VACATION, &[]).await?;
+        let body = vacation(wanted, &now);
+        let says = |key: &str| !text(&body, key).trim().is_empty();
+        if wanted.on
+            && !["responseSubject", "responseBodyHtml", "responseBodyPlainText"]
+                .iter()
+                .any(|key| says(key))
+        {
+            return Err(Error::argument("the automatic answer has no text")
+                .next("give a text or a subject"));
+        }
+        // Gmail may clean the text: any other than before is the new one.
+        let cleaned = |found: &Value| {
+            let key = "responseBodyHtml";
+            text(&body, key) == text(&now, key) || text(found, key) != text(&now, key)
+        };
+        let rest = without(&body, "responseBodyHtml");
+        let put = async || {
+            let found = self.get(&VACATION, &[]).await?;
+            let is_ours = holds(Some(&found), &rest) && cleaned(&found);
+            Ok(Some(found).filter(|_| is_ours))
+        };
+        self.change_for_sure(Method::PUT, &VACATION, Some(&body), put).await?;
+        self.settings_now().await
+    }
+
+    /// The settings as one object, as they are looked up.
+    async fn settings_now(&self) -> Result<Option<Value>> {
+        Ok(self.settings().await?.items.pop())
+    }
+
+    async fn sign(&self, address: Option<&str>, html: &str) -> Result<Value> {
+        let aliases = self.aliases_for_signing().await?;
+        let is = |alias: &Value, key: &str| alias.get(key) == Some(&Value::Bool(true));
+        let found = aliases.iter().find(|alias| match address {
+            Some(address) => text(alias, "sendAsEmail").eq_ignore_ascii_case(address.trim()),
+            None => is(alias, "isDefault"),
+        });
+        let Some(alias) = found else {
+            return Err(Error::new(Kind::NotFound, "the account sends from no such address")
+                .next("call lookup with kind=aliases to see its addresses"));
+        };
+        if !is(alias, "isPrimary") {
+            return Err(Error::argument(
+                "Gmail lets programs change the signature of the main address alone",
+            )
+            .next("change the others in Gmail's settings"));
+        }
+        let path = ["settings", "sendAs", text(alias, "sendAsEmail")];
+        let body = json!({ "signature": html });
+        let signed = async || {
+            let found = self.get(&path, &[]).await?;
+            // What it says may be cleaned by Gmail: any change is ours.
+            let new = text(&found, "signature");
+            let is_ours = new == html || new != text(alias, "signature");
+            Ok(Some(found).filter(|_| is_ours))
+        };
+        self.change_for_sure(Method::PATCH, &path, Some(&body), signed).await
+    }
+
+    async fn aliases_for_signing(&self) -> Result<Vec<Value>> {
+        let fields = "sendAs(sendAsEmail,displayName,isPrimary,isDefault,signature)";
+        let answer = self.get(&["settings", "sendAs"], &[("fields", fields)]).await?;
+        client::listed(answer, "sendAs")
+    }
+
+    async fn speak(&self, language: Option<&str>, zone: Option<&str>) -> Result<Option<Value>> {
+        if zone.is_some() {
+            return Err(Error::argument("a mailbox of Gmail's has no time zone")
+                .next("leave out time_zone; calendars have one each"));
+        }
+        let Some(tag) = language.map(str::trim) else {
+            return Err(Error::argument("it is not said what to change").next("give a language"));
+        };
+        let fits = (2..=35).contains(&tag.len())
+            && tag.split('-').all(|part| {
+                (1..=8).contains(&part.len()) && part.bytes().all(|c| c.is_ascii_alphanumeric())
+            });
+        if !fits {
+            return Err(Error::argument(format!("`{}` is no language tag", brief(tag)))
+                .next("give one as BCP 47 has it, such as en-GB or de"));
+        }
+        let body = json!({ "displayLanguage": tag });
+        let path = ["settings", "language"];
+        let set = async || {
+            let found = self.get(&path, &[]).await?;
+            let is_ours = holds(Some(&found), &body);
+            Ok(Some(found).filter(|_| is_ours))
+        };
+        self.change_for_sure(Method::PUT, &path, Some(&body), set).await?;
+        self.settings_now().await
+    }
+}
+
+/// An object without one of its members.
+fn without(object: &Value, key: &str) -> Value {
+    let mut object = object.clone();
+    if let Some(members) = object.as_object_mut() {
+        members.remove(key);
+    }
+    object
+}
+
+/// The automatic answer of Gmail's settings.
+fn reply(vacation: &Value) -> AutoReply {
+    let some = |key: &str| Some(text(vacation, key).to_owned()).filter(|text| !text.is_empty());
+    let is = |key: &str| vacation.get(key) == Some(&Value::Bool(true));
+    let time = |key: &str| {
+        let told = text(vacation, key).parse().ok().filter(|ms| *ms != 0)?;
+        Timestamp::from_millisecond(told).ok()
+    };
+    AutoReply {
+        on: is("enableAutoReply"),
+        from: time("startTime"),
+        to: time("endTime"),
+        subject: some("responseSubject"),
+        html: some("responseBodyHtml")
+            .or_else(|| some("responseBodyPlainText").map(|plain| as_html(&plain))),
+        external: None,
+        audience: Some(match (is("restrictToDomain"), is("restrictToContacts")) {
+            (true, _) => Audience::Organization,
+            (false, true) => Audience::Contacts,
+            (false, false) => Audience::All,
+        }),
+    }
+}
+
+/// The settings that make the answer so; what is not said of text and audience
+/// stays, and times that are not said are none.
+fn vacation(wanted: &AutoReply, now: &Value) -> Value {
+    let audience = wanted.audience.or(reply(now).audience);
+    let mut body = json!({
+        "enableAutoReply": wanted.on,
+        "responseSubject": wanted.subject.as_deref().unwrap_or(text(now, "responseSubject")),
+        "restrictToContacts": audience == Some(Audience::Contacts),
+        "restrictToDomain": audience == Some(Audience::Organization),
+    });
+    let mut set = |key: &str, value: Value| {
+        if let Some(body) = body.as_object_mut() {
+            body.insert(key.to_owned(), value);
+        }
+    };
+    match &wanted.html {
+        Some(html) => set("responseBodyHtml", html.as_str().into()),
+        None => {
+            for key in ["responseBodyHtml", "responseBodyPlainText"] {
+                if !text(now, key).is_empty() {
+                    set(key, text(now, key).into());
+                }
+            }
+        }
+    }
+    for (key, time) in [("startTime", wanted.from), ("endTime", wanted.to)] {
+        if let Some(time) = time {
+            set(key, time.as_millisecond().to_string().into());
+        }
+    }
+    body
+}

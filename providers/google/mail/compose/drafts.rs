@@ -1,0 +1,189 @@
+//! Drafts at Gmail: found, read back, and looked for when an answer did not
+//! come.
+//!
+//! A draft keeps its id; the message that it is becomes another one with every
+//! change. So the message's id tells whether a draft was changed.
+
+use serde_json::Value;
+
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::{Content, Enclosure, HeldDraft, Outgoing, Person};
+use crate::providers::google::mail::letters::{
+    as_html, field, fields, held, importance, is_under, message_id, message_ids, people, subject,
+};
+use crate::providers::google::mail::{Gmail, ME, Scope, check, list};
+use crate::providers::json::text;
+use crate::text::html::{Style, html};
+
+/// Drafts that are listed at once, and pages that are looked through for one.
+const AT_ONCE: &str = "500";
+const PAGES: usize = 20;
+/// So many of the newest drafts are looked at for one that may have been made.
+const NEWEST: &str = "10";
+
+impl Gmail {
+    /// A draft by its own id, whole.
+    pub(super) async fn draft_of(&self, id: &str) -> Result<HeldDraft> {
+        check(id)?;
+        let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
+        let message = draft.get("message").unwrap_or(&Value::Null);
+        if is_under(message, "TRASH") {
+            return Err(Error::new(Kind::NotFound, "the draft was put into the trash")
+                .next("take it out with mail_modify do=restore"));
+        }
+        self.read_draft(&draft).await
+    }
+
+    /// The id of the message that a draft is now.
+    pub(super) async fn version(&self, draft: &str) -> Result<String> {
+        check(draft)?;
+        let params = [("format", "minimal"), ("fields", "id,message/id")];
+        let found = self.get(&["drafts", draft], &params).await?;
+        let message = found.get("message").unwrap_or(&Value::Null);
+        Ok(text(message, "id").to_owned())
+    }
+
+    /// Refuses a draft that is another by now.
+    pub(super) async fn unchanged(&self, current: &HeldDraft) -> Result<()> {
+        match self.version(&current.id).await? {
+            version if version == current.version => Ok(()),
+            _ => Err(changed()),
+        }
+    }
+
+    /// The id of the draft that a message is.
+    pub(super) async fn draft_with(&self, message: &str) -> Result<String> {
+        check(message)?;
+        let params = [
+            ("format", "metadata"),
+            ("metadataHeaders", "Message-ID"),
+            ("fields", "id,labelIds,payload/headers"),
+        ];
+        let item = self.get(&["messages", message], &params).await?;
+        if !is_under(&item, "DRAFT") {
+            return Err(Error::new(Kind::NotFound, "the message is no draft, or no longer")
+                .next("search in:drafts for drafts, or answer it with mode=reply"));
+        }
+        let is =
+            |draft: &Value| draft.pointer("/message/id").and_then(Value::as_str) == Some(message);
+        if let Some(id) = searchable(&field(&item, "Message-ID"))
+            && let Some(found) = self.drafts_found(&id).await?.iter().find(|one| is(one))
+        {
+            return Ok(text(found, "id").to_owned());
+        }
+        // The search index lags behind; the list does not.
+        let mut token = String::new();
+        for _ in 0..PAGES {
+            let mut params = vec![
+                ("maxResults", AT_ONCE),
+                ("includeSpamTrash", "true"),
+                ("fields", "drafts(id,message/id),nextPageToken"),
+            ];
+            if !token.is_empty() {
+                params.push(("pageToken", &token));
+            }
+            let page = self.get(&["drafts"], &params).await?;
+            if let Some(found) = list(&page, "drafts").iter().find(|one| is(one)) {
+                return Ok(text(found, "id").to_owned());
+            }
+            token = text(&page, "nextPageToken").to_owned();
+            if token.is_empty() {
+                break;
+            }
+        }
+        Err(Error::new(Kind::NotFound, "Gmail does not say which draft this message is")
+            .next("search in:drafts again"))
+    }
+
+    /// The drafts that the search finds for a Message-ID.
+    async fn drafts_found(&self, message_id: &str) -> Result<Vec<Value>> {
+        let query = format!("rfc822msgid:{message_id}");
+        let params = [("q", query.as_str()), ("fields", "drafts(id,message/id)")];
+        Ok(list(&self.get(&["drafts"], &params).await?, "drafts"))
+    }
+
+    /// The id of the draft with a Message-ID of ours, if there is one. It is
+    /// searched for, and because the index lags, looked for among the newest
+    /// too.
+    pub(super) async fn made_as(&self, wanted: &str) -> Result<Option<String>> {
+        let newest = [("maxResults", NEWEST), ("fields", "drafts(id,message/id)")];
+        let mut known = self.drafts_found(wanted).await?;
+        known.extend(list(&self.get(&["drafts"], &newest).await?, "drafts"));
+        for draft in known {
+            let message = draft.get("message").unwrap_or(&Value::Null);
+            let params = [
+                ("format", "metadata"),
+                ("metadataHeaders", "Message-ID"),
+                ("fields", "id,payload/headers"),
+            ];
+            // What went, or became another, while we looked is not the one.
+            let path = ["messages", text(message, "id")];
+            let is_it =
+                |item: Value| message_id(&field(&item, "Message-ID")).as_deref() == Some(wanted);
+            if self.there(&path, &params).await?.is_some_and(is_it) {
+                return Ok(Some(text(&draft, "id").to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A draft of Gmail's as a letter.
+    async fn read_draft(&self, draft: &Value) -> Result<HeldDraft> {
+        let item = draft.get("message").unwrap_or(&Value::Null);
+        let message = text(item, "id").to_owned();
+        let texts = self.texts(item).await?;
+        let shown = texts.html.clone().unwrap_or_default();
+        let files = held(item).into_iter().map(|file| Enclosure {
+            name: file.name,
+            media: file.media,
+            // Gmail gives every file a Content-ID, whether it is shown or not.
+            cid: file.cid.filter(|cid| shown.contains(&format!("cid:{cid}"))),
+            content: Content::Held { id: file.id, size: file.size },
+        });
+        let files = files.collect();
+        // A draft of one form alone gets the other, so that both say the same.
+        let (plain, html) = match (texts.plain, texts.html) {
+            (Some(plain), Some(html)) => (plain, html),
+            (Some(plain), None) => (plain.clone(), as_html(&plain)),
+            (None, Some(rich)) => (html(&rich, Style::Text, false).text, rich),
+            (None, None) => (String::new(), String::new()),
+        };
+        let nobody = Person { name: None, address: String::new() };
+        Ok(HeldDraft {
+            id: text(draft, "id").to_owned(),
+            thread: text(item, "threadId").to_owned(),
+            version: message.clone(),
+            message,
+            letter: Outgoing {
+                message_id: message_id(&field(item, "Message-ID")).unwrap_or_default(),
+                from: people(item, "From").into_iter().next().unwrap_or(nobody),
+                to: people(item, "To"),
+                cc: people(item, "Cc"),
+                bcc: people(item, "Bcc"),
+                reply_to: people(item, "Reply-To"),
+                subject: subject(item),
+                text: plain,
+                html,
+                importance: importance(item),
+                in_reply_to: message_ids(&field(item, "In-Reply-To")).into_iter().next(),
+                references: fields(item, &["References"])
+                    .iter()
+                    .flat_map(|(_, value)| message_ids(value))
+                    .collect(),
+                files,
+            },
+        })
+    }
+}
+
+/// What is said of a draft that is not what it was when it was fetched.
+pub(super) fn changed() -> Error {
+    Error::new(Kind::Conflict, "the draft has been changed meanwhile")
+        .next("read it again, and make the change in what it is now")
+}
+
+/// A Message-ID as a search can look for it.
+fn searchable(value: &str) -> Option<String> {
+    message_id(value)
+        .filter(|id| id.bytes().all(|byte| !matches!(byte, b'"' | b'(' | b')' | b'{' | b'}')))
+}

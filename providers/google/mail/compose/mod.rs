@@ -1,0 +1,357 @@
+//! Drafts and sending, at Gmail.
+//!
+//! Every write is made once. What broke off is looked up before it is told, by
+//! the Message-ID, which is ours, or by the id of the message that a draft is,
+//! which changes with the draft.
+
+mod drafts;
+mod upload;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use hyper::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::letters::{
+    ascii, field, fields, held, is_under, message_id, message_ids, people, sent, subject,
+};
+use super::{Gmail, check, list};
+use crate::caller::Caller;
+use crate::compose::mime;
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::{
+    Alias, Compose, Content, HeldDraft, Origin, Original, Outgoing, Person, Probe, Sent,
+    Whereabouts,
+};
+use crate::providers::google::client;
+use crate::providers::json::text;
+use crate::text::cell;
+use drafts::changed;
+use upload::MOST;
+
+/// Where Gmail puts a Message-ID that it put another in the place of.
+const REPLACED: &str = "X-Google-Original-Message-ID";
+/// Header fields that are handed on as they are.
+const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
+
+#[async_trait]
+impl Compose for Gmail {
+    async fn senders(&self) -> Result<Vec<Alias>> {
+        let fields = "sendAs(sendAsEmail,displayName,replyToAddress,signature,isPrimary,\
+                      isDefault,verificationStatus)";
+        let answer = self.get(&["settings", "sendAs"], &[("fields", fields)]).await?;
+        Ok(usable(&client::listed(answer, "sendAs")?))
+    }
+
+    async fn original(&self, id: &str) -> Result<Original> {
+        let item = self.whole(id).await?;
+        let from = people(&item, "From");
+        let own = is_under(&item, "SENT") || self.is_own(&from).await?;
+        let texts = self.texts(&item).await?;
+        let before = match message_ids(&field(&item, "References")) {
+            none if none.is_empty() => message_ids(&field(&item, "In-Reply-To")),
+            some => some,
+        };
+        Ok(Original {
+            id: text(&item, "id").to_owned(),
+            thread: text(&item, "threadId").to_owned(),
+            message_id: message_id(&field(&item, "Message-ID")).unwrap_or_default(),
+            references: before,
+            subject: subject(&item),
+            from,
+            reply_to: people(&item, "Reply-To"),
+            to: people(&item, "To"),
+            cc: people(&item, "Cc"),
+            sent: sent(&item),
+            text: texts.plain,
+            html: texts.html,
+            files: held(&item),
+            own,
+            headers: fields(&item, HANDED_ON),
+        })
+    }
+
+    async fn file(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
+        self.bytes(message, file, most).await
+    }
+
+    async fn draft(&self, id: &str) -> Result<HeldDraft> {
+        match self.draft_of(id).await {
+            Err(error) if error.kind() == Kind::NotFound => {
+                let draft = self.draft_with(id).await?;
+                self.draft_of(&draft).await
+            }
+            draft => draft,
+        }
+    }
+
+    async fn create(
+        &self,
+        origin: &Origin,
+        letter: &Outgoing,
+        caller: &dyn Caller,
+    ) -> Result<HeldDraft> {
+        // What is sent on starts a conversation of its own.
+        let thread = match origin {
+            Origin::Reply { id, .. } => Some(self.thread_of(id).await?),
+            Origin::New | Origin::Forward { .. } => None,
+        };
+        let bytes = mime(letter)?;
+        let made = self.put_draft(None, thread.as_deref(), &bytes, caller).await;
+        let id = match made {
+            Ok(made) => text(&made, "id").to_owned(),
+            Err(error) => {
+                let made = || self.made_as(&letter.message_id);
+                self.google.settle(error, made).await?
+            }
+        };
+        self.draft_of(&id).await.map_err(|error| made_all_the_same(error, &id))
+    }
+
+    async fn update(
+        &self,
+        current: &HeldDraft,
+        letter: &Outgoing,
+        caller: &dyn Caller,
+    ) -> Result<HeldDraft> {
+        self.unchanged(current).await?;
+        let bytes = mime(&self.with_bytes(current, letter).await?)?;
+        // Files may have taken their time. Gmail has no way to name the version
+        // in the change itself.
+        if !current.letter.files.is_empty() {
+            self.unchanged(current).await?;
+        }
+        let thread = Some(current.thread.as_str()).filter(|thread| !thread.is_empty());
+        let put = self.put_draft(Some(&current.id), thread, &bytes, caller).await;
+        if let Err(error) = put {
+            // Another version may be somebody else's: it is ours if it says so.
+            let changed = async || {
+                let found = self.draft_of(&current.id).await?;
+                let another = found.version != current.version;
+                Ok((another && says(&found.letter, letter)).then_some(found))
+            };
+            return self.google.settle(error, changed).await;
+        }
+        self.draft_of(&current.id).await.map_err(|error| made_all_the_same(error, &current.id))
+    }
+
+    /// Gmail deletes a draft for good. The message that it is can be put into
+    /// the trash instead, where it stays a draft for 30 days and can be had back.
+    async fn discard(&self, current: &HeldDraft) -> Result<()> {
+        check(&current.message)?;
+        let path = ["messages", &current.message, "trash"];
+        let Err(error) = self.change(Method::POST, &path, None).await else {
+            return Ok(());
+        };
+        match error.kind() {
+            // The message is another by now, or the draft is gone.
+            Kind::NotFound => match self.version(&current.id).await {
+                Ok(_) => Err(changed()),
+                Err(_) => Err(error),
+            },
+            _ => {
+                let params = [("format", "minimal"), ("fields", "id,labelIds")];
+                let trashed = async || {
+                    let item = self.get(&["messages", &current.message], &params).await?;
+                    Ok(is_under(&item, "TRASH").then_some(()))
+                };
+                self.google.settle(error, trashed).await
+            }
+        }
+    }
+
+    /// Sends a draft that is still what it was when it was fetched.
+    async fn send(&self, current: &HeldDraft, at: Option<Timestamp>) -> Result<Sent> {
+        if at.is_some() {
+            return Err(Error::argument("Gmail's API sends nothing at a later time")
+                .next("send it now, or schedule the draft in Gmail itself"));
+        }
+        self.unchanged(current).await.map_err(|error| match error.is_open() {
+            // It was read, and nothing was sent.
+            true => Error::new(Kind::Provider(503), error.message()).next("try again"),
+            false => error,
+        })?;
+        let body = json!({ "id": current.id });
+        let url = self.at(&["drafts", "send"], &[])?;
+        let sent = self.google.send_once(&url, &body).await?;
+        Ok(whose(&sent))
+    }
+
+    /// Gmail's search finds a message some seconds after it was sent: soon after
+    /// an attempt [`Whereabouts::Nowhere`] means to look again, not that nothing
+    /// was sent.
+    async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
+        let query = format!("rfc822msgid:{}", probe.message_id);
+        let params = [
+            ("q", query.as_str()),
+            ("includeSpamTrash", "true"),
+            ("maxResults", "10"),
+            ("fields", "messages(id,threadId)"),
+        ];
+        let found = list(&self.get(&["messages"], &params).await?, "messages");
+        for one in &found {
+            let id = text(one, "id");
+            check(id)?;
+            let params = [
+                ("format", "metadata"),
+                ("metadataHeaders", "Message-ID"),
+                ("metadataHeaders", REPLACED),
+                ("fields", "id,threadId,labelIds,payload/headers"),
+            ];
+            match self.get(&["messages", id], &params).await {
+                Ok(item) if is_under(&item, "SENT") && is_it(&item, &probe.message_id) => {
+                    return Ok(Whereabouts::Sent(whose(&item)));
+                }
+                Ok(_) => {}
+                Err(gone) if gone.kind() == Kind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        match self.version(&probe.draft).await {
+            Ok(_) => return Ok(Whereabouts::Draft),
+            Err(gone) if gone.kind() == Kind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let sent = self.sent_in_thread(probe).await?;
+        Ok(sent.map_or(Whereabouts::Nowhere, Whereabouts::Sent))
+    }
+}
+
+impl Gmail {
+    /// The message of a conversation that was a draft which is gone, by its
+    /// Message-ID, which Gmail keeps beside one of its own if it gives one. The
+    /// search may not know it yet.
+    async fn sent_in_thread(&self, probe: &Probe) -> Result<Option<Sent>> {
+        check(&probe.thread)?;
+        let params = [
+            ("format", "metadata"),
+            ("metadataHeaders", "Message-ID"),
+            ("metadataHeaders", REPLACED),
+            ("fields", "messages(id,threadId,labelIds,internalDate,payload/headers)"),
+        ];
+        let thread = match self.get(&["threads", &probe.thread], &params).await {
+            Ok(thread) => thread,
+            Err(gone) if gone.kind() == Kind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let messages = list(&thread, "messages");
+        let sent = || messages.iter().filter(|item| is_under(item, "SENT"));
+        let found = sent().find(|item| is_it(item, &probe.message_id));
+        Ok(found.map(whose))
+    }
+
+    async fn thread_of(&self, id: &str) -> Result<String> {
+        check(id)?;
+        let params = [("format", "minimal"), ("fields", "id,threadId")];
+        let item = self.get(&["messages", id], &params).await?;
+        Ok(text(&item, "threadId").to_owned())
+    }
+
+    /// True if one of them is an address of the account.
+    async fn is_own(&self, from: &[Person]) -> Result<bool> {
+        if from.is_empty() {
+            return Ok(false);
+        }
+        let aliases = self.senders().await?;
+        let same = |one: &Person, other: &Person| one.address.eq_ignore_ascii_case(&other.address);
+        Ok(from.iter().any(|one| aliases.iter().any(|alias| same(one, &alias.person))))
+    }
+
+    /// The letter with the bytes of those files that the draft has already.
+    async fn with_bytes(&self, current: &HeldDraft, letter: &Outgoing) -> Result<Outgoing> {
+        let mut letter = letter.clone();
+        let is_held = |content: &Content| matches!(content, Content::Held { .. });
+        if !letter.files.iter().any(|file| is_held(&file.content)) {
+            return Ok(letter);
+        }
+        let item = self.whole(&current.message).await.map_err(|error| match error.kind() {
+            Kind::NotFound => changed(),
+            _ => error,
+        })?;
+        let most = u64::try_from(MOST).unwrap_or(u64::MAX);
+        for file in &mut letter.files {
+            if let Content::Held { id, .. } = &file.content {
+                let part = id.rsplit('/').next().unwrap_or_default();
+                let bytes = self.bytes_of(&item, part, most).await?;
+                file.content = Content::Bytes(Arc::from(bytes));
+            }
+        }
+        Ok(letter)
+    }
+}
+
+/// The addresses that may be used, the default first.
+fn usable(aliases: &[Value]) -> Vec<Alias> {
+    let is = |alias: &Value, key: &str| alias.get(key) == Some(&Value::Bool(true));
+    let name =
+        |alias: &Value| Some(cell(text(alias, "displayName"))).filter(|name| !name.is_empty());
+    // An address without a name of its own is sent from with the main one's.
+    let usual = aliases.iter().find(|alias| is(alias, "isPrimary")).and_then(name);
+    let person = |address: &str, name: Option<String>| Person { name, address: ascii(address) };
+    let mut found: Vec<_> = aliases
+        .iter()
+        .filter(|alias| is(alias, "isPrimary") || text(alias, "verificationStatus") == "accepted")
+        .filter(|alias| text(alias, "sendAsEmail").contains('@'))
+        .map(|alias| Alias {
+            person: person(text(alias, "sendAsEmail"), name(alias).or(usual.clone())),
+            signature: Some(text(alias, "signature").to_owned())
+                .filter(|html| !html.trim().is_empty()),
+            reply_to: Some(text(alias, "replyToAddress"))
+                .filter(|address| address.contains('@'))
+                .map(|address| person(address, None)),
+            default: is(alias, "isDefault"),
+        })
+        .collect();
+    found.sort_by_key(|alias| !alias.default);
+    if let Some(first) = found.first_mut() {
+        first.default = true;
+    }
+    found
+}
+
+/// True if a draft says what a letter does, as far as Gmail keeps it as it came.
+fn says(held: &Outgoing, letter: &Outgoing) -> bool {
+    let people = |list: &[Person]| -> Vec<String> {
+        list.iter().map(|one| one.address.to_lowercase()).collect()
+    };
+    let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let names = |letter: &Outgoing| -> Vec<String> {
+        letter.files.iter().map(|file| file.name.clone()).collect()
+    };
+    people(&held.to) == people(&letter.to)
+        && people(&held.cc) == people(&letter.cc)
+        && people(&held.bcc) == people(&letter.bcc)
+        && bare(&held.subject) == bare(&letter.subject)
+        && bare(&held.text) == bare(&letter.text)
+        && bare(&held.html) == bare(&letter.html)
+        && held.importance == letter.importance
+        && names(held) == names(letter)
+}
+
+/// True for a message with this Message-ID, now or before Gmail gave it another.
+fn is_it(item: &Value, wanted: &str) -> bool {
+    ["Message-ID", REPLACED]
+        .iter()
+        .any(|name| message_id(&field(item, name)).as_deref() == Some(wanted))
+}
+
+fn whose(item: &Value) -> Sent {
+    let some = |key| Some(text(item, key).to_owned()).filter(|id| !id.is_empty());
+    Sent { id: some("id"), thread: some("threadId") }
+}
+
+/// Says of a draft that was written and cannot be read back that it is there.
+fn made_all_the_same(error: Error, id: &str) -> Error {
+    let kind = match error.kind() {
+        // Not open: the draft is written, and only its reading failed.
+        Kind::Network | Kind::Timeout => Kind::Provider(502),
+        kind => kind,
+    };
+    Error::new(
+        kind,
+        format!("the draft was saved, and could not be read back: {}", error.message()),
+    )
+    .next(format!("do not make it again; its id is {id}"))
+}

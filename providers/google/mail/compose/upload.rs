@@ -1,0 +1,206 @@
+//! Drafts on their way to Gmail: small ones in one piece, large ones in pieces
+//! that are taken up again where they broke off.
+//!
+//! What a letter is made of stands elsewhere; here are bytes. A piece that may
+//! or may not have come is asked about before anything is sent again, so that
+//! nothing is done twice.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
+use hyper::Method;
+use hyper::header::{CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::providers::google::client::Whole;
+use crate::providers::google::mail::Gmail;
+
+/// The largest letter that Gmail takes, in bytes.
+pub(super) const MOST: usize = 35 << 20;
+/// A letter up to this goes as JSON. Gmail takes 5 MB so, and Base64 makes four
+/// bytes of three.
+const AT_ONCE: usize = 3 << 20;
+/// One piece of a larger one; Google asks for multiples of 256 KiB.
+const PIECE: usize = 4 << 20;
+/// So often in a row may pieces get nowhere.
+const STUMBLES: u32 = 5;
+/// The wait after the first time; it is doubled each time.
+const PAUSE: Duration = Duration::from_millis(200);
+/// What is told to whoever waits.
+const WHAT: &str = "sending the draft to Gmail";
+
+impl Gmail {
+    /// Makes a draft of these bytes, or puts them into the place of one; Gmail's
+    /// draft, without its text.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] if it is too large; [`Kind::Network`] or
+    /// [`Kind::Timeout`] if it is not known whether it was done.
+    pub(super) async fn put_draft(
+        &self,
+        draft: Option<&str>,
+        thread: Option<&str>,
+        letter: &[u8],
+        caller: &dyn Caller,
+    ) -> Result<Value> {
+        if letter.len() > MOST {
+            return Err(Error::argument(format!(
+                "with its files the letter is {} MB, and Gmail takes {} MB",
+                letter.len().div_ceil(1 << 20),
+                MOST >> 20
+            ))
+            .next("attach fewer or smaller files, or share them and send a link"));
+        }
+        let (method, path) = match draft {
+            Some(id) => (Method::PUT, vec!["drafts", id]),
+            None => (Method::POST, vec!["drafts"]),
+        };
+        let mut message = match thread {
+            Some(thread) => json!({ "threadId": thread }),
+            None => json!({}),
+        };
+        if letter.len() > AT_ONCE {
+            let about = json!({ "message": message });
+            return self.in_pieces(method, &path, &about, letter, caller).await;
+        }
+        if let Some(message) = message.as_object_mut() {
+            message.insert("raw".to_owned(), URL_SAFE.encode(letter).into());
+        }
+        let body = json!({ "message": message });
+        self.change(method, &path, Some(&body)).await
+    }
+
+    async fn in_pieces(
+        &self,
+        method: Method,
+        path: &[&str],
+        about: &Value,
+        letter: &[u8],
+        caller: &dyn Caller,
+    ) -> Result<Value> {
+        let total = letter.len();
+        let session = self.begin(method, path, about, total).await?;
+        let whole = bytes(total);
+        let (mut done, mut stumbles, mut ask) = (0, 0, false);
+        caller.progress(0, whole, WHAT).await;
+        loop {
+            let end = total.min(done + PIECE);
+            let (range, piece) = match letter.get(done..end) {
+                Some(piece) if !ask && !piece.is_empty() => {
+                    (format!("bytes {done}-{}/{total}", end - 1), piece)
+                }
+                _ => (format!("bytes */{total}"), [].as_slice()),
+            };
+            let headers = [
+                (CONTENT_TYPE.as_str(), "message/rfc822"),
+                (CONTENT_RANGE.as_str(), range.as_str()),
+            ];
+            let sent = self.google.send_bytes(Method::PUT, &session, &headers, piece).await;
+            let stumbled = match sent {
+                Ok(answer) if answer.more => {
+                    let there = received(&answer);
+                    let further = there > done;
+                    // The answer to a question says where to go on, even if that
+                    // is where it broke off.
+                    let asked = std::mem::replace(&mut ask, there >= total);
+                    done = there.min(total);
+                    caller.progress(bytes(done), whole, WHAT).await;
+                    if further {
+                        stumbles = 0;
+                    }
+                    if (further || asked) && !ask {
+                        continue;
+                    }
+                    lost()
+                }
+                Ok(answer) => {
+                    caller.progress(whole, whole, WHAT).await;
+                    return Ok(answer.body);
+                }
+                Err(error) if error.is_open() => {
+                    ask = true;
+                    error
+                }
+                // The upload is forgotten; whether it was whole before is not said.
+                Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Provider(410)) => {
+                    return Err(lost());
+                }
+                Err(error) => return Err(error),
+            };
+            stumbles += 1;
+            if stumbles >= STUMBLES {
+                return Err(stumbled);
+            }
+            tokio::time::sleep(PAUSE * 2_u32.saturating_pow(stumbles - 1)).await;
+        }
+    }
+
+    /// Tells what is coming; where to send it. Nothing is made by this.
+    async fn begin(
+        &self,
+        method: Method,
+        path: &[&str],
+        about: &Value,
+        total: usize,
+    ) -> Result<Url> {
+        let url = self.upload_at(path, &[("uploadType", "resumable")])?;
+        let headers = [
+            (CONTENT_TYPE.as_str(), "application/json"),
+            ("x-upload-content-type", "message/rfc822"),
+            ("x-upload-content-length", &total.to_string()),
+        ];
+        let about = about.to_string();
+        let begun = self
+            .google
+            .send_bytes(method, &url, &headers, about.as_bytes())
+            .await
+            .map_err(|error| if error.is_open() { not_begun() } else { error })?;
+        let named = begun.headers.get(LOCATION);
+        named
+            .and_then(|value| Url::parse(value.to_str().ok()?).ok())
+            .filter(|url| self.may_know(url))
+            .ok_or_else(|| {
+                Error::new(
+                    Kind::Provider(200),
+                    "Gmail does not say where a large draft is to be sent",
+                )
+            })
+    }
+
+    /// True for an address that the token may be told.
+    fn may_know(&self, url: &Url) -> bool {
+        let googles = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));
+        url.origin() == self.base.origin() || (url.scheme() == "https" && googles)
+    }
+}
+
+/// How many bytes have come, counted from the first.
+fn received(answer: &Whole) -> usize {
+    let range = answer.headers.get(RANGE);
+    range
+        .and_then(|value| value.to_str().ok()?.rsplit_once('-')?.1.trim().parse().ok())
+        .map_or(0, |last: usize| last.saturating_add(1))
+}
+
+/// What is reported of an upload that was announced at most: that makes no draft,
+/// however late it is carried out.
+fn not_begun() -> Error {
+    Error::new(Kind::Provider(503), "the connection to Google broke, and nothing was changed")
+        .next("try again")
+}
+
+fn lost() -> Error {
+    Error::new(
+        Kind::Network,
+        "the draft did not get through to Gmail; whether it was made is not known",
+    )
+    .next("search in:drafts for it before you try again")
+}
+
+fn bytes(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

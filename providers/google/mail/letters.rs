@@ -1,0 +1,354 @@
+//! A message of Gmail's, read for writing: its people, its texts, its files.
+//!
+//! Which parts are text and how they are decoded is `parts.rs`'s
+//! business; here the files are found that can be sent again, those that the
+//! HTML shows among them.
+
+use jiff::Timestamp;
+use mail_parser::MessageParser;
+use serde_json::Value;
+
+use super::parts::{self, decode, header, is_attached, is_text};
+use super::{Gmail, ME, Scope, check};
+use crate::error::{Error, Kind, Result};
+use crate::net::path_segment;
+use crate::project::Projection;
+use crate::provider::TextPart;
+use crate::provider::mail::{HeldFile, Importance, Person};
+use crate::providers::json::text;
+use crate::text::{address_list, cell, flowed};
+
+/// The longest Message-ID that is believed, in bytes.
+const LONGEST_ID: usize = 900;
+
+/// The texts of a message.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    /// The plain text, if every part of the text has it.
+    pub plain: Option<String>,
+    /// The HTML, if any part has it.
+    pub html: Option<String>,
+}
+
+/// A file among the parts of a message.
+#[derive(Debug)]
+struct File<'v> {
+    /// Its number among the parts.
+    part: &'v str,
+    name: String,
+    media: String,
+    size: u64,
+    cid: Option<String>,
+    /// base64url, if the bytes came with the message.
+    data: Option<&'v str>,
+    /// What to ask for otherwise.
+    attachment: &'v str,
+}
+
+impl Gmail {
+    /// A message with all its parts.
+    pub(super) async fn whole(&self, id: &str) -> Result<Value> {
+        let all = Projection {
+            paths: ["id", "threadId", "labelIds", "internalDate", "payload"]
+                .map(str::to_owned)
+                .to_vec(),
+            ..Projection::default()
+        };
+        self.message(id, &all, "full").await
+    }
+
+    /// The texts of a whole message.
+    pub(super) async fn texts(&self, item: &Value) -> Result<Texts> {
+        let id = text(item, "id");
+        let mut tree = parts::read(id, item);
+        for part in tree.elsewhere() {
+            let data = self.fetch_part(id, part.attachment()).await?;
+            part.bring(data);
+        }
+        Ok(texts(&tree.letter(Value::Null).parts))
+    }
+
+    /// The bytes of a file of a message, by the number of its part, behind the
+    /// message's id or alone.
+    pub(super) async fn bytes(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
+        let (message, part) = match file.split_once('/') {
+            Some((of, part)) if message.is_empty() || of == message => (of, part),
+            Some(_) => return Err(no_file()),
+            None => (message, file),
+        };
+        check(message)?;
+        if !part.bytes().all(|c| c.is_ascii_digit() || c == b'.') {
+            return Err(no_file());
+        }
+        let item = self.whole(message).await?;
+        self.bytes_of(&item, part, most).await
+    }
+
+    /// The same of a whole message that is here.
+    pub(super) async fn bytes_of(&self, item: &Value, part: &str, most: u64) -> Result<Vec<u8>> {
+        let found = files(item).into_iter().find(|file| file.part == part);
+        let file = found.ok_or_else(no_file)?;
+        if file.size > most {
+            return Err(too_large(file.size, most));
+        }
+        let (bytes, damaged) = match file.data {
+            Some(data) => decode(data),
+            None if file.attachment.is_empty() && file.size == 0 => (Vec::new(), false),
+            None if file.attachment.is_empty() => {
+                return Err(Error::argument("Gmail does not hand out this part as a file")
+                    .next("read the message with mail_read"));
+            }
+            None => {
+                let (id, attachment) = (text(item, "id"), &path_segment(file.attachment));
+                let answer = call!(self, "data,size", |users| users
+                    .messages_attachments_get(ME, id, attachment))?;
+                decode(text(&answer, "data"))
+            }
+        };
+        if damaged {
+            return Err(Error::new(
+                Kind::Provider(200),
+                "the file came from Gmail damaged, and is not used",
+            )
+            .next("try again"));
+        }
+        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if size > most {
+            return Err(too_large(size, most));
+        }
+        Ok(bytes)
+    }
+}
+
+fn no_file() -> Error {
+    Error::new(Kind::NotFound, "the message has no such file")
+        .next("call mail_attachment with as=list to see its files")
+}
+
+fn too_large(size: u64, most: u64) -> Error {
+    Error::argument(format!("the file is {size} bytes, more than the {most} that are taken"))
+        .next("open it in Gmail")
+}
+
+/// The texts of a letter's parts, lines ending in LF.
+fn texts(parts: &[Vec<Vec<TextPart>>]) -> Texts {
+    let mut plain = Vec::new();
+    let mut rich = Vec::new();
+    let (mut all_plain, mut any_rich) = (true, false);
+    for forms in parts {
+        let (mut bare, mut html) = (None, None);
+        for form in forms {
+            for part in form {
+                match part {
+                    TextPart::Plain(found) => {
+                        let text = match found.flowed {
+                            Some(delsp) => flowed::unflow(&found.text, delsp),
+                            None => found.text.clone(),
+                        };
+                        let text = text.replace("\r\n", "\n");
+                        bare.get_or_insert_with(String::new).push_str(&text);
+                    }
+                    TextPart::Html(found) => {
+                        let found = found.replace("\r\n", "\n");
+                        html.get_or_insert_with(String::new).push_str(&found);
+                    }
+                }
+            }
+        }
+        any_rich |= html.is_some();
+        all_plain &= bare.is_some();
+        rich.extend(html.or_else(|| bare.as_deref().map(as_html)));
+        plain.extend(bare);
+    }
+    Texts {
+        plain: (all_plain && !plain.is_empty()).then(|| plain.concat()),
+        html: any_rich.then(|| rich.join("\n")),
+    }
+}
+
+/// Plain text as HTML that shows the same.
+pub(super) fn as_html(plain: &str) -> String {
+    html_escape::encode_text(plain).replace('\n', "<br>\n")
+}
+
+/// The files of a message, as the port has them.
+pub(super) fn held(item: &Value) -> Vec<HeldFile> {
+    let id = text(item, "id");
+    files(item)
+        .into_iter()
+        .map(|file| HeldFile {
+            id: format!("{id}/{}", file.part),
+            name: file.name,
+            media: file.media,
+            size: file.size,
+            cid: file.cid,
+        })
+        .collect()
+}
+
+fn files(item: &Value) -> Vec<File<'_>> {
+    let mut files = Vec::new();
+    if let Some(payload) = item.get("payload") {
+        collect(payload, &mut files);
+    }
+    files
+}
+
+/// The depth is bounded by the JSON reader, which refuses more than 128 levels.
+fn collect<'v>(part: &'v Value, files: &mut Vec<File<'v>>) {
+    let media = text(part, "mimeType").to_ascii_lowercase();
+    let name = text(part, "filename");
+    let children = part.get("parts").and_then(Value::as_array);
+    if let (Some(children), "") = (children, name)
+        && media != "message/rfc822"
+    {
+        for child in children {
+            collect(child, files);
+        }
+        return;
+    }
+    let body = is_text(&media) && name.is_empty() && !is_attached(part);
+    if body || (media.starts_with("multipart/") && name.is_empty()) {
+        return;
+    }
+    let bytes = part.get("body").unwrap_or(&Value::Null);
+    let data = bytes.get("data").and_then(Value::as_str);
+    files.push(File {
+        part: text(part, "partId"),
+        name: file_name(name, &media),
+        size: bytes.get("size").and_then(Value::as_u64).unwrap_or(0),
+        cid: header(part, "Content-ID").and_then(message_id),
+        media,
+        data,
+        attachment: text(bytes, "attachmentId"),
+    });
+}
+
+/// A file's name without a path; one that has none gets one.
+fn file_name(name: &str, media: &str) -> String {
+    let decoded = cell(&crate::text::header(name));
+    let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
+    match (last.trim(), media) {
+        ("", "text/calendar") => "invite.ics".to_owned(),
+        ("", "message/rfc822") => "message.eml".to_owned(),
+        ("", media) => {
+            let (kind, rest) = media.split_once('/').unwrap_or(("file", ""));
+            let plain = rest.bytes().all(|c| c.is_ascii_alphanumeric());
+            match (kind, plain && !rest.is_empty()) {
+                ("image", true) => format!("image.{rest}"),
+                _ => "file".to_owned(),
+            }
+        }
+        (name, _) => name.to_owned(),
+    }
+}
+
+/// A header field of a whole message, unfolded.
+pub(super) fn field(item: &Value, name: &str) -> String {
+    let payload = item.get("payload").unwrap_or(&Value::Null);
+    header(payload, name).map(unfolded).unwrap_or_default()
+}
+
+/// Header fields of these names, in the order of the message.
+pub(super) fn fields(item: &Value, names: &[&str]) -> Vec<(String, String)> {
+    let headers = item.pointer("/payload/headers").and_then(Value::as_array);
+    headers
+        .into_iter()
+        .flatten()
+        .filter(|one| {
+            let name = text(one, "name");
+            names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
+        })
+        .map(|one| (text(one, "name").to_owned(), unfolded(text(one, "value"))))
+        .collect()
+}
+
+fn unfolded(value: &str) -> String {
+    value.replace(['\r', '\n'], "")
+}
+
+/// The subject, decoded, on one line.
+pub(super) fn subject(item: &Value) -> String {
+    cell(&crate::text::header(&field(item, "Subject")))
+}
+
+/// The people of a header field who have an address.
+pub(super) fn people(item: &Value, name: &str) -> Vec<Person> {
+    address_list(&field(item, name))
+        .into_iter()
+        .filter(|one| one.email.contains('@'))
+        .map(|one| Person { name: one.name, address: ascii(&one.email) })
+        .collect()
+}
+
+/// An address with its domain in ASCII; what is no domain stays as it is.
+pub(super) fn ascii(address: &str) -> String {
+    let Some((local, domain)) = address.rsplit_once('@') else {
+        return address.to_owned();
+    };
+    match url::Host::parse(domain) {
+        Ok(url::Host::Domain(plain)) if !domain.is_ascii() => format!("{local}@{plain}"),
+        _ => address.to_owned(),
+    }
+}
+
+/// A Message-ID without its brackets, if it can be one.
+pub(super) fn message_id(value: &str) -> Option<String> {
+    let bare = value.trim().trim_start_matches('<').trim_end_matches('>');
+    let sound = (1..=LONGEST_ID).contains(&bare.len())
+        && bare.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>'));
+    sound.then(|| bare.to_owned())
+}
+
+/// The Message-IDs of a field, each once, in order; what cannot be one is left
+/// out.
+pub(super) fn message_ids(value: &str) -> Vec<String> {
+    let words: Vec<&str> = match value.contains('<') {
+        true => {
+            let opened = value.split('<').skip(1);
+            opened.filter_map(|rest| Some(rest.split_once('>')?.0)).collect()
+        }
+        false => value.split_whitespace().collect(),
+    };
+    let mut ids = Vec::new();
+    for word in words {
+        let id = message_id(word).filter(|id| id.contains('@'));
+        ids.extend(id.filter(|id| !ids.contains(id)));
+    }
+    ids
+}
+
+/// When a message was sent, as it says itself; else when Gmail got it.
+pub(super) fn sent(item: &Value) -> Option<Timestamp> {
+    let line = format!("Date: {}\r\n\r\n", field(item, "Date"));
+    let parsed = MessageParser::new().parse_headers(line.as_bytes());
+    let said = parsed
+        .as_ref()
+        .and_then(|message| message.date())
+        .filter(|date| date.is_valid())
+        .and_then(|date| Timestamp::from_second(date.to_timestamp()).ok());
+    said.or_else(|| received(item))
+}
+
+/// When Gmail got a message.
+pub(super) fn received(item: &Value) -> Option<Timestamp> {
+    let told = text(item, "internalDate").parse().ok()?;
+    Timestamp::from_millisecond(told).ok()
+}
+
+/// How much a message matters, as its header says.
+pub(super) fn importance(item: &Value) -> Importance {
+    let said = field(item, "Importance").to_ascii_lowercase();
+    let priority = field(item, "X-Priority");
+    match (said.trim(), priority.trim().chars().next()) {
+        ("high", _) | ("", Some('1' | '2')) => Importance::High,
+        ("low", _) | ("", Some('4' | '5')) => Importance::Low,
+        _ => Importance::Normal,
+    }
+}
+
+/// True for a message under a label.
+pub(super) fn is_under(item: &Value, label: &str) -> bool {
+    let labels = item.get("labelIds").and_then(Value::as_array);
+    labels.into_iter().flatten().any(|one| one.as_str() == Some(label))
+}

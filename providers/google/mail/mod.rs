@@ -1,0 +1,549 @@
+//! Gmail behind the mailbox port.
+//!
+//! Gmail lists give ids alone, so a page costs one list call and, when the
+//! columns want more than ids, one `get` per item, several at a time.
+//! Only what the projection names is asked for (`format`, `metadataHeaders`,
+//! `fields`). What the columns mean is the registry's business, how a letter's
+//! MIME tree is read stands in `parts.rs`, and how a query is written in
+//! `query.rs`.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::stream::{self, StreamExt};
+use google_gmail1::Gmail as Hub;
+use google_gmail1::api::Scope;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use url::Url;
+
+use super::client::{self, Bearer, GMAIL, Google, IN_FLIGHT};
+use super::people;
+use super::wire::{self, Wire};
+use crate::accounts::TokenSource;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::project::Projection;
+use crate::provider::calendar::Changes;
+use crate::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
+use crate::providers::json::text;
+use crate::query::{NOTHING, Query, Term};
+use crate::schemas::Api;
+use crate::text::brief;
+use crate::text::{Note, note, ours};
+
+/// The user whose token it is.
+const ME: &str = "me";
+/// What a list of messages says of each without a second call.
+const LISTED: &[&str] = &["id", "threadId"];
+/// What a list of labels says of each without a second call.
+const LABEL_LISTED: &[&str] = &["id", "name", "type"];
+/// How long label names are believed.
+const NAMES_LAST: Duration = Duration::from_secs(60);
+/// Letters fetched at once; each may be a few megabytes.
+const LETTERS_AT_ONCE: usize = 8;
+/// A message larger than this is not shown raw, in bytes.
+const RAW_LIMIT: u64 = 5 << 20;
+
+/// Carries out a generated call with what every call gets: a mask of fields,
+/// the scope, and our delegate. The builders share these setters, but no trait.
+macro_rules! call {
+    ($gmail:expr, $fields:expr, |$users:ident| $build:expr) => {
+        $gmail
+            .google
+            .call(|mut watch| async move {
+                let $users = $gmail.hub.users();
+                $build
+                    .param("fields", $fields)
+                    .add_scope(Scope::Readonly)
+                    .delegate(&mut watch)
+                    .doit()
+                    .await
+            })
+            .await
+    };
+}
+
+/// Narrows a generated list call to the page that is asked for.
+macro_rules! page {
+    ($call:expr, $ask:expr, $q:expr) => {{
+        let mut call = $call.max_results(limit($ask));
+        if !$q.is_empty() {
+            call = call.q($q);
+        }
+        if let Some(folder) = &$ask.folder {
+            call = call.add_label_ids(folder).include_spam_trash(hidden(folder));
+        }
+        if let Some(token) = &$ask.cursor {
+            call = call.page_token(token);
+        }
+        call
+    }};
+}
+
+/// Names the headers that a generated get call is to bring.
+macro_rules! with_headers {
+    ($call:expr, $projection:expr) => {{
+        let mut call = $call;
+        for header in &$projection.headers {
+            call = call.add_metadata_headers(header);
+        }
+        call
+    }};
+}
+
+mod arrange;
+mod changes;
+mod compose;
+mod letters;
+mod lists;
+mod organize;
+mod parts;
+mod places;
+pub mod query;
+mod requests;
+mod states;
+
+/// One Gmail account.
+pub struct Gmail {
+    hub: Hub<Wire>,
+    google: Google,
+    /// Where Gmail is.
+    base: Url,
+    /// Where the People API is.
+    people: Url,
+    /// True once the searches of the People API were announced.
+    people_warm: AtomicBool,
+    labels: Mutex<Option<(Instant, Vec<Value>)>>,
+}
+
+impl Gmail {
+    /// The account whose tokens these are, at the configured endpoint.
+    pub fn new(config: &Config, tokens: TokenSource) -> Result<Self> {
+        let google = Google::new(config, tokens, GMAIL);
+        let hub = hub(config, google.bearer());
+        Ok(Self {
+            hub,
+            google,
+            base: config.endpoints.gmail.clone(),
+            people: config.endpoints.google_people.clone(),
+            people_warm: AtomicBool::new(false),
+            labels: Mutex::new(None),
+        })
+    }
+
+    /// The listed objects as they are when they have all that is read, else one
+    /// object fetched for each, in order, as many at a time as the account may.
+    async fn each<F>(
+        &self,
+        listed: Vec<Value>,
+        has: &[&str],
+        projection: &Projection,
+        get: impl Fn(String) -> F,
+    ) -> Result<Page>
+    where
+        F: Future<Output = Result<Value>>,
+    {
+        if projection.within(has) {
+            return Ok(Page { items: listed, ..Page::default() });
+        }
+        let ids = ids(&listed);
+        let calls: Vec<F> = ids.iter().cloned().map(get).collect();
+        let answers: Vec<_> = stream::iter(calls).buffered(IN_FLIGHT).collect().await;
+        let mut page = Page::default();
+        for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
+            match answer {
+                Ok(item) => page.items.push(item),
+                // Without a sign-in no further item will come either.
+                Err(error) if error.kind() == Kind::Auth => return Err(error),
+                Err(error) => page.failed.push(Failed { at, id, error }),
+            }
+        }
+        match page.failed.first() {
+            Some(one) if page.items.is_empty() && one.error.kind() != Kind::NotFound => {
+                Err(one.error.clone())
+            }
+            _ => Ok(page),
+        }
+    }
+
+    async fn message(&self, id: &str, projection: &Projection, format: &str) -> Result<Value> {
+        check(id)?;
+        let fields = &mask(projection);
+        call!(self, fields, |users| with_headers!(
+            users.messages_get(ME, id).format(format),
+            projection
+        ))
+    }
+
+    async fn conversation(&self, id: &str, projection: &Projection, format: &str) -> Result<Value> {
+        check(id)?;
+        let fields = &mask(projection);
+        call!(self, fields, |users| with_headers!(
+            users.threads_get(ME, id).format(format),
+            projection
+        ))
+    }
+
+    /// The account's labels as Gmail lists them, remembered for a while.
+    async fn labels(&self) -> Result<Vec<Value>> {
+        let mut known = self.labels.lock().await;
+        if let Some((when, labels)) = known.as_ref()
+            && when.elapsed() < NAMES_LAST
+        {
+            return Ok(labels.clone());
+        }
+        let answer = call!(self, "labels(id,name,type)", |users| users.labels_list(ME))?;
+        let labels = client::listed(answer, "labels")?;
+        *known = Some((Instant::now(), labels.clone()));
+        Ok(labels)
+    }
+
+    /// Writes the query in Gmail's language, after checking the labels it names.
+    async fn compile(&self, ask: &Ask) -> Result<query::Compiled> {
+        let Some(query) = &ask.query else {
+            return Ok(query::Compiled::default());
+        };
+        let wanted = query.alternatives().into_iter();
+        let wanted: Vec<(&str, bool)> =
+            wanted.filter_map(|(term, other)| Some((query::labelled(term)?, other))).collect();
+        if wanted.is_empty() {
+            return Ok(query::compile(query));
+        }
+        let labels = self.labels().await?;
+        let is_known = |name: &str| {
+            labels.iter().any(|label| {
+                query::same_label(text(label, "name"), name) || text(label, "id") == name
+            })
+        };
+        let unknown = |name: &str| format!("no label or folder is called `{}`", brief(name));
+        let refused = |name: &str| {
+            Error::new(Kind::NotFound, unknown(name))
+                .next("call lookup with kind=folders to see their names")
+        };
+        let mut notes = Vec::new();
+        for (name, other) in wanted.iter().filter(|(name, _)| !is_known(name)) {
+            match other {
+                true => notes.push(note!("{}: {}", ours(unknown(name)), NOTHING)),
+                false => return Err(refused(name)),
+            }
+        }
+        let lacks = |term: &Term| query::labelled(term).is_some_and(|name| !is_known(name));
+        let query = &query.without(&lacks);
+        if let (true, Some((name, _))) =
+            (*query == Query::Any(Vec::new()), wanted.iter().find(|(name, _)| !is_known(name)))
+        {
+            return Err(refused(name));
+        }
+        let by_id = |id: &str| {
+            let label = labels.iter().find(|label| text(label, "id") == id)?;
+            Some(text(label, "name").to_owned())
+        };
+        let mut compiled = query::compile(&query::rename(query, &by_id));
+        notes.dedup();
+        compiled.notes.append(&mut notes);
+        Ok(compiled)
+    }
+
+    /// Brings a text part that Gmail left out for its size, as base64url.
+    async fn fetch_part(&self, message: &str, attachment: &str) -> Result<String> {
+        let attachment = &net::path_segment(attachment);
+        let answer = call!(self, "data,size", |users| users
+            .messages_attachments_get(ME, message, attachment))?;
+        Ok(text(&answer, "data").to_owned())
+    }
+
+    async fn primary_address(&self) -> Result<String> {
+        let aliases = self.aliases().await?;
+        Ok(aliases
+            .items
+            .iter()
+            .find(|alias| alias.get("isPrimary") == Some(&Value::Bool(true)))
+            .map(|alias| text(alias, "sendAsEmail").to_owned())
+            .unwrap_or_default())
+    }
+
+    async fn raw(&self, id: &str, projection: &Projection) -> Result<Letter> {
+        let mut sized = projection.clone();
+        sized.paths.push("sizeEstimate".to_owned());
+        let item = self.message(id, &sized, "metadata").await?;
+        let size = item.get("sizeEstimate").and_then(Value::as_u64);
+        if let Some(size) = size.filter(|size| *size > RAW_LIMIT) {
+            return Err(Error::argument(format!(
+                "the message is {size} bytes, more than the {RAW_LIMIT} that are shown raw"
+            ))
+            .next("read it with body=text or body=headers"));
+        }
+        let only_raw = Projection { paths: vec!["raw".to_owned()], ..Projection::default() };
+        let answer = self.message(id, &only_raw, "raw").await?;
+        let (bytes, damaged) = parts::decode(text(&answer, "raw"));
+        let mut notes = Vec::new();
+        if damaged {
+            notes.push("the raw message is damaged base64; it is shown up to the damage".into());
+        }
+        Ok(Letter {
+            item,
+            source: Some(String::from_utf8_lossy(&bytes).into_owned()),
+            notes,
+            ..Letter::default()
+        })
+    }
+}
+
+#[async_trait]
+impl Mailbox for Gmail {
+    fn api(&self) -> Api {
+        Api::Gmail
+    }
+
+    async fn messages(&self, ask: &Ask) -> Result<Page> {
+        let mut compiled = self.compile(ask).await?;
+        let q = compiled.q.as_str();
+        let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
+        let mut answer = call!(self, fields, |users| page!(users.messages_list(ME), ask, q))
+            .map_err(|error| stale(error, ask))?;
+        let format = format(&ask.projection);
+        let page = self
+            .each(
+                found(&mut answer, "messages", ask, &mut compiled.notes)?,
+                LISTED,
+                &ask.projection,
+                |id| async move { self.message(&id, &ask.projection, format).await },
+            )
+            .await?;
+        self.finish(page, &answer, ask, &compiled.notes).await
+    }
+
+    async fn threads(&self, ask: &Ask) -> Result<Page> {
+        let mut compiled = self.compile(ask).await?;
+        let q = compiled.q.as_str();
+        let fields = "threads(id),nextPageToken,resultSizeEstimate";
+        let mut answer = call!(self, fields, |users| page!(users.threads_list(ME), ask, q))
+            .map_err(|error| stale(error, ask))?;
+        let format = format(&ask.projection);
+        let page = self
+            .each(
+                found(&mut answer, "threads", ask, &mut compiled.notes)?,
+                &["id"],
+                &ask.projection,
+                |id| async move { self.conversation(&id, &ask.projection, format).await },
+            )
+            .await?;
+        self.finish(page, &answer, ask, &compiled.notes).await
+    }
+
+    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page> {
+        match what {
+            Lookup::Folders => self.folders(projection).await,
+            Lookup::Categories => self.categories().await,
+            Lookup::Aliases => self.aliases().await,
+            Lookup::Settings => self.settings().await,
+            Lookup::Contacts(people) => {
+                people::find(&self.google, &self.people, people, &self.people_warm).await
+            }
+        }
+    }
+
+    async fn letters(
+        &self,
+        ids: &[String],
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Vec<Result<Letter>> {
+        let calls: Vec<_> = ids.iter().map(|id| self.letter(id, projection, form)).collect();
+        stream::iter(calls).buffered(LETTERS_AT_ONCE).collect().await
+    }
+
+    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+        let ids_alone =
+            Projection { paths: vec!["messages/id".to_owned()], ..Projection::default() };
+        let answer = self.conversation(id, &ids_alone, "minimal").await?;
+        Ok(ids(&list(&answer, "messages")))
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        let labels = self.labels().await?;
+        Ok(labels.iter().filter_map(name).collect())
+    }
+
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+        self.since(cursor, projection).await
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        check(id)
+    }
+}
+
+impl Gmail {
+    async fn letter(&self, id: &str, projection: &Projection, form: BodyForm) -> Result<Letter> {
+        let mut projection = projection.clone();
+        match form {
+            BodyForm::None => Ok(Letter {
+                item: self.message(id, &projection, format(&projection)).await?,
+                ..Letter::default()
+            }),
+            BodyForm::Raw => self.raw(id, &projection).await,
+            BodyForm::Headers => {
+                projection.headers.clear();
+                projection.paths.push("payload/headers".to_owned());
+                let item = self.message(id, &projection, "metadata").await?;
+                Ok(Letter { source: Some(parts::headers(&item)), item, ..Letter::default() })
+            }
+            BodyForm::Parts => {
+                // The tree of parts holds the headers too.
+                projection.headers.clear();
+                projection.paths.retain(|path| !path.starts_with("payload"));
+                projection.paths.push("payload".to_owned());
+                let item = self.message(id, &projection, "full").await?;
+                let mut tree = parts::read(id, &item);
+                for part in tree.elsewhere() {
+                    let data = self.fetch_part(id, part.attachment()).await?;
+                    part.bring(data);
+                }
+                Ok(tree.letter(item))
+            }
+        }
+    }
+
+    /// Adds what a list answer says of the whole: next page, total, names.
+    async fn finish(
+        &self,
+        mut page: Page,
+        answer: &Value,
+        ask: &Ask,
+        notes: &[Note],
+    ) -> Result<Page> {
+        page.next = answer
+            .get("nextPageToken")
+            .and_then(Value::as_str)
+            .filter(|token| !token.is_empty())
+            .map(str::to_owned);
+        page.total = if page.next.is_none() && ask.cursor.is_none() {
+            let count = page.items.len() + page.failed.len();
+            Some(Total::Exactly(u64::try_from(count).unwrap_or(u64::MAX)))
+        } else {
+            answer.get("resultSizeEstimate").and_then(Value::as_u64).map(Total::About)
+        };
+        if ask.projection.names && !page.items.is_empty() {
+            page.names = self.names().await?;
+        }
+        page.notes = notes.to_vec();
+        Ok(page)
+    }
+}
+
+/// The address of the account that a fresh token belongs to.
+///
+/// The profile says it; a stand-in without profiles says it as the primary
+/// send-as address, which the same scope may read.
+pub async fn address(config: &Config, token: &str) -> Result<String> {
+    let gmail = &Gmail::new(config, TokenSource::fixed(token))?;
+    let address = match call!(gmail, "emailAddress", |users| users.get_profile(ME)) {
+        Ok(profile) => text(&profile, "emailAddress").to_owned(),
+        Err(error) if error.kind() == Kind::NotFound => gmail.primary_address().await?,
+        Err(error) => return Err(error),
+    };
+    if address.is_empty() {
+        return Err(Error::new(Kind::Provider(200), "Gmail did not say whose mailbox it is"));
+    }
+    Ok(address)
+}
+
+fn hub(config: &Config, bearer: Bearer) -> Hub<Wire> {
+    let mut hub = Hub::new(wire::client(), bearer);
+    let base = config.endpoints.gmail.as_str();
+    hub.base_url(base.to_owned());
+    hub.root_url(base.to_owned());
+    hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
+    hub
+}
+
+/// Gmail's ids are put into the path as they are by the generated client.
+fn check(id: &str) -> Result<()> {
+    let fits = (1..=128).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::argument("the id is not one of Gmail's (letters, digits, `_` and `-`)")
+            .next("use a handle such as m12 from a search"))
+    }
+}
+
+/// The least of Gmail's formats that has what the projection reads.
+fn format(projection: &Projection) -> &'static str {
+    let payload = |path: &String| path.split('/').any(|key| key == "payload");
+    if projection.paths.iter().any(payload) { "metadata" } else { "minimal" }
+}
+
+/// A partial response mask for the projection.
+fn mask(projection: &Projection) -> String {
+    projection.paths.join(",")
+}
+
+fn limit(ask: &Ask) -> u32 {
+    u32::try_from(ask.limit).unwrap_or(u32::MAX).clamp(1, 500)
+}
+
+/// Gmail leaves these out of lists unless told otherwise.
+fn hidden(label: &str) -> bool {
+    matches!(label, "SPAM" | "TRASH")
+}
+
+/// A page token that Gmail refuses is one that has become too old.
+fn stale(error: Error, ask: &Ask) -> Error {
+    if ask.cursor.is_some() && error.kind() == Kind::Provider(400) {
+        return Error::argument("Gmail no longer knows where this page starts")
+            .next("search again without cursor");
+    }
+    error
+}
+
+/// The name a label goes by in rows; states that are flags have none.
+fn name(label: &Value) -> Option<(String, String)> {
+    let id = text(label, "id");
+    let name = if text(label, "type") == "user" {
+        text(label, "name").to_owned()
+    } else {
+        id.strip_prefix("CATEGORY_")?.to_lowercase()
+    };
+    Some((id.to_owned(), name))
+}
+
+/// The items of a page, no more of them than were asked for: each costs a call.
+/// One without any has a count in their place.
+///
+/// # Errors
+/// [`Kind::Provider`] if the answer is none of a list.
+fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<Note>) -> Result<Vec<Value>> {
+    let mut items = match answer.get_mut(key).map(Value::take) {
+        Some(Value::Array(items)) => items,
+        None if answer.get("resultSizeEstimate").is_some_and(Value::is_number) => Vec::new(),
+        _ => return Err(client::not_ours("list")),
+    };
+    let most = limit(ask) as usize;
+    if let more @ 1.. = items.len().saturating_sub(most) {
+        notes.push(note!(
+            "Gmail listed {} more than the {} that were asked for: they were left out",
+            ours(more),
+            ours(most)
+        ));
+        items.truncate(most);
+    }
+    Ok(items)
+}
+
+fn list(answer: &Value, key: &str) -> Vec<Value> {
+    answer.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+fn ids(items: &[Value]) -> Vec<String> {
+    items
+        .iter()
+        .filter_map(|item| item.get("id").and_then(Value::as_str).map(str::to_owned))
+        .collect()
+}

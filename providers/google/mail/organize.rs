@@ -1,0 +1,328 @@
+//! Mail put in order, at Gmail.
+//!
+//! A thousand messages are changed by one request, which says nothing of any of
+//! them. What became of each is read afterwards: from the history, where a page
+//! tells of hundreds, and for those that the history does not name, one by one.
+
+use std::collections::{BTreeSet, HashMap};
+
+use async_trait::async_trait;
+use futures_util::stream::{self, StreamExt};
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::states::{Difference, grouped, labels, of_step, state, state_of};
+use super::{Gmail, check, list};
+use crate::error::{Error, Kind, Result};
+use crate::project::Projection;
+use crate::provider::mail::{MailState, Organize, Place, PlaceKind, Step};
+use crate::providers::google::client::IN_FLIGHT;
+use crate::providers::json::text;
+
+/// The most messages that one request changes.
+const AT_ONCE: usize = 1_000;
+/// The most records of the history in one answer, and answers that are read.
+const RECORDS: &str = "500";
+const PAGES: usize = 8;
+
+/// What is done with some of the messages.
+enum Work {
+    Labels(Difference),
+    Delete,
+}
+
+/// How far it came with one message.
+#[derive(Clone)]
+enum Sent {
+    Done,
+    /// Nobody knows.
+    Open(Error),
+    Refused(Error),
+}
+
+/// What the history tells of messages.
+#[derive(Default)]
+struct Told {
+    labels: HashMap<String, BTreeSet<String>>,
+    gone: BTreeSet<String>,
+}
+
+#[async_trait]
+impl Organize for Gmail {
+    async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
+        let items = self.labelled(ids).await;
+        items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()
+    }
+
+    async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
+        let all = |error: Error| messages.iter().map(|_| Err(error.clone())).collect();
+        let mut sent: Vec<_> = messages
+            .iter()
+            .map(|message| match check(&message.id) {
+                Ok(()) => Sent::Done,
+                Err(error) => Sent::Refused(error),
+            })
+            .collect();
+        let work = match plan(messages, step, &mut sent) {
+            Ok(work) => work,
+            Err(error) => return all(error),
+        };
+        // Without a place in the history, everything is read one by one.
+        let since = match self.history_id().await {
+            Ok(since) => Some(since),
+            Err(error) if error.kind() == Kind::Auth => return all(error),
+            Err(_) => None,
+        };
+        for (work, places) in &work {
+            for some in places.chunks(AT_ONCE) {
+                self.carry_out(work, messages, some, &mut sent).await;
+            }
+        }
+        let told = match since {
+            Some(since) => self.told_since(&since).await.unwrap_or_default(),
+            None => Told::default(),
+        };
+        self.verified(messages, &work, &sent, told).await
+    }
+
+    async fn place(&self, name: &str, kind: PlaceKind, create: bool) -> Result<Place> {
+        self.find_place(name, kind, create).await
+    }
+}
+
+/// What is to be done with which messages, by their places in the list.
+fn plan(messages: &[MailState], step: &Step, sent: &mut [Sent]) -> Result<Vec<(Work, Vec<usize>)>> {
+    let mut work = match step {
+        Step::Delete => vec![(Work::Delete, (0..messages.len()).collect())],
+        Step::PutBack(then) => {
+            let (groups, unknown) = grouped(messages, then);
+            for at in unknown {
+                if let Some(sent) = sent.get_mut(at) {
+                    *sent = Sent::Refused(Error::argument(
+                        "it is not known how this message was before",
+                    ));
+                }
+            }
+            let one = |(difference, places)| (Work::Labels(difference), places);
+            groups.into_iter().map(one).collect()
+        }
+        step => vec![(Work::Labels(of_step(step)?), (0..messages.len()).collect::<Vec<_>>())],
+    };
+    for (_, places) in &mut work {
+        places.retain(|at| matches!(sent.get(*at), Some(Sent::Done)));
+    }
+    Ok(work)
+}
+
+impl Gmail {
+    /// Messages with nothing but their labels, several at a time.
+    async fn labelled(&self, ids: &[String]) -> Vec<Result<Value>> {
+        let labels_alone = &Projection {
+            paths: vec!["id".to_owned(), "labelIds".to_owned()],
+            ..Projection::default()
+        };
+        let calls: Vec<_> =
+            ids.iter().map(|id| self.message(id, labels_alone, "minimal")).collect();
+        stream::iter(calls).buffered(IN_FLIGHT).collect().await
+    }
+
+    /// Sends one request for these messages. If Gmail refuses all of them for
+    /// some that are not there, those are found and the others sent again.
+    async fn carry_out(
+        &self,
+        work: &Work,
+        messages: &[MailState],
+        places: &[usize],
+        sent: &mut [Sent],
+    ) {
+        let mut set = |at: usize, how: Sent| {
+            if let Some(sent) = sent.get_mut(at) {
+                *sent = how;
+            }
+        };
+        let ids = |places: &[usize]| -> Vec<String> {
+            let those = places.iter().filter_map(|at| messages.get(*at));
+            those.map(|message| message.id.clone()).collect()
+        };
+        let mut places = places.to_vec();
+        let mut missing_known = false;
+        while !places.is_empty() {
+            let error = match self.write(work, &ids(&places)).await {
+                Ok(()) => return,
+                Err(error) => error,
+            };
+            let perhaps_missing = matches!(error.kind(), Kind::NotFound | Kind::Provider(400));
+            if perhaps_missing && !missing_known {
+                missing_known = true;
+                let found = self.labelled(&ids(&places)).await;
+                let mut there = Vec::new();
+                for (at, found) in places.iter().zip(found) {
+                    match found {
+                        Err(gone) if gone.kind() == Kind::NotFound => set(*at, Sent::Refused(gone)),
+                        _ => there.push(*at),
+                    }
+                }
+                if there.len() < places.len() {
+                    places = there;
+                    continue;
+                }
+            }
+            for at in places {
+                set(
+                    at,
+                    match error.is_open() {
+                        true => Sent::Open(error.clone()),
+                        false => Sent::Refused(error.clone()),
+                    },
+                );
+            }
+            return;
+        }
+    }
+
+    async fn write(&self, work: &Work, ids: &[String]) -> Result<()> {
+        let (what, body) = match work {
+            Work::Labels(difference) if difference.is_empty() => return Ok(()),
+            Work::Labels(difference) => (
+                "batchModify",
+                json!({
+                    "ids": ids,
+                    "addLabelIds": difference.add,
+                    "removeLabelIds": difference.remove,
+                }),
+            ),
+            Work::Delete => ("batchDelete", json!({ "ids": ids })),
+        };
+        self.change(Method::POST, &["messages", what], Some(&body)).await.map(drop)
+    }
+
+    /// What the history tells since then; less if there is too much of it.
+    async fn told_since(&self, since: &str) -> Result<Told> {
+        let mut told = Told::default();
+        let mut token = String::new();
+        for _ in 0..PAGES {
+            let mut params = vec![
+                ("startHistoryId", since),
+                ("maxResults", RECORDS),
+                ("historyTypes", "labelAdded"),
+                ("historyTypes", "labelRemoved"),
+                ("historyTypes", "messageDeleted"),
+                (
+                    "fields",
+                    "nextPageToken,history(labelsAdded/message(id,labelIds),\
+                     labelsRemoved/message(id,labelIds),messagesDeleted/message/id)",
+                ),
+            ];
+            if !token.is_empty() {
+                params.push(("pageToken", &token));
+            }
+            let page = self.get(&["history"], &params).await?;
+            for record in list(&page, "history") {
+                told.add(&record);
+            }
+            token = text(&page, "nextPageToken").to_owned();
+            if token.is_empty() {
+                return Ok(told);
+            }
+        }
+        // The last records are missing, so that what is told may be out of date.
+        Ok(Told::default())
+    }
+
+    /// How each message is afterwards, as Gmail says.
+    async fn verified(
+        &self,
+        messages: &[MailState],
+        work: &[(Work, Vec<usize>)],
+        sent: &[Sent],
+        told: Told,
+    ) -> Vec<Result<Option<MailState>>> {
+        let mut answers: Vec<Option<Result<Option<MailState>>>> = Vec::new();
+        for (message, sent) in messages.iter().zip(sent) {
+            answers.push(match sent {
+                Sent::Refused(error) => Some(Err(error.clone())),
+                _ if told.gone.contains(&message.id) => Some(Ok(None)),
+                _ => None,
+            });
+        }
+        let mut open: Vec<(usize, &Work)> = Vec::new();
+        for (work, places) in work {
+            for at in places {
+                let (Some(answer), Some(message)) = (answers.get_mut(*at), messages.get(*at))
+                else {
+                    continue;
+                };
+                if answer.is_some() {
+                    continue;
+                }
+                match (work, told.labels.get(&message.id)) {
+                    (Work::Labels(difference), Some(labels)) if difference.holds(labels) => {
+                        *answer = Some(Ok(Some(state(&message.id, labels))));
+                    }
+                    _ => open.push((*at, work)),
+                }
+            }
+        }
+        let ids: Vec<_> = open
+            .iter()
+            .filter_map(|(at, _)| messages.get(*at))
+            .map(|message| message.id.clone())
+            .collect();
+        let found = self.labelled(&ids).await;
+        for ((at, work), found) in open.into_iter().zip(found) {
+            if let (Some(answer), Some(sent)) = (answers.get_mut(at), sent.get(at)) {
+                *answer = Some(came_of(work, sent, found));
+            }
+        }
+        answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(as_before()))).collect()
+    }
+}
+
+impl Told {
+    fn add(&mut self, record: &Value) {
+        for key in ["labelsAdded", "labelsRemoved"] {
+            for entry in list(record, key) {
+                let message = entry.get("message").unwrap_or(&Value::Null);
+                // Without labels nothing is told; they may be left out.
+                if message.get("labelIds").is_some() {
+                    self.labels.insert(text(message, "id").to_owned(), labels(message));
+                }
+            }
+        }
+        for entry in list(record, "messagesDeleted") {
+            let message = entry.get("message").unwrap_or(&Value::Null);
+            self.gone.insert(text(message, "id").to_owned());
+        }
+    }
+}
+
+/// What became of a message that was read once more.
+fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<MailState>> {
+    let failed = || match sent {
+        Sent::Open(error) | Sent::Refused(error) => error.clone(),
+        Sent::Done => as_before(),
+    };
+    match (work, found) {
+        (Work::Delete, Err(gone)) if gone.kind() == Kind::NotFound => Ok(None),
+        (Work::Delete, Ok(_)) => Err(failed()),
+        (Work::Labels(difference), Ok(item)) if difference.holds(&labels(&item)) => {
+            Ok(Some(state_of(&item)))
+        }
+        (Work::Labels(_), Ok(_)) => Err(failed()),
+        (_, Err(gone)) if gone.kind() == Kind::NotFound => Err(gone),
+        // It could not be read whether it was done.
+        (_, Err(error)) => Err(match sent {
+            // That it cannot be read does not mean that it was not done.
+            Sent::Done => Error::new(
+                Kind::Network,
+                format!("it was changed, and could not be read again: {}", error.message()),
+            ),
+            Sent::Open(error) | Sent::Refused(error) => error.clone(),
+        }),
+    }
+}
+
+fn as_before() -> Error {
+    Error::new(Kind::Conflict, "Gmail took the change, and the message is not so")
+        .next("look at the message again; a filter or another program may have changed it")
+}

@@ -1,0 +1,313 @@
+//! Gmail's tree of message parts, read.
+//!
+//! Gmail has taken the MIME structure and the transfer encodings apart; what is
+//! left is to tell the text from the files, to keep alternatives together, and
+//! to decode bytes and charsets, by libraries. No network here: what Gmail left
+//! out for its size is asked for by the adapter.
+
+use base64::Engine;
+use base64::alphabet::URL_SAFE;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use mail_parser::{MessageParser, MimeHeaders};
+use serde_json::{Value, json};
+
+use crate::provider::{Letter, PlainText, TextPart};
+use crate::providers::json::text;
+use crate::text::charset;
+use crate::text::{Note, note, ours};
+
+/// base64url as Gmail and its stand-ins write it, with or without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &URL_SAFE,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// A message, with texts and files told apart.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// The texts to read, in order.
+    texts: Vec<Alternatives>,
+    files: Vec<Value>,
+    /// The first part that is a calendar: an invitation, as a rule.
+    calendar: Option<Part>,
+    inline_images: usize,
+    notes: Vec<Note>,
+}
+
+/// One text in several forms, the plainest first (RFC 2046, section 5.1.4).
+/// A form may be a sequence of parts, as when a file stands between two texts.
+#[derive(Debug, Default)]
+struct Alternatives {
+    forms: Vec<Vec<Part>>,
+}
+
+/// One form of a text.
+#[derive(Debug)]
+pub enum Part {
+    /// The bytes are here.
+    Here {
+        /// Media type and its parameters.
+        kind: ContentType,
+        /// base64url.
+        data: String,
+    },
+    /// Gmail left the bytes out for their size.
+    Elsewhere {
+        /// Media type and its parameters.
+        kind: ContentType,
+        /// What to ask for.
+        attachment: String,
+    },
+}
+
+/// What a `Content-Type` says of a text.
+#[derive(Debug, Clone, Default)]
+pub struct ContentType {
+    html: bool,
+    charset: Option<String>,
+    flowed: Option<bool>,
+}
+
+impl Part {
+    /// What to ask for, when the bytes are elsewhere.
+    pub fn attachment(&self) -> &str {
+        match self {
+            Self::Here { .. } => "",
+            Self::Elsewhere { attachment, .. } => attachment,
+        }
+    }
+
+    /// Puts fetched bytes, as base64url, in the place of the reference.
+    pub fn bring(&mut self, data: String) {
+        if let Self::Elsewhere { kind, .. } = self {
+            *self = Self::Here { kind: std::mem::take(kind), data };
+        }
+    }
+}
+
+/// Reads the tree of the message `id`.
+pub fn read(id: &str, item: &Value) -> Tree {
+    let mut tree = Tree::default();
+    if let Some(payload) = item.get("payload") {
+        tree.part(id, payload, None);
+    }
+    tree
+}
+
+impl Tree {
+    /// The texts whose bytes have to be asked for.
+    pub fn elsewhere(&mut self) -> impl Iterator<Item = &mut Part> {
+        self.texts
+            .iter_mut()
+            .flat_map(|text| &mut text.forms)
+            .flatten()
+            .chain(&mut self.calendar)
+            .filter(|part| matches!(part, Part::Elsewhere { .. }))
+    }
+
+    /// The letter, once all texts are here.
+    pub fn letter(self, item: Value) -> Letter {
+        let mut notes = self.notes;
+        if self.inline_images > 0 {
+            notes.push(note!("{} inline images are not listed", ours(&self.inline_images)));
+        }
+        let parts = self
+            .texts
+            .into_iter()
+            .map(|text| {
+                text.forms
+                    .into_iter()
+                    .map(|form| {
+                        form.into_iter()
+                            .filter_map(|part| part.text(&mut notes))
+                            .collect::<Vec<_>>()
+                    })
+                    .filter(|form| !form.is_empty())
+                    .collect::<Vec<_>>()
+            })
+            .filter(|forms| !forms.is_empty())
+            .collect();
+        let invitation = match self.calendar.and_then(|part| part.text(&mut notes)) {
+            Some(TextPart::Plain(found)) => Some(found.text),
+            _ => None,
+        };
+        Letter { item, parts, invitation, attachments: self.files, notes, ..Letter::default() }
+    }
+
+    /// Sorts one part in; `inside` is the type of the multipart around it.
+    ///
+    /// The depth is bounded by the JSON reader, which refuses more than 128 levels.
+    fn part(&mut self, id: &str, part: &Value, inside: Option<&str>) {
+        let mime = text(part, "mimeType").to_ascii_lowercase();
+        let filename = text(part, "filename");
+        let children = part.get("parts").and_then(Value::as_array);
+        if let (Some(children), "") = (children, filename) {
+            if mime == "multipart/alternative" {
+                self.alternative(id, children);
+            } else if mime != "message/rfc822" {
+                for child in children {
+                    self.part(id, child, Some(&mime));
+                }
+                return;
+            } else {
+                self.file(id, part, &mime);
+            }
+            return;
+        }
+        if is_text(&mime) && filename.is_empty() && !is_attached(part) {
+            if let Some(found) = form(part, &mime) {
+                self.texts.push(Alternatives { forms: vec![vec![found]] });
+            }
+        } else if inside == Some("multipart/related")
+            && mime.starts_with("image/")
+            && header(part, "Content-ID").is_some()
+        {
+            self.inline_images += 1;
+        } else if !mime.starts_with("multipart/") {
+            self.file(id, part, &mime);
+        }
+    }
+
+    /// Keeps the forms of one text together: what stands below one child is
+    /// one form, however many parts it has.
+    fn alternative(&mut self, id: &str, children: &[Value]) {
+        let mut forms = Vec::new();
+        for child in children {
+            let mut below = Tree::default();
+            below.part(id, child, Some("multipart/alternative"));
+            self.files.append(&mut below.files);
+            self.calendar = self.calendar.take().or(below.calendar.take());
+            self.inline_images += below.inline_images;
+            // An alternative inside an alternative is the richest of its own.
+            let form: Vec<Part> =
+                below.texts.into_iter().filter_map(|mut text| text.forms.pop()).flatten().collect();
+            if !form.is_empty() {
+                forms.push(form);
+            }
+        }
+        if !forms.is_empty() {
+            self.texts.push(Alternatives { forms });
+        }
+    }
+
+    fn file(&mut self, id: &str, part: &Value, mime: &str) {
+        if self.calendar.is_none() && mime == "text/calendar" {
+            self.calendar = form(part, mime);
+        }
+        let name = match (text(part, "filename"), mime) {
+            ("", "text/calendar") => "invite.ics",
+            ("", "message/rfc822") => "message.eml",
+            (name, _) => name,
+        };
+        let number = text(part, "partId");
+        self.files.push(json!({
+            "id": format!("{id}/{number}"),
+            "message": id,
+            "filename": name,
+            "mimeType": mime,
+            "body": { "size": part.pointer("/body/size").cloned().unwrap_or(Value::Null) },
+        }));
+    }
+}
+
+impl Part {
+    fn text(self, notes: &mut Vec<Note>) -> Option<TextPart> {
+        let Self::Here { kind, data } = self else {
+            return None;
+        };
+        let (bytes, damaged) = decode(&data);
+        if damaged {
+            notes.push("a text part is damaged base64; it is shown up to the damage".into());
+        }
+        let (text, note) = charset::decode(&bytes, kind.charset.as_deref());
+        notes.extend(note.map(Note::from));
+        Some(if kind.html {
+            TextPart::Html(text)
+        } else {
+            TextPart::Plain(PlainText { text, flowed: kind.flowed })
+        })
+    }
+}
+
+/// The header lines of a message, in its order.
+pub fn headers(item: &Value) -> String {
+    let mut lines = String::new();
+    for header in item.pointer("/payload/headers").and_then(Value::as_array).into_iter().flatten() {
+        lines.push_str(text(header, "name"));
+        lines.push_str(": ");
+        lines.push_str(text(header, "value"));
+        lines.push('\n');
+    }
+    lines
+}
+
+/// Bytes of base64url, and whether it was damaged; up to the damage then.
+pub fn decode(data: &str) -> (Vec<u8>, bool) {
+    match BASE64.decode(data) {
+        Ok(bytes) => (bytes, false),
+        Err(_) => {
+            let sound: String = data
+                .chars()
+                .filter(|c| !c.is_ascii_whitespace())
+                .map(|c| match c {
+                    '+' => '-',
+                    '/' => '_',
+                    other => other,
+                })
+                .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+                .collect();
+            let damaged = sound.len() < data.trim_end_matches(['=', '\n', '\r']).len();
+            // A single character left over says nothing.
+            let whole = sound.get(..sound.len() - usize::from(sound.len() % 4 == 1));
+            let bytes = BASE64.decode(whole.unwrap_or_default()).unwrap_or_default();
+            (bytes, damaged)
+        }
+    }
+}
+
+fn form(part: &Value, mime: &str) -> Option<Part> {
+    let mut kind = content_type(header(part, "Content-Type").unwrap_or_default());
+    kind.html = mime == "text/html";
+    let body = part.get("body")?;
+    let attachment = text(body, "attachmentId");
+    if let Some(data) = body.get("data").and_then(Value::as_str) {
+        return Some(Part::Here { kind, data: data.to_owned() });
+    }
+    (!attachment.is_empty()).then(|| Part::Elsewhere { kind, attachment: attachment.to_owned() })
+}
+
+fn content_type(value: &str) -> ContentType {
+    let line = format!("Content-Type: {}\r\n\r\n", value.replace(['\r', '\n'], " "));
+    let parsed = MessageParser::new().parse_headers(line.as_bytes());
+    let Some(found) = parsed.as_ref().and_then(|message| message.content_type()) else {
+        return ContentType::default();
+    };
+    let is = |name: &str, wanted: &str| {
+        found.attribute(name).is_some_and(|value| value.eq_ignore_ascii_case(wanted))
+    };
+    ContentType {
+        html: false,
+        charset: found.attribute("charset").map(str::to_owned),
+        flowed: is("format", "flowed").then(|| is("delsp", "yes")),
+    }
+}
+
+pub(super) fn is_text(mime: &str) -> bool {
+    matches!(mime, "text/plain" | "text/html" | "")
+}
+
+pub(super) fn is_attached(part: &Value) -> bool {
+    header(part, "Content-Disposition")
+        .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("attachment"))
+}
+
+pub(super) fn header<'v>(part: &'v Value, name: &str) -> Option<&'v str> {
+    part.get("headers")?
+        .as_array()?
+        .iter()
+        .find(|header| text(header, "name").eq_ignore_ascii_case(name))
+        .map(|header| text(header, "value"))
+}

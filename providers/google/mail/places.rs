@@ -1,0 +1,359 @@
+//! Gmail's labels by what people call them, and labels made, renamed, deleted.
+
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::query::{is_category, same_label};
+use super::{Gmail, check};
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::{Place, PlaceKind};
+use crate::providers::json::text;
+use crate::providers::near::steps;
+use crate::providers::written::holds;
+use crate::query;
+use crate::text::brief;
+use crate::text::quoted;
+
+/// The longest name of a label, in characters.
+const LONGEST: usize = 225;
+/// So many names are told when one is not known.
+const SIMILAR: usize = 5;
+/// Gmail's own labels by the words they are called.
+const SYSTEM: &[(&str, &str)] = &[
+    ("inbox", "INBOX"),
+    ("spam", "SPAM"),
+    ("trash", "TRASH"),
+    ("sent", "SENT"),
+    ("drafts", "DRAFT"),
+    ("starred", "STARRED"),
+    ("important", "IMPORTANT"),
+    ("unread", "UNREAD"),
+];
+/// Names that Gmail keeps to itself besides.
+const RESERVED: &[&str] = &[
+    "archive",
+    "anywhere",
+    "chat",
+    "chats",
+    "all mail",
+    "scheduled",
+    "snoozed",
+    "muted",
+    "outbox",
+];
+
+impl Gmail {
+    pub(super) async fn find_place(
+        &self,
+        name: &str,
+        kind: PlaceKind,
+        create: bool,
+    ) -> Result<Place> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(Error::argument("no label is named").next("give the name of a label"));
+        }
+        let labels = self.labels().await?;
+        if let Some(found) = named(&labels, name) {
+            return Ok(found);
+        }
+        if !create {
+            return Err(unknown(&labels, name, kind));
+        }
+        // What was made elsewhere meanwhile is not made again.
+        let labels = self.labels_anew().await?;
+        if let Some(found) = named(&labels, name) {
+            return Ok(found);
+        }
+        let made = self.make_label(name, None).await?;
+        Ok(Place {
+            id: text(&made, "id").to_owned(),
+            name: text(&made, "name").to_owned(),
+            made: true,
+        })
+    }
+
+    async fn labels_anew(&self) -> Result<Vec<Value>> {
+        self.forget_labels().await;
+        self.labels().await
+    }
+
+    pub(super) async fn forget_labels(&self) {
+        *self.labels.lock().await = None;
+    }
+
+    /// Makes a label, and those above it that are not there; Gmail's object.
+    pub(super) async fn make_label(&self, name: &str, colour: Option<&str>) -> Result<Value> {
+        let colour = colour.map(paint).transpose()?;
+        let levels = levels(name)?;
+        let mut made = Value::Null;
+        let mut path = String::new();
+        for (at, level) in levels.iter().enumerate() {
+            if at > 0 {
+                path.push('/');
+            }
+            path.push_str(level);
+            let last = at + 1 == levels.len();
+            let labels = self.labels().await?;
+            let there = labels.iter().find(|label| same_name(text(label, "name"), &path));
+            if let Some(there) = there
+                && !last
+            {
+                path = text(there, "name").to_owned();
+                continue;
+            }
+            let mut body = json!({
+                "name": path,
+                "labelListVisibility": "labelShow",
+                "messageListVisibility": "show",
+            });
+            if let (true, Some(colour), Some(body)) = (last, &colour, body.as_object_mut()) {
+                body.insert("color".to_owned(), colour.clone());
+            }
+            made = self.add_label(&path, &body).await?;
+        }
+        Ok(made)
+    }
+
+    async fn add_label(&self, name: &str, body: &Value) -> Result<Value> {
+        let made = async || {
+            let labels = self.labels_anew().await?;
+            let is_it = |label: &Value| same_name(text(label, "name"), name);
+            Ok(labels.into_iter().find(is_it))
+        };
+        let done = self.change_for_sure(Method::POST, &["labels"], Some(body), made);
+        let done = done.await;
+        self.forget_labels().await;
+        done.map_err(|error| match error.kind() {
+            Kind::Provider(409) => {
+                Error::argument(format!("Gmail has a label like `{}` already", brief(name)))
+                    .next("call lookup with kind=folders to see their names")
+            }
+            Kind::Provider(400) => error.next("choose another name"),
+            _ => error,
+        })
+    }
+
+    /// Gives a label another name or colour, and those below it a name that fits;
+    /// Gmail's object.
+    pub(super) async fn change_label(
+        &self,
+        id: &str,
+        name: Option<&str>,
+        colour: Option<&str>,
+    ) -> Result<Value> {
+        let old = self.own_label(id, "changed").await?;
+        let mut body = json!({});
+        let Some(fields) = body.as_object_mut() else {
+            return Err(Error::new(Kind::Internal, "an object is none"));
+        };
+        if let Some(colour) = colour {
+            fields.insert("color".to_owned(), paint(colour)?);
+        }
+        if let Some(name) = name {
+            let levels = levels(name)?;
+            if let Some((_, above @ [_, ..])) = levels.split_last() {
+                let above = above.join("/");
+                self.find_place(&above, PlaceKind::Label, true).await?;
+            }
+            fields.insert("name".to_owned(), levels.join("/").into());
+        }
+        if fields.is_empty() {
+            return Err(
+                Error::argument("it is not said what to change").next("give a name or a colour")
+            );
+        }
+        self.forget_labels().await;
+        self.write_label(id, &body).await.map_err(|error| match error.kind() {
+            Kind::Provider(409) => Error::argument("Gmail has a label of this name already")
+                .next("choose another name"),
+            _ => error,
+        })?;
+        if let Some(name) = name {
+            self.rename_below(text(&old, "name"), name).await?;
+        }
+        self.label(id).await
+    }
+
+    async fn write_label(&self, id: &str, body: &Value) -> Result<Value> {
+        let written = async || {
+            let found = self.label(id).await?;
+            Ok(Some(found).filter(|found| holds(Some(found), body)))
+        };
+        self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written).await
+    }
+
+    /// To Gmail, labels below another one only look so: each has its whole name.
+    async fn rename_below(&self, old: &str, new: &str) -> Result<()> {
+        let labels = self.labels_anew().await?;
+        for label in labels {
+            let Some(rest) =
+                text(&label, "name").strip_prefix(old).filter(|rest| rest.starts_with('/'))
+            else {
+                continue;
+            };
+            let body = json!({ "name": format!("{new}{rest}") });
+            self.write_label(text(&label, "id"), &body).await.map_err(|error| {
+                error.context("the label was renamed, and not all of those below it")
+            })?;
+        }
+        self.forget_labels().await;
+        Ok(())
+    }
+
+    /// Takes a label away from all messages, which stay.
+    pub(super) async fn delete_label(&self, id: &str) -> Result<()> {
+        self.own_label(id, "deleted").await?;
+        let path = ["labels", id];
+        let gone = || self.gone(&path);
+        let done = self.change_for_sure(Method::DELETE, &path, None, gone);
+        let done = done.await;
+        self.forget_labels().await;
+        done.map(drop)
+    }
+
+    /// A label with its counts.
+    pub(super) async fn label(&self, id: &str) -> Result<Value> {
+        check(id)?;
+        self.get(&["labels", id], &[]).await
+    }
+
+    /// One of the user's own labels.
+    async fn own_label(&self, id: &str, done: &str) -> Result<Value> {
+        let label = self.label(id).await?;
+        if text(&label, "type") == "user" {
+            return Ok(label);
+        }
+        Err(Error::argument(format!("Gmail's own labels cannot be {done}"))
+            .next("name a label of yours; call lookup with kind=categories"))
+    }
+}
+
+/// What a word, an id or a name stands for.
+fn named(labels: &[Value], name: &str) -> Option<Place> {
+    let place =
+        |id: &str, name: &str| Place { id: id.to_owned(), name: name.to_owned(), made: false };
+    let of = |label: &Value| place(text(label, "id"), text(label, "name"));
+    if let Some(label) = labels.iter().find(|label| text(label, "id") == name) {
+        return Some(of(label));
+    }
+    let word = query::place(name).to_lowercase();
+    if word == "archive" {
+        // At Gmail the archive is where no label of a place is.
+        return Some(place("", "archive"));
+    }
+    if let Some((word, id)) = SYSTEM.iter().find(|(known, _)| *known == word) {
+        return Some(place(id, word));
+    }
+    let exactly = |label: &&Value| text(label, "name") == name;
+    let any_case = |label: &&Value| same_name(text(label, "name"), name);
+    let searched = |label: &&Value| same_label(text(label, "name"), name);
+    let own = || labels.iter().filter(|label| text(label, "type") != "system");
+    let found =
+        own().find(exactly).or_else(|| own().find(any_case)).or_else(|| own().find(searched));
+    match found {
+        Some(label) => Some(of(label)),
+        None if is_category(name) => {
+            let id = match word.as_str() {
+                "primary" => "CATEGORY_PERSONAL".to_owned(),
+                word => format!("CATEGORY_{}", word.to_uppercase()),
+            };
+            let known = labels.iter().any(|label| text(label, "id") == id);
+            known.then(|| place(&id, &word))
+        }
+        None => None,
+    }
+}
+
+fn same_name(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+/// The levels of a new label's name.
+fn levels(name: &str) -> Result<Vec<String>> {
+    let name = name.trim().trim_matches('/');
+    let levels: Vec<_> = name.split('/').map(|level| level.trim().to_owned()).collect();
+    let refuse = |what: String| {
+        Err(Error::argument(what).next("choose another name, with / between its levels"))
+    };
+    if levels.iter().any(String::is_empty) {
+        return refuse("a label's name has an empty level".to_owned());
+    }
+    if name.chars().any(char::is_control) {
+        return refuse("a label's name has control characters".to_owned());
+    }
+    if name.chars().count() > LONGEST {
+        return refuse(format!("a label's name has at most {LONGEST} characters"));
+    }
+    let first = levels.first().map(|level| level.to_lowercase());
+    let kept = |word: &str| {
+        SYSTEM.iter().any(|(known, _)| *known == query::place(word))
+            || RESERVED.contains(&word)
+            || word.starts_with("category_")
+    };
+    match first {
+        Some(first) if kept(&first) => {
+            refuse(format!("Gmail keeps the name `{}` to itself", brief(&first)))
+        }
+        _ => Ok(levels),
+    }
+}
+
+/// A label's colour as Gmail takes it: a background of its palette, and text
+/// that can be read on it.
+fn paint(colour: &str) -> Result<Value> {
+    let hex = colour.trim().to_ascii_lowercase();
+    let parts: Vec<u32> = hex
+        .strip_prefix('#')
+        .filter(|digits| digits.len() == 6 && digits.bytes().all(|c| c.is_ascii_hexdigit()))
+        .map(|digits| {
+            let part = |at: usize| u32::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+            [0, 2, 4].into_iter().filter_map(part).collect()
+        })
+        .unwrap_or_default();
+    let [red, green, blue] = parts.as_slice() else {
+        return Err(Error::argument(format!("Gmail knows no colour `{}`", brief(colour)))
+            .next("give one of Gmail's palette, such as #16a766, #4a86e8 or #fb4c2f"));
+    };
+    let light = red * 299 + green * 587 + blue * 114 > 150_000;
+    Ok(json!({
+        "backgroundColor": hex,
+        "textColor": if light { "#000000" } else { "#ffffff" },
+    }))
+}
+
+/// What is said of a name that nothing has, with names that are like it.
+fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
+    let what = match kind {
+        PlaceKind::Folder => "folder or label",
+        PlaceKind::Label => "label",
+    };
+    let error = Error::new(Kind::NotFound, format!("no {what} is called `{}`", brief(name)));
+    let mut near: Vec<(usize, &str)> = labels
+        .iter()
+        .filter(|label| text(label, "type") == "user")
+        .map(|label| text(label, "name"))
+        .filter_map(|known| Some((unlike(known, name)?, known)))
+        .collect();
+    near.sort();
+    let names: Vec<_> =
+        near.iter().take(SIMILAR).map(|(_, known)| quoted(known).to_string()).collect();
+    match names.is_empty() {
+        true => error.next("call lookup with kind=folders to see their names, or say create=true"),
+        false => error.next(format!("use one of these, or say create=true: {}", names.join(", "))),
+    }
+}
+
+/// How far two names are apart; nothing if they have nothing in common. One
+/// within the other is nearest, then names that differ by a few letters.
+fn unlike(known: &str, said: &str) -> Option<usize> {
+    let (known, said) = (known.to_lowercase(), said.to_lowercase());
+    if known.contains(&said) || said.contains(&known) {
+        return Some(0);
+    }
+    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let whole = steps(&known, &said);
+    let ends = steps(&last(&known), &last(&said));
+    let apart = whole.min(ends);
+    (apart <= 1 + said.chars().count() / 4).then_some(apart)
+}

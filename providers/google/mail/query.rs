@@ -1,0 +1,140 @@
+//! The search language, written as Gmail's `q`.
+//!
+//! Pure text work. What Gmail cannot say exactly is said as nearly as it can,
+//! and a note tells what was lost.
+//! Gmail's syntax: <https://support.google.com/mail/answer/7190>.
+
+use crate::query::{PLACES, Part, Query, State, Term};
+use crate::text::Note;
+
+/// Gmail's own categories; any other category is searched for as a label.
+const CATEGORIES: &[&str] =
+    &["primary", "social", "promotions", "updates", "forums", "reservations", "purchases"];
+
+/// A query in Gmail's language.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compiled {
+    /// What goes into the parameter `q`.
+    pub q: String,
+    /// What was lost, in words.
+    pub notes: Vec<Note>,
+}
+
+/// Writes `query` in Gmail's language.
+pub fn compile(query: &Query) -> Compiled {
+    let mut compiled = Compiled::default();
+    let mut notes = Vec::new();
+    match query {
+        // The outermost AND needs no parentheses.
+        Query::All(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| write(part, false, &mut notes)).collect();
+            compiled.q = parts.join(" ");
+        }
+        other => compiled.q = write(other, false, &mut notes),
+    }
+    notes.dedup();
+    compiled.notes = notes;
+    compiled
+}
+
+/// The label a condition names, which Gmail would silently take for empty.
+pub fn labelled(term: &Term) -> Option<&str> {
+    match term {
+        Term::Label(name) => Some(name),
+        Term::Folder(name) if !PLACES.contains(&name.as_str()) => Some(name),
+        Term::Category(name) if !is_category(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// The query with the labels it names called by the names that `rename` gives;
+/// Gmail's search does not know ids.
+pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query {
+    let other = |name: &String| rename(name).unwrap_or_else(|| name.clone());
+    query.map(&|term| match term {
+        Term::Label(name) => Term::Label(other(name)),
+        Term::Folder(name) => Term::Folder(other(name)),
+        Term::Category(name) => Term::Category(other(name)),
+        term => term.clone(),
+    })
+}
+
+/// True when Gmail's search takes both names for the same label.
+pub fn same_label(one: &str, other: &str) -> bool {
+    label(one) == label(other)
+}
+
+/// `negated` pushes a NOT down to the terms, where Gmail surely understands it.
+fn write(query: &Query, negated: bool, notes: &mut Vec<Note>) -> String {
+    match (query, negated) {
+        (Query::All(parts), false) | (Query::Any(parts), true) => group(parts, " ", negated, notes),
+        (Query::Any(parts), false) | (Query::All(parts), true) => {
+            group(parts, " OR ", negated, notes)
+        }
+        (Query::Not(part), _) => write(part, !negated, notes),
+        (Query::Raw(raw), false) => raw.clone(),
+        (Query::Raw(raw), true) => format!("-({raw})"),
+        (Query::Term(term), _) => {
+            let text = write_term(term, notes);
+            if negated { format!("-{text}") } else { text }
+        }
+    }
+}
+
+fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<Note>) -> String {
+    let parts: Vec<_> = parts.iter().map(|part| write(part, negated, notes)).collect();
+    format!("({})", parts.join(between))
+}
+
+fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
+    match term {
+        Term::Text(text) => quote(text),
+        Term::In(Part::Body, text) => {
+            notes.push(
+                "Gmail cannot search the body alone: `body:` searched the whole message".into(),
+            );
+            quote(text)
+        }
+        Term::In(part, text) => format!("{}:{}", part.operator(), quote(text)),
+        Term::Folder(name) if PLACES.contains(&name.as_str()) => format!("in:{name}"),
+        Term::Folder(name) | Term::Label(name) => format!("label:{}", label(name)),
+        Term::Category(name) if is_category(name) => format!("category:{}", name.to_lowercase()),
+        Term::Category(name) => format!("label:{}", label(name)),
+        Term::Is(State::Unread) => "is:unread".to_owned(),
+        Term::Is(State::Read) => "is:read".to_owned(),
+        Term::Is(State::Starred) => "is:starred".to_owned(),
+        Term::Is(State::Important) => "is:important".to_owned(),
+        Term::Attachment => "has:attachment".to_owned(),
+        Term::Larger(bytes) => format!("larger:{bytes}"),
+        Term::Smaller(bytes) => format!("smaller:{bytes}"),
+        // Seconds since 1970, because a plain date is taken in Pacific time.
+        Term::Before(instant) => format!("before:{}", instant.as_second()),
+        Term::After(instant) => format!("after:{}", instant.as_second()),
+    }
+}
+
+/// True for a name of Gmail's own.
+pub(crate) fn is_category(name: &str) -> bool {
+    CATEGORIES.contains(&name.to_lowercase().as_str())
+}
+
+/// Quotes whatever Gmail could take for syntax.
+fn quote(text: &str) -> String {
+    let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_'))
+        && !matches!(text, "OR" | "AND" | "AROUND");
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', " ")) }
+}
+
+/// A label's name as Gmail's search spells it.
+fn label(name: &str) -> String {
+    name.to_lowercase()
+        .chars()
+        .map(|c| {
+            if c.is_whitespace() || matches!(c, '/' | '(' | ')' | '"' | '{' | '}' | '&' | '|') {
+                '-'
+            } else {
+                c
+            }
+        })
+        .collect()
+}

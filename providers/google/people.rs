@@ -1,0 +1,162 @@
+//! Google's People API: who is meant by a name or an address.
+//!
+//! Three lists know people: saved contacts by search, saved contacts whole, and
+//! those that mail was exchanged with. The API has no generated client here:
+//! three GET requests do not earn one more of an unmaintained family.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+use url::Url;
+
+use super::client::{Google, page};
+use crate::error::{Error, Kind, Result};
+use crate::provider::{Page, People};
+use crate::text::note;
+
+/// What is read of saved contacts; other contacts have fewer.
+const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
+const OTHER_FIELDS: &str = "names,emailAddresses,phoneNumbers";
+/// The most people that one answer of a search has, and a search altogether: it
+/// has no pages.
+const MOST: usize = 30;
+/// What a page has besides its people.
+const OF_A_PAGE: &[&str] =
+    &["nextPageToken", "nextSyncToken", "totalItems", "totalPeople", "totalSize"];
+/// The most people that a page has.
+const IN_A_PAGE: usize = 1_000;
+/// Pages of the saved contacts, with at most 1,000 in each.
+const PAGES: usize = 100;
+/// What is searched, and what is read of those found.
+const SEARCHES: [(&str, &str); 2] =
+    [("v1/people:searchContacts", FIELDS), ("v1/otherContacts:search", OTHER_FIELDS)];
+
+/// Finds people, saved contacts first. `warm` is the account's own, and true
+/// once its searches were announced.
+pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBool) -> Result<Page> {
+    let mut found: Vec<Value> = Vec::new();
+    let mut notes = Vec::new();
+    let searches = people.q.is_some() || !people.emails.is_empty();
+    if searches && !warm.load(Ordering::Relaxed) {
+        announce(google, base).await?;
+        warm.store(true, Ordering::Relaxed);
+    }
+    match (&people.q, people.emails.as_slice()) {
+        (None, []) => {
+            if !connections(google, base, people.limit, &mut found).await? {
+                notes.push("there are more saved contacts than are read".into());
+            }
+        }
+        (Some(q), _) => {
+            let cut = search(google, base, q, people.limit, &mut found).await?;
+            if cut && found.len() < people.limit {
+                notes.push(note!(
+                    "Google finds {} people of a list at most; more letters would narrow it",
+                    MOST
+                ));
+            }
+        }
+        (None, emails) => {
+            for email in emails {
+                let mut near = Vec::new();
+                search(google, base, email, MOST, &mut near).await?;
+                near.retain(|person| has(person, email));
+                add_new(&mut found, near);
+            }
+        }
+    }
+    found.truncate(people.limit);
+    Ok(Page { items: found, notes, ..Page::default() })
+}
+
+/// Adds the saved contacts until there are `limit`; false if there are more than
+/// may be read.
+async fn connections(
+    google: &Google,
+    base: &Url,
+    limit: usize,
+    found: &mut Vec<Value>,
+) -> Result<bool> {
+    let size = limit.clamp(1, 1_000).to_string();
+    let mut token = String::new();
+    for _ in 0..PAGES {
+        let mut params = vec![("personFields", FIELDS), ("pageSize", size.as_str())];
+        if !token.is_empty() {
+            params.push(("pageToken", &token));
+        }
+        let url = address(base, "v1/people/me/connections", &params)?;
+        let answer = google.get(&url).await?;
+        let people = page(&answer, "connections", OF_A_PAGE)?;
+        add(found, people, |item| Some(item));
+        let next = answer.get("nextPageToken").and_then(Value::as_str);
+        match next {
+            Some(next) if found.len() < limit && next != token => token = next.to_owned(),
+            Some(_) => return Ok(found.len() >= limit),
+            None => return Ok(true),
+        }
+    }
+    Ok(false)
+}
+
+/// Searches for nothing, as the documentation asks for before the first search:
+/// it makes Google renew what it searches.
+async fn announce(google: &Google, base: &Url) -> Result<()> {
+    for (path, fields) in SEARCHES {
+        let params = [("query", ""), ("readMask", fields), ("pageSize", "1")];
+        google.get(&address(base, path, &params)?).await?;
+    }
+    Ok(())
+}
+
+/// Adds those whom both searches find; true if one of them may have more.
+async fn search(
+    google: &Google,
+    base: &Url,
+    q: &str,
+    limit: usize,
+    found: &mut Vec<Value>,
+) -> Result<bool> {
+    let size = limit.clamp(1, MOST).to_string();
+    let mut cut = false;
+    for (path, fields) in SEARCHES {
+        let url = address(base, path, &[("query", q), ("readMask", fields), ("pageSize", &size)])?;
+        let answer = google.get(&url).await?;
+        let results = page(&answer, "results", OF_A_PAGE)?;
+        cut |= results.len() >= MOST;
+        add(found, results, |item| item.get("person"));
+    }
+    Ok(cut)
+}
+
+fn add(found: &mut Vec<Value>, list: &[Value], person: fn(&Value) -> Option<&Value>) {
+    let people = list.iter().filter_map(person).take(IN_A_PAGE);
+    add_new(found, people.cloned().collect());
+}
+
+/// Adds those who are not there yet; one person may be in two lists.
+fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
+    for person in people {
+        let known = |other: &Value| other.get("resourceName") == person.get("resourceName");
+        if !found.iter().any(known) {
+            found.push(person);
+        }
+    }
+}
+
+fn has(person: &Value, email: &str) -> bool {
+    person
+        .get("emailAddresses")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|address| address.get("value").and_then(Value::as_str))
+        .any(|address| address.eq_ignore_ascii_case(email.trim()))
+}
+
+fn address(base: &Url, path: &str, params: &[(&str, &str)]) -> Result<Url> {
+    let mut url = base
+        .join(path)
+        .map_err(|_opaque| Error::new(Kind::Internal, "the People API's URL does not parse"))?;
+    url.query_pairs_mut().extend_pairs(params);
+    Ok(url)
+}

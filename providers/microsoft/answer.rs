@@ -1,0 +1,243 @@
+//! What Graph answers, read: bytes with a cap, JSON, the parts of a batch, and
+//! errors in our kinds.
+//!
+//! No request is made here, and no message carries more of an answer than the
+//! first line of Graph's own error text.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::{Error, Kind, Result};
+use crate::net::{self, LARGE, Turn};
+use crate::providers::pace::told;
+use crate::text::quoted_words;
+
+/// The longest answer that is read, in bytes.
+pub const LONGEST: usize = 32 << 20;
+/// The message of an error that a missing permission causes.
+pub const DENIED: &str = "the sign-in does not allow this";
+/// The message of an error about an answer beyond its cap.
+const TOO_LONG: &str = "Outlook's answer is longer than";
+
+/// A whole answer.
+pub struct Answer {
+    status: u16,
+    retry_after: Option<Duration>,
+    body: Vec<u8>,
+    /// The turn of a long answer, until it has been parsed.
+    _turn: Option<Turn>,
+}
+
+/// Reads an answer of at most `most` bytes, unpacked.
+pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> {
+    let status = answer.status().as_u16();
+    let retry_after = answer
+        .headers()
+        .get(reqwest::header::RETRY_AFTER)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| told(value, Timestamp::now()));
+    let mut body = Vec::new();
+    let mut turn = None;
+    while let Some(some) = answer.chunk().await.map_err(|error| broken(&error))? {
+        if body.len() + some.len() > most {
+            return Err(Error::argument(format!("{TOO_LONG} {most} bytes"))
+                .next("ask for fewer items, or for body=headers"));
+        }
+        if body.len() + some.len() > LARGE && turn.is_none() {
+            turn = net::turn().await;
+        }
+        body.extend_from_slice(&some);
+    }
+    Ok(Answer { status, retry_after, body, _turn: turn })
+}
+
+/// True for the error that [`read`] gives for a long answer.
+pub fn too_long(error: &Error) -> bool {
+    error.message().starts_with(TOO_LONG)
+}
+
+impl Answer {
+    /// The status as HTTP numbers it.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The answer's JSON, or what its status says.
+    pub fn json(self) -> Result<Value> {
+        if (200..300).contains(&self.status) {
+            return parse(&self.body);
+        }
+        Err(self.refused())
+    }
+
+    /// The answer's JSON if there is any, or what its status says.
+    pub fn some_json(self) -> Result<Option<Value>> {
+        if (200..300).contains(&self.status) && self.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(None);
+        }
+        self.json().map(Some)
+    }
+
+    /// The answer's bytes, or what its status says.
+    pub fn bytes(self) -> Result<Vec<u8>> {
+        if (200..300).contains(&self.status) {
+            return Ok(self.body);
+        }
+        Err(self.refused())
+    }
+
+    fn refused(&self) -> Error {
+        let body = serde_json::from_slice(&self.body).unwrap_or_default();
+        refused(self.status, self.retry_after, &body)
+    }
+}
+
+/// The answers to the parts of a batch, by the number that is their id.
+pub fn sub_answers(mut envelope: Value) -> Result<HashMap<usize, Result<Value>>> {
+    match envelope.get_mut("responses").map(Value::take) {
+        Some(Value::Array(parts)) => Ok(parts.into_iter().filter_map(sub_answer).collect()),
+        _ => Err(no_json()),
+    }
+}
+
+/// The items of a list's answer, and the link to the next page.
+pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
+    let Some(Value::Array(items)) = answer.get_mut("value").map(Value::take) else {
+        return Err(not_ours("list"));
+    };
+    Ok(match answer.get_mut("@odata.nextLink").map(Value::take) {
+        Some(Value::String(link)) => (items, Some(link)),
+        _ => (items, None),
+    })
+}
+
+/// An answer that is JSON, and not what was asked for. To take it for nothing
+/// would make a broken service an empty mailbox.
+pub fn not_ours(what: &str) -> Error {
+    Error::new(Kind::Provider(502), format!("Outlook answered with something that is no {what}"))
+        .next("try again in a minute")
+}
+
+fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
+    let number = |value: &Value| match value {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    };
+    let at = usize::try_from(number(part.get("id")?)?).ok()?;
+    let status = u16::try_from(number(part.get("status")?)?).ok()?;
+    let body = part.get_mut("body").map(Value::take).unwrap_or_default();
+    if (200..300).contains(&status) {
+        return Some((at, Ok(body)));
+    }
+    let headers = part.get("headers").and_then(Value::as_object);
+    let retry_after = headers
+        .into_iter()
+        .flatten()
+        .find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))
+        .and_then(|(_, value)| match value {
+            Value::String(text) => told(text, Timestamp::now()),
+            other => other.as_u64().map(Duration::from_secs),
+        });
+    Some((at, Err(refused(status, retry_after, &body))))
+}
+
+fn parse(body: &[u8]) -> Result<Value> {
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_eof() {
+            Error::new(Kind::Network, "Outlook's answer broke off")
+        } else {
+            no_json()
+        }
+    })
+}
+
+fn no_json() -> Error {
+    Error::new(
+        Kind::Provider(502),
+        "Outlook answered with a page or something else that is not its JSON",
+    )
+}
+
+/// A connection that failed; its own words may hold a URL.
+pub fn broken(error: &reqwest::Error) -> Error {
+    if error.is_timeout() {
+        return Error::new(Kind::Timeout, "Outlook did not answer in time");
+    }
+    let message = if error.is_connect() {
+        "Outlook could not be reached"
+    } else if error.is_body() || error.is_decode() {
+        "Outlook's answer broke off"
+    } else {
+        "the connection to Outlook broke"
+    };
+    Error::new(Kind::Network, message)
+}
+
+/// Graph's error answer, in our kinds. Codes are compared without regard to case.
+fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
+    let error = body.get("error").unwrap_or(&Value::Null);
+    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    let code = text("code");
+    let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
+    // Graph's own message may name what a stranger has named.
+    let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
+    let message = match (said, code) {
+        ("", "") => format!("Outlook answered with status {status}"),
+        ("", said) | (said, _) => {
+            format!("Outlook answered with status {status}: {}", quoted_words(said))
+        }
+    };
+    match status {
+        429 => Error::new(Kind::RateLimited(retry_after), message),
+        // Graph also throttles by these two, and then says for how long.
+        503 | 509 if retry_after.is_some() => Error::new(Kind::RateLimited(retry_after), message),
+        403 if is(&[
+            "ErrorAccessDenied",
+            "AccessDenied",
+            "Authorization_RequestDenied",
+            "Forbidden",
+        ]) =>
+        {
+            Error::new(Kind::Auth, DENIED)
+                .next("run `daysheet account add microsoft` and allow all permissions")
+        }
+        400..=499
+            if is(&[
+                "MailboxNotEnabledForRESTAPI",
+                "MailboxNotSupportedForRESTAPI",
+                "MailboxNotHostedInExchangeOnline",
+            ]) =>
+        {
+            Error::new(
+                Kind::Provider(status),
+                "the account has no mailbox that Microsoft Graph can read",
+            )
+            .next("sign in with an account whose mail is on Exchange Online or Outlook.com")
+        }
+        404 => Error::new(Kind::NotFound, "Outlook has no such item"),
+        409 | 412 if status == 412 || is(&["ErrorIrresolvableConflict"]) => {
+            Error::new(Kind::Conflict, "it has been changed meanwhile")
+                .next("read it again, and repeat the change if it still fits")
+        }
+        400 if is(&[
+            "ErrorItemNotFound",
+            "ErrorInvalidIdMalformed",
+            "ErrorInvalidId",
+            "ErrorInvalidIdEmpty",
+            "ErrorInvalidMailboxItemId",
+            "ErrorInvalidIdNotAnItemAttachmentId",
+        ]) =>
+        {
+            Error::new(Kind::NotFound, "Outlook has no such item")
+        }
+        300..=399 => Error::new(
+            Kind::Provider(status),
+            "Outlook answered with a redirect, which is not followed",
+        )
+        .next("check the setting endpoints.graph (DAYSHEET_GRAPH_URL)"),
+        status => Error::new(Kind::Provider(status), message),
+    }
+}

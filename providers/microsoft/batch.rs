@@ -1,0 +1,301 @@
+//! Several requests to Graph in one: `$batch`.
+//!
+//! Graph carries the parts of a batch out one by one, and each is refused or
+//! done for itself. Parts that read are asked for again when they may pass; parts
+//! that write are carried out once, and sent again only after the answer that
+//! nothing has been done.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use graph_rs_sdk::http::Method;
+use serde_json::{Map, Value, json};
+
+use super::answer::{sub_answers, too_long};
+use super::client::{Call, Graph, IN_FLIGHT, PREFER, left_out, open};
+use crate::error::{Error, Kind, Result};
+
+/// The most requests that Graph takes in one batch.
+const BATCH: usize = 20;
+/// The longest answer to a batch of writes, in bytes: each part answers with the
+/// whole message, and what is not read is not known.
+const LONGEST_WRITTEN: usize = 128 << 20;
+
+/// One change in a batch.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// How.
+    pub method: Method,
+    /// Of what, as [`Graph::mine`] names it.
+    pub request: String,
+    /// With what; an empty object is sent for nothing where Graph wants a body.
+    pub body: Option<Value>,
+}
+
+impl Graph {
+    /// Gets JSON of several requests, 20 in one round trip; one answer for each,
+    /// in their order. A part that is refused for now is asked for again.
+    pub async fn batch(&self, requests: &[String]) -> Vec<Result<Value>> {
+        if let [one] = requests {
+            return vec![self.get(one).await];
+        }
+        self.batch_with(requests, PREFER).await
+    }
+
+    /// [`Graph::batch`] for lists whose pages are asked for by a preference alone.
+    pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
+        let prefer = format!("{PREFER}, odata.maxpagesize={size}");
+        self.batch_with(requests, &prefer).await
+    }
+
+    async fn batch_with(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
+        let mut answers = Vec::with_capacity(requests.len());
+        // One after the other: each takes all the calls that the mailbox allows.
+        for some in requests.chunks(BATCH) {
+            answers.extend(self.some(some, prefer).await);
+        }
+        answers
+    }
+
+    /// At most 20 requests.
+    async fn some(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
+        let mut answers: HashMap<usize, Result<Value>> = HashMap::new();
+        let mut open: Vec<usize> = (0..requests.len()).collect();
+        let mut attempt = 0;
+        while !open.is_empty() {
+            attempt += 1;
+            let mut found = match self.round(requests, &open, prefer).await {
+                Ok(found) => found,
+                Err(error) if too_long(&error) && open.len() > 1 => {
+                    for at in open {
+                        let request = requests.get(at).map_or("", String::as_str);
+                        answers.insert(at, self.get(request).await);
+                    }
+                    break;
+                }
+                Err(error) => {
+                    answers.extend(open.iter().map(|at| (*at, Err(error.clone()))));
+                    break;
+                }
+            };
+            let mut wait = Duration::ZERO;
+            let mut again = Vec::new();
+            for at in open {
+                let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
+                let later = answer.as_ref().err().and_then(|error| {
+                    // A wait too long for us is one for all calls all the same.
+                    if let Kind::RateLimited(Some(told)) = error.kind() {
+                        self.pace.hush(told);
+                    }
+                    let wait = self.pace.wait(attempt, error)?;
+                    if error.kind() == Kind::RateLimited(None) {
+                        self.pace.hush(wait);
+                    }
+                    Some(wait)
+                });
+                match later {
+                    Some(told) => {
+                        wait = wait.max(told);
+                        again.push(at);
+                    }
+                    None => {
+                        let request = requests.get(at).map_or("", String::as_str);
+                        let answer =
+                            answer.map_err(|error| self.whose(request, self.pace.advise(error)));
+                        answers.insert(at, answer);
+                    }
+                }
+            }
+            open = again;
+            if !open.is_empty() {
+                tokio::time::sleep(wait).await;
+            }
+        }
+        (0..requests.len())
+            .map(|at| answers.remove(&at).unwrap_or_else(|| Err(left_out())))
+            .collect()
+    }
+
+    /// One round trip for those of `requests` that are still open.
+    async fn round(
+        &self,
+        requests: &[String],
+        open: &[usize],
+        prefer: &str,
+    ) -> Result<HashMap<usize, Result<Value>>> {
+        let parts: Vec<Value> = open
+            .iter()
+            .filter_map(|at| {
+                Some(json!({
+                    "id": at.to_string(),
+                    "method": "GET",
+                    "url": format!("/{}", requests.get(*at)?),
+                    "headers": {"Prefer": prefer},
+                }))
+            })
+            .collect();
+        let body = &json!({ "requests": parts });
+        let call = |_token| async {
+            let call = Call { method: &Method::POST, body: Some(body), ..Call::get("$batch") };
+            let found = sub_answers(self.send(call).await?.json()?)?;
+            // A token that ended between the envelope and a part is renewed as any.
+            let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
+            match found.values().find(|answer| refused(answer)) {
+                Some(Err(error)) => Err(error.clone()),
+                _ => Ok(found),
+            }
+        };
+        self.pace.call_of(IN_FLIGHT, call).await
+    }
+
+    /// Carries out changes, 20 in one round trip, each once; one answer for each,
+    /// in their order. An error of the kind [`Kind::Network`] or
+    /// [`Kind::Timeout`] leaves open whether it was done.
+    ///
+    /// What Graph refuses because it came too often is certain not to have been
+    /// done, and is sent again after the time told.
+    pub async fn change_all(&self, parts: &[Part]) -> Vec<Result<Option<Value>>> {
+        let mut answers = Vec::with_capacity(parts.len());
+        for some in parts.chunks(BATCH) {
+            match self.change_some(some).await {
+                Ok(done) => answers.extend(done),
+                Err(error) => {
+                    // What comes after would fare the same, and wait as long.
+                    let not_tried = match error.kind() {
+                        Kind::Network | Kind::Timeout => Error::new(
+                            Kind::Provider(503),
+                            "it was not tried: Outlook had stopped to answer",
+                        )
+                        .next("try again in a minute"),
+                        _ => error.clone(),
+                    };
+                    answers.extend(some.iter().map(|_| Err(error.clone())));
+                    answers.resize(parts.len(), Err(not_tried));
+                    break;
+                }
+            }
+        }
+        answers
+    }
+
+    /// At most 20 changes. Fails if nothing of it was answered.
+    async fn change_some(&self, parts: &[Part]) -> Result<Vec<Result<Option<Value>>>> {
+        let mut answers: HashMap<usize, Result<Option<Value>>> = HashMap::new();
+        let mut waiting: Vec<usize> = (0..parts.len()).collect();
+        let mut attempt = 0;
+        let mut refreshed = false;
+        while !waiting.is_empty() {
+            attempt += 1;
+            let (token, mut found) = match self.change_round(parts, &waiting).await {
+                Ok(found) => found,
+                Err(error) if answers.is_empty() => return Err(error),
+                Err(error) => {
+                    answers.extend(waiting.iter().map(|at| (*at, Err(error.clone()))));
+                    break;
+                }
+            };
+            let mut wait = Duration::ZERO;
+            let mut again = Vec::new();
+            let mut refused = false;
+            for at in waiting {
+                let answer = found.remove(&at).unwrap_or_else(|| Err(lost_part()));
+                match &answer {
+                    Err(error) if error.kind() == Kind::Provider(401) && !refreshed => {
+                        refused = true;
+                        again.push(at);
+                        continue;
+                    }
+                    Err(error) => {
+                        if let Kind::RateLimited(told) = error.kind()
+                            && let Some(pause) = self.pace.wait(attempt, error)
+                        {
+                            self.pace.hush(told.unwrap_or(pause));
+                            wait = wait.max(pause);
+                            again.push(at);
+                            continue;
+                        }
+                    }
+                    Ok(_) => {}
+                }
+                let request = parts.get(at).map_or("", |part| part.request.as_str());
+                let answer = answer
+                    .map(|body| Some(body).filter(|body| !body.is_null()))
+                    .map_err(|error| self.whose(request, self.pace.advise(open(error))));
+                answers.insert(at, answer);
+            }
+            if refused {
+                refreshed = true;
+                if let Err(error) = self.pace.tokens().refreshed_after_401(&token).await {
+                    answers.extend(again.iter().map(|at| (*at, Err(error.clone()))));
+                    break;
+                }
+            }
+            waiting = again;
+            if !waiting.is_empty() {
+                tokio::time::sleep(wait).await;
+            }
+        }
+        Ok((0..parts.len())
+            .map(|at| answers.remove(&at).unwrap_or_else(|| Err(lost_part())))
+            .collect())
+    }
+
+    /// One round trip, with the token that it was made with.
+    async fn change_round(
+        &self,
+        parts: &[Part],
+        waiting: &[usize],
+    ) -> Result<(String, HashMap<usize, Result<Value>>)> {
+        let parts: Vec<Value> = waiting
+            .iter()
+            .filter_map(|at| {
+                let part = parts.get(*at)?;
+                let mut headers = Map::new();
+                headers.insert("Prefer".to_owned(), PREFER.into());
+                // One part that writes without a body has Graph refuse all parts.
+                let body = part.body.clone();
+                let body = body.or_else(|| (part.method != Method::DELETE).then(|| json!({})));
+                if body.is_some() {
+                    headers.insert("Content-Type".to_owned(), "application/json".into());
+                }
+                let mut sent = json!({
+                    "id": at.to_string(),
+                    "method": part.method.as_str(),
+                    "url": format!("/{}", part.request),
+                    "headers": headers,
+                });
+                if let (Some(sent), Some(body)) = (sent.as_object_mut(), body) {
+                    sent.insert("body".to_owned(), body);
+                }
+                Some(sent)
+            })
+            .collect();
+        let body = &json!({ "requests": parts });
+        let call = |token| async move {
+            let call = Call {
+                method: &Method::POST,
+                body: Some(body),
+                most: LONGEST_WRITTEN,
+                ..Call::get("$batch")
+            };
+            let answer = self.send(call).await?.json()?;
+            Ok((token, sub_answers(answer)?))
+        };
+        self.pace.change_of(IN_FLIGHT, call).await.map_err(|error| {
+            let unread = too_long(&error) || matches!(error.kind(), Kind::Provider(500..=599));
+            open(match unread {
+                true => Error::new(Kind::Provider(502), "Outlook's answer was lost"),
+                false => error,
+            })
+        })
+    }
+}
+
+/// What of a batch was not answered may have been done.
+fn lost_part() -> Error {
+    Error::new(
+        Kind::Network,
+        "Outlook left one of several changes unanswered; whether it was done is not known",
+    )
+    .next("see whether it was done before you try again")
+}

@@ -1,0 +1,298 @@
+//! Changes of an event as Graph is told them.
+//!
+//! Pure: from a [`Change`] and the event as it is to the properties that are
+//! sent, and nothing else is. What Outlook cannot do is refused here, before
+//! anything is written.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::events::RULE;
+use super::events::facts::{self, attendees, is, is_organizer, nested, times};
+use super::{online, recurrence, zones};
+use crate::error::{Error, Result};
+use crate::provider::calendar::{Change, Guest, Notify, Show, Visibility};
+use crate::providers::json::text;
+use crate::recurrence::Repeat;
+use crate::when::{self, Moment, When};
+
+/// Checks that Outlook can do what a change asks for, as far as that does not
+/// depend on more than the change and the event.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) with what to do instead.
+pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result<()> {
+    if change.show == Some(Show::Focus) {
+        return Err(Error::argument("Outlook's calendars have no focus time")
+            .next("say show=busy, or use a Google calendar"));
+    }
+    let was_online = current.is_some_and(|current| is(current, "isOnlineMeeting"));
+    if was_online && change.online == Some(false) {
+        return Err(Error::argument("Outlook does not take the online meeting off an event")
+            .next("delete the event, and create it again without one"));
+    }
+    match current {
+        None => tells(notify, change.guests.iter().any(|guests| !guests.is_empty())),
+        Some(current) => {
+            let asked = attendees(current).next().is_some()
+                || change.guests.iter().any(|guests| !guests.is_empty());
+            let called = is(current, "isOrganizer");
+            tells(notify, called && asked && is_seen(change))
+        }
+    }
+}
+
+/// Checks that those who are asked may be told, because Outlook tells them.
+pub fn tells(notify: Notify, others: bool) -> Result<()> {
+    if notify == Notify::All || !others {
+        return Ok(());
+    }
+    Err(Error::argument("Outlook always writes to everybody who is asked to a meeting")
+        .next("say notify=all, or leave out the people"))
+}
+
+/// True for what the others see of an event.
+fn is_seen(change: &Change) -> bool {
+    change.title.is_some()
+        || change.time.is_some()
+        || change.place.is_some()
+        || change.notes.is_some()
+        || change.guests.is_some()
+        || change.repeat.is_some()
+        || change.online.is_some()
+}
+
+/// The properties of a change; `current` is the event as it is, and `day_zone`
+/// Graph's name of the zone that whole days are in.
+pub fn properties(change: &Change, current: Option<&Value>, day_zone: &str) -> Result<Value> {
+    let mut event = Map::new();
+    let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
+    if let Some(title) = &change.title {
+        set("subject", json!(title));
+    }
+    let recurs = match &change.repeat {
+        Some(repeat) => repeat.is_some(),
+        None => current.is_some_and(|current| current.get(RULE).is_some()),
+    };
+    let mut starts = None;
+    if let Some((start, end)) = &change.time {
+        let days = matches!(start, Moment::Day(_));
+        let (start, end) = (local(start, day_zone, recurs), local(end, day_zone, recurs));
+        set("isAllDay", json!(days));
+        set("start", start.json());
+        set("end", end.json());
+        starts = Some(start);
+    }
+    match (&change.repeat, current) {
+        (Some(None), _) => {
+            set("recurrence", Value::Null);
+        }
+        (Some(Some(repeat)), _) => {
+            let start = starts.or_else(|| first(current?));
+            let start = start.ok_or_else(|| {
+                Error::argument("a recurring event needs a start").next("give its start and end")
+            })?;
+            set("recurrence", recurrence(repeat, &start)?);
+        }
+        (None, Some(current)) => {
+            if let (Some(start), Some(moved)) = (starts, nested(current, "recurrence").as_object())
+                && let Some(moved) = from_then(moved, &start)
+            {
+                set("recurrence", moved);
+            }
+        }
+        (None, None) => {}
+    }
+    if let Some(place) = &change.place {
+        set("location", json!({"displayName": place}));
+    }
+    if let Some(notes) = &change.notes {
+        set("body", online::body(current.unwrap_or(&Value::Null), notes)?);
+    }
+    if let Some(guests) = &change.guests {
+        set("attendees", list(guests, current.unwrap_or(&Value::Null)));
+    }
+    let was_online = current.is_some_and(|current| is(current, "isOnlineMeeting"));
+    if change.online == Some(true) && !was_online {
+        set("isOnlineMeeting", json!(true));
+        set("onlineMeetingProvider", json!("teamsForBusiness"));
+    }
+    if let Some(show) = change.show {
+        set("showAs", json!(show_as(show)));
+    }
+    if let Some(visibility) = change.visibility {
+        set("sensitivity", json!(sensitivity(visibility)));
+    }
+    match change.reminder {
+        Some(Some(minutes)) => {
+            set("isReminderOn", json!(true));
+            set("reminderMinutesBeforeStart", json!(minutes));
+        }
+        Some(None) => {
+            set("isReminderOn", json!(false));
+        }
+        None => {}
+    }
+    if let Some(category) = &change.category {
+        // No category's name has a comma.
+        let names = category.split(',').map(str::trim);
+        let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        set("categories", json!(names));
+    }
+    Ok(Value::Object(event))
+}
+
+/// A local time, and Graph's name of its zone.
+struct Local {
+    at: DateTime,
+    zone: String,
+    /// The same as we have it.
+    moment: Moment,
+}
+
+impl Local {
+    fn json(&self) -> Value {
+        json!({
+            "dateTime": self.at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
+            "timeZone": self.zone,
+        })
+    }
+}
+
+/// A moment as Graph takes it. A zone that Graph does not have is told as UTC,
+/// which is the same for what happens once; what recurs keeps the zone, and
+/// Graph has the last word.
+fn local(moment: &Moment, day_zone: &str, recurs: bool) -> Local {
+    let (at, zone) = match moment {
+        Moment::Day(day) => (day.at(0, 0, 0, 0), day_zone.to_owned()),
+        Moment::At(at, zone) => match zones::windows(zone, at.date()) {
+            Some(zone) => (*at, zone.to_owned()),
+            None if recurs => (*at, zone.clone()),
+            None => {
+                let instant = moment.when().instant(&TimeZone::UTC);
+                (TimeZone::UTC.to_datetime(instant), "UTC".to_owned())
+            }
+        },
+    };
+    Local { at, zone, moment: moment.clone() }
+}
+
+/// When an event first starts, in its own zone.
+fn first(current: &Value) -> Option<Local> {
+    let zone = facts::zone(current);
+    let name = zone.iana_name().unwrap_or("UTC").to_owned();
+    let moment = match times(current).0? {
+        When::Day(day) => Moment::Day(day),
+        When::At(at) => Moment::At(zone.to_datetime(at), name),
+    };
+    // Its zone goes back under the name that it came by.
+    let own = text(current, "originalStartTimeZone");
+    let own = when::find_zone(own).map_or("UTC", |_| own);
+    Some(Local { zone: own.to_owned(), ..local(&moment, own, true) })
+}
+
+fn recurrence(repeat: &Repeat, start: &Local) -> Result<Value> {
+    recurrence::pattern(repeat, &start.moment, &start.zone)
+}
+
+/// The rule of a series that is moved to another first day; `None` if it is not.
+fn from_then(recurrence: &Map<String, Value>, start: &Local) -> Option<Value> {
+    let day = start.at.date().to_string();
+    let mut range = recurrence.get("range")?.as_object()?.clone();
+    let before = range.insert("startDate".to_owned(), day.clone().into());
+    if before.as_ref().and_then(Value::as_str) == Some(day.as_str()) {
+        return None;
+    }
+    range.insert("recurrenceTimeZone".to_owned(), start.zone.clone().into());
+    // Graph shows a date of the year 1 where there is none.
+    let ends = text(&Value::Object(range.clone()), "type").eq_ignore_ascii_case("endDate");
+    if !ends {
+        range.remove("endDate");
+    }
+    let mut moved = recurrence.clone();
+    moved.insert("range".to_owned(), Value::Object(range));
+    Some(Value::Object(moved))
+}
+
+/// Everybody who is asked. Graph knows those who were asked before by their
+/// address, and keeps their answers.
+fn list(guests: &[Guest], current: &Value) -> Value {
+    let organizer = nested(nested(current, "organizer"), "emailAddress");
+    let organizer = text(organizer, "address");
+    let mut all: Vec<Value> =
+        attendees(current).filter(|attendee| is_organizer(attendee, organizer)).cloned().collect();
+    for guest in guests {
+        let known = attendees(current)
+            .find(|attendee| facts::address(attendee).eq_ignore_ascii_case(guest.address.trim()));
+        let kind = match (guest.room, guest.optional) {
+            (true, _) => "resource",
+            (false, true) => "optional",
+            (false, false) => "required",
+        };
+        let mut attendee = match known.and_then(Value::as_object) {
+            Some(known) => known.clone(),
+            None => {
+                let mut address = Map::new();
+                address.insert("address".to_owned(), guest.address.trim().into());
+                if let Some(name) = &guest.name {
+                    address.insert("name".to_owned(), name.as_str().into());
+                }
+                Map::from_iter([("emailAddress".to_owned(), Value::Object(address))])
+            }
+        };
+        attendee.insert("type".to_owned(), kind.into());
+        all.push(Value::Object(attendee));
+    }
+    Value::Array(all)
+}
+
+fn show_as(show: Show) -> &'static str {
+    match show {
+        // Focus time is refused before.
+        Show::Busy | Show::Focus => "busy",
+        Show::Free => "free",
+        Show::Tentative => "tentative",
+        Show::Oof => "oof",
+        Show::Elsewhere => "workingElsewhere",
+    }
+}
+
+/// Outlook shows events to whoever may see the calendar, so that public is what
+/// they are by default.
+fn sensitivity(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Default | Visibility::Public => "normal",
+        Visibility::Private => "private",
+        Visibility::Confidential => "confidential",
+    }
+}
+
+/// The days around what is taken out of a series, in UTC; nothing if nothing is.
+pub fn span(except: &[When]) -> Option<(Date, Date)> {
+    let days = except.iter().map(|when| match when {
+        When::Day(day) => *day,
+        When::At(at) => TimeZone::UTC.to_datetime(*at).date(),
+    });
+    let first = days.clone().min()?;
+    let last = days.max()?;
+    let day = jiff::Span::new().days(2);
+    Some((first.checked_sub(day).unwrap_or(first), last.checked_add(day).unwrap_or(last)))
+}
+
+/// True if an occurrence is one of those that are taken out.
+pub fn is_out(occurrence: &Value, except: &[When], zone: &TimeZone) -> bool {
+    let (Some(start), _) = times(occurrence) else {
+        return false;
+    };
+    // Where one was moved to does not matter.
+    let start = facts::original(occurrence, start).unwrap_or(start);
+    let day_of = |when: When| match when {
+        When::Day(day) => day,
+        When::At(at) => zone.to_datetime(at).date(),
+    };
+    except.iter().any(|except| match (except, start) {
+        (When::At(one), When::At(other)) => *one == other,
+        (one, other) => day_of(*one) == day_of(other),
+    })
+}

@@ -1,0 +1,195 @@
+//! What has changed in Outlook's calendars since a cursor.
+//!
+//! Graph tells changes of a range of time in one calendar: here of a month ago to
+//! a year ahead, and the range moves on every two months. Of a series that has
+//! changed it lists every occurrence; told is the series once, and what differs
+//! from it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::events::facts::is;
+use super::events::{by_id, put_in};
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::provider::calendar::Changes;
+use crate::providers::json::text;
+use crate::providers::microsoft::client::Graph;
+use crate::providers::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
+use crate::text::{note, quoted};
+
+/// The range that is looked at, around the day it is begun.
+const BACK: SignedDuration = SignedDuration::from_hours(31 * 24);
+const AHEAD: SignedDuration = SignedDuration::from_hours(366 * 24);
+/// How long a range is looked at before it is begun anew.
+const LASTS: SignedDuration = SignedDuration::from_hours(60 * 24);
+/// Events that are looked for when Graph calls them gone: it calls those gone too
+/// that have left the range.
+const LOOKED_FOR: usize = 100;
+
+/// What has happened since a cursor; without one, only where to ask from.
+pub async fn changes(
+    graph: &Graph,
+    calendars: &[Value],
+    cursor: Option<&str>,
+    now: Timestamp,
+) -> Result<Changes> {
+    let known: Marks = cursor.map(read).transpose()?.unwrap_or_default();
+    let mut found = Changes::default();
+    let mut marks = Marks::new();
+    let mut begin = Vec::new();
+    let mut proceed = Vec::new();
+    for calendar in calendars {
+        let id = text(calendar, "id");
+        match known.get(id) {
+            Some(mark) => proceed.push((calendar, mark)),
+            None => begin.push(calendar),
+        }
+        found.names.insert(id.to_owned(), text(calendar, "name").to_owned());
+    }
+    let links: Vec<String> = proceed.iter().map(|(_, mark)| mark.link.clone()).collect();
+    let mut told = Vec::new();
+    for ((calendar, mark), round) in proceed.into_iter().zip(rounds(graph, &links).await) {
+        let id = text(calendar, "id");
+        match round {
+            Ok(round) => {
+                let old = now.duration_since(mark.begun) > LASTS && !round.more;
+                if old {
+                    begin.push(calendar);
+                }
+                found.more |= round.more;
+                let next = Mark::next(Some(mark), &round, now, created);
+                marks.insert(id.to_owned(), next);
+                told.push((id, round));
+            }
+            Err(error) if is_too_old(&error) => {
+                found.started_over = true;
+                begin.push(calendar);
+            }
+            // It was in the list a moment ago, and is shared no longer.
+            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if is_closed(&error) => {
+                marks.insert(id.to_owned(), mark.clone());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let first: Vec<String> = begin.iter().map(|calendar| start(graph, calendar, now)).collect();
+    for (calendar, round) in begin.into_iter().zip(rounds(graph, &first).await) {
+        let id = text(calendar, "id");
+        match round {
+            // What is there is no news.
+            Ok(round) => {
+                found.more |= round.more;
+                let next = Mark::next(None, &round, now, created);
+                marks.insert(id.to_owned(), next);
+            }
+            Err(error) if is_closed(&error) => found.notes.push(note!(
+                "Outlook does not tell what changes in the calendar {}",
+                quoted(text(calendar, "name"))
+            )),
+            Err(error) => return Err(error),
+        }
+    }
+    tell(graph, told, &known, &mut found).await?;
+    found.cursor = write(&marks)?;
+    Ok(found)
+}
+
+/// When an event was created.
+fn created(event: &Value) -> Option<Timestamp> {
+    text(event, "createdDateTime").parse().ok()
+}
+
+fn is_closed(error: &Error) -> bool {
+    matches!(error.kind(), Kind::NotFound | Kind::Auth | Kind::Provider(403))
+}
+
+/// The request that begins to look at a calendar.
+fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
+    let path = match is(calendar, "isDefaultCalendar") {
+        true => "calendarView/delta".to_owned(),
+        false => {
+            let id = net::path_segment(text(calendar, "id"));
+            format!("calendars/{id}/calendarView/delta")
+        }
+    };
+    // Whole days, so that a range is one whenever it is begun on a day.
+    let day = |at: Timestamp| at.strftime("%Y-%m-%dT00:00:00Z").to_string();
+    let from = day(now.checked_sub(BACK).unwrap_or(now));
+    let to = day(now.checked_add(AHEAD).unwrap_or(now));
+    let query = [("startDateTime", from.as_str()), ("endDateTime", &to)];
+    graph.mine(&path, &query)
+}
+
+/// Sorts out what the rounds have told.
+async fn tell(
+    graph: &Graph,
+    told: Vec<(&str, Round)>,
+    known: &Marks,
+    found: &mut Changes,
+) -> Result<()> {
+    // Where each event lies that is to be told.
+    let mut events: Vec<(&str, Value)> = Vec::new();
+    let mut there = BTreeSet::new();
+    // What has to be asked for, and its calendar.
+    let mut ask: HashMap<String, &str> = HashMap::new();
+    let mut gone = Vec::new();
+    for (calendar, round) in told {
+        gone.extend(round.gone.into_iter().map(|id| (calendar, id)));
+        let mark = known.get(calendar);
+        for item in round.items {
+            let id = text(&item, "id").to_owned();
+            let kind = text(&item, "type");
+            let is = |word: &str| kind.eq_ignore_ascii_case(word);
+            if is("occurrence") {
+                // It has changed because its series has.
+                ask.insert(text(&item, "seriesMasterId").to_owned(), calendar);
+                there.insert(id);
+                continue;
+            }
+            let changed = text(&item, "lastModifiedDateTime").parse::<Timestamp>().ok();
+            let is_old = mark.is_some_and(|mark| mark.is_old(changed));
+            there.insert(id.clone());
+            if is("exception") && is_old {
+                // Listed beside its series.
+                continue;
+            }
+            match item.get("start").is_some() && item.get("subject").is_some() {
+                true => events.push((calendar, item)),
+                false => {
+                    ask.insert(id, calendar);
+                }
+            }
+        }
+    }
+    ask.retain(|id, _| !id.is_empty() && !events.iter().any(|(_, event)| text(event, "id") == id));
+    gone.retain(|(_, id)| !there.contains(id));
+    for (calendar, id) in gone.iter().take(LOOKED_FOR) {
+        ask.insert(id.clone(), calendar);
+    }
+    let mut ids: Vec<String> = ask.keys().cloned().collect();
+    ids.sort();
+    for (id, event) in ids.iter().zip(by_id(graph, &ids).await) {
+        match (event, ask.get(id)) {
+            (Ok(event), Some(calendar)) => {
+                gone.retain(|(_, gone)| gone != id);
+                events.push((calendar, event));
+            }
+            (Err(error), _) if error.kind() != Kind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    found.gone = gone.into_iter().map(|(_, id)| id).collect();
+    for (calendar, mut event) in events {
+        put_in(&mut event, Some(calendar));
+        let mark = known.get(calendar);
+        match mark.is_some_and(|mark| mark.is_new(text(&event, "id"), created(&event))) {
+            true => found.new.push(event),
+            false => found.changed.push(event),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! What an event of Outlook's tells, as plain data.
+//!
+//! Total: of an event that was read in part, or is odd, less is told. Times come
+//! in UTC, because they are asked for so; a day is told by its date.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::{CALENDAR, RULE};
+use crate::provider::calendar::{Answer, Facts, Guest};
+use crate::providers::json::text;
+use crate::providers::microsoft::calendar::recurrence;
+use crate::recurrence::Repeat;
+use crate::when::{self, When};
+
+/// What is told by an event of the mailbox `me`.
+pub fn facts(event: &Value, me: &str) -> Option<Facts> {
+    let id = some(event, "id")?;
+    let (Some(start), Some(end)) = times(event) else {
+        return None;
+    };
+    let guests = guests(event, me);
+    let organizer = is(event, "isOrganizer");
+    let own = organizer || guests.is_empty();
+    let given = answer(text(nested(event, "responseStatus"), "response"));
+    let cancelled = is(event, "isCancelled");
+    let answer = given.filter(|_| !own);
+    let free = text(event, "showAs").eq_ignore_ascii_case("free");
+    Some(Facts {
+        id,
+        calendar: some(event, CALENDAR),
+        series: some(event, "seriesMasterId"),
+        original: original(event, start),
+        start,
+        end,
+        zone: when::zone_name(text(event, "originalStartTimeZone")),
+        repeat: repeat(event, start),
+        uid: some(event, "iCalUId"),
+        title: text(event, "subject").to_owned(),
+        place: text(nested(event, "location"), "displayName").to_owned(),
+        own,
+        organizer: some(nested(nested(event, "organizer"), "emailAddress"), "address")
+            .filter(|address| !organizer && !address.eq_ignore_ascii_case(me)),
+        guests,
+        omitted: false,
+        joint: false,
+        answer,
+        busy: !free && !cancelled && answer != Some(Answer::Declined),
+        cancelled,
+        version: some(event, "@odata.etag"),
+        link: some(nested(event, "onlineMeeting"), "joinUrl")
+            .or_else(|| some(event, "onlineMeetingUrl")),
+        notes: some(nested(event, "body"), "content").or_else(|| some(event, "bodyPreview")),
+    })
+}
+
+/// When an event starts and ends.
+pub fn times(event: &Value) -> (Option<When>, Option<When>) {
+    let all_day = is(event, "isAllDay");
+    let read = |key: &str| {
+        let time = nested(event, key);
+        let local = text(time, "dateTime");
+        match all_day {
+            true => when::day(local).map(When::Day),
+            false => {
+                let zone = match text(time, "timeZone") {
+                    "" => "UTC",
+                    zone => zone,
+                };
+                when::local(local, zone).map(When::At)
+            }
+        }
+    };
+    (read("start"), read("end"))
+}
+
+/// An event's own zone; UTC if it is not known.
+pub fn zone(event: &Value) -> TimeZone {
+    when::find_zone(text(event, "originalStartTimeZone")).unwrap_or(TimeZone::UTC)
+}
+
+/// When an occurrence would start by the rule.
+pub fn original(event: &Value, start: When) -> Option<When> {
+    some(event, "seriesMasterId")?;
+    let Ok(at) = Timestamp::from_str(text(event, "originalStart")) else {
+        // An occurrence that nobody has changed starts when the rule says.
+        let unchanged = text(event, "type").eq_ignore_ascii_case("occurrence");
+        return unchanged.then_some(start);
+    };
+    Some(match start {
+        When::At(_) => When::At(at),
+        When::Day(_) => When::Day(day_of(at, &zone(event))),
+    })
+}
+
+/// The day that begins at an instant: in the event's zone, or in UTC.
+fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
+    let local = zone.to_datetime(at);
+    let utc = TimeZone::UTC.to_datetime(at);
+    let midnight = |time: jiff::civil::DateTime| time.hour() == 0 && time.minute() == 0;
+    match midnight(utc) && !midnight(local) {
+        true => utc.date(),
+        false => local.date(),
+    }
+}
+
+/// The rule of a recurring event, and what was taken out of it.
+fn repeat(event: &Value, start: When) -> Option<Repeat> {
+    let rule = some(event, RULE).or_else(|| {
+        let recurrence = event.get("recurrence").filter(|value| value.is_object())?;
+        recurrence::rule(recurrence)
+    })?;
+    let zone = zone(event);
+    let except = event
+        .get("cancelledOccurrences")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        // `OID.`, the id of the series, and the date.
+        .filter_map(|id| Date::from_str(id.rsplit_once('.')?.1).ok())
+        .map(|day| match start {
+            When::Day(_) => When::Day(day),
+            When::At(at) => {
+                let time = zone.to_datetime(at).time();
+                When::At(when::resolve(day.to_datetime(time), &zone))
+            }
+        })
+        .collect();
+    Some(Repeat { rule, except, extra: Vec::new() })
+}
+
+/// Who is asked, the organizer not among them.
+fn guests(event: &Value, me: &str) -> Vec<Guest> {
+    let organizer = nested(nested(event, "organizer"), "emailAddress");
+    let organizer = text(organizer, "address");
+    attendees(event)
+        .filter(|attendee| !is_organizer(attendee, organizer))
+        .map(|attendee| {
+            let address = address(attendee);
+            let kind = text(attendee, "type");
+            Guest {
+                address: address.to_owned(),
+                name: some(nested(attendee, "emailAddress"), "name").filter(|name| name != address),
+                answer: answer(text(nested(attendee, "status"), "response")),
+                optional: kind.eq_ignore_ascii_case("optional"),
+                room: kind.eq_ignore_ascii_case("resource"),
+                me: address.eq_ignore_ascii_case(me),
+            }
+        })
+        .collect()
+}
+
+/// The list of those who are asked, as it stands in an event.
+pub fn attendees(event: &Value) -> impl Iterator<Item = &Value> {
+    let list = event.get("attendees").and_then(Value::as_array);
+    list.into_iter().flatten().filter(|attendee| !address(attendee).is_empty())
+}
+
+/// The address of one who is asked.
+pub fn address(attendee: &Value) -> &str {
+    text(nested(attendee, "emailAddress"), "address")
+}
+
+/// True for who called the meeting, whom some lists name too.
+pub fn is_organizer(attendee: &Value, organizer: &str) -> bool {
+    text(nested(attendee, "status"), "response").eq_ignore_ascii_case("organizer")
+        || (!organizer.is_empty() && address(attendee).eq_ignore_ascii_case(organizer))
+}
+
+fn answer(word: &str) -> Option<Answer> {
+    [
+        ("accepted", Answer::Accepted),
+        ("declined", Answer::Declined),
+        ("tentativelyAccepted", Answer::Tentative),
+    ]
+    .into_iter()
+    .find_map(|(known, answer)| word.eq_ignore_ascii_case(known).then_some(answer))
+}
+
+/// The value under a key, null when there is none.
+pub fn nested<'v>(value: &'v Value, key: &str) -> &'v Value {
+    value.get(key).unwrap_or(&Value::Null)
+}
+
+/// True for a flag that is set.
+pub fn is(value: &Value, key: &str) -> bool {
+    value.get(key) == Some(&Value::Bool(true))
+}
+
+fn some(value: &Value, key: &str) -> Option<String> {
+    Some(text(value, key).to_owned()).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,279 @@
+//! Outlook Calendar behind the port.
+//!
+//! What is asked of Graph and what is made of its answers stands in siblings:
+//! events in `events/mod.rs`, what they tell in `events/facts.rs`, how they
+//! are changed in `write.rs`, what has changed in
+//! `changes.rs`, busy times in `schedule.rs`. Here are
+//! the calendars themselves, and the port.
+
+mod body;
+mod changes;
+pub(super) mod events;
+mod online;
+pub mod recurrence;
+mod schedule;
+mod write;
+pub(super) mod zones;
+
+use async_trait::async_trait;
+use graph_rs_sdk::http::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::answer::{DENIED, not_ours};
+use super::client::{Graph, request};
+use crate::accounts::{Account, TokenSource};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::project::Projection;
+use crate::provider::Page;
+use crate::provider::calendar::{
+    AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
+};
+use crate::providers::json::text;
+use crate::providers::pace::rehearsed;
+use crate::providers::written::holds;
+use crate::schemas::Api;
+use events::facts;
+use events::facts::{is, nested};
+use write::refused;
+
+/// The properties of a calendar that are read.
+const CALENDAR: &str = "id,name,canEdit,canShare,isDefaultCalendar,owner";
+/// Calendars in a page, and pages of them.
+const CALENDAR_TOP: &str = "100";
+const CALENDAR_PAGES: usize = 10;
+/// Rooms in a page, and pages of them.
+const ROOM_TOP: &str = "100";
+const ROOM_PAGES: usize = 50;
+
+/// The calendars of one account.
+pub struct OutlookCalendar {
+    graph: Graph,
+    /// The mailbox's address.
+    address: String,
+}
+
+impl OutlookCalendar {
+    /// The calendars of `account`, at the configured endpoint.
+    ///
+    /// # Errors
+    /// As [`Graph::new`].
+    pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
+        let shared = account.via.is_some().then_some(account.email.as_str());
+        Ok(Self { graph: Graph::new(config, tokens, shared)?, address: account.email.clone() })
+    }
+
+    /// The request for a calendar.
+    fn one(&self, id: &str) -> Result<String> {
+        events::check_calendar(id)?;
+        let path = format!("calendars/{}", net::path_segment(id));
+        Ok(self.graph.mine(&path, &[]))
+    }
+
+    /// A calendar that was written, as it is listed.
+    async fn told(&self, calendar: Value) -> Result<Value> {
+        let id = text(&calendar, "id");
+        if id.is_empty() {
+            return Err(not_ours("calendar"));
+        }
+        let listed = self.all_calendars().await.unwrap_or_default();
+        let listed = listed.into_iter().find(|listed| text(listed, "id") == id);
+        Ok(listed.unwrap_or(calendar))
+    }
+
+    async fn all_calendars(&self) -> Result<Vec<Value>> {
+        let list = [("$top", CALENDAR_TOP), ("$select", CALENDAR)];
+        let requests =
+            [self.graph.mine("calendars", &list), self.graph.mine("mailboxSettings", &[])];
+        let mut answers = self.graph.batch(&requests).await.into_iter();
+        let lost = || Err(Error::new(Kind::Internal, "the calendars were left out"));
+        let answer = answers.next().unwrap_or_else(lost)?;
+        // The settings may be closed to this sign-in; the calendars are not.
+        let settings = answers.next().and_then(Result::ok).unwrap_or_default();
+        let (mut calendars, _) = self.graph.all(answer, usize::MAX, CALENDAR_PAGES).await?;
+        calendars.retain(|calendar| !text(calendar, "id").is_empty());
+        // The order among the others is Graph's.
+        calendars.sort_by_key(|calendar| !is(calendar, "isDefaultCalendar"));
+        if let Some(zone) = settings.get("timeZone").filter(|zone| zone.is_string()) {
+            for calendar in calendars.iter_mut().filter_map(Value::as_object_mut) {
+                calendar.insert("timeZone".to_owned(), zone.clone());
+            }
+        }
+        Ok(calendars)
+    }
+}
+
+#[async_trait]
+impl Calendars for OutlookCalendar {
+    fn api(&self) -> Api {
+        Api::Outlook
+    }
+
+    async fn calendars(&self) -> Result<Vec<Value>> {
+        self.all_calendars().await
+    }
+
+    async fn rooms(&self) -> Result<Vec<Value>> {
+        let list = request("places/microsoft.graph.room", &[("$top", ROOM_TOP)]);
+        let refused = |error: Error| match error.kind() {
+            Kind::Auth if error.message() == DENIED => Error::new(
+                Kind::Provider(403),
+                "this sign-in may not list the rooms: that takes the permission Place.Read.All, \
+                 which an administrator has to give",
+            )
+            .next("ask for it, or name the room by its address"),
+            _ => error,
+        };
+        let answer = self.graph.get(&list).await.map_err(refused)?;
+        let (rooms, _) = self.graph.all(answer, usize::MAX, ROOM_PAGES).await?;
+        Ok(rooms.iter().filter_map(room).collect())
+    }
+
+    async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
+        match op {
+            CalendarOp::Create { zone: Some(_), .. } => {
+                Err(Error::argument("Outlook's calendars have the time zone of the mailbox")
+                    .next("leave the zone out"))
+            }
+            CalendarOp::Create { name, zone: None } => {
+                let list = self.graph.mine("calendars", &[]);
+                let body = json!({"name": name});
+                // No other calendar of the account has this name.
+                let made = async || {
+                    let all = self.all_calendars().await?;
+                    Ok(all.into_iter().find(|one| text(one, "name") == name))
+                };
+                let made = self.graph.write_for_sure(&Method::POST, &list, None, Some(&body), made);
+                self.told(made.await.map_err(refused)?.unwrap_or_default()).await.map(Some)
+            }
+            CalendarOp::Rename { id, name } => {
+                let body = json!({"name": name});
+                let one = self.one(id)?;
+                let named = async || {
+                    let found = self.graph.there(&one).await?;
+                    Ok(found.filter(|found| holds(Some(found), &body)))
+                };
+                let renamed =
+                    self.graph.write_for_sure(&Method::PATCH, &one, None, Some(&body), named);
+                let answer = renamed.await.map_err(refused)?;
+                let calendar = match answer.filter(|answer| !text(answer, "id").is_empty()) {
+                    Some(calendar) => calendar,
+                    None => self.graph.get(&one).await?,
+                };
+                self.told(calendar).await.map(Some)
+            }
+            CalendarOp::Delete { id } => {
+                let one = self.one(id)?;
+                let deleted = self.graph.delete(&one, None);
+                deleted.await.map_err(refused)?;
+                Ok(None)
+            }
+        }
+    }
+
+    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>> {
+        events::events(&self.graph, ask).await
+    }
+
+    async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
+        events::by_id(&self.graph, ids).await
+    }
+
+    async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
+        events::by_uid(&self.graph, uid).await
+    }
+
+    fn facts(&self, event: &Value) -> Option<Facts> {
+        facts::facts(event, &self.address)
+    }
+
+    async fn create(
+        &self,
+        calendar: Option<&str>,
+        event: &Change,
+        notify: Notify,
+    ) -> Result<Value> {
+        write::create(&self.graph, calendar, event, notify).await
+    }
+
+    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
+        write::update(&self.graph, current, change, notify).await
+    }
+
+    async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
+        write::delete(&self.graph, current, message, notify).await
+    }
+
+    async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>> {
+        write::respond(&self.graph, current, response).await
+    }
+
+    async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
+        write::forward(&self.graph, current, to, comment).await
+    }
+
+    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>> {
+        schedule::busy(&self.graph, &self.address, who, from, to).await
+    }
+
+    async fn changes(&self, cursor: Option<&str>, _projection: &Projection) -> Result<Changes> {
+        // Graph tells changes of events whole.
+        let calendars = self.all_calendars().await?;
+        changes::changes(&self.graph, &calendars, cursor, Timestamp::now()).await
+    }
+
+    async fn rehearse(
+        &self,
+        calendar: Option<&str>,
+        current: Option<&Value>,
+        change: &Change,
+        notify: Notify,
+    ) -> Result<()> {
+        match current {
+            Some(current) => rehearsed(self.update(current, change, notify)).await,
+            None => rehearsed(self.create(calendar, change, notify)).await,
+        }
+    }
+
+    async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
+        rehearsed(self.manage(op)).await
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        events::check(id)
+    }
+}
+
+/// A room as a contact: its building stands for the company, what it holds for
+/// the role.
+fn room(place: &Value) -> Option<Value> {
+    let address = text(place, "emailAddress");
+    if address.is_empty() {
+        return None;
+    }
+    let floor = text(place, "floorLabel");
+    let building = match (text(place, "building"), floor) {
+        (building, "") => building.to_owned(),
+        ("", floor) => format!("floor {floor}"),
+        (building, floor) => format!("{building}, floor {floor}"),
+    };
+    let mut room = json!({
+        "id": text(place, "id"),
+        "displayName": text(place, "displayName"),
+        "emailAddresses": [{"name": text(place, "displayName"), "address": address}],
+    });
+    if let Some(room) = room.as_object_mut() {
+        if !building.is_empty() {
+            room.insert("companyName".to_owned(), building.into());
+        }
+        if let Some(seats) = nested(place, "capacity").as_u64() {
+            room.insert("jobTitle".to_owned(), format!("room for {seats}").into());
+        }
+        if let Some(phone) = place.get("phone").filter(|phone| phone.is_string()) {
+            room.insert("mobilePhone".to_owned(), phone.clone());
+        }
+    }
+    Some(room)
+}

@@ -1,0 +1,235 @@
+//! When people and rooms are busy, at Outlook.
+//!
+//! `getSchedule` tells of twenty addresses at a time, and of two months at most.
+//! Who works when comes with it. Personal accounts do not have it: there only the
+//! owner's own times are known, from the calendar itself.
+
+use std::str::FromStr;
+
+use jiff::civil::Time;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use serde_json::{Value, json};
+
+use super::events::facts::{self, nested};
+use crate::error::{Error, Kind, Result};
+use crate::provider::calendar::{Hours, Schedule};
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::page;
+use crate::providers::microsoft::client::Graph;
+use crate::text::{brief, cell, clip};
+use crate::when;
+
+/// Addresses of one call.
+const PEOPLE: usize = 20;
+/// The longest range of one call, in days.
+const DAYS: i64 = 60;
+/// Calls for one range; two years.
+const RANGES: usize = 12;
+/// What of the owner's events is read, and in how many pages.
+const OWN: &str = "id,start,end,isAllDay,showAs,isCancelled,isOrganizer,attendees,responseStatus";
+const OWN_PAGES: usize = 20;
+/// Minutes of a step in the view that is not read: the fewest steps.
+const STEP: u32 = 1_440;
+const WEEK: [&str; 7] =
+    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// When they are busy: an answer for each, in the order of `who`. The mailbox is
+/// that of `me`.
+pub async fn busy(
+    graph: &Graph,
+    me: &str,
+    who: &[String],
+    from: Timestamp,
+    to: Timestamp,
+) -> Vec<Result<Schedule>> {
+    let mut answers = Vec::with_capacity(who.len());
+    for some in who.chunks(PEOPLE) {
+        let mut schedules: Vec<Result<Schedule>> = some
+            .iter()
+            .map(|who| Ok(Schedule { who: who.clone(), busy: Vec::new(), hours: None }))
+            .collect();
+        let ranges = match ranges(from, to) {
+            Ok(ranges) => ranges,
+            Err(error) => {
+                answers.extend(some.iter().map(|_| Err(error.clone())));
+                continue;
+            }
+        };
+        for (from, to) in ranges {
+            let found = ask(graph, some, from, to).await;
+            let is_me = |who: &String| who.trim().eq_ignore_ascii_case(me);
+            let mut own = None;
+            if found.as_ref().is_err_and(is_refused) && some.iter().any(is_me) {
+                own = self::own(graph, from, to).await.ok();
+            }
+            for (who, schedule) in some.iter().zip(&mut schedules) {
+                let Ok(known) = schedule else { continue };
+                let more = match (&found, own.as_ref().filter(|_| is_me(who))) {
+                    (_, Some(own)) => Ok(told(own, who)),
+                    (Ok(found), _) => of(found, who),
+                    (Err(error), _) => Err(error.clone()),
+                };
+                match more {
+                    Ok(more) => add(known, more),
+                    Err(error) => *schedule = Err(error),
+                }
+            }
+        }
+        answers.extend(schedules);
+    }
+    answers
+}
+
+/// A range in parts that one call tells of.
+fn ranges(from: Timestamp, to: Timestamp) -> Result<Vec<(Timestamp, Timestamp)>> {
+    let mut found = Vec::new();
+    let mut start = from;
+    while start < to {
+        if found.len() == RANGES {
+            return Err(Error::argument("the range is longer than Outlook tells of")
+                .next("ask for two years at most"));
+        }
+        let end = start.checked_add(Span::new().hours(DAYS * 24)).map_or(to, |end| end.min(to));
+        found.push((start, end));
+        start = end;
+    }
+    Ok(found)
+}
+
+async fn ask(graph: &Graph, who: &[String], from: Timestamp, to: Timestamp) -> Result<Vec<Value>> {
+    let question = json!({
+        "schedules": who,
+        "startTime": utc(from),
+        "endTime": utc(to),
+        "availabilityViewInterval": STEP,
+    });
+    let request = graph.mine("calendar/getSchedule", &[]);
+    Ok(page(graph.ask(&request, &question).await?)?.0)
+}
+
+/// What an answer says of somebody.
+fn of(found: &[Value], who: &str) -> Result<Schedule> {
+    let schedule = found
+        .iter()
+        .find(|schedule| text(schedule, "scheduleId").eq_ignore_ascii_case(who.trim()))
+        .ok_or_else(|| unknown(who, ""))?;
+    let error = nested(schedule, "error");
+    if error.is_object() {
+        return Err(unknown(who, text(error, "message")));
+    }
+    Ok(told(schedule, who))
+}
+
+/// A schedule of Graph's as ours.
+fn told(schedule: &Value, who: &str) -> Schedule {
+    let items = nested(schedule, "scheduleItems").as_array();
+    let busy = items
+        .into_iter()
+        .flatten()
+        .filter(|item| !text(item, "status").eq_ignore_ascii_case("free"))
+        .map(|item| {
+            let mut item = item.clone();
+            if let Some(item) = item.as_object_mut() {
+                item.insert("who".to_owned(), who.into());
+            }
+            item
+        })
+        .collect();
+    Schedule { who: who.to_owned(), busy, hours: hours(nested(schedule, "workingHours")) }
+}
+
+/// A time in UTC as Graph takes and gives it.
+fn utc(at: Timestamp) -> Value {
+    json!({"dateTime": at.strftime("%Y-%m-%dT%H:%M:%S").to_string(), "timeZone": "UTC"})
+}
+
+/// True for an answer that says that there is no such thing for this account.
+fn is_refused(error: &Error) -> bool {
+    let kind = error.kind();
+    matches!(kind, Kind::Provider(400..=499) | Kind::NotFound | Kind::Auth)
+}
+
+/// The owner's own times, from the main calendar, in the shape of a schedule.
+async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
+    let (first, last) = (from.to_string(), to.to_string());
+    let query = [
+        ("startDateTime", first.as_str()),
+        ("endDateTime", &last),
+        ("$select", OWN),
+        ("$top", "500"),
+    ];
+    let requests = [graph.mine("calendarView", &query), graph.mine("mailboxSettings", &[])];
+    let mut answers = graph.batch(&requests).await.into_iter();
+    let lost = || Err(Error::new(Kind::Internal, "the own events were left out"));
+    let view = answers.next().unwrap_or_else(lost)?;
+    let settings = answers.next().and_then(Result::ok).unwrap_or_default();
+    let (events, _) = graph.all(view, usize::MAX, OWN_PAGES).await?;
+    let zone = when::find_zone(text(&settings, "timeZone")).unwrap_or(TimeZone::UTC);
+    let items: Vec<Value> = events
+        .iter()
+        .filter_map(|event| {
+            let facts = facts::facts(event, "")?;
+            facts.busy.then(|| {
+                json!({
+                    "status": text(event, "showAs"),
+                    "start": utc(facts.start.instant(&zone)),
+                    "end": utc(facts.end.instant(&zone)),
+                })
+            })
+        })
+        .collect();
+    Ok(json!({
+        "scheduleItems": items,
+        "workingHours": nested(&settings, "workingHours"),
+    }))
+}
+
+fn unknown(who: &str, said: &str) -> Error {
+    let (said, _) = clip(cell(said.lines().next().unwrap_or_default()), 160);
+    let what = format!("Outlook does not tell when {} is busy", brief(who));
+    Error::new(
+        Kind::NotFound,
+        match said.trim().trim_end_matches('.') {
+            "" => what,
+            said => format!("{what}: {said}"),
+        },
+    )
+    .next("check the address; people of other organisations may not show their times")
+}
+
+/// Adds what a later part of the range says; what reaches over its border is
+/// told by both.
+fn add(known: &mut Schedule, more: Schedule) {
+    for item in more.busy {
+        if !known.busy.contains(&item) {
+            known.busy.push(item);
+        }
+    }
+    known.hours = known.hours.take().or(more.hours);
+}
+
+/// When somebody works, if it is told in a zone that is known.
+fn hours(working: &Value) -> Option<Hours> {
+    let minute = |key: &str| {
+        let time = Time::from_str(text(working, key)).ok()?;
+        u16::try_from(i32::from(time.hour()) * 60 + i32::from(time.minute())).ok()
+    };
+    let days: Vec<i8> = nested(working, "daysOfWeek")
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .filter_map(|day| {
+            let at = WEEK.iter().position(|known| day.eq_ignore_ascii_case(known))?;
+            i8::try_from(at).ok()
+        })
+        .collect();
+    let from = minute("startTime")?;
+    let to = match minute("endTime")? {
+        // Until midnight.
+        0 => 24 * 60,
+        to => to,
+    };
+    let zone = when::zone_name(text(nested(working, "timeZone"), "name"))?;
+    (!days.is_empty() && from < to).then_some(Hours { zone, days, from, to })
+}

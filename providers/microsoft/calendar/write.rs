@@ -1,0 +1,487 @@
+//! Events of Outlook's calendars, written.
+//!
+//! Every write is sent once, and looked for when its answer does not come. The
+//! one exception is the creation of an event: it carries an id of ours, by which
+//! Graph knows it again, so that it is safe to send once more when the first
+//! answer was lost. What is sent stands in `body.rs`.
+
+use graph_rs_sdk::http::Method;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use super::body::{self, properties, tells};
+use super::events::facts::{attendees, is, nested, times, zone};
+use super::events::{self, CALENDAR, at, check, check_calendar, one, whole};
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::provider::calendar::{Answer, Change, Notify, Response};
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::DENIED;
+use crate::providers::microsoft::client::Graph;
+use crate::providers::written::holds;
+use crate::when::{Moment, When};
+
+/// Occurrences in a page, and pages of them, when some are taken out.
+const TOP: &str = "500";
+const PAGES: usize = 20;
+/// What tells which occurrence it is.
+const OCCURRENCE: &str =
+    "id,type,seriesMasterId,start,end,isAllDay,originalStart,originalStartTimeZone";
+/// The version of an event.
+const VERSION: &str = "@odata.etag";
+
+/// Creates an event; the event as it then is.
+pub async fn create(
+    graph: &Graph,
+    calendar: Option<&str>,
+    change: &Change,
+    notify: Notify,
+) -> Result<Value> {
+    body::check(change, None, notify)?;
+    if change.time.is_none() {
+        return Err(Error::argument("an event needs a time").next("give its start and end"));
+    }
+    let path = match calendar {
+        Some(calendar) => {
+            check_calendar(calendar)?;
+            format!("calendars/{}/events", net::path_segment(calendar))
+        }
+        None => "events".to_owned(),
+    };
+    let except = change
+        .repeat
+        .iter()
+        .flatten()
+        .flat_map(|repeat| repeat.except.iter().copied())
+        .collect::<Vec<_>>();
+    let guests = change.guests.as_ref().filter(|guests| !guests.is_empty());
+    // Who is asked to a series with gaps is told of it when it has them: else
+    // everybody would be told of every gap.
+    let later = guests.filter(|_| !except.is_empty());
+    let first =
+        Change { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
+    let zone = day_zone(graph, change, None).await;
+    let mut body = properties(&first, None, &zone)?;
+    let id = transaction()?;
+    if let Some(body) = body.as_object_mut() {
+        body.insert("transactionId".to_owned(), id.clone().into());
+    }
+    let mut event = posted(graph, &path, &body, &id, change).await?;
+    if !except.is_empty() {
+        let series = text(&event, "id").to_owned();
+        leave_out(graph, &event, &except)
+            .await
+            .map_err(|error| half("the series was created", error))?;
+        if let Some(guests) = later {
+            let asked = Change { guests: Some(guests.clone()), ..Change::default() };
+            event = patch(graph, &series, None, &properties(&asked, None, &zone)?).await.map_err(
+                |error| {
+                    Error::new(
+                        Kind::Network,
+                        format!(
+                            "the series was created, but whether anybody was asked to it is not \
+                             known ({})",
+                            error.message()
+                        ),
+                    )
+                    .next("look at it with calendar_search, and add the people there")
+                },
+            )?;
+        } else {
+            event = again(graph, event).await;
+        }
+    }
+    keep_calendar(&mut event, calendar);
+    Ok(event)
+}
+
+/// Sends a new event, twice at most.
+async fn posted(
+    graph: &Graph,
+    path: &str,
+    body: &Value,
+    id: &str,
+    change: &Change,
+) -> Result<Value> {
+    let request = graph.mine(path, &[]);
+    let send = || graph.write(&Method::POST, &request, None, Some(body));
+    let answer = match send().await {
+        Err(error) if is_open(&error) => match send().await {
+            // The first one had arrived.
+            Err(error) if error.kind() == Kind::Provider(409) => {
+                return find(graph, path, id, change).await?.ok_or_else(lost);
+            }
+            Err(error) => {
+                let made = || find(graph, path, id, change);
+                return graph.settle(error, made).await.map_err(refused);
+            }
+            other => other,
+        },
+        other => other,
+    };
+    let answer = answer.map_err(refused)?;
+    one(answer.unwrap_or_default())
+}
+
+/// True when it is not known whether a write was carried out.
+fn is_open(error: &Error) -> bool {
+    matches!(error.kind(), Kind::Network | Kind::Timeout | Kind::Provider(500..=599))
+}
+
+/// What is reported of an event that Outlook knows, and does not show.
+fn lost() -> Error {
+    Error::new(Kind::Network, "the event was created, but Outlook did not say as what")
+        .next("look for it with calendar_search")
+}
+
+/// The event that was created with an id of ours, if it is there.
+async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Option<Value>> {
+    let Some((start, end)) = &change.time else {
+        return Ok(None);
+    };
+    let day = jiff::Span::new().hours(36);
+    let instant = |moment: &Moment| moment.when().instant(&TimeZone::UTC);
+    let from = instant(start).checked_sub(day).unwrap_or(Timestamp::MIN);
+    let to = instant(end).checked_add(day).unwrap_or(Timestamp::MAX);
+    let view = format!("{}calendarView", path.strip_suffix("events").unwrap_or(path));
+    let query = [
+        ("startDateTime", from.to_string()),
+        ("endDateTime", to.to_string()),
+        ("$select", "id,seriesMasterId,transactionId".to_owned()),
+        ("$top", TOP.to_owned()),
+    ];
+    let query: Vec<(&str, &str)> =
+        query.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    let answer = graph.get(&graph.mine(&view, &query)).await?;
+    let (events, _) = graph.all(answer, usize::MAX, PAGES).await?;
+    let is_ours = |event: &&Value| text(event, "transactionId") == id;
+    let Some(event) = events.iter().find(is_ours) else {
+        return Ok(None);
+    };
+    let id = match text(event, "seriesMasterId") {
+        "" => text(event, "id"),
+        series => series,
+    };
+    one(graph.get(&whole(graph, id)).await?).map(Some)
+}
+
+/// Changes an event; the event as it then is.
+pub async fn update(
+    graph: &Graph,
+    current: &Value,
+    change: &Change,
+    notify: Notify,
+) -> Result<Value> {
+    let id = text(current, "id");
+    check(id)?;
+    body::check(change, Some(current), notify)?;
+    let zone = day_zone(graph, change, Some(current)).await;
+    let body = properties(change, Some(current), &zone)?;
+    let unchanged = body.as_object().is_some_and(serde_json::Map::is_empty);
+    let mut event = match unchanged {
+        true => one(graph.get(&whole(graph, id)).await?)?,
+        false => patch(graph, id, version(current), &body).await?,
+    };
+    let except = change.repeat.iter().flatten();
+    let except: Vec<When> = except.flat_map(|repeat| repeat.except.clone()).collect();
+    if !except.is_empty() {
+        leave_out(graph, &event, &except)
+            .await
+            .map_err(|error| half("the series was changed", error))?;
+        event = again(graph, event).await;
+    }
+    keep_calendar(&mut event, current.get(CALENDAR).and_then(Value::as_str));
+    Ok(event)
+}
+
+/// An event after it was changed; as it was before, should it not be readable
+/// now: what was done is done.
+async fn again(graph: &Graph, event: Value) -> Value {
+    let read = graph.get(&whole(graph, text(&event, "id"))).await;
+    read.and_then(one).unwrap_or(event)
+}
+
+/// A write of several steps that broke off between them.
+fn half(done: &str, error: Error) -> Error {
+    Error::new(
+        Kind::Network,
+        format!("{done}, but not all of its occurrences were left out ({})", error.message()),
+    )
+    .next("look at it with calendar_search, and delete the others there")
+}
+
+async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> Result<Value> {
+    let request = graph.mine(&at(id), &[]);
+    // Another version may be somebody else's: it is ours if it has what was to
+    // be written.
+    let written = async || {
+        let found = graph.there(&whole(graph, id)).await?;
+        let is_ours = |found: &Value| {
+            let another = version.is_none() || self::version(found) != version;
+            another && holds(Some(found), body)
+        };
+        Ok(found.filter(is_ours))
+    };
+    let answer = graph
+        .write_for_sure(&Method::PATCH, &request, version, Some(body), written)
+        .await
+        .map_err(refused)?;
+    match answer.filter(|event| !text(event, "id").is_empty()) {
+        Some(event) => one(event),
+        None => one(graph.get(&whole(graph, id)).await?),
+    }
+}
+
+/// Takes occurrences out of a series.
+async fn leave_out(graph: &Graph, series: &Value, except: &[When]) -> Result<()> {
+    let Some((first, last)) = body::span(except) else {
+        return Ok(());
+    };
+    let untouched = |error: Error| {
+        error
+            .context("the series was written, but its exceptions were not left out")
+            .next("look at the series, and delete the occurrences that are too many")
+    };
+    let path = format!("{}/instances", at(text(series, "id")));
+    let (from, to) = (format!("{first}T00:00:00Z"), format!("{last}T00:00:00Z"));
+    let query = [
+        ("startDateTime", from.as_str()),
+        ("endDateTime", &to),
+        ("$select", OCCURRENCE),
+        ("$top", TOP),
+    ];
+    let answer = graph.get(&graph.mine(&path, &query)).await.map_err(untouched)?;
+    let found = graph.all(answer, usize::MAX, PAGES).await;
+    let (occurrences, _) = found.map_err(untouched)?;
+    let zone = zone(series);
+    for occurrence in
+        occurrences.iter().filter(|occurrence| body::is_out(occurrence, except, &zone))
+    {
+        let request = graph.mine(&at(text(occurrence, "id")), &[]);
+        match graph.delete(&request, None).await {
+            Ok(()) => {}
+            // It is out already.
+            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) => return Err(untouched(refused(error))),
+        }
+    }
+    Ok(())
+}
+
+/// Deletes an event, or cancels a meeting of one's own.
+pub async fn delete(
+    graph: &Graph,
+    current: &Value,
+    message: Option<&str>,
+    notify: Notify,
+) -> Result<()> {
+    let id = text(current, "id");
+    check(id)?;
+    let asked = attendees(current).next().is_some();
+    let cancels = is(current, "isOrganizer") && asked;
+    tells(notify, cancels)?;
+    if !cancels {
+        if asked && message.is_some() {
+            return Err(Error::argument("only who called a meeting can cancel it with a message")
+                .next("decline it with calendar_respond and a comment, or leave the message out"));
+        }
+        let request = graph.mine(&at(id), &[]);
+        let deleted = graph.delete(&request, version(current));
+        return deleted.await.map_err(refused);
+    }
+    unchanged(graph, current).await?;
+    let request = graph.mine(&format!("{}/cancel", at(id)), &[]);
+    let body = match message {
+        Some(message) => json!({"comment": message}),
+        None => json!({}),
+    };
+    // What its organizer cancels is taken out of the calendar.
+    let gone = async || {
+        let found = graph.there(&whole(graph, id)).await?;
+        let stays = found.is_some_and(|found| !is(&found, "isCancelled"));
+        Ok((!stays).then_some(Value::Null))
+    };
+    let cancelled = graph.write_for_sure(&Method::POST, &request, None, Some(&body), gone);
+    cancelled.await.map(drop).map_err(refused)
+}
+
+/// Checks that an event is as it was read, for calls that take no version.
+async fn unchanged(graph: &Graph, current: &Value) -> Result<()> {
+    let Some(version) = version(current) else {
+        return Ok(());
+    };
+    let request = graph.mine(&at(text(current, "id")), &[("$select", "id")]);
+    let now = graph.get(&request).await?;
+    match self::version(&now) {
+        Some(now) if now != version => {
+            Err(Error::new(Kind::Conflict, "it has been changed meanwhile")
+                .next("read it again, and repeat the change if it still fits"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Answers an invitation; the event as it then is, if it is still there.
+pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Result<Option<Value>> {
+    let id = text(current, "id");
+    check(id)?;
+    if is(current, "isOrganizer") {
+        return Err(Error::argument("it is your own event, which has no answer")
+            .next("change it with calendar_save, or cancel it with calendar_delete"));
+    }
+    if response.propose.is_some() {
+        can_propose(current, response)?;
+    }
+    let wanted = current.get("responseRequested") != Some(&Value::Bool(false));
+    if !wanted && response.comment.is_some() {
+        return Err(Error::argument("the organizer of this meeting wants no answers sent")
+            .next("answer without a comment, and write to the organizer"));
+    }
+    let (action, state) = match response.answer {
+        Answer::Accepted => ("accept", "accepted"),
+        Answer::Declined => ("decline", "declined"),
+        Answer::Tentative => ("tentativelyAccept", "tentativelyAccepted"),
+    };
+    let mut body = json!({"sendResponse": response.notify && wanted});
+    if let Some(body) = body.as_object_mut() {
+        if let Some(comment) = &response.comment {
+            body.insert("comment".to_owned(), comment.as_str().into());
+        }
+        if let Some((from, to)) = response.propose {
+            let slot = json!({"start": utc(from), "end": utc(to)});
+            body.insert("proposedNewTime".to_owned(), slot);
+        }
+    }
+    let request = graph.mine(&format!("{}/{action}", at(id)), &[]);
+    let before = version(current);
+    let answered = async || {
+        let Some(found) = graph.there(&whole(graph, id)).await? else {
+            // Outlook takes what is declined out of the calendar.
+            let declined = response.answer == Answer::Declined;
+            return Ok(declined.then_some(Value::Null));
+        };
+        let now = text(nested(&found, "responseStatus"), "response");
+        let another = before.is_none() || version(&found) != before;
+        Ok((another && now.eq_ignore_ascii_case(state)).then_some(Value::Null))
+    };
+    let answered = graph.write_for_sure(&Method::POST, &request, None, Some(&body), answered);
+    answered.await.map_err(refused)?;
+    if response.answer == Answer::Declined {
+        // Outlook takes what is declined out of the calendar.
+        return Ok(None);
+    }
+    let mut event = again(graph, current.clone()).await;
+    keep_calendar(&mut event, current.get(CALENDAR).and_then(Value::as_str));
+    Ok(Some(event))
+}
+
+fn can_propose(current: &Value, response: &Response) -> Result<()> {
+    if response.answer == Answer::Accepted {
+        return Err(Error::argument("at Outlook another time cannot be proposed with a yes")
+            .next("say tentative or decline with it"));
+    }
+    if !response.notify {
+        return Err(Error::argument(
+            "another time is proposed to the organizer, who is not to be told",
+        )
+        .next("say notify=all"));
+    }
+    let takes = ["allowNewTimeProposals", "responseRequested"];
+    if takes.iter().any(|key| current.get(*key) == Some(&Value::Bool(false))) {
+        return Err(Error::argument("the organizer of this meeting takes no other times")
+            .next("answer without one, and write to the organizer"));
+    }
+    Ok(())
+}
+
+/// Forwards an invitation.
+pub async fn forward(
+    graph: &Graph,
+    current: &Value,
+    to: &[String],
+    comment: Option<&str>,
+) -> Result<()> {
+    let id = text(current, "id");
+    check(id)?;
+    let to: Vec<Value> =
+        to.iter().map(|address| json!({"emailAddress": {"address": address.trim()}})).collect();
+    let mut body = json!({"toRecipients": to});
+    if let (Some(body), Some(comment)) = (body.as_object_mut(), comment) {
+        body.insert("comment".to_owned(), comment.into());
+    }
+    let request = graph.mine(&format!("{}/forward", at(id)), &[]);
+    // Nothing of ours shows whether it went out.
+    let forwarded = graph.write(&Method::POST, &request, None, Some(&body));
+    forwarded.await.map(drop).map_err(refused)
+}
+
+fn utc(at: Timestamp) -> Value {
+    json!({"dateTime": at.strftime("%Y-%m-%dT%H:%M:%S").to_string(), "timeZone": "UTC"})
+}
+
+/// Graph's name of the zone that whole days are in: the event's, else the
+/// mailbox's, because Outlook shows a day of another zone as parts of two. Asked
+/// for only where there are days.
+async fn day_zone(graph: &Graph, change: &Change, current: Option<&Value>) -> String {
+    let days = matches!(change.time, Some((Moment::Day(_), _)));
+    let none = || "UTC".to_owned();
+    if !days {
+        return none();
+    }
+    let was_day = current.filter(|current| matches!(times(current).0, Some(When::Day(_))));
+    let own = was_day.map_or("", |current| text(current, "originalStartTimeZone"));
+    if crate::when::find_zone(own).is_some() {
+        return own.to_owned();
+    }
+    let settings = graph.get(&graph.mine("mailboxSettings", &[])).await;
+    let settings = settings.unwrap_or_default();
+    let zone = nested(&settings, "timeZone").as_str();
+    let zone = zone.filter(|zone| crate::when::find_zone(zone).is_some());
+    zone.map_or_else(none, str::to_owned)
+}
+
+fn version(event: &Value) -> Option<&str> {
+    Some(text(event, VERSION)).filter(|version| !version.is_empty())
+}
+
+/// The calendar that an event is in, which Graph does not say.
+fn keep_calendar(event: &mut Value, calendar: Option<&str>) {
+    events::put_in(event, calendar);
+}
+
+/// A version 4 UUID.
+fn transaction() -> Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|_opaque| Error::new(Kind::Internal, "there are no random numbers"))?;
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    Ok(text)
+}
+
+/// What a refused write means: access may be missing to the calendar, not to the
+/// sign-in.
+pub fn refused(error: Error) -> Error {
+    match error.kind() {
+        Kind::Auth if error.message() == DENIED => Error::new(
+            Kind::Provider(403),
+            "Outlook does not let you change this: the calendar may be for reading only, or the \
+             sign-in without the calendar permissions",
+        )
+        .next(
+            "choose a calendar with access owner or writer, or run `daysheet account add microsoft`",
+        ),
+        Kind::Network | Kind::Timeout => {
+            Error::new(error.kind(), error.message()).next("look whether it was done before you try again")
+        }
+        _ => error,
+    }
+}

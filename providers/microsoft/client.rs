@@ -1,0 +1,423 @@
+//! One account's way to Microsoft Graph.
+//!
+//! The SDK builds each request and puts the token in; what it lacks or does
+//! badly is done here: the pace of `pace.rs`, a client that follows no redirect,
+//! a cap on the length of an answer, and page links that can lead nowhere but to
+//! the configured endpoint. What an answer means stands in
+//! `answer.rs`, `$batch` in `batch.rs`.
+//!
+//! Reads are tried again, writes are not: see [`Graph::write`].
+//!
+//! Requests are named by their path and query below the base, percent-encoded,
+//! the same alone and in a batch. The SDK's own builders are not used for them:
+//! they take an id with a slash for two segments of the path, and encode one
+//! that was encoded already.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
+use graph_rs_sdk::http::{BodyRead, Method};
+use graph_rs_sdk::{GraphClient, GraphClientConfiguration};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use url::Url;
+
+use super::answer::{Answer, LONGEST, broken, page, read};
+use super::bearer::{Bearer, no_token};
+use crate::accounts::TokenSource;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::providers::pace::Pace;
+
+/// Calls of one account in flight at once. Outlook allows four per mailbox, and
+/// Graph sends it the parts of a batch four at a time.
+pub(super) const IN_FLIGHT: u32 = 4;
+/// Attempts at a list that the service is too slow for.
+const SLOW_ATTEMPTS: u32 = 2;
+/// How long a connection may take to open.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Ids that stay the same when a message moves to another folder, and the times
+/// of events in UTC, where every local time is one instant.
+pub(super) const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
+
+/// What stands in a query as it is. Spaces are `%20`: in the address of a part
+/// of a batch, `+` is a plus.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b',')
+    .remove(b':')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'/')
+    .remove(b'$');
+
+/// One account's way to Graph, and to one mailbox there.
+pub struct Graph {
+    sdk: GraphClient,
+    pub(crate) http: reqwest::Client,
+    /// Ends in a slash.
+    pub(crate) base: Url,
+    /// `me`, or `users/ADDRESS` for a mailbox that is shared with the user.
+    owner: String,
+    pub(crate) pace: Pace,
+}
+
+/// One attempt at a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub method: &'a Method,
+    pub request: &'a str,
+    pub prefer: &'a str,
+    /// The version that the thing must still have.
+    pub version: Option<&'a str>,
+    pub body: Option<&'a Value>,
+    /// The longest answer that is read, in bytes.
+    pub most: usize,
+}
+
+impl<'a> Call<'a> {
+    pub fn get(request: &'a str) -> Self {
+        Self {
+            method: &Method::GET,
+            request,
+            prefer: PREFER,
+            version: None,
+            body: None,
+            most: LONGEST,
+        }
+    }
+}
+
+impl Graph {
+    /// A way to Graph at the configured endpoint with the tokens of one account;
+    /// to `mailbox` when that is shared with the user, else to the user's own.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if TLS cannot be set up, which no setting can cause.
+    pub fn new(config: &Config, tokens: TokenSource, mailbox: Option<&str>) -> Result<Self> {
+        let base = config.endpoints.graph.clone();
+        // Plain http gets past `config.rs` on this machine only.
+        let secure = base.scheme() == "https";
+        let agent = concat!("daysheet/", env!("CARGO_PKG_VERSION"));
+        let http = reqwest::Client::builder()
+            .use_rustls_tls()
+            .https_only(secure)
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            // The sign-in knows no proxies either, and a sandbox is on this machine.
+            .no_proxy()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .build()
+            .map_err(|error| {
+                Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
+            })?;
+        let in_flight = IN_FLIGHT as usize;
+        let pace = Pace::new(tokens, "microsoft", "Outlook", in_flight, config.look);
+        let sdk = GraphClientConfiguration::new()
+            .client_application(Bearer(pace.tokens().clone()))
+            .user_agent(HeaderValue::from_static(agent))
+            .referer(false)
+            .https_only(secure);
+        Ok(Self {
+            sdk: GraphClient::from(sdk),
+            http,
+            base,
+            owner: match mailbox {
+                Some(address) => format!("users/{}", net::path_segment(address)),
+                None => "me".to_owned(),
+            },
+            pace,
+        })
+    }
+
+    /// True when the mailbox is another's.
+    pub fn is_shared(&self) -> bool {
+        self.owner != "me"
+    }
+
+    /// A request about the mailbox: `path` below its owner, its ids encoded by
+    /// [`net::path_segment`], and a query in clear.
+    pub fn mine(&self, path: &str, query: &[(&str, &str)]) -> String {
+        request(&format!("{}/{path}", self.owner), query)
+    }
+
+    /// A request about the mailbox's owner.
+    pub fn owner(&self, query: &[(&str, &str)]) -> String {
+        request(&self.owner, query)
+    }
+
+    /// The request that a page link of an answer stands for. Only its path below
+    /// the base and its query count: the token goes nowhere else.
+    ///
+    /// # Errors
+    /// [`Kind::Provider`] if the link leads out of the API.
+    pub fn linked(&self, link: &str) -> Result<String> {
+        let outside = || {
+            Error::new(Kind::Provider(200), "Outlook's link to the next page leads out of its API")
+        };
+        let url = Url::parse(link).map_err(|_opaque| outside())?;
+        let path = url.path().strip_prefix(self.base.path());
+        let path = path.filter(|path| !path.is_empty()).ok_or_else(outside)?;
+        Ok(match url.query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        })
+    }
+
+    /// Gets JSON.
+    pub async fn get(&self, request: &str) -> Result<Value> {
+        let call = |_token| async { self.send(Call::get(request)).await?.json() };
+        self.pace.call(call).await.map_err(|error| self.whose(request, error))
+    }
+
+    /// Gets the JSON of a question that is too long for a path; it changes
+    /// nothing, so it is tried again as any read.
+    pub async fn ask(&self, request: &str, question: &Value) -> Result<Value> {
+        let call = |_token| async {
+            let call = Call { method: &Method::POST, body: Some(question), ..Call::get(request) };
+            self.send(call).await?.json()
+        };
+        self.pace.call(call).await
+    }
+
+    /// Changes something, once: it is tried again only when the service said
+    /// that it has done nothing. An error of the kind [`Kind::Network`] or
+    /// [`Kind::Timeout`] leaves open whether it has. With a `version`, only what
+    /// still has that is changed. The answer, if there is any.
+    pub async fn write(
+        &self,
+        method: &Method,
+        request: &str,
+        version: Option<&str>,
+        body: Option<&Value>,
+    ) -> Result<Option<Value>> {
+        let call = |_token| async {
+            let call = Call { method, version, body, ..Call::get(request) };
+            self.send(call).await?.some_json()
+        };
+        self.pace.change(call).await.map_err(|error| self.whose(request, open(error)))
+    }
+
+    /// Looks for what came of a write that broke off: see [`Pace::settle`].
+    pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<Option<T>>>,
+    {
+        self.pace.settle(error, look).await
+    }
+
+    /// [`Graph::write`], which is looked for with `look` when it breaks off.
+    pub async fn write_for_sure<F>(
+        &self,
+        method: &Method,
+        request: &str,
+        version: Option<&str>,
+        body: Option<&Value>,
+        look: impl Fn() -> F,
+    ) -> Result<Option<Value>>
+    where
+        F: Future<Output = Result<Option<Value>>>,
+    {
+        match self.write(method, request, version, body).await {
+            Err(error) => self.settle(error, look).await.map(Some),
+            done => done,
+        }
+    }
+
+    /// What is there; nothing if there is no such thing.
+    pub async fn there(&self, request: &str) -> Result<Option<Value>> {
+        match self.get(request).await {
+            Ok(found) => Ok(Some(found)),
+            Err(gone) if gone.kind() == Kind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes what a request names, and looks whether it is gone when the answer
+    /// does not come.
+    pub async fn delete(&self, request: &str, version: Option<&str>) -> Result<()> {
+        let gone = async || {
+            let found = self.there(request).await?;
+            Ok(found.is_none().then_some(Value::Null))
+        };
+        self.write_for_sure(&Method::DELETE, request, version, None, gone).await.map(drop)
+    }
+
+    /// Has something done that is not tried again even when it came too often:
+    /// a letter sent. The request has no body, and the answer none.
+    pub async fn post_once(&self, request: &str) -> Result<()> {
+        let call = |_token| async {
+            let call = Call { method: &Method::POST, ..Call::get(request) };
+            self.send(call).await?.some_json()
+        };
+        self.pace
+            .once_only(Duration::ZERO, call)
+            .await
+            .map(drop)
+            .map_err(|error| self.whose(request, open(error)))
+    }
+
+    /// Gets JSON that the service may be too slow for: then once more and no
+    /// further, because a list that took too long twice will again.
+    pub async fn get_slow(&self, request: &str) -> Result<Value> {
+        // Attempts that were too slow, and the one that is under way.
+        let slow = &AtomicU32::new(0);
+        let call = |_token| async move {
+            let before = slow.fetch_add(1, Ordering::Relaxed);
+            if before >= SLOW_ATTEMPTS {
+                // Broken off by the pace, which counts on more attempts.
+                return Ok(Err(Error::new(Kind::Timeout, "Outlook did not answer in time")));
+            }
+            let answer = self.send(Call::get(request)).await;
+            match answer.and_then(Answer::json) {
+                Err(error) if is_slow(&error) && before + 1 >= SLOW_ATTEMPTS => Ok(Err(error)),
+                Err(error) if is_slow(&error) => Err(error),
+                other => {
+                    slow.fetch_sub(1, Ordering::Relaxed);
+                    other.map(Ok)
+                }
+            }
+        };
+        match self.pace.call(call).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(self.pace.advise(error)),
+            Err(error) => Err(self.whose(request, error)),
+        }
+    }
+
+    /// The items of a list's answer and of the pages after it, until there are
+    /// `enough` or so many `pages` were read; and whether these are all.
+    pub async fn all(
+        &self,
+        answer: Value,
+        enough: usize,
+        pages: usize,
+    ) -> Result<(Vec<Value>, bool)> {
+        let (mut items, mut link) = page(answer)?;
+        let mut read = 1;
+        let mut last = String::new();
+        while let Some(next) = link {
+            let request = self.linked(&next)?;
+            // A page that names itself as the next would go on for ever.
+            if items.len() >= enough || read >= pages || request == last {
+                return Ok((items, false));
+            }
+            let (more, after) = page(self.get(&request).await?)?;
+            items.extend(more);
+            (link, last) = (after, request);
+            read += 1;
+        }
+        Ok((items, true))
+    }
+
+    /// Gets the bytes of something that is no JSON, at most `most` of them.
+    pub async fn bytes(&self, request: &str, most: usize) -> Result<Vec<u8>> {
+        let call = |_token| async {
+            let call = Call { most, ..Call::get(request) };
+            self.send(call).await?.bytes()
+        };
+        self.pace.call(call).await.map_err(|error| self.whose(request, error))
+    }
+
+    /// Makes one attempt. The SDK builds the request; our client sends it,
+    /// because the SDK's follows redirects.
+    pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer> {
+        // What a request is made of came from Graph: ids, versions, page links.
+        let unwritten = || {
+            let what = "what Outlook gave as an id or a version cannot be sent back";
+            Error::new(Kind::Provider(200), what)
+                .next("list it again, and repeat the call with the new id")
+        };
+        let mut sdk = self.sdk.clone();
+        sdk.use_test_endpoint(&self.checked(&format!("{}{}", self.base, call.request))?);
+        let body = call.body.map(|body| BodyRead::new(body.to_string()));
+        let has_body = body.is_some();
+        let header = |text: &str| HeaderValue::from_str(text).map_err(|_opaque| unwritten());
+        let mut request = sdk
+            .custom(call.method.clone(), body)
+            .header(HeaderName::from_static("prefer"), header(call.prefer)?);
+        if has_body {
+            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        if !has_body && call.method == Method::POST {
+            // Exchange refuses a POST that does not say how long it is.
+            request = request.header(CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
+        if let Some(version) = call.version {
+            request = request.header(IF_MATCH, header(version)?);
+        }
+        let built = request.build().await.map_err(no_token)?;
+        let built = built.build().map_err(|_opaque| unwritten())?;
+        let answer = self.http.execute(built).await.map_err(|error| broken(&error))?;
+        read(answer, call.most).await
+    }
+
+    /// `url`, if it is the base or below.
+    fn checked(&self, url: &str) -> Result<Url> {
+        Url::parse(url)
+            .ok()
+            .filter(|url| {
+                let below = url.path().starts_with(self.base.path().trim_end_matches('/'));
+                url.origin() == self.base.origin() && below
+            })
+            .ok_or_else(|| Error::new(Kind::Internal, "a request to Outlook left its API"))
+    }
+
+    /// Access to another's mail is the owner's to give, not a scope's.
+    pub(crate) fn whose(&self, request: &str, error: Error) -> Error {
+        let below = request.strip_prefix(self.owner.as_str());
+        let mail = ["/messages", "/mailFolders"];
+        let is_mail = below.is_some_and(|below| mail.iter().any(|mail| below.starts_with(mail)));
+        if self.is_shared()
+            && is_mail
+            && error.kind() == Kind::Auth
+            && error.message() == super::answer::DENIED
+        {
+            return Error::new(
+                Kind::Provider(403),
+                "the mailbox is not shared with this sign-in any more, or not for this",
+            )
+            .next("ask its owner for access");
+        }
+        error
+    }
+}
+
+/// A request by its path, encoded already, and its query in clear.
+pub fn request(path: &str, query: &[(&str, &str)]) -> String {
+    let mut text = path.to_owned();
+    for (at, (name, value)) in query.iter().enumerate() {
+        text.push(if at == 0 { '?' } else { '&' });
+        text.push_str(name);
+        text.push('=');
+        text.extend(utf8_percent_encode(value, QUERY));
+    }
+    text
+}
+
+/// True for how Graph says that it took too long.
+fn is_slow(error: &Error) -> bool {
+    matches!(error.kind(), Kind::Provider(503 | 504) | Kind::Timeout)
+}
+
+pub(super) fn left_out() -> Error {
+    Error::new(Kind::Provider(200), "Outlook left one of several requests unanswered")
+        .next("try again")
+}
+
+/// What failed such that a write may have been carried out all the same.
+pub(super) fn open(error: Error) -> Error {
+    match error.kind() {
+        Kind::Provider(500..=599) => Error::new(
+            Kind::Network,
+            format!("{}; whether it was done is not known", error.message()),
+        )
+        .next("see whether it was done before you try again"),
+        _ => error,
+    }
+}

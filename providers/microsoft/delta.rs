@@ -1,0 +1,211 @@
+//! Graph's delta queries: what has changed in folders and calendars.
+//!
+//! A feed is one folder or one calendar. A round asks a feed for its pages until
+//! Graph says where to ask from next time; many feeds are asked in one batch.
+//! What the items mean is the callers' business.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::answer::{not_ours, page};
+use super::client::Graph;
+use crate::error::{Error, Kind, Result};
+use crate::providers::json::text;
+
+/// Items of a page, and pages of a feed in one round.
+const SIZE: usize = 200;
+const PAGES: usize = 100;
+/// How far our clock and the service's may be apart.
+const SHORTLY: SignedDuration = SignedDuration::from_mins(5);
+
+/// Where a feed was left.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Mark {
+    /// The request that tells what has changed since.
+    pub link: String,
+    /// When that was, by our clock.
+    #[serde(with = "millis")]
+    seen: Timestamp,
+    /// What had been created shortly before then: the service's clock is another,
+    /// and tells whole seconds at times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    edge: Vec<String>,
+    /// When the feed was begun, for those that look at a range of time.
+    #[serde(with = "millis")]
+    pub begun: Timestamp,
+}
+
+impl Mark {
+    /// Where a feed is left after a round; `mark` is where it was before.
+    pub fn next(
+        mark: Option<&Self>,
+        round: &Round,
+        now: Timestamp,
+        created: impl Fn(&Value) -> Option<Timestamp>,
+    ) -> Self {
+        let mut edge: Vec<String> = Vec::new();
+        let (mut seen, mut begun) = (now, now);
+        if let Some(mark) = mark {
+            begun = mark.begun;
+            // What is still to come belongs to what has been asked for now.
+            if round.more {
+                seen = mark.seen;
+            }
+            if seen.duration_since(mark.seen) < SHORTLY {
+                edge.clone_from(&mark.edge);
+            }
+        }
+        let from = seen.checked_sub(SHORTLY).unwrap_or(seen);
+        if mark.is_none() || !round.more {
+            for item in &round.items {
+                let id = text(item, "id");
+                let shortly = created(item).is_some_and(|created| created >= from);
+                if shortly && !edge.iter().any(|known| known == id) {
+                    edge.push(id.to_owned());
+                }
+            }
+        }
+        Self { link: round.link.clone(), seen, edge, begun }
+    }
+
+    /// True for what was created after the mark was made.
+    pub fn is_new(&self, id: &str, created: Option<Timestamp>) -> bool {
+        let from = self.seen.checked_sub(SHORTLY).unwrap_or(self.seen);
+        created.is_some_and(|created| created >= from) && !self.edge.iter().any(|known| known == id)
+    }
+
+    /// True for what has not changed since the mark was made, and not shortly
+    /// before.
+    pub fn is_old(&self, changed: Option<Timestamp>) -> bool {
+        let from = self.seen.checked_sub(SHORTLY).unwrap_or(self.seen);
+        changed.is_some_and(|changed| changed < from)
+    }
+}
+
+/// Instants as numbers.
+mod millis {
+    use jiff::Timestamp;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(at.as_millisecond())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        Timestamp::from_millisecond(i64::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+/// Where each feed was left, by its id.
+pub type Marks = BTreeMap<String, Mark>;
+
+/// What a feed has told in one round.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// Items that are new or have changed, the latest state of each.
+    pub items: Vec<Value>,
+    /// Ids of those that are not there any more.
+    pub gone: Vec<String>,
+    /// The request that goes on.
+    pub link: String,
+    /// True when there is more at once.
+    pub more: bool,
+}
+
+/// Asks feeds, each for all that it tells: an answer for each, in their order.
+pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<Round>> {
+    let mut rounds: Vec<Result<Round>> = requests
+        .iter()
+        .map(|request| Ok(Round { link: request.clone(), more: true, ..Round::default() }))
+        .collect();
+    let mut pages: Vec<Vec<String>> = vec![Vec::new(); requests.len()];
+    for _ in 0..PAGES {
+        let open: Vec<usize> = rounds
+            .iter()
+            .enumerate()
+            .filter(|(_, round)| round.as_ref().is_ok_and(|round| round.more))
+            .map(|(at, _)| at)
+            .collect();
+        if open.is_empty() {
+            break;
+        }
+        let links: Vec<String> = open
+            .iter()
+            .filter_map(|at| Some(rounds.get(*at)?.as_ref().ok()?.link.clone()))
+            .collect();
+        let answers = graph.batch_of_pages(&links, SIZE).await;
+        for (at, answer) in open.into_iter().zip(answers) {
+            let (Some(round), Some(last)) = (rounds.get_mut(at), pages.get_mut(at)) else {
+                continue;
+            };
+            let read = match (answer, round.as_mut()) {
+                (Ok(answer), Ok(round)) => add(graph, round, last, answer),
+                (Err(error), _) => Err(error),
+                _ => continue,
+            };
+            if let Err(error) = read {
+                *round = Err(error);
+            }
+        }
+    }
+    rounds
+}
+
+/// Adds a page to a round; `last` are the ids of the page before.
+fn add(graph: &Graph, round: &mut Round, last: &mut Vec<String>, answer: Value) -> Result<()> {
+    let delta = text(&answer, "@odata.deltaLink").to_owned();
+    let (items, next) = page(answer)?;
+    let ids: Vec<String> = items.iter().map(|item| text(item, "id").to_owned()).collect();
+    // The service has been seen to give the same page for ever.
+    if !ids.is_empty() && ids == *last {
+        return Err(Error::new(
+            Kind::Provider(200),
+            "Outlook's list of changes does not come to an end",
+        )
+        .next("ask for changes without cursor"));
+    }
+    *last = ids;
+    for item in items {
+        let id = text(&item, "id").to_owned();
+        if id.is_empty() {
+            continue;
+        }
+        round.items.retain(|known| text(known, "id") != id);
+        round.gone.retain(|known| *known != id);
+        match item.get("@removed") {
+            Some(_) => round.gone.push(id),
+            None => round.items.push(item),
+        }
+    }
+    round.more = next.is_some();
+    let link = next.unwrap_or(delta);
+    if link.is_empty() {
+        return Err(not_ours("list of changes"));
+    }
+    round.link = graph.linked(&link)?;
+    Ok(())
+}
+
+/// True for the refusal of a link that is too old.
+pub fn is_too_old(error: &Error) -> bool {
+    matches!(error.kind(), Kind::Provider(400 | 410))
+}
+
+/// Reads a cursor.
+pub fn read<T: DeserializeOwned>(cursor: &str) -> Result<T> {
+    serde_json::from_str(cursor).map_err(|_opaque| {
+        Error::argument("the cursor does not belong to a list of Outlook's changes")
+            .next("ask for changes without cursor")
+    })
+}
+
+/// Writes a cursor.
+pub fn write(marks: &Marks) -> Result<String> {
+    serde_json::to_string(marks)
+        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be written"))
+}

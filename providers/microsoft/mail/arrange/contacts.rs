@@ -1,0 +1,119 @@
+//! Outlook's saved contacts, written.
+//!
+//! They belong to whoever signed in, also where the mailbox is another's; so
+//! they are not written from there. Reading them is `microsoft/people.rs`'s.
+
+use graph_rs_sdk::http::Method;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Result};
+use crate::net;
+use crate::provider::mail::ContactCard;
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::not_ours;
+use crate::providers::microsoft::client::request;
+use crate::providers::microsoft::mail::{Outlook, check_as};
+use crate::providers::written::holds;
+
+/// Contacts in a page, and pages, that are looked through for a new one.
+const TOP: &str = "1000";
+const PAGES: usize = 20;
+/// How far the service's clock may be behind ours.
+const BEHIND: SignedDuration = SignedDuration::from_secs(2);
+
+/// What the table `contact` reads.
+const CONTACT: &str = "id,displayName,emailAddresses,companyName,jobTitle,mobilePhone";
+
+/// Saves a contact; as the table `contact` reads it.
+pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
+    outlook.own("contacts")?;
+    if card.name.is_none() && card.emails.as_ref().is_none_or(Vec::is_empty) {
+        return Err(Error::argument("a contact needs a name or an address")
+            .next("give its name or its e-mail addresses"));
+    }
+    let body = properties(card);
+    let since = Timestamp::now();
+    let made = async || {
+        let select = format!("{CONTACT},businessPhones,createdDateTime");
+        let query = [("$select", select.as_str()), ("$top", TOP)];
+        let answer = outlook.graph().get(&request("me/contacts", &query)).await?;
+        let (all, _) = outlook.graph().all(answer, usize::MAX, PAGES).await?;
+        let is_new = |one: &Value| {
+            let made = text(one, "createdDateTime").parse::<Timestamp>();
+            made.is_ok_and(|made| made + BEHIND >= since) && holds(Some(one), &body)
+        };
+        Ok(all.into_iter().find(is_new))
+    };
+    let made =
+        outlook.graph().write_for_sure(&Method::POST, "me/contacts", None, Some(&body), made);
+    whole(made.await?.unwrap_or_default())
+}
+
+/// Changes what is said of a contact; as the table `contact` reads it.
+pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<Value> {
+    outlook.own("contacts")?;
+    let path = at(id)?;
+    let body = properties(card);
+    if body.as_object().is_some_and(Map::is_empty) {
+        return Err(Error::argument("there is nothing to change").next("say what is new"));
+    }
+    let written = async || {
+        let found = outlook.graph().there(&path).await?;
+        Ok(found.filter(|found| holds(Some(found), &body)))
+    };
+    let changed = outlook.graph().write_for_sure(&Method::PATCH, &path, None, Some(&body), written);
+    match changed.await? {
+        Some(contact) if !text(&contact, "id").is_empty() => Ok(contact),
+        _ => {
+            let read = request(&path, &[("$select", CONTACT)]);
+            whole(outlook.graph().get(&read).await?)
+        }
+    }
+}
+
+/// Deletes a contact, into Deleted Items.
+pub async fn delete(outlook: &Outlook, id: &str) -> Result<()> {
+    outlook.own("contacts")?;
+    let path = at(id)?;
+    outlook.graph().delete(&path, None).await
+}
+
+fn at(id: &str) -> Result<String> {
+    check_as(id, "one from lookup kind=contacts")?;
+    Ok(format!("me/contacts/{}", net::path_segment(id)))
+}
+
+fn whole(contact: Value) -> Result<Value> {
+    match text(&contact, "id") {
+        "" => Err(not_ours("contact")),
+        _ => Ok(contact),
+    }
+}
+
+/// What is said of a contact. Of telephones the first is the mobile one, which
+/// the table shows; Outlook keeps two more for business.
+fn properties(card: &ContactCard) -> Value {
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| drop(body.insert(key.to_owned(), value));
+    if let Some(name) = &card.name {
+        put("displayName", name.as_str().into());
+    }
+    if let Some(emails) = &card.emails {
+        let name = |address: &str| card.name.clone().unwrap_or_else(|| address.to_owned());
+        let list = emails.iter().map(|address| json!({"address": address, "name": name(address)}));
+        put("emailAddresses", list.collect());
+    }
+    if let Some(phones) = &card.phones {
+        let first = phones.first().map(String::as_str);
+        put("mobilePhone", first.map_or(Value::Null, Value::from));
+        put("businessPhones", phones.iter().skip(1).cloned().collect());
+    }
+    if let Some(company) = &card.company {
+        put("companyName", company.as_str().into());
+    }
+    if let Some(title) = &card.title {
+        put("jobTitle", title.as_str().into());
+    }
+    body.into()
+}

@@ -1,0 +1,180 @@
+//! How the mailbox is set up, at Outlook.
+//!
+//! What is asked for is checked whole before anything is changed. Folders and
+//! categories stand in `mail/places.rs`, rules in our words in
+//! `rules.rs`, automatic answers in `settings.rs`.
+
+mod contacts;
+mod rules;
+mod settings;
+
+use async_trait::async_trait;
+use graph_rs_sdk::http::Method;
+use serde_json::Value;
+
+use super::Outlook;
+use super::places;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::provider::mail::{Arrange, AutoReply, Rule, SetUp};
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::not_ours;
+use crate::providers::pace::rehearsed;
+use crate::providers::written::holds;
+use crate::text::brief;
+
+/// Where rules are.
+const RULES: &str = "mailFolders/inbox/messageRules";
+/// Rules that are read, and pages of them.
+const MOST: usize = 1_000;
+const PAGES: usize = 20;
+
+#[async_trait]
+impl Arrange for Outlook {
+    async fn rules(&self) -> Result<Vec<Rule>> {
+        let rules = self.raw_rules().await?;
+        let tree = self.tree().await?;
+        Ok(rules.iter().map(|rule| rules::rule(rule, &tree)).collect())
+    }
+
+    async fn auto_reply(&self) -> Result<AutoReply> {
+        settings::auto_reply(self).await
+    }
+
+    async fn rehearse(&self, change: &SetUp) -> Result<()> {
+        rehearsed(self.set_up(change)).await
+    }
+
+    async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
+        match change {
+            SetUp::CreateFolder { name } => places::create_folder(self, name).await,
+            SetUp::RenameFolder { id, name } => places::rename_folder(self, id, name).await,
+            SetUp::DeleteFolder { id } => {
+                return places::delete_folder(self, id).await.map(|()| None);
+            }
+            SetUp::CreateCategory { name, colour } => {
+                places::create_category(self, name, colour.as_deref()).await
+            }
+            SetUp::UpdateCategory { id, name, colour } => {
+                places::update_category(self, id, name.as_deref(), colour.as_deref()).await
+            }
+            SetUp::DeleteCategory { id } => {
+                return places::delete_category(self, id).await.map(|()| None);
+            }
+            SetUp::CreateRule(rule) => self.create_rule(rule).await,
+            SetUp::UpdateRule(rule) => self.update_rule(rule).await,
+            SetUp::DeleteRule { id } => return self.delete_rule(id).await.map(|()| None),
+            SetUp::AutoReply(reply) => settings::set_auto_reply(self, reply).await,
+            SetUp::Signature { .. } => {
+                Err(Error::argument("Microsoft gives no access to the signatures of Outlook")
+                    .next("change it in Outlook's settings"))
+            }
+            SetUp::Settings { language, time_zone } => {
+                settings::set(self, language.as_deref(), time_zone.as_deref()).await
+            }
+            SetUp::CreateContact(card) => contacts::create(self, card).await,
+            SetUp::UpdateContact { id, card } => contacts::update(self, id, card).await,
+            SetUp::DeleteContact { id } => {
+                return contacts::delete(self, id).await.map(|()| None);
+            }
+        }
+        .map(Some)
+    }
+}
+
+impl Outlook {
+    /// The rules as Graph has them, in the order they are looked at.
+    async fn raw_rules(&self) -> Result<Vec<Value>> {
+        self.own("rules")?;
+        let answer = self.graph().get(&self.graph().mine(RULES, &[])).await?;
+        let (mut rules, whole) = self.graph().all(answer, MOST, PAGES).await?;
+        if !whole {
+            return Err(Error::new(
+                Kind::Provider(200),
+                "the mailbox has more rules than are read",
+            )
+            .next("see them in Outlook"));
+        }
+        rules.sort_by_key(sequence);
+        Ok(rules)
+    }
+
+    async fn create_rule(&self, rule: &Rule) -> Result<Value> {
+        self.own("rules")?;
+        let mut body = rules::body(rule, &*self.tree().await?)?;
+        let before = self.raw_rules().await?;
+        let last = before.iter().map(sequence).max();
+        let place = last.unwrap_or(0).saturating_add(1);
+        body.entry("displayName").or_insert_with(|| format!("Rule {place}").into());
+        body.insert("sequence".to_owned(), place.into());
+        // What is not asked for is left out of a new one.
+        body.retain(|_, value| !value.is_null());
+        let request = self.graph().mine(RULES, &[]);
+        let body = Value::Object(body);
+        let made = async || {
+            let is_new = |rule: &Value| {
+                let id = text(rule, "id");
+                before.iter().all(|old| text(old, "id") != id) && holds(Some(rule), &body)
+            };
+            Ok(self.raw_rules().await?.into_iter().find(is_new))
+        };
+        let made =
+            self.graph().write_for_sure(&Method::POST, &request, None, Some(&body), made).await?;
+        whole(made.unwrap_or_default())
+    }
+
+    async fn update_rule(&self, rule: &Rule) -> Result<Value> {
+        let request = self.rule_at(&rule.id)?;
+        let tree = self.tree().await?;
+        let now = self.graph().get(&request).await?;
+        // It may have what our words did not tell of.
+        if let Some(other) = rules::rule(&now, &tree).other.first() {
+            return Err(Error::argument(format!(
+                "the rule has what cannot be changed here: {}",
+                brief(other)
+            ))
+            .next("change it in Outlook"));
+        }
+        let body = Value::Object(rules::body(rule, &tree)?);
+        let written = async || {
+            let found = self.graph().there(&request).await?;
+            Ok(found.filter(|found| holds(Some(found), &body)))
+        };
+        let changed = self
+            .graph()
+            .write_for_sure(&Method::PATCH, &request, None, Some(&body), written)
+            .await?;
+        match changed {
+            Some(changed) if !text(&changed, "id").is_empty() => Ok(changed),
+            _ => whole(self.graph().get(&request).await?),
+        }
+    }
+
+    async fn delete_rule(&self, id: &str) -> Result<()> {
+        let request = self.rule_at(id)?;
+        self.graph().delete(&request, None).await
+    }
+
+    /// The request about a rule; their ids are shorter than those of messages.
+    fn rule_at(&self, id: &str) -> Result<String> {
+        self.own("rules")?;
+        let good = (1..=512).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte));
+        if !good {
+            return Err(Error::argument("the id is not one of a rule of Outlook's")
+                .next("take it from lookup kind=rules"));
+        }
+        Ok(self.graph().mine(&format!("{RULES}/{}", net::path_segment(id)), &[]))
+    }
+}
+
+fn sequence(rule: &Value) -> i64 {
+    rule.get("sequence").and_then(Value::as_i64).unwrap_or(0)
+}
+
+fn whole(rule: Value) -> Result<Value> {
+    match text(&rule, "id") {
+        "" => Err(not_ours("rule")),
+        _ => Ok(rule),
+    }
+}

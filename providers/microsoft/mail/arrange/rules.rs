@@ -1,0 +1,451 @@
+//! Outlook's rules for what comes into the inbox, in our words and back.
+//!
+//! A rule's conditions all have to hold, each for one of its values, and none of
+//! its exceptions may. So a query that is said in rules is a row of such
+//! conditions, some of them negated; every other query is refused with what can
+//! be said. What a rule has besides is told in words, and such a rule is never
+//! written.
+
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Result};
+use crate::provider::mail::{Person, Rule, RuleStep};
+use crate::providers::json::text;
+use crate::providers::microsoft::calendar::events::facts::{is, nested};
+use crate::providers::microsoft::mail::drafts;
+use crate::providers::microsoft::mail::folders::Tree;
+use crate::query::{Part, Query, State, Term, one_or};
+use crate::text::{brief, cell};
+
+/// What Exchange takes for no limit of a size, in kilobytes.
+const NO_LIMIT: u64 = 2_147_483_647;
+/// What can be said, for messages.
+const SAYABLE: &str = "use from:, to:, subject:, body:, plain words, category:, is:important, \
+                       has:attachment, larger: and smaller:, each once, with OR between values \
+                       of one of them, and - before what is excepted";
+
+/// A rule of Graph's, in our words.
+pub fn rule(rule: &Value, tree: &Tree) -> Rule {
+    let mut other = Vec::new();
+    let mut parts = conditions(nested(rule, "conditions"), "if", &mut other);
+    for excepted in conditions(nested(rule, "exceptions"), "except if", &mut other) {
+        parts.push(Query::Not(Box::new(excepted)));
+    }
+    let actions = nested(rule, "actions");
+    let then = steps(actions, tree, &mut other);
+    if is(rule, "isReadOnly") {
+        other.push("it can be changed in Outlook alone".to_owned());
+    }
+    if is(rule, "hasError") {
+        other.push("Outlook says that it does not work".to_owned());
+    }
+    Rule {
+        id: text(rule, "id").to_owned(),
+        name: Some(cell(text(rule, "displayName"))).filter(|name| !name.is_empty()),
+        enabled: rule.get("isEnabled") != Some(&Value::Bool(false)),
+        when: (!parts.is_empty()).then(|| one_or(parts, Query::All)),
+        then,
+        stop: is(actions, "stopProcessingRules"),
+        other,
+    }
+}
+
+/// The conditions of a rule, or its exceptions; `other` gets those that no query
+/// says, behind `word`.
+fn conditions(predicates: &Value, word: &str, other: &mut Vec<String>) -> Vec<Query> {
+    let mut parts = Vec::new();
+    for (key, value) in predicates.as_object().into_iter().flatten() {
+        if is_unset(value) {
+            continue;
+        }
+        let any = |term: fn(String) -> Term| {
+            let terms = values(value).into_iter().map(term).map(Query::Term);
+            let terms: Vec<Query> = terms.collect();
+            (!terms.is_empty()).then(|| one_or(terms, Query::Any))
+        };
+        let part = match key.as_str() {
+            "fromAddresses" | "senderContains" => any(|text| Term::In(Part::From, text)),
+            "sentToAddresses" | "recipientContains" => any(|text| Term::In(Part::To, text)),
+            "subjectContains" => any(|text| Term::In(Part::Subject, text)),
+            "bodyContains" => any(|text| Term::In(Part::Body, text)),
+            "bodyOrSubjectContains" => any(Term::Text),
+            "categories" => any(Term::Category),
+            "hasAttachments" => Some(Query::Term(Term::Attachment)),
+            "importance" if same(value, "high") => Some(Query::Term(Term::Is(State::Important))),
+            "withinSizeRange" => size_range(value),
+            _ => None,
+        };
+        match part {
+            Some(part) => parts.push(part),
+            None => other.push(match value {
+                Value::String(value) => format!("{word} {} is {value}", spaced(key)),
+                Value::Array(_) => {
+                    let values: Vec<String> = values(value).iter().map(|one| brief(one)).collect();
+                    format!("{word} {}: {}", spaced(key), values.join(", "))
+                }
+                _ => format!("{word} {}", spaced(key)),
+            }),
+        }
+    }
+    parts
+}
+
+/// Null, false and empty lists are what a rule does not ask for. Outlook writes
+/// them beside what it does ask for.
+fn is_unset(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Object(members) => members.values().all(Value::is_null),
+        _ => false,
+    }
+}
+
+fn same(value: &Value, word: &str) -> bool {
+    value.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word))
+}
+
+/// Texts, or the addresses of people.
+fn values(value: &Value) -> Vec<String> {
+    let one = |item: &Value| match item {
+        Value::String(text) => Some(cell(text)),
+        person => Some(cell(text(nested(person, "emailAddress"), "address"))),
+    };
+    let list = value.as_array();
+    list.into_iter().flatten().filter_map(one).filter(|text| !text.is_empty()).collect()
+}
+
+fn size_range(value: &Value) -> Option<Query> {
+    let kilobytes = |key| value.get(key).and_then(Value::as_u64);
+    let least = kilobytes("minimumSize").filter(|size| *size > 0);
+    let most = kilobytes("maximumSize").filter(|size| *size < NO_LIMIT);
+    let mut parts = Vec::new();
+    parts.extend(least.map(|size| Query::Term(Term::Larger(size * 1024))));
+    parts.extend(most.map(|size| Query::Term(Term::Smaller(size * 1024))));
+    (!parts.is_empty()).then(|| one_or(parts, Query::All))
+}
+
+/// `sentOnlyToMe` as words.
+fn spaced(key: &str) -> String {
+    let mut words = String::new();
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        words.push(c.to_ascii_lowercase());
+    }
+    words
+}
+
+fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep> {
+    let mut steps = Vec::new();
+    let name = |id: &Value| {
+        let id = id.as_str().unwrap_or_default();
+        let name = tree.names().get(id).map(String::as_str);
+        name.unwrap_or("a folder that is gone").to_owned()
+    };
+    for (key, value) in actions.as_object().into_iter().flatten() {
+        if is_unset(value) {
+            continue;
+        }
+        match key.as_str() {
+            "stopProcessingRules" => {}
+            "markAsRead" => steps.push(RuleStep::Read),
+            "markImportance" if same(value, "high") => steps.push(RuleStep::Important),
+            "assignCategories" => steps.extend(values(value).into_iter().map(RuleStep::Label)),
+            "delete" => steps.push(RuleStep::Trash),
+            "moveToFolder" => steps.push(match name(value).as_str() {
+                "archive" => RuleStep::Archive,
+                "trash" => RuleStep::Trash,
+                name => RuleStep::Move(name.to_owned()),
+            }),
+            "forwardTo" | "redirectTo" | "forwardAsAttachmentTo" => {
+                steps.extend(values(value).into_iter().map(RuleStep::Forward));
+            }
+            "copyToFolder" => other.push(format!("puts a copy into {}", brief(&name(value)))),
+            "permanentDelete" => other.push("deletes for good".to_owned()),
+            "markImportance" => other.push(format!(
+                "marks with the importance {}",
+                brief(value.as_str().unwrap_or_default())
+            )),
+            key => other.push(spaced(key)),
+        }
+    }
+    steps
+}
+
+/// A rule of ours in Graph's words, without its place among the others.
+///
+/// # Errors
+/// [`crate::error::Kind::Argument`] for what Outlook's rules cannot say or do,
+/// [`crate::error::Kind::NotFound`] for folders that are not there.
+pub fn body(rule: &Rule, tree: &Tree) -> Result<Map<String, Value>> {
+    if let Some(other) = rule.other.first() {
+        return Err(Error::argument(format!(
+            "the rule has what cannot be written here: {}",
+            brief(other)
+        ))
+        .next("change it in Outlook"));
+    }
+    let mut said = Said::default();
+    if let Some(when) = &rule.when {
+        said.all(when)?;
+    }
+    let mut body = Map::new();
+    if let Some(name) = &rule.name {
+        body.insert("displayName".to_owned(), name.as_str().into());
+    }
+    body.insert("isEnabled".to_owned(), rule.enabled.into());
+    body.insert("conditions".to_owned(), written(said.conditions));
+    body.insert("exceptions".to_owned(), written(said.exceptions));
+    body.insert("actions".to_owned(), actions(rule, tree)?);
+    Ok(body)
+}
+
+/// Predicates as Graph has them; null if there are none.
+fn written(predicates: Map<String, Value>) -> Value {
+    match predicates.is_empty() {
+        true => Value::Null,
+        false => predicates.into(),
+    }
+}
+
+/// What of a query was said.
+#[derive(Default)]
+struct Said {
+    conditions: Map<String, Value>,
+    exceptions: Map<String, Value>,
+}
+
+impl Said {
+    /// Everything that has to hold.
+    fn all(&mut self, query: &Query) -> Result<()> {
+        match query {
+            Query::All(parts) => parts.iter().try_for_each(|part| self.all(part)),
+            Query::Not(inner) => self.none(inner),
+            // Rules look at what comes into the inbox.
+            Query::Term(Term::Folder(place)) if place == "inbox" => Ok(()),
+            Query::Term(term) => self.condition(&[term]),
+            Query::Any(parts) => self.condition(&plain(parts)?),
+            Query::Raw(_) => Err(unsayable("`raw:`")),
+        }
+    }
+
+    /// Nothing of what may hold.
+    fn none(&mut self, query: &Query) -> Result<()> {
+        match query {
+            // One exception is enough, as one part of these is.
+            Query::Any(parts) => parts.iter().try_for_each(|part| self.none(part)),
+            Query::Not(inner) => self.all(inner),
+            Query::Term(term) => {
+                let (key, value) = predicate(&[term])?;
+                match (self.exceptions.get_mut(key), value) {
+                    (None, value) => {
+                        self.exceptions.insert(key.to_owned(), value);
+                    }
+                    (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
+                    (Some(known), value) if *known == value => {}
+                    // Two limits would be one range that both have to hold in.
+                    _ => return Err(unsayable("two exceptions by size")),
+                }
+                Ok(())
+            }
+            Query::All(_) => Err(unsayable("an exception of several parts")),
+            Query::Raw(_) => Err(unsayable("`raw:`")),
+        }
+    }
+
+    fn condition(&mut self, terms: &[&Term]) -> Result<()> {
+        let (key, value) = predicate(terms)?;
+        match (self.conditions.get_mut(key), value) {
+            (None, value) => {
+                self.conditions.insert(key.to_owned(), value);
+                Ok(())
+            }
+            (Some(Value::Object(range)), Value::Object(more)) => {
+                // A size from, and a size to.
+                for (limit, value) in more {
+                    let value = match (range.get(&limit).and_then(Value::as_u64), value.as_u64()) {
+                        (Some(one), Some(two)) if limit == "minimumSize" => one.max(two),
+                        (Some(one), Some(two)) => one.min(two),
+                        (_, two) => two.unwrap_or_default(),
+                    };
+                    range.insert(limit, value.into());
+                }
+                Ok(())
+            }
+            (Some(known), value) if *known == value => Ok(()),
+            _ => Err(unsayable("two conditions on the same part of a message, both to hold")),
+        }
+    }
+}
+
+/// The conditions of a group.
+fn plain(parts: &[Query]) -> Result<Vec<&Term>> {
+    let mut terms = Vec::new();
+    for part in parts {
+        match part {
+            Query::Term(term) => terms.push(term),
+            Query::Any(inner) => terms.extend(plain(inner)?),
+            _ => return Err(unsayable("OR between groups")),
+        }
+    }
+    Ok(terms)
+}
+
+/// The predicate that holds if one of these terms does.
+fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
+    let [first, rest @ ..] = terms else {
+        return Err(unsayable("an empty group"));
+    };
+    let text_of = |term: &Term| match term {
+        Term::In(Part::Bcc | Part::Cc | Part::Filename, _) => None,
+        Term::Text(text) | Term::In(_, text) | Term::Category(text) | Term::Label(text) => {
+            Some(text.clone())
+        }
+        _ => None,
+    };
+    let alike = |one: &Term, other: &Term| match (one, other) {
+        (Term::In(part, _), Term::In(another, _)) => part == another,
+        (Term::Category(_) | Term::Label(_), Term::Category(_) | Term::Label(_)) => true,
+        (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+    };
+    if let Some(odd) = rest.iter().find(|term| !alike(first, term)) {
+        return Err(unsayable(&format!("OR between {} and {}", word(first), word(odd))));
+    }
+    let texts: Option<Vec<String>> = terms.iter().map(|term| text_of(term)).collect();
+    if let Some(texts) = texts {
+        let addresses = texts.iter().all(|text| is_address(text));
+        let people = |key| {
+            let person = |address: &String| {
+                drafts::recipient(&Person { name: None, address: address.clone() })
+            };
+            (key, texts.iter().map(person).collect::<Value>())
+        };
+        return Ok(match first {
+            Term::In(Part::From, _) if addresses => people("fromAddresses"),
+            Term::In(Part::From, _) => ("senderContains", json!(texts)),
+            Term::In(Part::To, _) if addresses => people("sentToAddresses"),
+            // Outlook looks at the copied recipients as well.
+            Term::In(Part::To, _) => ("recipientContains", json!(texts)),
+            Term::In(Part::Subject, _) => ("subjectContains", json!(texts)),
+            Term::In(Part::Body, _) => ("bodyContains", json!(texts)),
+            Term::Text(_) => ("bodyOrSubjectContains", json!(texts)),
+            _ => ("categories", json!(texts)),
+        });
+    }
+    if !rest.is_empty() {
+        return Err(unsayable(&format!("OR with {}", word(first))));
+    }
+    Ok(match first {
+        Term::Attachment => ("hasAttachments", true.into()),
+        Term::Is(State::Important) => ("importance", "high".into()),
+        // In kilobytes, both limits always.
+        Term::Larger(bytes) => (
+            "withinSizeRange",
+            json!({"minimumSize": bytes.div_ceil(1024), "maximumSize": NO_LIMIT}),
+        ),
+        Term::Smaller(bytes) => {
+            ("withinSizeRange", json!({"minimumSize": 0, "maximumSize": bytes / 1024}))
+        }
+        term => return Err(unsayable(&word(term))),
+    })
+}
+
+fn is_address(text: &str) -> bool {
+    let parts = text.split_once('@');
+    let whole = parts.is_some_and(|(local, domain)| !local.is_empty() && domain.contains('.'));
+    whole && !text.chars().any(char::is_whitespace)
+}
+
+/// What a condition is called, for messages.
+fn word(term: &Term) -> String {
+    match term {
+        Term::Text(_) => "plain words".to_owned(),
+        Term::In(part, _) => format!("`{}:`", part.operator()),
+        Term::Folder(_) => "`in:`".to_owned(),
+        Term::Label(_) | Term::Category(_) => "`category:`".to_owned(),
+        Term::Is(State::Unread) => "`is:unread`".to_owned(),
+        Term::Is(State::Read) => "`is:read`".to_owned(),
+        Term::Is(State::Starred) => "`is:flagged`".to_owned(),
+        Term::Is(State::Important) => "`is:important`".to_owned(),
+        Term::Attachment => "`has:attachment`".to_owned(),
+        Term::Larger(_) => "`larger:`".to_owned(),
+        Term::Smaller(_) => "`smaller:`".to_owned(),
+        Term::Before(_) => "`before:`".to_owned(),
+        Term::After(_) => "`after:`".to_owned(),
+    }
+}
+
+fn unsayable(what: &str) -> Error {
+    Error::argument(format!("a rule in Outlook cannot say {what}")).next(SAYABLE)
+}
+
+fn actions(rule: &Rule, tree: &Tree) -> Result<Value> {
+    let mut actions = Map::new();
+    let mut categories: Vec<&str> = Vec::new();
+    let refused = |what: &str, next: &str| Err(Error::argument(what.to_owned()).next(next));
+    for step in &rule.then {
+        let folder = match step {
+            RuleStep::Read => {
+                actions.insert("markAsRead".to_owned(), true.into());
+                continue;
+            }
+            RuleStep::Important => {
+                actions.insert("markImportance".to_owned(), "high".into());
+                continue;
+            }
+            RuleStep::Trash => {
+                actions.insert("delete".to_owned(), true.into());
+                continue;
+            }
+            RuleStep::Label(name) => {
+                categories.push(name);
+                continue;
+            }
+            RuleStep::Archive => "archive",
+            RuleStep::Move(name) => name,
+            RuleStep::Star => {
+                return refused(
+                    "a rule in Outlook cannot flag what comes in",
+                    "mark it as important, or put it in a category",
+                );
+            }
+            RuleStep::NeverSpam => {
+                return refused(
+                    "a rule in Outlook cannot keep mail out of spam",
+                    "add the sender to the safe senders in Outlook",
+                );
+            }
+            RuleStep::Forward(_) => {
+                return refused(
+                    "rules that send mail on are not made here",
+                    "make it in Outlook itself",
+                );
+            }
+        };
+        let id = tree.resolve(folder)?;
+        let known = actions.insert("moveToFolder".to_owned(), id.into());
+        if known.is_some_and(|known| known != id) {
+            return refused(
+                "a rule in Outlook moves into one folder",
+                "name one folder, and use categories for the rest",
+            );
+        }
+    }
+    if !categories.is_empty() {
+        actions.insert("assignCategories".to_owned(), json!(categories));
+    }
+    if actions.contains_key("delete") && actions.contains_key("moveToFolder") {
+        return refused("a rule cannot both delete a message and move it", "say one of them");
+    }
+    if actions.is_empty() {
+        return refused(
+            "a rule has to do something",
+            "say what is to be done: read, archive, trash, important, a category or a folder",
+        );
+    }
+    actions.insert("stopProcessingRules".to_owned(), rule.stop.into());
+    Ok(actions.into())
+}

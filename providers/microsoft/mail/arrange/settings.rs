@@ -1,0 +1,164 @@
+//! Outlook's automatic answers, language and time zone.
+//!
+//! All of it is one object, of which Graph changes what is named. Times are
+//! written in UTC.
+
+use graph_rs_sdk::http::Method;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Result};
+use crate::provider::mail::{Audience, AutoReply};
+use crate::providers::json::text;
+use crate::providers::microsoft::calendar::events::facts::nested;
+use crate::providers::microsoft::calendar::zones;
+use crate::providers::microsoft::mail::Outlook;
+use crate::providers::written::holds;
+use crate::text::brief;
+use crate::when;
+
+/// The settings as they are.
+pub async fn settings(outlook: &Outlook) -> Result<Value> {
+    outlook.own("settings")?;
+    let request = outlook.graph().mine("mailboxSettings", &[]);
+    outlook.graph().get(&request).await
+}
+
+/// The automatic answer as it is.
+pub async fn auto_reply(outlook: &Outlook) -> Result<AutoReply> {
+    Ok(read(nested(&settings(outlook).await?, "automaticRepliesSetting")))
+}
+
+fn read(setting: &Value) -> AutoReply {
+    let status = text(setting, "status");
+    let scheduled = status.eq_ignore_ascii_case("scheduled");
+    let time = |key| {
+        let time = nested(setting, key);
+        let zone = match text(time, "timeZone") {
+            "" => "UTC",
+            zone => zone,
+        };
+        // What was set once stays when it no longer counts.
+        when::local(text(time, "dateTime"), zone).filter(|_| scheduled)
+    };
+    let some = |key| Some(text(setting, key)).filter(|text| !text.trim().is_empty());
+    AutoReply {
+        on: scheduled || status.eq_ignore_ascii_case("alwaysEnabled"),
+        from: time("scheduledStartDateTime"),
+        to: time("scheduledEndDateTime"),
+        subject: None,
+        html: some("internalReplyMessage").map(str::to_owned),
+        external: Some(text(setting, "externalReplyMessage").to_owned()),
+        audience: match text(setting, "externalAudience").to_lowercase().as_str() {
+            "all" => Some(Audience::All),
+            "contactsonly" => Some(Audience::Contacts),
+            "none" => Some(Audience::Organization),
+            _ => None,
+        },
+    }
+}
+
+/// Makes the automatic answer be so; the settings as they then are. A text or an
+/// audience that is not said stays.
+pub async fn set_auto_reply(outlook: &Outlook, reply: &AutoReply) -> Result<Value> {
+    outlook.own("settings")?;
+    let body = written(reply, Timestamp::now())?;
+    change(outlook, &json!({ "automaticRepliesSetting": body })).await
+}
+
+fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
+    if reply.subject.is_some() {
+        return Err(Error::argument("automatic answers of Outlook have no subject of their own")
+            .next("leave the subject out"));
+    }
+    let utc = |at: Timestamp| {
+        let local = at.strftime("%Y-%m-%dT%H:%M:%S").to_string();
+        json!({"dateTime": local, "timeZone": "UTC"})
+    };
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| drop(body.insert(key.to_owned(), value));
+    match (reply.on, reply.from, reply.to) {
+        (false, ..) => put("status", "disabled".into()),
+        (true, None, None) => put("status", "alwaysEnabled".into()),
+        (true, Some(_), None) => {
+            return Err(Error::argument(
+                "automatic answers of Outlook that begin at a time end at one too",
+            )
+            .next("say until when they are given"));
+        }
+        (true, from, Some(to)) => {
+            let from = from.unwrap_or(now);
+            if to <= from {
+                return Err(Error::argument("the automatic answers would end before they begin")
+                    .next("give an end after the beginning"));
+            }
+            put("status", "scheduled".into());
+            put("scheduledStartDateTime", utc(from));
+            put("scheduledEndDateTime", utc(to));
+        }
+    }
+    let texts = [("internalReplyMessage", &reply.html), ("externalReplyMessage", &reply.external)];
+    for (key, text) in texts {
+        if let Some(html) = text {
+            put(key, html.as_str().into());
+        }
+    }
+    if let Some(audience) = reply.audience {
+        let word = match audience {
+            Audience::All => "all",
+            Audience::Contacts => "contactsOnly",
+            // Whoever is in the organisation gets it in any case.
+            Audience::Organization => "none",
+        };
+        put("externalAudience", word.into());
+    }
+    Ok(body.into())
+}
+
+/// Sets the language (a BCP 47 tag) and the zone (a name of IANA's or Windows');
+/// the settings as they then are.
+pub async fn set(
+    outlook: &Outlook,
+    language: Option<&str>,
+    time_zone: Option<&str>,
+) -> Result<Value> {
+    outlook.own("settings")?;
+    let mut body = Map::new();
+    if let Some(language) = language {
+        let tag = language.trim();
+        let good = (2..=35).contains(&tag.len())
+            && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !good {
+            return Err(Error::argument(format!("`{}` is no language tag", brief(language)))
+                .next("write one such as en-GB or de-DE"));
+        }
+        body.insert("language".to_owned(), json!({ "locale": tag }));
+    }
+    if let Some(zone) = time_zone {
+        let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+        let known = zones::windows(zone.trim(), today);
+        let known = known.ok_or_else(|| {
+            Error::argument(format!("Outlook has no time zone `{}`", brief(zone)))
+                .next("use a name of IANA's such as Europe/Berlin, or one of Windows'")
+        })?;
+        body.insert("timeZone".to_owned(), known.into());
+    }
+    if body.is_empty() {
+        return Err(
+            Error::argument("there is nothing to set").next("give a language or a time zone")
+        );
+    }
+    change(outlook, &Value::Object(body)).await
+}
+
+async fn change(outlook: &Outlook, body: &Value) -> Result<Value> {
+    let request = outlook.graph().mine("mailboxSettings", &[]);
+    let set = async || {
+        let found = settings(outlook).await?;
+        Ok(Some(found).filter(|found| holds(Some(found), body)))
+    };
+    outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(body), set).await?;
+    // The answer to the change has what was named and no more.
+    settings(outlook).await.map_err(|error| error.context("it was set, but could not be read back"))
+}

@@ -1,0 +1,243 @@
+//! What has happened to Outlook's mail since a cursor.
+//!
+//! Graph tells changes folder by folder. To begin, every folder would have to be
+//! read through; asking for what has come since two weeks ago makes that cheap,
+//! and changes of older messages are not told. What a page tells only in part is
+//! asked for, and so is what has left the drafts: it was sent, or deleted.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::Outlook;
+use crate::error::{Kind, Result};
+use crate::net;
+use crate::project::Projection;
+use crate::provider::calendar::Changes;
+use crate::providers::json::text;
+use crate::providers::microsoft::client::Graph;
+use crate::providers::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
+use crate::text::note;
+
+/// Messages that have come longer ago are not followed.
+const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);
+/// Folders that are followed.
+const FOLDERS: usize = 100;
+/// What is read of every message.
+const ALWAYS: [&str; 3] = ["id", "receivedDateTime", "createdDateTime"];
+/// Messages that have left the drafts and are looked for.
+const LOOKED_FOR: usize = 200;
+
+/// What has happened since a cursor; without one, only where to ask from.
+pub async fn changes(
+    outlook: &Outlook,
+    cursor: Option<&str>,
+    projection: &Projection,
+    now: Timestamp,
+) -> Result<Changes> {
+    let graph = outlook.graph();
+    let known: Option<Marks> = cursor.map(read).transpose()?;
+    let tree = outlook.tree().await?;
+    let folders: Vec<String> = tree
+        .items()
+        .iter()
+        .map(|item| text(item, "id").to_owned())
+        .filter(|id| !tree.is_hidden(id))
+        .collect();
+    let select = select(projection);
+    let mut found = Changes { names: tree.names().clone(), ..Changes::default() };
+    if folders.len() > FOLDERS || tree.is_cut() {
+        found
+            .notes
+            .push(note!("changes are followed in the first {} folders of the mailbox", FOLDERS));
+    }
+    let mark = |folder: &String| known.as_ref()?.get(folder);
+    let (old, new): (Vec<&String>, Vec<&String>) =
+        folders.iter().take(FOLDERS).partition(|folder| mark(folder).is_some());
+    let old: Vec<(&String, &Mark)> =
+        old.into_iter().filter_map(|folder| Some((folder, mark(folder)?))).collect();
+
+    let mut rounds = Rounds::new(now);
+    let requests: Vec<String> = old.iter().map(|(_, mark)| mark.link.clone()).collect();
+    let mut begin = new;
+    for ((folder, mark), round) in old.into_iter().zip(self::rounds(graph, &requests).await) {
+        match round {
+            Ok(round) => rounds.keep(folder, Some(mark), round),
+            Err(error) if is_too_old(&error) => {
+                found.started_over = true;
+                begin.push(folder);
+            }
+            // Deleted since the tree was read.
+            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let requests: Vec<String> =
+        begin.iter().map(|folder| start(graph, folder, &select, now)).collect();
+    for (folder, round) in begin.into_iter().zip(self::rounds(graph, &requests).await) {
+        match round {
+            Ok(round) => rounds.keep(folder, None, round),
+            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    found.more = rounds.more;
+    found.cursor = write(&rounds.marks)?;
+    if let Some(known) = known {
+        let names = tree.names();
+        let drafts = names.iter().find(|(_, name)| *name == "drafts");
+        let drafts = drafts.map(|(id, _)| id.as_str()).unwrap_or_default();
+        tell(graph, rounds, &select, (&known, drafts), &mut found).await?;
+    }
+    Ok(found)
+}
+
+/// What the folders have told.
+struct Rounds {
+    now: Timestamp,
+    marks: Marks,
+    /// Of folders that were followed before, by their ids.
+    told: Vec<(String, Round)>,
+    /// What is in folders that are followed from now on.
+    there: Vec<Value>,
+    more: bool,
+}
+
+impl Rounds {
+    fn new(now: Timestamp) -> Self {
+        Self { now, marks: Marks::new(), told: Vec::new(), there: Vec::new(), more: false }
+    }
+
+    /// Keeps what a folder has told, and where it was left.
+    fn keep(&mut self, folder: &str, mark: Option<&Mark>, round: Round) {
+        self.more |= round.more;
+        let next = Mark::next(mark, &round, self.now, came);
+        self.marks.insert(folder.to_owned(), next);
+        match mark {
+            Some(_) => self.told.push((folder.to_owned(), round)),
+            None => self.there.extend(round.items),
+        }
+    }
+}
+
+/// When a message came, or was written here.
+fn came(message: &Value) -> Option<Timestamp> {
+    let at = |key: &str| text(message, key).parse::<Timestamp>().ok();
+    at("receivedDateTime").max(at("createdDateTime"))
+}
+
+/// The properties of a message that columns read, and what is always read.
+fn select(projection: &Projection) -> Vec<String> {
+    let mut properties: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
+    for root in projection.roots() {
+        if !properties.iter().any(|known| known == root) {
+            properties.push(root.to_owned());
+        }
+    }
+    properties
+}
+
+/// The request that begins to look at a folder.
+fn start(graph: &Graph, folder: &str, select: &[String], now: Timestamp) -> String {
+    let since = now.checked_sub(BACK).unwrap_or(now);
+    let filter = format!("receivedDateTime ge {}", since.strftime("%Y-%m-%dT%H:%M:%SZ"));
+    let path = format!("mailFolders/{}/messages/delta", net::path_segment(folder));
+    let query = [("$filter", filter.as_str()), ("$select", &select.join(","))];
+    graph.mine(&path, &query)
+}
+
+/// Sorts out what the rounds have told.
+async fn tell(
+    graph: &Graph,
+    rounds: Rounds,
+    select: &[String],
+    (known, drafts): (&Marks, &str),
+    found: &mut Changes,
+) -> Result<()> {
+    let mut order = Vec::new();
+    let mut items: HashMap<String, Value> = HashMap::new();
+    let mut gone = Vec::new();
+    let mut add = |item: Value| {
+        let id = text(&item, "id").to_owned();
+        if items.insert(id.clone(), item).is_none() {
+            order.push(id);
+        }
+    };
+    // What has left the drafts.
+    let mut left = Vec::new();
+    for (folder, round) in rounds.told {
+        if folder == drafts {
+            left.extend(round.gone.iter().cloned());
+        }
+        gone.extend(round.gone);
+        round.items.into_iter().for_each(&mut add);
+    }
+    // Known to none of the folders: a message may have moved.
+    let is_new = |item: &Value| {
+        let (id, came) = (text(item, "id"), came(item));
+        !known.is_empty() && known.values().all(|mark| mark.is_new(id, came))
+    };
+    // In a folder that was not followed, news is what has come or moved there.
+    rounds
+        .there
+        .into_iter()
+        .filter(|item| {
+            let moved = gone.iter().any(|id| id == text(item, "id"));
+            moved || is_new(item)
+        })
+        .for_each(add);
+    // What moves is gone from one folder and new in another.
+    gone.retain(|id| !items.contains_key(id));
+    gone.sort();
+    gone.dedup();
+    let was_draft = left.clone();
+    // A draft in another folder is there; one in the trash is looked for.
+    left.retain(|id| !order.contains(id));
+    order.extend(left.iter().take(LOOKED_FOR).cloned());
+    let is_part = |id: &&String| {
+        let item = items.get(*id);
+        item.is_none_or(|item| select.iter().any(|key| item.get(key).is_none()))
+    };
+    let part: Vec<&String> = order.iter().filter(is_part).collect();
+    let requests: Vec<String> = part
+        .iter()
+        .map(|id| {
+            let path = format!("messages/{}", net::path_segment(id));
+            graph.mine(&path, &[("$select", &select.join(","))])
+        })
+        .collect();
+    for (id, whole) in part.into_iter().zip(graph.batch(&requests).await) {
+        match whole {
+            Ok(whole) => {
+                items.insert(id.clone(), whole);
+            }
+            Err(error) if error.kind() == Kind::NotFound => {
+                items.remove(id);
+                gone.push(id.clone());
+            }
+            // What is known of it is better than nothing.
+            Err(_) if items.contains_key(id) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    gone.retain(|id| !items.contains_key(id));
+    gone.sort();
+    gone.dedup();
+    let (drafts, gone) = gone.into_iter().partition(|id| left.contains(id));
+    (found.gone_drafts, found.gone) = (drafts, gone);
+    for id in order {
+        let Some(item) = items.remove(&id) else {
+            continue;
+        };
+        let draft = item.get("isDraft").and_then(Value::as_bool);
+        let into = match (was_draft.contains(&id), draft) {
+            (true, Some(false)) => &mut found.sent,
+            (true, Some(true)) if left.contains(&id) => &mut found.deleted,
+            _ if is_new(&item) => &mut found.new,
+            _ => &mut found.changed,
+        };
+        into.push(item);
+    }
+    Ok(())
+}

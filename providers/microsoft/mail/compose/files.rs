@@ -1,0 +1,121 @@
+//! The files of drafts at Outlook: which go in, and which are taken out.
+//!
+//! How one goes in stands in `upload.rs`.
+
+use graph_rs_sdk::http::Method;
+
+use super::upload::{attach, check, files};
+use super::{MOST_FILES, PAGES};
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::provider::mail::{Content, Enclosure, Outgoing};
+use crate::providers::microsoft::calendar::events::facts::is;
+use crate::providers::microsoft::mail::drafts::{FILES, held_file};
+use crate::providers::microsoft::mail::{Outlook, count};
+use crate::text::quoted;
+
+impl Outlook {
+    /// Takes the files out of an answer that Exchange has put there: those of a
+    /// forwarded message if the letter names files of its own, and pictures that
+    /// its HTML does not show.
+    pub(super) async fn drop_copies(
+        &self,
+        draft: &str,
+        letter: &Outgoing,
+        forwards: bool,
+    ) -> Result<()> {
+        let request = self.graph().mine(&files(draft), &[("$select", FILES)]);
+        let unseen =
+            |error: Error| error.context("the draft was made, but its files are not known");
+        let answer = self.graph().get(&request).await.map_err(unseen)?;
+        let (copies, _) = self.graph().all(answer, MOST_FILES, PAGES).await.map_err(unseen)?;
+        let named = forwards && !letter.files.is_empty();
+        // From the last on, whatever becomes of the numbers of the others.
+        for copy in copies.iter().rev() {
+            let held = held_file(copy);
+            let shown =
+                held.cid.as_ref().is_some_and(|cid| letter.html.contains(&format!("cid:{cid}")));
+            let own = letter.files.iter().any(|file| file.cid.is_some() && file.cid == held.cid);
+            let stays = match is(copy, "isInline") {
+                true => shown && !own,
+                false => forwards && !named,
+            };
+            if !stays {
+                self.drop_file(draft, &held.id).await.map_err(|error| {
+                    error.context("the draft was made, but has files that it should not have")
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a file of a draft; one that is gone already is no error.
+    pub(super) async fn drop_file(&self, draft: &str, file: &str) -> Result<()> {
+        let path = format!("{}/{}", files(draft), net::path_segment(file));
+        let request = self.graph().mine(&path, &[]);
+        let drop_it = || self.graph().write(&Method::DELETE, &request, None, None);
+        let dropped = match drop_it().await {
+            // Once more does no harm.
+            Err(error) if error.is_open() => self.graph().delete(&request, None).await,
+            other => other.map(drop),
+        };
+        match dropped {
+            Err(error) if error.kind() != Kind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts those files to a draft that it does not have yet.
+    pub(super) async fn put_files(
+        &self,
+        draft: &str,
+        files: &[Enclosure],
+        caller: &dyn Caller,
+    ) -> Result<()> {
+        for (place, file) in files.iter().enumerate() {
+            let Content::Bytes(bytes) = &file.content else {
+                continue;
+            };
+            // Files that are alike are told apart by how many there are.
+            let others = files.iter().enumerate().filter(|(at, other)| {
+                let there = *at < place || matches!(other.content, Content::Held { .. });
+                there && other.name == file.name
+            });
+            let alike = others.count();
+            let put = attach(self.graph(), draft, file, bytes, alike, caller).await;
+            put.map_err(|error| without(error, files.get(place..).unwrap_or_default()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses files that are too large, before anything is done.
+pub fn sizes(letter: &Outgoing) -> Result<()> {
+    for file in &letter.files {
+        if let Content::Bytes(bytes) = &file.content {
+            check(file, count(bytes.len()))?;
+        }
+    }
+    Ok(())
+}
+
+/// A draft that is there without these files.
+fn without(error: Error, files: &[Enclosure]) -> Error {
+    let missing: Vec<String> = files
+        .iter()
+        .filter(|file| matches!(file.content, Content::Bytes(_)))
+        .map(|file| quoted(&file.name).to_string())
+        .collect();
+    let perhaps = if error.is_open() { "perhaps " } else { "" };
+    Error::new(
+        // Not all of it was done, whatever is known of the file.
+        Kind::Network,
+        format!(
+            "the draft is there, but {perhaps}without {}: {}",
+            missing.join(", "),
+            error.message()
+        ),
+    )
+    .next("find it with mail_search in:drafts; attach the files with mode=edit, or discard it")
+}

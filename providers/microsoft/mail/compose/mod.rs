@@ -1,0 +1,490 @@
+//! Drafts and sending, at Outlook.
+//!
+//! Answers and forwards are made by Exchange from the message they belong to,
+//! which keeps the conversation and its headers; then they are made to say what
+//! our letter says, and nothing else. What was sent once is not sent again: where
+//! no answer came, what is there is looked for by its Message-ID. Letters as
+//! JSON stand in `mail/drafts.rs`, their files in `files.rs`.
+//!
+//! A draft that is to be sent later stays among the drafts until then, and Graph
+//! does not say that it waits.
+
+mod files;
+mod upload;
+
+use async_trait::async_trait;
+use graph_rs_sdk::http::Method;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::drafts::{
+    DRAFT, FILES, ORIGINAL, bracketed, differences, held_draft, original, properties, recipient,
+};
+use super::{Outlook, addresses, check_as};
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::provider::mail::{
+    Alias, Compose, Content, HeldDraft, Origin, Original, Outgoing, Person, Probe, Sent,
+    Whereabouts,
+};
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::{not_ours, too_long};
+use crate::providers::microsoft::calendar::events::facts::is;
+use crate::providers::written::holds;
+use crate::text::{brief, cell};
+use files::sizes;
+use upload::files;
+
+/// Files of one message that are listed, and pages of them.
+pub(super) const MOST_FILES: usize = 500;
+pub(super) const PAGES: usize = 10;
+/// What Exchange counts besides the bytes of a file, at most.
+const BESIDE: u64 = 64 << 10;
+/// How far the service's clock may be behind ours when a draft is looked for.
+const BEHIND: SignedDuration = SignedDuration::from_secs(2);
+/// The property that has a message sent later (`PidTagDeferredSendTime`).
+const DEFERRED: &str = "SystemTime 0x3FEF";
+/// A time to be sent at that holds nothing up.
+const PAST: &str = "2000-01-01T00:00:00Z";
+
+#[async_trait]
+impl Compose for Outlook {
+    async fn senders(&self) -> Result<Vec<Alias>> {
+        let alias = |name: Option<String>, address: String, default| Alias {
+            person: Person { name, address },
+            signature: None,
+            reply_to: None,
+            default,
+        };
+        if self.graph().is_shared() {
+            // Nothing but its address is known of it, and it sends as itself.
+            return Ok(vec![alias(None, self.address().to_owned(), true)]);
+        }
+        let select = [("$select", "displayName,mail,userPrincipalName,proxyAddresses")];
+        let user = self.graph().get(&self.graph().owner(&select)).await?;
+        let name = Some(cell(text(&user, "displayName"))).filter(|name| !name.is_empty());
+        Ok(addresses(&user)
+            .into_iter()
+            .enumerate()
+            .map(|(at, (address, _))| alias(name.clone(), address, at == 0))
+            .collect())
+    }
+
+    async fn original(&self, id: &str) -> Result<Original> {
+        let (message, files) = self.with_files(id, ORIGINAL).await?;
+        Ok(original(&message, &files, self.address()))
+    }
+
+    async fn file(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
+        // As the table has it, `MESSAGE:ATTACHMENT`, or the attachment's alone.
+        let (message, file) = file.split_once(':').unwrap_or((message, file));
+        check_id(message)?;
+        check_as(file, "a3 from mail_read")?;
+        let path = format!("{}/{}", files(message), net::path_segment(file));
+        let about = self.graph().mine(&path, &[("$select", "id,name,size")]);
+        let about = self.graph().get(&about).await?;
+        let size = about.get("size").and_then(Value::as_u64).unwrap_or(0);
+        let large = || {
+            Error::argument(format!(
+                "`{}` is larger than {most} bytes",
+                brief(text(&about, "name"))
+            ))
+            .next("open it in Outlook")
+        };
+        if size > most.saturating_add(BESIDE) {
+            return Err(large());
+        }
+        if text(&about, "@odata.type").ends_with("referenceAttachment") {
+            return Err(Error::argument(format!(
+                "`{}` is no file but a link to one that is kept elsewhere",
+                brief(text(&about, "name"))
+            ))
+            .next("open the link that the message shows"));
+        }
+        let cap = usize::try_from(most).unwrap_or(usize::MAX);
+        let request = self.graph().mine(&format!("{path}/$value"), &[]);
+        let bytes = self.graph().bytes(&request, cap).await;
+        bytes.map_err(|error| if too_long(&error) { large() } else { error })
+    }
+
+    async fn draft(&self, id: &str) -> Result<HeldDraft> {
+        let (message, files) = self.with_files(id, DRAFT).await?;
+        if !is(&message, "isDraft") {
+            return Err(Error::new(Kind::NotFound, "the message is no draft any more")
+                .next("it may have been sent; look with mail_search in:sent"));
+        }
+        let folder = text(&message, "parentFolderId");
+        if !folder.is_empty()
+            && self.tree().await?.names().get(folder).map(String::as_str) == Some("trash")
+        {
+            return Err(Error::new(Kind::NotFound, "the draft was put into Deleted Items")
+                .next("take it out with mail_modify do=restore"));
+        }
+        Ok(held_draft(&message, &files, self.address()))
+    }
+
+    async fn create(
+        &self,
+        origin: &Origin,
+        letter: &Outgoing,
+        caller: &dyn Caller,
+    ) -> Result<HeldDraft> {
+        sizes(letter)?;
+        let mut body = properties(letter);
+        let id = bracketed(&letter.message_id);
+        body.insert("internetMessageId".to_owned(), id.into());
+        // What is said of the sender is checked against the right to send as
+        // them; the mailbox itself goes without saying.
+        let own = letter.from.address.eq_ignore_ascii_case(self.address());
+        if !own || self.graph().is_shared() {
+            body.insert("from".to_owned(), recipient(&letter.from));
+        }
+        let draft = match origin {
+            Origin::New => self.posted(&Value::Object(body), letter).await?,
+            Origin::Reply { id, all } => {
+                let action = if *all { "createReplyAll" } else { "createReply" };
+                self.answered(id, action, body, letter).await?
+            }
+            Origin::Forward { id } => self.answered(id, "createForward", body, letter).await?,
+        };
+        self.put_files(&draft, &letter.files, caller).await?;
+        self.draft(&draft)
+            .await
+            .map_err(|error| error.context("the draft was made, but could not be read back"))
+    }
+
+    async fn update(
+        &self,
+        current: &HeldDraft,
+        letter: &Outgoing,
+        caller: &dyn Caller,
+    ) -> Result<HeldDraft> {
+        check_id(&current.id)?;
+        sizes(letter)?;
+        let path = at(&current.id);
+        let body = differences(&current.letter, letter);
+        if body.is_empty() {
+            // Files have no version of their own.
+            let now = self.graph().mine(&path, &[("$select", "id,changeKey,isDraft")]);
+            let now = self.graph().get(&now).await?;
+            if !is(&now, "isDraft") || held_draft(&now, &[], "").version != current.version {
+                return Err(Error::new(Kind::Conflict, "the draft has been changed meanwhile")
+                    .next("read it again, and repeat the change if it still fits"));
+            }
+        } else {
+            let request = self.graph().mine(&path, &[]);
+            let version = Some(current.version.as_str()).filter(|version| !version.is_empty());
+            let body = Value::Object(body);
+            let written = async || {
+                let select = [("$select", DRAFT)];
+                let found = self.graph().there(&self.graph().mine(&path, &select)).await?;
+                let is_ours = |found: &Value| {
+                    let now = held_draft(found, &[], "").version;
+                    now != current.version && holds(Some(found), &body)
+                };
+                Ok(found.filter(is_ours))
+            };
+            self.graph()
+                .write_for_sure(&Method::PATCH, &request, version, Some(&body), written)
+                .await?;
+        }
+        let stays = |id: &str| {
+            letter.files.iter().any(|file| match &file.content {
+                Content::Held { id: held, .. } => held == id,
+                Content::Bytes(_) => false,
+            })
+        };
+        for file in current.letter.files.iter().rev() {
+            if let Content::Held { id, .. } = &file.content
+                && !stays(id)
+            {
+                self.drop_file(&current.id, id).await.map_err(|error| {
+                    error.context(format!(
+                        "the draft was changed, but still has `{}`",
+                        brief(&file.name)
+                    ))
+                })?;
+            }
+        }
+        self.put_files(&current.id, &letter.files, caller).await?;
+        self.draft(&current.id)
+            .await
+            .map_err(|error| error.context("the draft was changed, but could not be read back"))
+    }
+
+    async fn discard(&self, current: &HeldDraft) -> Result<()> {
+        check_id(&current.id)?;
+        // Exchange puts what is deleted so into Deleted Items.
+        let request = self.graph().mine(&at(&current.id), &[]);
+        let gone = async || match self.draft(&current.id).await {
+            Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(Value::Null)),
+            found => found.map(|_| None),
+        };
+        self.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await.map(drop)
+    }
+
+    async fn send(&self, current: &HeldDraft, when: Option<Timestamp>) -> Result<Sent> {
+        check_id(&current.id)?;
+        let path = at(&current.id);
+        if let Some(when) = when {
+            let value = when.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+            let later = json!({
+                "singleValueExtendedProperties": [{"id": DEFERRED, "value": value}],
+            });
+            let request = self.graph().mine(&path, &[]);
+            let version = Some(current.version.as_str()).filter(|version| !version.is_empty());
+            let set = async || {
+                let select = [("$select", "id,changeKey,isDraft")];
+                let now = self.graph().get(&self.graph().mine(&path, &select)).await?;
+                let another = held_draft(&now, &[], "").version != current.version;
+                Ok(another.then_some(now))
+            };
+            self.graph()
+                .write_for_sure(&Method::PATCH, &request, version, Some(&later), set)
+                .await
+                .map_err(not_sent)?;
+        }
+        let request = self.graph().mine(&format!("{path}/send"), &[]);
+        let sent = self.graph().post_once(&request).await;
+        if let (Some(_), Err(error)) = (when, &sent)
+            && !error.is_open()
+        {
+            // It was refused: the draft must not wait for that time when it is
+            // sent later. A time that is past is none.
+            let now = json!({
+                "singleValueExtendedProperties": [{"id": DEFERRED, "value": PAST}],
+            });
+            let request = self.graph().mine(&path, &[]);
+            self.graph()
+                .write(&Method::PATCH, &request, None, Some(&now))
+                .await
+                .map_err(|again| not_sent(again).context("the draft still waits for its time"))?;
+        }
+        sent?;
+        // The ids that we ask for stay when a message goes to Sent Items.
+        Ok(Sent {
+            id: Some(current.id.clone()),
+            thread: Some(current.thread.clone()).filter(|thread| !thread.is_empty()),
+        })
+    }
+
+    async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
+        check_id(&probe.draft)?;
+        let select = [("$select", "id,conversationId,isDraft,parentFolderId")];
+        let requests = [
+            self.graph().mine(&at(&probe.draft), &select),
+            self.graph().mine("mailFolders/outbox", &[("$select", "id")]),
+        ];
+        let mut answers = self.graph().batch(&requests).await.into_iter();
+        let message = answers.next().unwrap_or_else(|| Err(not_ours("message")));
+        let outbox = answers.next().unwrap_or_else(|| Err(not_ours("folder")));
+        match message {
+            Ok(message) => {
+                // What is on its way is a draft in the outbox.
+                let leaves = outbox.is_ok_and(|outbox| {
+                    let outbox = text(&outbox, "id");
+                    !outbox.is_empty() && text(&message, "parentFolderId") == outbox
+                });
+                if is(&message, "isDraft") && !leaves {
+                    return Ok(Whereabouts::Draft);
+                }
+                return Ok(Whereabouts::Sent(sent(&message)));
+            }
+            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        for place in ["mailFolders/sentitems/messages", "messages"] {
+            let found = self.by_message_id(place, &probe.message_id).await?;
+            // A copy that came back to oneself is no draft either.
+            if let Some(message) = found.iter().find(|message| !is(message, "isDraft")) {
+                return Ok(Whereabouts::Sent(sent(message)));
+            }
+            if !found.is_empty() {
+                return Ok(Whereabouts::Draft);
+            }
+        }
+        Ok(Whereabouts::Nowhere)
+    }
+}
+
+impl Outlook {
+    /// A message with its files.
+    async fn with_files(&self, id: &str, select: &str) -> Result<(Value, Vec<Value>)> {
+        check_id(id)?;
+        let requests = [
+            self.graph().mine(&at(id), &[("$select", select)]),
+            self.graph().mine(&files(id), &[("$select", FILES)]),
+        ];
+        let mut answers = self.graph().batch(&requests).await.into_iter();
+        let message = answers.next().unwrap_or_else(|| Err(not_ours("message")))?;
+        if text(&message, "id").is_empty() {
+            return Err(not_ours("message"));
+        }
+        let list = answers.next().unwrap_or_else(|| Err(not_ours("list")))?;
+        let (files, whole) = self.graph().all(list, MOST_FILES, PAGES).await?;
+        if !whole {
+            return Err(Error::argument(format!(
+                "the message has more than {MOST_FILES} attachments"
+            ))
+            .next("open it in Outlook"));
+        }
+        Ok((message, files))
+    }
+
+    /// Makes a new draft; its id.
+    async fn posted(&self, body: &Value, letter: &Outgoing) -> Result<String> {
+        let request = self.graph().mine("messages", &[]);
+        let made = self.graph().write(&Method::POST, &request, None, Some(body));
+        match made.await {
+            Ok(made) => id_of(made),
+            Err(error) => {
+                let place = "mailFolders/drafts/messages";
+                let made = async || {
+                    let found = self.by_message_id(place, &letter.message_id).await?;
+                    Ok(found.first().map(|draft| text(draft, "id").to_owned()))
+                };
+                self.graph().settle(error, made).await.map_err(maybe_made)
+            }
+        }
+    }
+
+    /// Has Exchange make a draft from a message, and makes it say what the letter
+    /// says; its id.
+    async fn answered(
+        &self,
+        message: &str,
+        action: &str,
+        body: Map<String, Value>,
+        letter: &Outgoing,
+    ) -> Result<String> {
+        check_id(message)?;
+        let since = Timestamp::now();
+        let request = self.graph().mine(&format!("{}/{action}", at(message)), &[]);
+        let nothing = json!({});
+        let made = self.graph().write(&Method::POST, &request, None, Some(&nothing));
+        let draft = match made.await {
+            Ok(made) => id_of(made)?,
+            Err(error) => {
+                let made = || self.made_since(message, since);
+                self.graph().settle(error, made).await.map_err(maybe_made)?
+            }
+        };
+        let body = Value::Object(body);
+        let request = self.graph().mine(&at(&draft), &[]);
+        let write = || self.graph().write(&Method::PATCH, &request, None, Some(&body));
+        let written = match write().await {
+            // The same properties once more do no harm.
+            Err(error) if error.is_open() => write().await,
+            other => other,
+        };
+        let written = match written {
+            Err(error) => {
+                let filled = async || {
+                    let select = [("$select", DRAFT)];
+                    let found = self.graph().mine(&at(&draft), &select);
+                    let found = self.graph().there(&found).await?;
+                    Ok(found.filter(|found| holds(Some(found), &body)))
+                };
+                self.graph().settle(error, filled).await.map(Some)
+            }
+            done => done,
+        };
+        if let Err(error) = written {
+            // A draft without its text would only be in the way.
+            let why = error.message();
+            return Err(match self.graph().delete(&request, None).await {
+                Ok(()) => Error::new(
+                    Kind::Provider(503),
+                    format!("the draft's text could not be written, and it was deleted ({why})"),
+                )
+                .next("try again in a minute"),
+                Err(_) => {
+                    error.context("an empty draft was made, but its text could not be written")
+                }
+            });
+        }
+        self.drop_copies(&draft, letter, action == "createForward").await?;
+        Ok(draft)
+    }
+
+    /// The one draft of a message's conversation that was made just now.
+    async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<String>> {
+        let request = self.graph().mine(&at(message), &[("$select", "id,conversationId")]);
+        let message = self.graph().get(&request).await?;
+        let thread = text(&message, "conversationId");
+        let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
+        let query =
+            [("$filter", filter.as_str()), ("$select", "id,createdDateTime"), ("$top", "100")];
+        let request = self.graph().mine("mailFolders/drafts/messages", &query);
+        let answer = self.graph().get(&request).await?;
+        let (drafts, _) = self.graph().all(answer, MOST_FILES, PAGES).await?;
+        let new: Vec<&Value> = drafts
+            .iter()
+            .filter(|draft| {
+                let made = text(draft, "createdDateTime").parse::<Timestamp>();
+                made.is_ok_and(|made| made + BEHIND >= since)
+            })
+            .collect();
+        Ok(match new.as_slice() {
+            [one] => Some(text(one, "id").to_owned()),
+            _ => None,
+        })
+    }
+
+    /// The messages of a list with a Message-ID.
+    async fn by_message_id(&self, list: &str, message_id: &str) -> Result<Vec<Value>> {
+        let quoted = bracketed(message_id).replace('\'', "''");
+        let filter = format!("internetMessageId eq '{quoted}'");
+        let query =
+            [("$filter", filter.as_str()), ("$select", "id,conversationId,isDraft,parentFolderId")];
+        let answer = self.graph().get(&self.graph().mine(list, &query)).await?;
+        Ok(self.graph().all(answer, MOST_FILES, PAGES).await?.0)
+    }
+}
+
+/// The path of a message.
+pub(super) fn at(id: &str) -> String {
+    format!("messages/{}", net::path_segment(id))
+}
+
+fn check_id(id: &str) -> Result<()> {
+    check_as(id, "m12 from a search, or d5 from mail_draft")
+}
+
+/// The id of what was made.
+fn id_of(made: Option<Value>) -> Result<String> {
+    match text(&made.unwrap_or_default(), "id") {
+        "" => Err(not_ours("message")),
+        id => Ok(id.to_owned()),
+    }
+}
+
+fn sent(message: &Value) -> Sent {
+    let some = |key| Some(text(message, key).to_owned()).filter(|id| !id.is_empty());
+    Sent { id: some("id"), thread: some("conversationId") }
+}
+
+/// A draft that may have been made, and was not found.
+fn maybe_made(error: Error) -> Error {
+    if !error.is_open() {
+        return error;
+    }
+    Error::new(
+        error.kind(),
+        format!("no draft was found that was made, and no answer came ({})", error.message()),
+    )
+    .next("look with mail_search in:drafts before you try again")
+}
+
+/// What failed before anything was sent leaves nothing open.
+fn not_sent(error: Error) -> Error {
+    if !error.is_open() {
+        return error;
+    }
+    Error::new(
+        Kind::Provider(503),
+        format!("the time to send could not be set, and nothing was sent ({})", error.message()),
+    )
+    .next("try again in a minute")
+}

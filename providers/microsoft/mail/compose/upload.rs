@@ -1,0 +1,271 @@
+//! Files put to drafts at Outlook.
+//!
+//! Small ones go in one request. Larger ones go to an address that Graph gives
+//! for the one file, piece by piece; what broke is taken up where it ended. That
+//! address is a secret of its own: it lies outside the API, gets no token of
+//! ours, and is never shown.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE};
+use graph_rs_sdk::http::Method;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::provider::mail::Enclosure;
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::{Answer, broken, read};
+use crate::providers::microsoft::client::Graph;
+use crate::text::brief;
+
+/// From this size on, in bytes, Exchange wants a file in pieces.
+const IN_PIECES: usize = 3 << 20;
+/// A piece, in bytes: a multiple of 320 KiB below the 4 MB that are allowed.
+const PIECE: usize = 12 * 320 * 1024;
+/// The largest file that Outlook takes, in bytes.
+pub const LARGEST: u64 = 150 << 20;
+/// How often a file is taken up again before it is given up.
+const TRIES: u32 = 5;
+/// How long one piece may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The longest answer to a piece, in bytes.
+const ANSWER: usize = 1 << 20;
+
+/// Puts one file to the draft `message`, which has `alike` others of its name.
+/// What has come through is told to the `caller` when it takes more than one
+/// piece.
+///
+/// # Errors
+/// [`Kind::Network`] and [`Kind::Timeout`] leave open whether it is there.
+pub async fn attach(
+    graph: &Graph,
+    message: &str,
+    file: &Enclosure,
+    bytes: &[u8],
+    alike: usize,
+    caller: &dyn Caller,
+) -> Result<()> {
+    if bytes.len() >= IN_PIECES {
+        return in_pieces(graph, message, file, bytes, alike, caller).await;
+    }
+    let mut body = json!({
+        "@odata.type": "#microsoft.graph.fileAttachment",
+        "name": file.name,
+        "contentType": file.media,
+        "contentBytes": STANDARD.encode(bytes),
+        "isInline": file.cid.is_some(),
+    });
+    if let (Some(body), Some(cid)) = (body.as_object_mut(), &file.cid) {
+        body.insert("contentId".to_owned(), cid.as_str().into());
+    }
+    let request = graph.mine(&files(message), &[]);
+    let size = crate::providers::microsoft::mail::count(bytes.len());
+    let put = async || {
+        let there = is_there(graph, message, file, size, alike).await?;
+        Ok(there.then_some(Value::Null))
+    };
+    graph.write_for_sure(&Method::POST, &request, None, Some(&body), put).await.map(drop)
+}
+
+/// The path of a message's files.
+pub fn files(message: &str) -> String {
+    format!("messages/{}/attachments", net::path_segment(message))
+}
+
+async fn in_pieces(
+    graph: &Graph,
+    message: &str,
+    file: &Enclosure,
+    bytes: &[u8],
+    alike: usize,
+    caller: &dyn Caller,
+) -> Result<()> {
+    let mut item = json!({
+        "attachmentType": "file",
+        "name": file.name,
+        "contentType": file.media,
+        "size": bytes.len(),
+        "isInline": file.cid.is_some(),
+    });
+    if let (Some(item), Some(cid)) = (item.as_object_mut(), &file.cid) {
+        item.insert("contentId".to_owned(), cid.as_str().into());
+    }
+    let request = graph.mine(&format!("{}/createUploadSession", files(message)), &[]);
+    let body = json!({ "attachmentItem": item });
+    let begin = || graph.write(&Method::POST, &request, None, Some(&body));
+    let session = match begin().await {
+        // Once more does no harm: what nobody sends to becomes no file.
+        Err(error) if error.is_open() => begin().await,
+        other => other,
+    };
+    let session = session?.unwrap_or_default();
+    let upload = Upload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes };
+    let total = crate::providers::microsoft::mail::count(bytes.len());
+    let mut from = 0;
+    let mut failed = 0;
+    caller.progress(0, total, &file.name).await;
+    while from < bytes.len() {
+        let next = match upload.piece(from).await {
+            Ok(next) if next > from => next,
+            // It wants the same piece once more.
+            Ok(_) if failed < TRIES => {
+                failed += 1;
+                continue;
+            }
+            Err(error) if error.is_passing() && failed < TRIES => {
+                failed += 1;
+                let told = match error.kind() {
+                    Kind::RateLimited(told) => told,
+                    _ => None,
+                };
+                let wait = Duration::from_millis(250) * 2_u32.saturating_pow(failed);
+                tokio::time::sleep(told.unwrap_or(wait).min(Duration::from_secs(20))).await;
+                match upload.missing().await {
+                    Ok(next) => next,
+                    // The address is gone: with the last piece, or for good.
+                    Err(error) if error.kind() == Kind::NotFound => {
+                        match is_there(graph, message, file, total, alike).await? {
+                            true => bytes.len(),
+                            false => return Err(error),
+                        }
+                    }
+                    Err(error) if error.is_passing() => from,
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(_) => {
+                upload.give_up().await;
+                return Err(Error::new(
+                    Kind::Provider(502),
+                    "Outlook asked for the same piece of a file again and again",
+                ));
+            }
+            Err(error) => {
+                upload.give_up().await;
+                return Err(error);
+            }
+        };
+        from = next.min(bytes.len());
+        let done = crate::providers::microsoft::mail::count(from);
+        caller.progress(done, total, &file.name).await;
+    }
+    Ok(())
+}
+
+/// A file on its way.
+struct Upload<'a> {
+    graph: &'a Graph,
+    url: Url,
+    bytes: &'a [u8],
+}
+
+impl Upload<'_> {
+    /// Sends the piece that begins at `from`; where the next one begins.
+    async fn piece(&self, from: usize) -> Result<usize> {
+        let total = self.bytes.len();
+        let to = total.min(from.saturating_add(PIECE));
+        let piece = self.bytes.get(from..to).unwrap_or_default();
+        let last = to.saturating_sub(1);
+        let request = self
+            .graph
+            .http
+            .put(self.url.clone())
+            .header(CONTENT_TYPE, "application/octet-stream")
+            .header(CONTENT_LENGTH, piece.len())
+            .header(CONTENT_RANGE, format!("bytes {from}-{last}/{total}"))
+            .body(piece.to_vec());
+        let answer = exchange(request).await?;
+        let made = answer.status() == 201;
+        let said = answer.some_json()?.unwrap_or_default();
+        Ok(match made {
+            true => total,
+            false => expected(&said).unwrap_or(to),
+        })
+    }
+
+    /// Where what has not come through begins.
+    async fn missing(&self) -> Result<usize> {
+        let answer = exchange(self.graph.http.get(self.url.clone())).await?;
+        let said = answer.json()?;
+        Ok(expected(&said).unwrap_or(self.bytes.len()))
+    }
+
+    /// Has what came through thrown away; if that fails, it ends by itself.
+    async fn give_up(&self) {
+        let _ = exchange(self.graph.http.delete(self.url.clone())).await;
+    }
+}
+
+/// One request to the address of a file: no token, no cookie, no redirect.
+async fn exchange(request: reqwest::RequestBuilder) -> Result<Answer> {
+    let sent = async {
+        let answer = request.send().await.map_err(|error| broken(&error))?;
+        read(answer, ANSWER).await
+    };
+    tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
+        Err(Error::new(Kind::Timeout, "Outlook did not take a piece of a file in time"))
+    })
+}
+
+/// The beginning of the first range that is missing: `["3932160-"]`.
+fn expected(said: &Value) -> Option<usize> {
+    let first = said.get("nextExpectedRanges")?.as_array()?.first()?;
+    let from = first.as_str()?.split('-').next()?;
+    from.trim().parse().ok()
+}
+
+/// The address that a file goes to, if it is safe to send the file there.
+fn address(graph: &Graph, url: &str) -> Result<Url> {
+    let url = Url::parse(url).ok().filter(|url| {
+        // Plain http is this machine's, where the API itself is.
+        let near = graph.base.scheme() == "http"
+            && url.scheme() == "http"
+            && match url.host() {
+                Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+                Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+                Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+                None => false,
+            };
+        url.scheme() == "https" || near
+    });
+    url.ok_or_else(|| {
+        Error::new(Kind::Provider(200), "Outlook named no safe address to send a file to")
+    })
+}
+
+/// True if the draft has the file besides `alike` others of its name.
+async fn is_there(
+    graph: &Graph,
+    message: &str,
+    file: &Enclosure,
+    size: u64,
+    alike: usize,
+) -> Result<bool> {
+    let request = graph.mine(&files(message), &[("$select", "id,name,size")]);
+    let answer = graph.get(&request).await?;
+    let (found, _) = graph.all(answer, 500, 10).await?;
+    let named = found.iter().filter(|held| text(held, "name") == file.name);
+    // What Exchange keeps beside the bytes counts too.
+    let fits = |held: &&Value| held.get("size").and_then(Value::as_u64) >= Some(size);
+    Ok(named.clone().count() > alike && named.filter(fits).count() > 0)
+}
+
+/// Refuses what Outlook takes in no way, before anything is done.
+///
+/// # Errors
+/// [`Kind::Argument`], which names the file.
+pub fn check(file: &Enclosure, size: u64) -> Result<()> {
+    if size > LARGEST {
+        return Err(Error::argument(format!(
+            "`{}` has {size} bytes, more than the {LARGEST} that Outlook takes",
+            brief(&file.name)
+        ))
+        .next("send a link to it instead"));
+    }
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! Outlook's tree of mail folders: what they are called, which lie in the trash.
+//!
+//! Graph lists a level at a time, so a tree costs one batch for the first level,
+//! with the folders that have a fixed part to play, and one batch for each level
+//! below. Folders go by the words of [`PLACES`] when they play a part, whatever
+//! the mailbox's language calls them, and by their path otherwise.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::providers::json::text;
+use crate::providers::microsoft::client::Graph;
+use crate::query::{PLACES, place};
+use crate::text::brief;
+
+/// Our word for a place, and Graph's name that works as an id.
+const KNOWN: &[(&str, &str)] = &[
+    ("inbox", "inbox"),
+    ("sent", "sentitems"),
+    ("drafts", "drafts"),
+    ("trash", "deleteditems"),
+    ("spam", "junkemail"),
+    ("archive", "archive"),
+];
+/// Levels below the first that are read.
+const DEPTH: usize = 16;
+/// Folders that are read; a mailbox with more is cut, which is said.
+const MOST: usize = 5_000;
+/// Pages of the folders in one folder.
+const PAGES: usize = 100;
+
+/// The folders of a mailbox.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    /// Depth first, the inbox before its siblings.
+    folders: Vec<Folder>,
+    /// Folder id → place word, else path.
+    names: HashMap<String, String>,
+    /// Deleted Items (`trash`), Junk Email (`spam`) and what lies below them.
+    hidden: HashMap<String, &'static str>,
+    /// True when there are more folders than were read.
+    cut: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Folder {
+    id: String,
+    /// Display names, those above first.
+    path: String,
+    item: Value,
+}
+
+/// What Graph calls the folder of a place, as an id.
+pub fn known(place: &str) -> Option<&'static str> {
+    let found = KNOWN.iter().find(|(word, _)| *word == place);
+    found.map(|(_, name)| *name)
+}
+
+impl Tree {
+    /// Reads the tree, with what `select` names of each folder besides.
+    ///
+    /// # Errors
+    /// What Graph's refusal of any part means, except that a mailbox may lack a
+    /// folder such as the archive.
+    pub async fn load(graph: &Graph, select: &[&str]) -> Result<Self> {
+        let mut properties = vec!["id", "displayName", "childFolderCount", "isHidden"];
+        properties.extend(select);
+        let select = properties.join(",");
+        let list = |path: &str| {
+            let query =
+                [("$select", select.as_str()), ("$top", "100"), ("includeHiddenFolders", "true")];
+            graph.mine(path, &query)
+        };
+        let mut first = vec![list("mailFolders")];
+        first.extend(KNOWN.iter().map(|(_, name)| {
+            let path = format!("mailFolders/{name}");
+            graph.mine(&path, &[("$select", "id")])
+        }));
+        let mut answers = graph.batch(&first).await.into_iter();
+
+        let mut level = vec![(None, answers.next().unwrap_or_else(|| Err(lost()))?)];
+        let mut known = HashMap::new();
+        for ((word, _), answer) in KNOWN.iter().zip(answers) {
+            match answer {
+                Ok(folder) => {
+                    known.insert(text(&folder, "id").to_owned(), *word);
+                }
+                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+
+        let mut found: Vec<(Option<usize>, Value)> = Vec::new();
+        let mut cut = false;
+        for depth in 0.. {
+            let from = found.len();
+            for (parent, page) in level {
+                let room = MOST.saturating_sub(found.len());
+                let (mut items, whole) = graph.all(page, room, PAGES).await?;
+                cut |= !whole || items.len() > room;
+                items.truncate(room);
+                found.extend(items.into_iter().map(|item| (parent, item)));
+            }
+            let parents: Vec<usize> = (from..found.len())
+                .filter(|at| {
+                    let count =
+                        found.get(*at).and_then(|(_, item)| item.get("childFolderCount")?.as_u64());
+                    count.is_some_and(|count| count > 0)
+                })
+                .collect();
+            if parents.is_empty() {
+                break;
+            }
+            if depth == DEPTH || found.len() >= MOST {
+                cut = true;
+                break;
+            }
+            let requests: Vec<String> = parents
+                .iter()
+                .filter_map(|at| {
+                    let id = net::path_segment(text(&found.get(*at)?.1, "id"));
+                    Some(list(&format!("mailFolders/{id}/childFolders")))
+                })
+                .collect();
+            level = Vec::new();
+            for (parent, answer) in parents.into_iter().zip(graph.batch(&requests).await) {
+                match answer {
+                    Ok(page) => level.push((Some(parent), page)),
+                    // Deleted since the level above was read.
+                    Err(error) if error.kind() == Kind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(Self::grow(found, &known, cut))
+    }
+
+    /// Puts folders, each with the number of the one above it, into their order.
+    fn grow(
+        found: Vec<(Option<usize>, Value)>,
+        known: &HashMap<String, &'static str>,
+        cut: bool,
+    ) -> Self {
+        let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for (at, (parent, _)) in found.iter().enumerate() {
+            below.entry(*parent).or_default().push(at);
+        }
+        let key = |at: &usize| {
+            let item = found.get(*at).map(|(_, item)| item);
+            let item = item.unwrap_or(&Value::Null);
+            let rank = known
+                .get(text(item, "id"))
+                .and_then(|word| KNOWN.iter().position(|(known, _)| known == word));
+            (rank.unwrap_or(KNOWN.len()), text(item, "displayName").to_lowercase())
+        };
+        for siblings in below.values_mut() {
+            siblings.sort_by_cached_key(key);
+        }
+        let mut tree = Self { cut, ..Self::default() };
+        let roots = below.remove(&None).unwrap_or_default();
+        let mut open: Vec<(usize, String, Option<&'static str>)> =
+            roots.into_iter().rev().map(|at| (at, String::new(), None)).collect();
+        while let Some((at, above, hidden)) = open.pop() {
+            let Some((_, item)) = found.get(at) else {
+                continue;
+            };
+            let id = text(item, "id").to_owned();
+            let own = text(item, "displayName");
+            let path = if above.is_empty() { own.to_owned() } else { format!("{above}/{own}") };
+            let word = known.get(&id).copied();
+            let hidden = hidden.or(word.filter(|word| matches!(*word, "trash" | "spam")));
+            if let Some(word) = hidden {
+                tree.hidden.insert(id.clone(), word);
+            }
+            let name = word.map_or_else(|| path.clone(), str::to_owned);
+            tree.names.insert(id.clone(), name);
+            let children = below.remove(&Some(at)).unwrap_or_default();
+            let children = children.into_iter().rev();
+            open.extend(children.map(|child| (child, path.clone(), hidden)));
+            tree.folders.push(Folder { id, path, item: item.clone() });
+        }
+        tree
+    }
+
+    /// Folder id → place word, else the display names joined by `/`.
+    pub fn names(&self) -> &HashMap<String, String> {
+        &self.names
+    }
+
+    /// True for Deleted Items, Junk Email and what lies below them.
+    pub fn is_hidden(&self, id: &str) -> bool {
+        self.hidden.contains_key(id)
+    }
+
+    /// True for Deleted Items and what lies below it.
+    pub fn is_deleted(&self, id: &str) -> bool {
+        self.hidden.get(id) == Some(&"trash")
+    }
+
+    /// True when there are more folders than were read.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// The folders that Outlook shows, as Graph's objects.
+    pub fn items(&self) -> Vec<Value> {
+        let shown = |folder: &&Folder| folder.item.get("isHidden") != Some(&Value::Bool(true));
+        self.folders.iter().filter(shown).map(|folder| folder.item.clone()).collect()
+    }
+
+    /// The id of the folder called `said`: an id, a place word, a path, or a
+    /// name that only one folder has.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`], or [`Kind::Argument`] with the paths to choose from.
+    pub fn resolve(&self, said: &str) -> Result<&str> {
+        self.found(said, &|folder| same_name(text(&folder.item, "displayName"), said))
+    }
+
+    /// The id of the folder at this path, which may be an id or a place word.
+    ///
+    /// # Errors
+    /// Those of [`Tree::resolve`].
+    pub fn at_path(&self, said: &str) -> Result<&str> {
+        self.found(said, &|_| false)
+    }
+
+    /// The folder called `said`, or else the one that `otherwise` says yes to.
+    fn found(&self, said: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
+        let word = place(said);
+        let is_place = PLACES.contains(&word.as_str());
+        let tests: [&dyn Fn(&Folder) -> bool; 4] = [
+            &|folder| folder.id == said,
+            &|folder| is_place && self.names.get(&folder.id) == Some(&word),
+            &|folder| same_name(&folder.path, said) || self.placed(folder, said),
+            otherwise,
+        ];
+        for test in tests {
+            let found: Vec<&Folder> = self.folders.iter().filter(|folder| test(folder)).collect();
+            match found.as_slice() {
+                [] => {}
+                [one] => return Ok(&one.id),
+                several => return Err(ambiguous(said, several)),
+            }
+        }
+        Err(Error::new(Kind::NotFound, format!("no folder is called `{}`", brief(said)))
+            .next("call lookup with kind=folders to see their names"))
+    }
+
+    /// True when `said` is the folder's path with the place's word for its first
+    /// folder: `inbox/Clients`, whatever the inbox is called.
+    fn placed(&self, folder: &Folder, said: &str) -> bool {
+        let (Some((first, rest)), Some((said_first, said_rest))) =
+            (folder.path.split_once('/'), said.split_once('/'))
+        else {
+            return false;
+        };
+        let root = self
+            .folders
+            .iter()
+            .find(|root| root.path == first)
+            .and_then(|root| self.names.get(&root.id));
+        same_name(rest, said_rest) && root == Some(&place(said_first))
+    }
+}
+
+fn ambiguous(said: &str, several: &[&Folder]) -> Error {
+    let mut paths: Vec<&str> = several.iter().map(|folder| folder.path.as_str()).collect();
+    paths.dedup();
+    let shown: Vec<String> = paths.iter().take(8).map(|path| brief(path)).collect();
+    let error = Error::argument(format!("{} folders are called `{}`", several.len(), brief(said)));
+    if paths.len() < several.len() {
+        return error.next("give a handle from lookup kind=folders");
+    }
+    error.next(format!("name one by its path: {}", shown.join(", ")))
+}
+
+fn lost() -> Error {
+    Error::new(Kind::Internal, "the answer with the folders is missing")
+}
+
+/// True for the same name in any case.
+fn same_name(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}

@@ -1,0 +1,255 @@
+//! Outlook's messages, read.
+//!
+//! Graph has taken the MIME structure apart: a message has one body, in HTML or
+//! plain, and a list of attachments. Letters are fetched together: one batch for
+//! the messages and one for the attachments of those that have any. The contents
+//! of attachments are never asked for.
+
+use futures_util::stream::{self, StreamExt};
+use mail_parser::{MessageParser, MimeHeaders};
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::net;
+use crate::project::Projection;
+use crate::provider::{BodyForm, Letter, PlainText, TextPart};
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::{not_ours, too_long};
+use crate::providers::microsoft::client::Graph;
+use crate::text::{note, ours};
+
+/// A message larger than this is not shown raw, in bytes.
+const RAW_LIMIT: usize = 5 << 20;
+/// Raw messages fetched at once.
+const RAW_AT_ONCE: usize = 4;
+/// Attachments of one message that are listed, and pages of them.
+const FILES: usize = 500;
+const PAGES: usize = 10;
+/// Stands between a message's id and an attachment's. Both are base64, which
+/// has no such character.
+const BETWEEN: char = ':';
+
+/// The letters with these ids: one answer for each, in their order.
+pub async fn fetch(
+    graph: &Graph,
+    ids: &[&str],
+    projection: &Projection,
+    form: BodyForm,
+) -> Vec<Result<Letter>> {
+    let mut select = projection.roots();
+    let more: &[&str] = match form {
+        BodyForm::None | BodyForm::Raw => &[],
+        BodyForm::Parts => &["body", "hasAttachments"],
+        BodyForm::Headers => &["internetMessageHeaders"],
+    };
+    let more = more.iter().filter(|property| !projection.roots().contains(*property));
+    select.extend(more.copied());
+    let select = select.join(",");
+    let requests: Vec<String> =
+        ids.iter().map(|id| graph.mine(&at(id), &[("$select", &select)])).collect();
+    // Projections begin with the key: an answer without an id is no message.
+    let items = graph.batch(&requests).await.into_iter();
+    let items = items.map(|item| {
+        item.and_then(|item| match text(&item, "id") {
+            "" => Err(not_ours("message")),
+            _ => Ok(item),
+        })
+    });
+    match form {
+        BodyForm::None => {
+            items.map(|item| Ok(Letter { item: item?, ..Letter::default() })).collect()
+        }
+        BodyForm::Headers => items.map(|item| Ok(headers(item?))).collect(),
+        BodyForm::Raw => {
+            let calls: Vec<_> =
+                ids.iter().zip(items).map(|(id, item)| raw(graph, id, item)).collect();
+            stream::iter(calls).buffered(RAW_AT_ONCE).collect().await
+        }
+        BodyForm::Parts => {
+            let mut letters: Vec<Result<Letter>> = items.map(|item| item.map(parts)).collect();
+            attachments(graph, ids, &mut letters).await;
+            invitations(graph, ids, &mut letters).await;
+            letters
+        }
+    }
+}
+
+/// The path of a message.
+fn at(id: &str) -> String {
+    format!("messages/{}", net::path_segment(id))
+}
+
+/// A letter with its text, its files not yet.
+fn parts(mut item: Value) -> Letter {
+    let body = item.as_object_mut().and_then(|item| item.remove("body")).unwrap_or_default();
+    let content = text(&body, "content").to_owned();
+    let part = if text(&body, "contentType").eq_ignore_ascii_case("html") {
+        TextPart::Html(content)
+    } else {
+        TextPart::Plain(PlainText { text: content, flowed: None })
+    };
+    let empty = text(&body, "content").is_empty();
+    Letter {
+        item,
+        parts: if empty { Vec::new() } else { vec![vec![vec![part]]] },
+        ..Letter::default()
+    }
+}
+
+/// True when a message may have attachments. Graph does not count those that
+/// its HTML shows, so that is looked at as well.
+fn may_have_files(letter: &Letter) -> bool {
+    let shows = |part: &TextPart| match part {
+        TextPart::Html(html) => html.to_ascii_lowercase().contains("cid:"),
+        TextPart::Plain(_) => false,
+    };
+    letter.item.get("hasAttachments") == Some(&Value::Bool(true))
+        || letter.parts.iter().flatten().flatten().any(shows)
+}
+
+/// Adds the attached files of those letters that may have any.
+async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
+    let mut wanted: Vec<(&str, &mut Letter)> = Vec::new();
+    for (id, letter) in ids.iter().zip(letters) {
+        if let Ok(letter) = letter
+            && may_have_files(letter)
+        {
+            wanted.push((id, letter));
+        }
+    }
+    let requests: Vec<String> = wanted
+        .iter()
+        .map(|(id, _)| {
+            let select = [("$select", "id,name,contentType,size,isInline")];
+            graph.mine(&format!("{}/attachments", at(id)), &select)
+        })
+        .collect();
+    let answers = graph.batch(&requests).await;
+    for ((id, letter), answer) in wanted.into_iter().zip(answers) {
+        let files = match answer {
+            Ok(answer) => graph.all(answer, FILES, PAGES).await,
+            Err(error) => Err(error),
+        };
+        match files {
+            Ok((files, whole)) => {
+                if !whole {
+                    letter.notes.push(note!(
+                        "it has more than {} attachments; the others are not listed",
+                        files.len()
+                    ));
+                }
+                sort_in(id, files, letter);
+            }
+            Err(error) => {
+                letter.notes.push(note!("its attachments could not be listed ({})", error))
+            }
+        }
+    }
+}
+
+/// Adds the calendars that letters bring. Graph takes them out of the body, so
+/// that they are read from the message as it was transmitted.
+async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
+    let calls: Vec<_> = ids
+        .iter()
+        .zip(letters)
+        .filter_map(|(id, letter)| {
+            let letter = letter.as_mut().ok().filter(|letter| brings_calendar(letter))?;
+            Some(async move {
+                let request = graph.mine(&format!("{}/$value", at(id)), &[]);
+                match graph.bytes(&request, RAW_LIMIT).await {
+                    Ok(bytes) => letter.invitation = calendar(&bytes),
+                    Err(error) => {
+                        letter.notes.push(note!("its invitation could not be read ({})", error))
+                    }
+                }
+            })
+        })
+        .collect();
+    stream::iter(calls).buffered(RAW_AT_ONCE).collect::<Vec<()>>().await;
+}
+
+/// True for a meeting's message, and when an iCalendar file is attached.
+fn brings_calendar(letter: &Letter) -> bool {
+    let is_calendar = |file: &Value| {
+        text(file, "contentType").eq_ignore_ascii_case("text/calendar")
+            || text(file, "name").to_ascii_lowercase().ends_with(".ics")
+    };
+    text(&letter.item, "@odata.type").contains("eventMessage")
+        || letter.attachments.iter().any(is_calendar)
+}
+
+/// The first calendar part of a message as it was transmitted.
+fn calendar(bytes: &[u8]) -> Option<String> {
+    let message = MessageParser::new().parse(bytes)?;
+    let part = message.parts.iter().find(|part| {
+        let kind = part.content_type();
+        kind.is_some_and(|kind| {
+            kind.ctype().eq_ignore_ascii_case("text")
+                && kind.subtype().is_some_and(|subtype| subtype.eq_ignore_ascii_case("calendar"))
+        })
+    })?;
+    match part.text_contents() {
+        Some(text) => Some(text.to_owned()),
+        None => Some(String::from_utf8_lossy(part.contents()).into_owned()),
+    }
+}
+
+/// Tells files from the pictures that the text shows.
+fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
+    let mut inline = 0;
+    for file in files {
+        let kind = text(&file, "contentType").to_ascii_lowercase();
+        if file.get("isInline") == Some(&Value::Bool(true)) && kind.starts_with("image/") {
+            inline += 1;
+            continue;
+        }
+        letter.attachments.push(json!({
+            "id": format!("{id}{BETWEEN}{}", text(&file, "id")),
+            "message": id,
+            "name": file.get("name"),
+            "contentType": file.get("contentType"),
+            "size": file.get("size"),
+        }));
+    }
+    if inline > 0 {
+        letter.notes.push(note!("{} inline images are not listed", ours(inline)));
+    }
+}
+
+/// A letter with its header lines.
+fn headers(item: Value) -> Letter {
+    let headers = item.get("internetMessageHeaders");
+    let mut source = String::new();
+    for header in headers.and_then(Value::as_array).into_iter().flatten() {
+        source.push_str(text(header, "name"));
+        source.push_str(": ");
+        source.push_str(text(header, "value"));
+        source.push('\n');
+    }
+    let mut notes = Vec::new();
+    if source.is_empty() {
+        // Drafts and what was sent from here have none.
+        notes.push("Outlook keeps no header lines of this message".into());
+    }
+    Letter { item, source: Some(source), notes, ..Letter::default() }
+}
+
+async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<Letter> {
+    let item = item?;
+    let request = graph.mine(&format!("{}/$value", at(id)), &[]);
+    let bytes = graph.bytes(&request, RAW_LIMIT).await.map_err(|error| {
+        if too_long(&error) {
+            return Error::argument(format!(
+                "the message is larger than the {RAW_LIMIT} bytes that are shown raw"
+            ))
+            .next("read it with body=text or body=headers");
+        }
+        error
+    })?;
+    Ok(Letter {
+        item,
+        source: Some(String::from_utf8_lossy(&bytes).into_owned()),
+        ..Letter::default()
+    })
+}

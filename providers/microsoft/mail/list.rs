@@ -1,0 +1,437 @@
+//! Outlook's lists of messages: what is asked for, and what of it is kept.
+//!
+//! A search becomes one request for a page, in a folder or in all, and checks of
+//! what Graph was not asked. Which folders a query means is settled here, by the
+//! tree of `folders.rs`; what its conditions mean stands in
+//! `query/mod.rs`. A search, which Graph ends after so many results, goes on
+//! by date from the oldest of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Outlook;
+use super::folders::{self, Tree};
+use super::onward::{Progress, Search};
+use super::query::{self, Compiled, Places, Scope};
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::project::project;
+use crate::provider::Ask;
+use crate::providers::google::mail::query::same_label;
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::page;
+use crate::query::{NOTHING, PLACES, Query, Term};
+use crate::schemas::{Api, CATEGORY};
+use crate::text::{Note, note, ours, quoted};
+
+/// The most messages that a page is asked for.
+const MOST: usize = 100;
+/// The most rows that a page repeats of the one before it.
+pub(super) const OVERLAP: usize = 100;
+
+/// A list of messages, decided.
+pub(crate) struct Plan {
+    /// The request for the page that is wanted.
+    pub request: String,
+    /// What is left to check on each message.
+    rest: Option<Query>,
+    /// Messages elsewhere are left out.
+    only: Option<String>,
+    /// Messages in the trash and in spam are left out.
+    hide: bool,
+    tree: Option<Arc<Tree>>,
+    pub notes: Vec<Note>,
+    /// Set when the service has to filter or search.
+    narrowed: bool,
+    /// Set when Graph searches: what is searched for, and how far it has come.
+    search: Option<(Search, Progress)>,
+    /// True for a page after the first.
+    pub later: bool,
+}
+
+/// What of a list of messages is wanted.
+pub(super) struct Wanted<'a> {
+    /// Properties that are read of each message.
+    pub select: &'a [&'a str],
+    /// About so many messages in a page.
+    pub top: usize,
+    /// True to have the messages counted.
+    pub count: bool,
+    /// Where a page after the first starts, as [`Listed::next`] said.
+    pub cursor: Option<&'a str>,
+}
+
+/// A page of messages, as it was listed and checked.
+pub(crate) struct Listed {
+    pub items: Vec<Value>,
+    /// The request for the next page, for a search with how far it has come.
+    pub next: Option<String>,
+    /// How many messages the service counts, checks aside.
+    pub count: Option<u64>,
+    /// What the service did not list, in words.
+    pub note: Option<Note>,
+}
+
+impl Outlook {
+    /// Decides how to list what `ask` wants.
+    pub(super) async fn plan(&self, ask: &Ask, wanted: Wanted<'_>) -> Result<Plan> {
+        let mut tree = None;
+        let mut notes = Vec::new();
+        let compiled = match &ask.query {
+            None => query::compile(None)?,
+            Some(query) => {
+                let mut query = query::mine(query, self.address());
+                let named = query::folders(&query);
+                if !named.is_empty() {
+                    let known = self.tree().await?;
+                    query = by_id(&query, &named, &known, &mut notes)?;
+                    tree = Some(known);
+                }
+                self.compiled(&query, &mut notes).await?
+            }
+        };
+        notes.extend(compiled.notes.iter().cloned());
+        let (cursor, progress) = Progress::read(wanted.cursor);
+        let mut plan = Plan {
+            search: None,
+            request: String::new(),
+            only: None,
+            hide: ask.folder.is_none() && compiled.scope == Scope::Mail,
+            tree,
+            notes,
+            narrowed: compiled.filter.is_some() || compiled.search.is_some(),
+            later: wanted.cursor.is_some(),
+            rest: None,
+        };
+        let folder = self.folder(ask, &compiled.scope, &mut plan).await?;
+        let reads = compiled.rest.as_ref().map(query::reads);
+        let reads = reads.unwrap_or_default();
+        let in_folders = plan.hide || plan.only.is_some() || reads.contains(&"parentFolderId");
+        if in_folders && plan.tree.is_none() {
+            plan.tree = Some(self.tree().await?);
+        }
+        let mut properties: Vec<&str> = wanted.select.to_vec();
+        let more =
+            [("parentFolderId", in_folders), ("receivedDateTime", compiled.search.is_some())];
+        let more = more.iter().filter(|(_, read)| *read).map(|(name, _)| *name);
+        for property in reads.into_iter().chain(more) {
+            if !properties.contains(&property) {
+                properties.push(property);
+            }
+        }
+        // Where some will not match, a few more at once save round trips.
+        let top = match &compiled.rest {
+            Some(_) => wanted.top.saturating_mul(2).max(25),
+            None => wanted.top,
+        };
+        let top = top.clamp(1, MOST).to_string();
+        let select = properties.join(",");
+        plan.request = match (cursor, &compiled.search) {
+            (Some(cursor), _) => cursor.to_owned(),
+            (None, Some(_)) => String::new(),
+            (None, None) => self.first(&folder, &compiled, &select, &top, wanted.count),
+        };
+        if let Some(kql) = compiled.search {
+            let search = Search { folder, kql, select, top };
+            if plan.request.is_empty() {
+                plan.request = self.search(&search, "");
+            }
+            plan.search = Some((search, progress));
+        }
+        plan.rest = compiled.rest;
+        Ok(plan)
+    }
+
+    /// The query in Graph's languages. What cannot be said of a category in an OR
+    /// need not be, when the account has no such category.
+    async fn compiled(&self, query: &Query, notes: &mut Vec<Note>) -> Result<Compiled> {
+        let compiled = compile(query);
+        let mut named = Vec::new();
+        for (term, other) in query.alternatives() {
+            if let (Term::Label(name) | Term::Category(name), true) = (term, other)
+                && !named.contains(name)
+            {
+                named.push(name.clone());
+            }
+        }
+        if named.is_empty() || self.own("categories").is_err() {
+            return compiled;
+        }
+        let key: Vec<_> = CATEGORY.fields.first().into_iter().collect();
+        let Ok(page) = self.categories(&project(Api::Outlook, &key)).await else {
+            return compiled;
+        };
+        named.retain(|name| {
+            let mut known = page.items.iter().map(|item| text(item, "displayName"));
+            !known.any(|known| same_label(known, name))
+        });
+        let unknown =
+            named.iter().map(|name| note!("no category is called {}: {}", quoted(name), NOTHING));
+        notes.extend(unknown);
+        let lacks = |term: &Term| match term {
+            Term::Label(name) | Term::Category(name) => named.contains(name),
+            _ => false,
+        };
+        match compiled {
+            Err(_) if !named.is_empty() => compile(&query.without(&lacks)),
+            compiled => compiled,
+        }
+    }
+
+    /// Where to list, below the mailbox.
+    async fn folder(&self, ask: &Ask, scope: &Scope, plan: &mut Plan) -> Result<String> {
+        let named = match scope {
+            Scope::Folder(name) if name != "anywhere" => Some(name),
+            _ => None,
+        };
+        let below = |id: &str| format!("mailFolders/{}/messages", net::path_segment(id));
+        let Some(id) = &ask.folder else {
+            return Ok(match named {
+                None => "messages".to_owned(),
+                Some(name) => below(folders::known(name).unwrap_or(name)),
+            });
+        };
+        // A folder by its handle and one by its name: what lies in both.
+        if let Some(name) = named {
+            let tree = self.tree().await?;
+            plan.only = Some(tree.resolve(name)?.to_owned());
+        }
+        Ok(below(id))
+    }
+
+    /// The request for the first page of a list that is not searched.
+    fn first(
+        &self,
+        folder: &str,
+        compiled: &Compiled,
+        select: &str,
+        top: &str,
+        count: bool,
+    ) -> String {
+        let mut query: Vec<(&str, &str)> = Vec::new();
+        if let Some(filter) = &compiled.filter {
+            query.push(("$filter", filter));
+        }
+        query.push(("$orderby", "receivedDateTime desc"));
+        query.push(("$select", select));
+        query.push(("$top", top));
+        if count && compiled.rest.is_none() {
+            query.push(("$count", "true"));
+        }
+        self.graph().mine(folder, &query)
+    }
+
+    /// The request for the first page of a search, of what came until `bound` if
+    /// that is said. Graph sorts what it has searched for by date itself, and
+    /// refuses to be told so.
+    fn search(&self, search: &Search, bound: &str) -> String {
+        let kql = match bound {
+            "" => format!("\"{}\"", search.kql),
+            bound => format!("\"({}) AND received<={bound}\"", search.kql),
+        };
+        let query = [("$search", kql.as_str()), ("$select", &search.select), ("$top", &search.top)];
+        self.graph().mine(&search.folder, &query)
+    }
+
+    /// Lists a page and checks its messages.
+    pub(crate) async fn listed(&self, plan: &Plan) -> Result<Listed> {
+        let answer = match plan.narrowed {
+            true => self.graph().get_slow(&plan.request).await,
+            false => self.graph().get(&plan.request).await,
+        };
+        let answer = answer.map_err(|error| plan.explain(error))?;
+        let count = answer.get("@odata.count").and_then(Value::as_u64);
+        let (mut items, link) = page(answer)?;
+        items.retain(|item| !text(item, "id").is_empty());
+        let mut next = link.map(|link| self.graph().linked(&link)).transpose()?;
+        let mut note = None;
+        if let Some((search, before)) = &plan.search {
+            let step = before.step(&mut items, next.is_none());
+            note = step.ends.then(|| {
+                "Outlook's search ends after 1,000 results, so there may be more: narrow it by date"
+                    .into()
+            });
+            next = match step.anew {
+                _ if step.ends => None,
+                true => Some(self.search(search, step.progress.bound())),
+                false => next,
+            };
+            next = next.map(|request| step.progress.cursor(&request));
+        }
+        items.retain(|item| plan.keeps(item));
+        Ok(Listed { items, next, count, note })
+    }
+}
+
+/// The request for the page after that of `last`, moved up by `rows`: what leaves
+/// a list while it is paged through makes room for as many of those behind it,
+/// and a page by position (`$skip`) would pass over them. Rows that come twice
+/// are known again by whoever asks.
+///
+/// The link stays as it is when it does not say where it starts and how long it
+/// is, when it holds a token that says more, or when there would be no way
+/// forward.
+pub(super) fn moved_up(next: &str, last: &Plan, rows: usize) -> String {
+    let (Some(skip), Some(top), false) =
+        (number(next, "$skip"), number(next, "$top"), value(next, "$skiptoken").is_some())
+    else {
+        return next.to_owned();
+    };
+    // Pages get longer by what comes twice, once for all later pages.
+    let (rows, longer) = match last.later {
+        true => (rows.min(top / 2), top),
+        false => (rows, top.saturating_add(rows)),
+    };
+    let earlier = skip.saturating_sub(rows);
+    if earlier <= number(&last.request, "$skip").unwrap_or(0) && last.later {
+        return next.to_owned();
+    }
+    let next = set(next, "$skip", earlier);
+    set(&next, "$top", longer)
+}
+
+/// The value of a request's parameter, as it is written.
+fn value<'r>(request: &'r str, name: &str) -> Option<&'r str> {
+    let (_, query) = request.split_once('?')?;
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(key, value)| is(key, name).then_some(value))
+}
+
+fn number(request: &str, name: &str) -> Option<usize> {
+    value(request, name)?.parse().ok()
+}
+
+/// The request with another number for a parameter, and all else to the letter.
+fn set(request: &str, name: &str, to: usize) -> String {
+    let Some((path, query)) = request.split_once('?') else {
+        return request.to_owned();
+    };
+    let pairs: Vec<String> = query
+        .split('&')
+        .map(|pair| match pair.split_once('=') {
+            Some((key, _)) if is(key, name) => format!("{key}={to}"),
+            _ => pair.to_owned(),
+        })
+        .collect();
+    format!("{path}?{}", pairs.join("&"))
+}
+
+fn is(key: &str, name: &str) -> bool {
+    percent_encoding::percent_decode_str(key).decode_utf8().is_ok_and(|key| key == name)
+}
+
+impl Plan {
+    /// True when Graph searches, whose pages are not counted by position.
+    pub fn searches(&self) -> bool {
+        self.search.is_some()
+    }
+
+    /// True when messages of a page may be left out here.
+    pub fn checks(&self) -> bool {
+        self.rest.is_some() || self.only.is_some() || self.hide
+    }
+
+    /// The cursor that lists this page once more.
+    pub fn again(&self) -> String {
+        match &self.search {
+            Some((_, progress)) => progress.cursor(&self.request),
+            None => self.request.clone(),
+        }
+    }
+
+    fn keeps(&self, item: &Value) -> bool {
+        let folder = text(item, "parentFolderId");
+        if self.only.as_ref().is_some_and(|only| only != folder) {
+            return false;
+        }
+        let Some(tree) = &self.tree else {
+            let nowhere = HashMap::new();
+            let places = Places { names: &nowhere };
+            return self.matches(item, &places);
+        };
+        let places = Places { names: tree.names() };
+        !(self.hide && tree.is_hidden(folder)) && self.matches(item, &places)
+    }
+
+    fn matches(&self, item: &Value, places: &Places) -> bool {
+        let rest = self.rest.as_ref();
+        rest.is_none_or(|rest| query::matches(rest, item, places))
+    }
+
+    /// What an error of a list means.
+    fn explain(&self, error: Error) -> Error {
+        match error.kind() {
+            // Graph's page links age.
+            Kind::Provider(400 | 410) if self.later => {
+                Error::argument("Outlook no longer knows where this page starts")
+                    .next("search again without cursor")
+            }
+            Kind::Provider(503 | 504) | Kind::Timeout if self.narrowed => {
+                Error::new(error.kind(), "this search was too slow for Outlook")
+                    .next("narrow it by date, such as after:30d, or by folder")
+            }
+            Kind::NotFound if self.request.contains("/mailFolders/") => {
+                Error::new(Kind::NotFound, "Outlook has no such folder")
+                    .next("call lookup with kind=folders to see what there is")
+            }
+            _ => error,
+        }
+    }
+}
+
+/// The query in Graph's languages. Graph's own syntax stands alone, or with the
+/// folder that a call names beside it.
+fn compile(query: &Query) -> Result<Compiled> {
+    match query {
+        Query::All(parts) => match parts.as_slice() {
+            [one] => compile(one),
+            [raw @ Query::Raw(_), Query::Term(Term::Folder(folder))] => {
+                Ok(Compiled { scope: Scope::Folder(folder.clone()), ..query::compile(Some(raw))? })
+            }
+            _ => query::compile(Some(query)),
+        },
+        _ => query::compile(Some(query)),
+    }
+}
+
+/// The query with the folders it names by their ids, and without those in an OR
+/// that there are not.
+fn by_id(query: &Query, named: &[String], tree: &Tree, notes: &mut Vec<Note>) -> Result<Query> {
+    let mut ids: HashMap<&str, &str> = HashMap::new();
+    let mut missing = None;
+    for name in named {
+        match tree.resolve(name) {
+            Ok(id) => {
+                ids.insert(name, id);
+            }
+            Err(error) => {
+                let folder = Term::Folder(name.clone());
+                let mut terms = query.alternatives().into_iter();
+                let needed = terms.any(|(term, other)| *term == folder && !other);
+                if needed || error.kind() != Kind::NotFound {
+                    return Err(error);
+                }
+                notes.push(note!("{}: {}", ours(error.message()), NOTHING));
+                missing.get_or_insert(error);
+            }
+        }
+    }
+    let is_name = |name: &String| !PLACES.contains(&name.as_str());
+    let lacks = |term: &Term| match term {
+        Term::Folder(name) => is_name(name) && !ids.contains_key(name.as_str()),
+        _ => false,
+    };
+    let query = query.without(&lacks);
+    if let (true, Some(error)) = (query == Query::Any(Vec::new()), missing) {
+        return Err(error);
+    }
+    Ok(query.map(&|term| match term {
+        Term::Folder(name) if is_name(name) => {
+            let id = ids.get(name.as_str()).copied().unwrap_or(name);
+            Term::Folder(id.to_owned())
+        }
+        other => other.clone(),
+    }))
+}

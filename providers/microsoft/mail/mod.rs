@@ -1,0 +1,343 @@
+//! Outlook behind the mailbox port.
+//!
+//! Graph lists messages with any of their properties, so a page costs one
+//! request, and a second batch when folder names or the trash matter. Only what
+//! the projection names is asked for (`$select`). What the columns mean is the
+//! registry's business; how a list is asked for stands in `list.rs`, how
+//! a query is written in `query/mod.rs`, how conversations are put together
+//! in `threads.rs`, how a letter is read in `letter.rs`, and what
+//! folders are called in `folders.rs`, and what has changed in
+//! `changes.rs`.
+
+mod arrange;
+mod changes;
+mod compose;
+mod drafts;
+mod folders;
+mod letter;
+mod list;
+mod onward;
+mod organize;
+mod places;
+pub mod query;
+mod threads;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use super::client::Graph;
+use super::people;
+use crate::accounts::{Account, TokenSource};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::project::Projection;
+use crate::provider::calendar::Changes;
+use crate::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
+use crate::providers::json::text;
+use crate::schemas::Api;
+use folders::Tree;
+use list::{OVERLAP, Wanted, moved_up};
+
+/// How long the folders' names are believed.
+const NAMES_LAST: Duration = Duration::from_secs(60);
+/// Categories and pages of them that are read; people have a few dozen.
+const CATEGORIES: usize = 5_000;
+const CATEGORY_PAGES: usize = 100;
+
+/// One Outlook mailbox: the account's own, or one that is shared with it.
+pub struct Outlook {
+    graph: Graph,
+    /// The mailbox's address.
+    address: String,
+    folders: Mutex<Option<(Instant, Arc<Tree>)>>,
+}
+
+impl Outlook {
+    /// The mailbox of `account`, at the configured endpoint.
+    ///
+    /// # Errors
+    /// As [`Graph::new`].
+    pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
+        let shared = account.via.is_some().then_some(account.email.as_str());
+        Ok(Self {
+            graph: Graph::new(config, tokens, shared)?,
+            address: account.email.clone(),
+            folders: Mutex::new(None),
+        })
+    }
+
+    /// The account's way to Graph.
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The mailbox's address.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The folders, remembered for a while.
+    pub(super) async fn tree(&self) -> Result<Arc<Tree>> {
+        let mut known = self.folders.lock().await;
+        if let Some((when, tree)) = known.as_ref()
+            && when.elapsed() < NAMES_LAST
+        {
+            return Ok(tree.clone());
+        }
+        let tree = Arc::new(Tree::load(&self.graph, &[]).await?);
+        *known = Some((Instant::now(), tree.clone()));
+        Ok(tree)
+    }
+
+    /// Has the folders read anew, after one of them was changed.
+    pub(super) async fn forget_tree(&self) {
+        *self.folders.lock().await = None;
+    }
+
+    async fn folder_page(&self, projection: &Projection) -> Result<Page> {
+        let counts: Vec<&str> = projection
+            .roots()
+            .into_iter()
+            .filter(|root| !matches!(*root, "id" | "displayName"))
+            .collect();
+        let tree = Arc::new(Tree::load(&self.graph, &counts).await?);
+        *self.folders.lock().await = Some((Instant::now(), tree.clone()));
+        let items = tree.items();
+        let mut notes = Vec::new();
+        if tree.is_cut() {
+            notes.push("the mailbox has more folders than are read; some are missing".into());
+        }
+        Ok(Page {
+            total: (!tree.is_cut()).then(|| Total::Exactly(count(items.len()))),
+            items,
+            names: tree.names().clone(),
+            notes,
+            ..Page::default()
+        })
+    }
+
+    pub(crate) async fn categories(&self, projection: &Projection) -> Result<Page> {
+        let select = projection.roots().join(",");
+        let request = self.graph.mine("outlook/masterCategories", &[("$select", &select)]);
+        let answer = self.graph.get(&request).await?;
+        let (mut items, all) = self.graph.all(answer, CATEGORIES, CATEGORY_PAGES).await?;
+        items.sort_by_key(|item| text(item, "displayName").to_lowercase());
+        let mut page = whole(items);
+        if !all {
+            page.total = None;
+            page.notes.push("there are more categories than are read; some are missing".into());
+        }
+        Ok(page)
+    }
+
+    async fn aliases(&self) -> Result<Page> {
+        let select = [("$select", "mail,userPrincipalName,proxyAddresses")];
+        let user = self.graph.get(&self.graph.owner(&select)).await?;
+        let item = |(address, primary)| json!({"address": address, "primary": primary});
+        Ok(whole(addresses(&user).into_iter().map(item).collect()))
+    }
+
+    /// What Microsoft tells of nobody but the person who signed in.
+    pub(crate) fn own(&self, what: &str) -> Result<()> {
+        if !self.graph.is_shared() {
+            return Ok(());
+        }
+        Err(Error::argument(format!("{what} are not available for a shared mailbox"))
+            .next("name the account of the person who signed in"))
+    }
+
+    async fn settings(&self) -> Result<Page> {
+        let settings = self.graph.get(&self.graph.mine("mailboxSettings", &[])).await?;
+        Ok(whole(vec![settings]))
+    }
+}
+
+#[async_trait]
+impl Mailbox for Outlook {
+    fn api(&self) -> Api {
+        Api::Outlook
+    }
+
+    async fn messages(&self, ask: &Ask) -> Result<Page> {
+        let wanted = Wanted {
+            select: &ask.projection.roots(),
+            top: ask.limit,
+            count: true,
+            cursor: ask.cursor.as_deref(),
+        };
+        let plan = self.plan(ask, wanted).await?;
+        let listed = self.listed(&plan).await?;
+        let shown = count(listed.items.len());
+        let mut page = Page {
+            total: match (&listed.next, listed.count) {
+                (None, _) if !plan.later => Some(Total::Exactly(shown)),
+                (_, Some(count)) if plan.checks() => Some(Total::About(count)),
+                (_, counted) => counted.map(Total::Exactly),
+            },
+            items: listed.items,
+            next: listed.next.map(|next| match plan.searches() {
+                true => next,
+                false => moved_up(&next, &plan, ask.limit.min(OVERLAP)),
+            }),
+            notes: plan.notes.into_iter().chain(listed.note).collect(),
+            ..Page::default()
+        };
+        if ask.projection.names && !page.items.is_empty() {
+            page.names = self.names().await?;
+        }
+        Ok(page)
+    }
+
+    async fn threads(&self, ask: &Ask) -> Result<Page> {
+        threads::page(self, ask).await
+    }
+
+    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page> {
+        match what {
+            Lookup::Folders => self.folder_page(projection).await,
+            Lookup::Categories => {
+                self.own("categories")?;
+                self.categories(projection).await
+            }
+            Lookup::Aliases => {
+                self.own("aliases")?;
+                self.aliases().await
+            }
+            Lookup::Settings => {
+                self.own("settings")?;
+                self.settings().await
+            }
+            Lookup::Contacts(people) => people::find(&self.graph, people, projection).await,
+        }
+    }
+
+    async fn letters(
+        &self,
+        ids: &[String],
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Vec<Result<Letter>> {
+        let mut good = Vec::new();
+        let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
+        for (id, checked) in ids.iter().zip(&checked) {
+            if checked.is_ok() {
+                good.push(id.as_str());
+            }
+        }
+        let mut letters = letter::fetch(&self.graph, &good, projection, form).await.into_iter();
+        checked
+            .into_iter()
+            .map(|checked| {
+                checked?;
+                let lost = || Err(Error::new(Kind::Internal, "a letter was left out"));
+                letters.next().unwrap_or_else(lost)
+            })
+            .collect()
+    }
+
+    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+        check(id)?;
+        threads::ids(&self.graph, id).await
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        Ok(self.tree().await?.names().clone())
+    }
+
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+        changes::changes(self, cursor, projection, Timestamp::now()).await
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        check(id)
+    }
+}
+
+/// The address of the account that a fresh token belongs to; with `mailbox`, its
+/// access to that mailbox is proved too.
+pub async fn address(config: &Config, token: &str, mailbox: Option<&str>) -> Result<String> {
+    let own = Graph::new(config, TokenSource::fixed(token), None)?;
+    let user = own.owner(&[("$select", "mail,userPrincipalName")]);
+    let address = main_address(&own.get(&user).await?).to_owned();
+    if address.is_empty() {
+        return Err(Error::new(Kind::Provider(200), "Microsoft did not say whose mailbox it is"));
+    }
+    if let Some(mailbox) = mailbox {
+        let shared = Graph::new(config, TokenSource::fixed(token), Some(mailbox))?;
+        let inbox = shared.mine("mailFolders/inbox", &[("$select", "id")]);
+        shared.get(&inbox).await.map_err(|error| match error.kind() {
+            Kind::NotFound | Kind::Provider(403) => Error::new(
+                Kind::Provider(403),
+                format!(
+                    "the mailbox {} is not shared with {address}, or does not exist",
+                    crate::text::brief(mailbox)
+                ),
+            )
+            .next("ask its owner for access"),
+            _ => error,
+        })?;
+    }
+    Ok(address)
+}
+
+/// A user's addresses, each with whether it is the main one, which comes first.
+pub(super) fn addresses(user: &Value) -> Vec<(String, bool)> {
+    let mut found: Vec<(String, bool)> = user
+        .get("proxyAddresses")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        // `SMTP:` is the main address, `smtp:` another; the rest is no mail.
+        .filter_map(|proxy| proxy.split_once(':'))
+        .filter(|(kind, _)| kind.eq_ignore_ascii_case("smtp"))
+        .map(|(kind, address)| (address.to_owned(), kind == "SMTP"))
+        .collect();
+    found.sort_by_key(|(_, primary)| !primary);
+    let main = main_address(user);
+    if found.is_empty() && !main.is_empty() {
+        found.push((main.to_owned(), true));
+    }
+    found
+}
+
+/// A user's address. Those of personal accounts may have a sign-in name alone.
+fn main_address(user: &Value) -> &str {
+    match text(user, "mail") {
+        "" => text(user, "userPrincipalName"),
+        mail => mail,
+    }
+}
+
+fn check(id: &str) -> Result<()> {
+    check_as(id, "m12 from a search")
+}
+
+/// Graph's ids are base64 of either alphabet, some seventy characters or more.
+pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
+    let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte);
+    if !(16..=512).contains(&id.len()) || !id.bytes().all(alphabet) {
+        return Err(Error::argument("the id is not one of Outlook's")
+            .next(format!("use a handle such as {handle}")));
+    }
+    if id.len() <= 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(Error::argument("the id looks like one of Gmail's, not one of Outlook's")
+            .next(format!("name the Gmail account, or use a handle such as {handle}")));
+    }
+    Ok(())
+}
+
+/// A list that has no further page.
+fn whole(items: Vec<Value>) -> Page {
+    Page { total: Some(Total::Exactly(count(items.len()))), items, ..Page::default() }
+}
+
+pub(super) fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}

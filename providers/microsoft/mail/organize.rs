@@ -1,0 +1,359 @@
+//! Mail put in order, at Outlook.
+//!
+//! Twenty messages go in one batch, and each part is carried out once. How a
+//! message is afterwards stands in the answer to its own part; where an answer
+//! says less than that, the message is read. What would change nothing is not
+//! sent. Names of folders and categories are `places.rs`'s.
+
+use std::collections::{BTreeSet, HashMap};
+
+use async_trait::async_trait;
+use graph_rs_sdk::http::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::compose::at;
+use super::{Outlook, check_as};
+use super::{folders, places};
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::{Flag, MailState, Organize, Place, PlaceKind, Step};
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::not_ours;
+use crate::providers::microsoft::batch::Part;
+use crate::providers::microsoft::calendar::events::facts::{is, nested};
+use crate::when;
+
+/// What tells how a message is.
+const STATE: &str = "id,isRead,flag,parentFolderId,categories";
+
+#[async_trait]
+impl Organize for Outlook {
+    async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
+        let checked: Vec<Result<()>> = ids.iter().map(|id| check_id(id)).collect();
+        let requests: Vec<String> = ids
+            .iter()
+            .zip(&checked)
+            .filter(|(_, checked)| checked.is_ok())
+            .map(|(id, _)| self.graph().mine(&at(id), &[("$select", STATE)]))
+            .collect();
+        let mut answers = self.graph().batch(&requests).await.into_iter();
+        checked
+            .into_iter()
+            .map(|checked| {
+                checked?;
+                let answer = answers.next().unwrap_or_else(|| Err(not_ours("message")))?;
+                state(&answer).ok_or_else(|| not_ours("message"))
+            })
+            .collect()
+    }
+
+    async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
+        let patch = |message: &MailState, body: Value| Some(patched(self, message, body));
+        match step {
+            Step::Read(read) => {
+                let body = json!({ "isRead": read });
+                self.run(messages, |message| patch(message, body.clone())).await
+            }
+            Step::Flag(flag) => {
+                let body = json!({ "flag": flag_of(flag, Timestamp::now()) });
+                self.run(messages, |message| patch(message, body.clone())).await
+            }
+            Step::Label(names) => {
+                self.run(messages, |message| {
+                    let mut labels = message.labels.clone();
+                    labels.extend(names.iter().cloned());
+                    (labels != message.labels)
+                        .then(|| patched(self, message, json!({ "categories": labels })))
+                })
+                .await
+            }
+            Step::Unlabel(names) => {
+                self.run(messages, |message| {
+                    let mut labels = message.labels.clone();
+                    labels.retain(|label| !names.contains(label));
+                    (labels != message.labels)
+                        .then(|| patched(self, message, json!({ "categories": labels })))
+                })
+                .await
+            }
+            Step::Archive => self.file_in("archive", messages).await,
+            Step::Trash => self.file_in("trash", messages).await,
+            Step::Spam => self.file_in("spam", messages).await,
+            Step::Restore => self.file_in("inbox", messages).await,
+            Step::Move(folder) => self.move_to(folder, messages).await,
+            Step::Copy(folder) => {
+                let copies = self.send_all(messages, |message| {
+                    Some(self.action(message, "copy", Some(json!({ "destinationId": folder }))))
+                });
+                // The answer is the copy; the message stays as it was.
+                let copies = copies.await.into_iter().zip(messages);
+                copies.map(|(copied, message)| copied.map(|_| Some(message.clone()))).collect()
+            }
+            Step::Delete => {
+                let gone = self.send_all(messages, |message| {
+                    Some(self.action(message, "permanentDelete", None))
+                });
+                let gone = gone.await.into_iter();
+                gone.map(|deleted| deleted.map(|_| None)).collect()
+            }
+            Step::PutBack(states) => self.put_back(messages, states).await,
+        }
+    }
+
+    async fn place(&self, name: &str, kind: PlaceKind, create: bool) -> Result<Place> {
+        match kind {
+            PlaceKind::Folder => places::folder(self, name, create).await,
+            PlaceKind::Label => places::category(self, name, create).await,
+        }
+    }
+}
+
+impl Outlook {
+    /// Moves messages into the folder of a place.
+    async fn file_in(&self, place: &str, messages: &[MailState]) -> Vec<Result<Option<MailState>>> {
+        let known = folders::known(place).unwrap_or(place);
+        let path = format!("mailFolders/{known}");
+        let folder = self.graph().mine(&path, &[("$select", "id")]);
+        // By its id one sees what lies there already: Exchange refuses to move a
+        // message to where it is.
+        match self.graph().get(&folder).await {
+            Ok(folder) => self.move_to(text(&folder, "id"), messages).await,
+            Err(error) => {
+                let error = match error.kind() {
+                    Kind::NotFound => Error::new(
+                        Kind::NotFound,
+                        format!("this mailbox has no folder for {place}"),
+                    )
+                    .next("move the messages into a folder by its name"),
+                    _ => error,
+                };
+                messages.iter().map(|_| Err(error.clone())).collect()
+            }
+        }
+    }
+
+    async fn move_to(
+        &self,
+        folder: &str,
+        messages: &[MailState],
+    ) -> Vec<Result<Option<MailState>>> {
+        self.run(messages, |message| {
+            let body = json!({ "destinationId": folder });
+            (message.folder != folder).then(|| self.action(message, "move", Some(body)))
+        })
+        .await
+    }
+
+    /// What is done with a message by name.
+    fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> Part {
+        Part {
+            method: Method::POST,
+            request: self.graph().mine(&format!("{}/{action}", at(&message.id)), &[]),
+            body,
+        }
+    }
+
+    /// Sends the part of each message that has one; what Graph answered.
+    async fn send_all(
+        &self,
+        messages: &[MailState],
+        part: impl Fn(&MailState) -> Option<Part>,
+    ) -> Vec<Result<Option<Value>>> {
+        let wanted: Vec<Result<Option<Part>>> =
+            messages.iter().map(|message| check_id(&message.id).map(|()| part(message))).collect();
+        let parts: Vec<Part> =
+            wanted.iter().filter_map(|part| part.clone().ok().flatten()).collect();
+        let mut answers = self.graph().change_all(&parts).await.into_iter();
+        wanted
+            .into_iter()
+            .map(|part| match part? {
+                Some(_) => answers.next().unwrap_or_else(|| Err(not_ours("message"))),
+                None => Ok(None),
+            })
+            .collect()
+    }
+
+    /// Sends the part of each message that has one; how each is afterwards.
+    async fn run(
+        &self,
+        messages: &[MailState],
+        part: impl Fn(&MailState) -> Option<Part>,
+    ) -> Vec<Result<Option<MailState>>> {
+        let touched: Vec<bool> = messages.iter().map(|one| part(one).is_some()).collect();
+        let answers = self.send_all(messages, &part).await;
+        // What was done and not told of.
+        let mut untold = Vec::new();
+        let mut after: Vec<Result<Option<MailState>>> = Vec::new();
+        for ((answer, message), touched) in answers.into_iter().zip(messages).zip(touched) {
+            after.push(match answer {
+                Err(error) => Err(error),
+                Ok(_) if !touched => Ok(Some(message.clone())),
+                Ok(said) => {
+                    let told = said.as_ref().and_then(state);
+                    if told.is_none() {
+                        untold.push((after.len(), message.id.clone()));
+                    }
+                    Ok(told)
+                }
+            });
+        }
+        let ids: Vec<String> = untold.iter().map(|(_, id)| id.clone()).collect();
+        for ((place, _), read) in untold.into_iter().zip(self.states(&ids).await) {
+            if let Some(one) = after.get_mut(place) {
+                *one = match read {
+                    Ok(state) => Ok(Some(state)),
+                    // That it cannot be read does not mean that it was not done.
+                    Err(error) => Err(Error::new(
+                        Kind::Network,
+                        format!(
+                            "it was done, but the message could not be read back: {}",
+                            error.message()
+                        ),
+                    )),
+                };
+            }
+        }
+        after
+    }
+
+    /// Puts messages into earlier states: what else is changed first, because a
+    /// message is found where it is.
+    async fn put_back(
+        &self,
+        messages: &[MailState],
+        states: &[MailState],
+    ) -> Vec<Result<Option<MailState>>> {
+        let wanted: HashMap<&str, &MailState> =
+            states.iter().map(|state| (state.id.as_str(), state)).collect();
+        let wanted = |message: &MailState| wanted.get(message.id.as_str()).copied();
+        let now = Timestamp::now();
+        let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();
+        // A flag keeps the day it is due by until it is taken off.
+        let unflagged = self.stage(start, |message| {
+            let overdue = matches!(message.flag, Flag::Set { due: Some(_) })
+                && wanted(message)?.flag == Flag::Set { due: None };
+            let body = json!({ "flag": flag_of(&Flag::None, now) });
+            overdue.then(|| patched(self, message, body))
+        });
+        let changed = self.stage(unflagged.await, |message| {
+            let wanted = wanted(message)?;
+            let mut body = serde_json::Map::new();
+            if wanted.unread != message.unread {
+                body.insert("isRead".to_owned(), (!wanted.unread).into());
+            }
+            if wanted.flag != message.flag {
+                body.insert("flag".to_owned(), flag_of(&wanted.flag, now));
+            }
+            if wanted.labels != message.labels {
+                body.insert("categories".to_owned(), json!(wanted.labels));
+            }
+            (!body.is_empty()).then(|| patched(self, message, body.into()))
+        });
+        let changed = changed.await;
+        let touched: Vec<bool> = changed
+            .iter()
+            .zip(messages)
+            .map(|(now, before)| !matches!(now, Ok(Some(now)) if now == before))
+            .collect();
+        let moved = self.stage(changed, |message| {
+            let folder = &wanted(message)?.folder;
+            let body = json!({ "destinationId": folder });
+            let moves = !folder.is_empty() && *folder != message.folder;
+            moves.then(|| self.action(message, "move", Some(body)))
+        });
+        // What was changed before its move failed is not as it was.
+        let moved = moved.await.into_iter().zip(touched);
+        moved
+            .map(|(one, touched)| match one {
+                Err(error) if touched => Err(Error::new(
+                    Kind::Network,
+                    format!("it was put back in part: {}", error.message()),
+                )),
+                one => one,
+            })
+            .collect()
+    }
+
+    /// [`Outlook::run`] for those messages that got so far.
+    async fn stage(
+        &self,
+        mut messages: Vec<Result<Option<MailState>>>,
+        part: impl Fn(&MailState) -> Option<Part>,
+    ) -> Vec<Result<Option<MailState>>> {
+        let (places, here): (Vec<usize>, Vec<MailState>) = messages
+            .iter()
+            .enumerate()
+            .filter_map(|(place, one)| Some((place, one.as_ref().ok()?.clone()?)))
+            .unzip();
+        let done = self.run(&here, part).await;
+        for (place, done) in places.into_iter().zip(done) {
+            if let Some(one) = messages.get_mut(place) {
+                *one = done;
+            }
+        }
+        messages
+    }
+}
+
+fn patched(outlook: &Outlook, message: &MailState, body: Value) -> Part {
+    Part {
+        method: Method::PATCH,
+        request: outlook.graph().mine(&at(&message.id), &[]),
+        body: Some(body),
+    }
+}
+
+fn check_id(id: &str) -> Result<()> {
+    check_as(id, "m12 from a search")
+}
+
+/// A flag in Graph's words. What is due has to have begun, too.
+fn flag_of(flag: &Flag, now: Timestamp) -> Value {
+    let utc = |at: Timestamp| {
+        let local = at.strftime("%Y-%m-%dT%H:%M:%S").to_string();
+        json!({"dateTime": local, "timeZone": "UTC"})
+    };
+    match flag {
+        Flag::None => json!({"flagStatus": "notFlagged"}),
+        Flag::Done => json!({"flagStatus": "complete"}),
+        Flag::Set { due: None } => json!({"flagStatus": "flagged"}),
+        Flag::Set { due: Some(due) } => json!({
+            "flagStatus": "flagged",
+            "startDateTime": utc(now.min(*due)),
+            "dueDateTime": utc(*due),
+        }),
+    }
+}
+
+/// How a message is, if all of it is told.
+fn state(message: &Value) -> Option<MailState> {
+    let some = |key| Some(text(message, key).to_owned()).filter(|text| !text.is_empty());
+    let flag = nested(message, "flag");
+    let labels = message.get("categories").and_then(Value::as_array);
+    message.get("isRead")?;
+    Some(MailState {
+        id: some("id")?,
+        unread: !is(message, "isRead"),
+        flag: match text(flag, "flagStatus").to_ascii_lowercase().as_str() {
+            "flagged" => Flag::Set { due: due(flag) },
+            "complete" => Flag::Done,
+            _ => Flag::None,
+        },
+        folder: some("parentFolderId")?,
+        labels: labels
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect::<BTreeSet<_>>(),
+    })
+}
+
+fn due(flag: &Value) -> Option<Timestamp> {
+    let due = nested(flag, "dueDateTime");
+    let zone = match text(due, "timeZone") {
+        "" => "UTC",
+        zone => zone,
+    };
+    when::local(text(due, "dateTime"), zone)
+}

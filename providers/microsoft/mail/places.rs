@@ -1,0 +1,431 @@
+//! Outlook's folders and categories by name: found, made, renamed, deleted.
+//!
+//! The tree of folders itself is `folders.rs`'s. Categories are known by
+//! name everywhere: it is names that stand in messages.
+
+use graph_rs_sdk::http::Method;
+use serde_json::{Value, json};
+
+use super::folders::{Tree, known};
+use super::{Outlook, check_as};
+use crate::error::{Error, Kind, Result};
+use crate::net;
+use crate::provider::mail::Place;
+use crate::providers::json::text;
+use crate::providers::microsoft::answer::not_ours;
+use crate::providers::near::steps;
+use crate::providers::written::holds;
+use crate::query::{PLACES, place};
+use crate::text::brief;
+use crate::text::quoted;
+
+/// Levels of a folder's name.
+const LEVELS: usize = 16;
+/// Names that are offered instead of one that is not there.
+const OFFERED: usize = 5;
+/// Categories that are read, and pages of them.
+const CATEGORIES: usize = 5_000;
+const PAGES: usize = 100;
+/// Colours that categories can have, Graph's words beside what Outlook shows.
+const COLOURS: &[&str] = &[
+    "red",
+    "orange",
+    "brown",
+    "yellow",
+    "green",
+    "teal",
+    "olive",
+    "blue",
+    "purple",
+    "cranberry",
+    "steel",
+    "darksteel",
+    "gray",
+    "darkgray",
+    "black",
+    "darkred",
+    "darkorange",
+    "darkbrown",
+    "darkyellow",
+    "darkgreen",
+    "darkteal",
+    "darkolive",
+    "darkblue",
+    "darkpurple",
+    "darkcranberry",
+];
+
+/// The folder of a name, an id or a word; made if it is missing and `create`.
+pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Place> {
+    let missing = match resolved(outlook, name).await {
+        Err(error) if error.kind() == Kind::NotFound => {
+            // It may have been made since the tree was read.
+            outlook.forget_tree().await;
+            match resolved(outlook, name).await {
+                Err(error) if error.kind() == Kind::NotFound => error,
+                other => return other,
+            }
+        }
+        other => return other,
+    };
+    if create {
+        return made(outlook, name).await;
+    }
+    let tree = outlook.tree().await?;
+    let names: Vec<&str> = tree.names().values().map(String::as_str).collect();
+    Err(like(missing, name, &names))
+}
+
+async fn resolved(outlook: &Outlook, name: &str) -> Result<Place> {
+    let tree = outlook.tree().await?;
+    Ok(there(&tree, tree.resolve(name)?))
+}
+
+/// The folder at a path: none that has only its last name.
+async fn at_path(outlook: &Outlook, path: &str) -> Result<Place> {
+    let tree = outlook.tree().await?;
+    Ok(there(&tree, tree.at_path(path)?))
+}
+
+fn there(tree: &Tree, id: &str) -> Place {
+    let name = tree.names().get(id);
+    Place { id: id.to_owned(), name: name.map_or_else(|| id.to_owned(), Clone::clone), made: false }
+}
+
+/// Makes the levels of a folder's name that are missing, one below the other.
+async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
+    let levels: Vec<&str> = name.split('/').map(str::trim).collect();
+    let named = |level: &&str| !level.is_empty() && !level.chars().any(char::is_control);
+    if levels.len() > LEVELS || !levels.iter().all(named) {
+        return Err(Error::argument(format!("`{}` is no name for a folder", brief(name)))
+            .next("write names with single slashes between the levels, such as Clients/Okafor"));
+    }
+    let mut above: Option<Place> = None;
+    for (at, level) in levels.iter().enumerate() {
+        let path = levels.get(..=at).unwrap_or_default().join("/");
+        // Below a folder that was made just now nothing can be.
+        let is_new = above.as_ref().is_some_and(|above| above.made);
+        if !is_new {
+            match at_path(outlook, &path).await {
+                Ok(found) => {
+                    above = Some(found);
+                    continue;
+                }
+                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let parent = above.as_ref().map(|above| above.id.as_str());
+        let there = async || {
+            outlook.forget_tree().await;
+            match at_path(outlook, &path).await {
+                Ok(found) => Ok(Some(found.id)),
+                Err(error) if error.kind() == Kind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let id = match post(outlook, parent, level).await {
+            Ok(folder) => text(&folder, "id").to_owned(),
+            // Somebody else made it.
+            Err(error) if error.kind() == Kind::Provider(409) => {
+                there().await.ok().flatten().ok_or(error)?
+            }
+            Err(error) => outlook.graph().settle(error, there).await?,
+        };
+        above = Some(Place { id, name: path, made: true });
+    }
+    outlook.forget_tree().await;
+    above.ok_or_else(|| not_ours("folder"))
+}
+
+async fn post(outlook: &Outlook, parent: Option<&str>, name: &str) -> Result<Value> {
+    let path = match parent {
+        Some(parent) => format!("mailFolders/{}/childFolders", net::path_segment(parent)),
+        None => "mailFolders".to_owned(),
+    };
+    let request = outlook.graph().mine(&path, &[]);
+    let body = json!({ "displayName": name });
+    let made = outlook.graph().write(&Method::POST, &request, None, Some(&body)).await?;
+    let made = made.unwrap_or_default();
+    match text(&made, "id") {
+        "" => Err(not_ours("folder")),
+        _ => Ok(made),
+    }
+}
+
+/// Makes a folder; as the table `folder` reads it.
+///
+/// # Errors
+/// [`Kind::Argument`] if it is there already.
+pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
+    outlook.forget_tree().await;
+    let made = made(outlook, name).await?;
+    if !made.made {
+        return Err(Error::argument(format!(
+            "the folder `{}` is there already",
+            brief(&made.name)
+        ))
+        .next("choose another name"));
+    }
+    read_folder(outlook, &made.id).await
+}
+
+async fn read_folder(outlook: &Outlook, id: &str) -> Result<Value> {
+    let path = format!("mailFolders/{}", net::path_segment(id));
+    let select = [("$select", "id,displayName,parentFolderId,unreadItemCount,totalItemCount")];
+    outlook.graph().get(&outlook.graph().mine(&path, &select)).await
+}
+
+/// Gives a folder another name.
+pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Value> {
+    let path = own_folder(outlook, id).await?;
+    // The levels above may be said too, as they are.
+    let above = |path: &str| path.rsplit_once('/').map(|(above, _)| above.to_lowercase());
+    if name.contains('/') && above(name) != above(&path) {
+        return Err(Error::argument("a folder cannot be renamed into another folder")
+            .next("give its new name without slashes"));
+    }
+    let last = name.rsplit('/').next().unwrap_or(name).trim();
+    if last.is_empty() {
+        return Err(Error::argument("a folder needs a name").next("give its new name"));
+    }
+    let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    let body = json!({ "displayName": last });
+    let named = async || {
+        let found = outlook.graph().there(&request).await?;
+        Ok(found.filter(|found| holds(Some(found), &body)))
+    };
+    let renamed =
+        outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(&body), named).await;
+    outlook.forget_tree().await;
+    renamed?;
+    read_folder(outlook, id).await
+}
+
+/// Deletes a folder with what is in it.
+pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
+    let name = own_folder(outlook, id).await?;
+    // From there it would go for good.
+    if outlook.tree().await?.is_deleted(id) {
+        return Err(Error::argument("the folder is in Deleted Items already")
+            .next("let the user empty Deleted Items"));
+    }
+    let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    // It lies in Deleted Items then, under the same id.
+    let gone = async || {
+        outlook.forget_tree().await;
+        let stays = outlook.tree().await?.names().get(id) == Some(&name);
+        Ok((!stays).then_some(Value::Null))
+    };
+    let deleted = outlook.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await;
+    outlook.forget_tree().await;
+    deleted.map(drop)
+}
+
+/// The path of a folder that the user made, by its id.
+async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
+    check_as(id, "f2 from lookup kind=folders")?;
+    let tree = outlook.tree().await?;
+    let name = tree.names().get(id).map(String::as_str);
+    match name {
+        Some(word) if known(word).is_some() || PLACES.contains(&word) => {
+            Err(Error::argument(format!("`{word}` is Outlook's own folder"))
+                .next("name a folder that the user made"))
+        }
+        Some(path) => Ok(path.to_owned()),
+        None => Err(Error::new(Kind::NotFound, "Outlook has no such folder")
+            .next("call lookup with kind=folders to see them")),
+    }
+}
+
+/// The category of a name; made if it is missing and `create`.
+pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Place> {
+    let all = categories(outlook).await?;
+    if let Some(found) = called(&all, name) {
+        return Ok(Place {
+            id: text(found, "displayName").to_owned(),
+            name: text(found, "displayName").to_owned(),
+            made: false,
+        });
+    }
+    if create {
+        let made = post_category(outlook, &all, name, None).await?;
+        let name = text(&made, "displayName").to_owned();
+        return Ok(Place { id: name.clone(), name, made: true });
+    }
+    let names: Vec<&str> = all.iter().map(|one| text(one, "displayName")).collect();
+    let missing = Error::new(Kind::NotFound, format!("no category is called `{}`", brief(name)))
+        .next("call lookup with kind=categories to see their names");
+    Err(like(missing, name, &names))
+}
+
+async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
+    outlook.own("categories")?;
+    let select = [("$select", "id,displayName,color")];
+    let request = outlook.graph().mine("outlook/masterCategories", &select);
+    let answer = outlook.graph().get(&request).await?;
+    Ok(outlook.graph().all(answer, CATEGORIES, PAGES).await?.0)
+}
+
+/// The category of a name or an id.
+fn called<'v>(all: &'v [Value], said: &str) -> Option<&'v Value> {
+    let said = said.trim();
+    all.iter().find(|one| text(one, "displayName") == said || text(one, "id") == said).or_else(
+        || all.iter().find(|one| text(one, "displayName").to_lowercase() == said.to_lowercase()),
+    )
+}
+
+async fn post_category(
+    outlook: &Outlook,
+    all: &[Value],
+    name: &str,
+    colour: Option<String>,
+) -> Result<Value> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(Error::argument("a category needs a name").next("write one on one line"));
+    }
+    // One that no other category has, as Outlook does it.
+    let free = || {
+        (0..COLOURS.len())
+            .map(|number| format!("preset{number}"))
+            .find(|preset| {
+                let has = |one: &Value| text(one, "color").eq_ignore_ascii_case(preset);
+                !all.iter().any(has)
+            })
+            .unwrap_or_else(|| "none".to_owned())
+    };
+    let body = json!({"displayName": name, "color": colour.unwrap_or_else(free)});
+    let request = outlook.graph().mine("outlook/masterCategories", &[]);
+    let made = async || Ok(called(&categories(outlook).await?, name).cloned());
+    let made = outlook.graph().write_for_sure(&Method::POST, &request, None, Some(&body), made);
+    let made = made.await?.unwrap_or_default();
+    match text(&made, "displayName") {
+        "" => Err(not_ours("category")),
+        _ => Ok(made),
+    }
+}
+
+/// Makes a category; as the table `category` reads it.
+pub async fn create_category(outlook: &Outlook, name: &str, colour: Option<&str>) -> Result<Value> {
+    let colour = colour.map(preset).transpose()?;
+    let all = categories(outlook).await?;
+    if called(&all, name).is_some() {
+        return Err(Error::argument(format!("the category `{}` is there already", brief(name)))
+            .next("choose another name"));
+    }
+    post_category(outlook, &all, name, colour).await
+}
+
+/// Gives a category another colour; a name cannot be changed.
+pub async fn update_category(
+    outlook: &Outlook,
+    id: &str,
+    name: Option<&str>,
+    colour: Option<&str>,
+) -> Result<Value> {
+    outlook.own("categories")?;
+    let colour = colour.map(preset).transpose()?;
+    let all = categories(outlook).await?;
+    let found = called(&all, id).ok_or_else(no_category)?;
+    if name.is_some_and(|name| name != text(found, "displayName")) {
+        return Err(Error::argument("Outlook has no way to rename a category")
+            .next("make one with the new name, label the messages with it, and delete this one"));
+    }
+    let Some(colour) = colour else {
+        return Ok(found.clone());
+    };
+    let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
+    let request = outlook.graph().mine(&path, &[]);
+    let body = json!({ "color": colour });
+    let painted = async || {
+        let all = categories(outlook).await?;
+        let found = called(&all, text(found, "id"));
+        Ok(found.filter(|found| holds(Some(found), &body)).cloned())
+    };
+    let changed =
+        outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(&body), painted);
+    match changed.await? {
+        Some(changed) if !text(&changed, "displayName").is_empty() => Ok(changed),
+        _ => {
+            let all = categories(outlook).await?;
+            called(&all, text(found, "id")).cloned().ok_or_else(no_category)
+        }
+    }
+}
+
+/// Deletes a category; messages keep its name.
+pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
+    let all = categories(outlook).await?;
+    let found = called(&all, id).ok_or_else(no_category)?;
+    let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
+    let request = outlook.graph().mine(&path, &[]);
+    let gone = async || {
+        let all = categories(outlook).await?;
+        let stays = all.iter().any(|one| text(one, "id") == text(found, "id"));
+        Ok((!stays).then_some(Value::Null))
+    };
+    outlook.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await.map(drop)
+}
+
+fn no_category() -> Error {
+    Error::new(Kind::NotFound, "Outlook has no such category")
+        .next("call lookup with kind=categories to see their names")
+}
+
+/// A colour in Graph's words: `none`, `preset0` to `preset24`, or a plain name.
+fn preset(colour: &str) -> Result<String> {
+    let lower: String = colour
+        .to_lowercase()
+        .replace("grey", "gray")
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric())
+        .collect();
+    let number = lower
+        .strip_prefix("preset")
+        .and_then(|number| number.parse::<usize>().ok())
+        .or_else(|| COLOURS.iter().position(|known| *known == lower));
+    match number {
+        _ if lower == "none" => Ok(lower),
+        Some(number) if number < COLOURS.len() => Ok(format!("preset{number}")),
+        _ => Err(Error::argument(format!("Outlook has no colour `{}`", brief(colour)))
+            .next(format!("use none, preset0 to preset24, or one of: {}", COLOURS.join(", ")))),
+    }
+}
+
+/// The error about a name that is not there, with those that are like it.
+fn like(missing: Error, said: &str, names: &[&str]) -> Error {
+    let said = place(said).to_lowercase();
+    let mut near: Vec<(usize, &str)> = names
+        .iter()
+        .filter_map(|name| Some((distance(&said, &name.to_lowercase())?, *name)))
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    let near: Vec<String> =
+        near.iter().take(OFFERED).map(|(_, name)| quoted(name).to_string()).collect();
+    match near.is_empty() {
+        true => missing,
+        false => missing.next(format!("name one of: {}", near.join(", "))),
+    }
+}
+
+/// How unlike two names are; nothing if they have nothing in common.
+fn distance(said: &str, name: &str) -> Option<usize> {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    if name.contains(said) || said.contains(last) {
+        return Some(0);
+    }
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.chars().count() > 2)
+            .map(str::to_owned)
+            .collect()
+    };
+    let known = words(name);
+    if words(said).iter().any(|word| known.contains(word)) {
+        return Some(1);
+    }
+    let edits = steps(said, last);
+    (edits <= 1 + said.chars().count() / 4).then_some(1 + edits)
+}

@@ -1,0 +1,161 @@
+//! What Graph was not asked, checked on the messages it sent.
+//!
+//! A condition means what it means in Gmail: whole words in any case, and an
+//! address is a phrase of its words. Total: odd messages meet no condition that
+//! they lack the property for. Words of the body, names of files and sizes are
+//! not in the properties of a message, and so never met here; `compile` leaves
+//! none of them over.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::providers::google::mail::query::same_label;
+use crate::query::{PLACES, Part, Query, State, Term};
+use crate::text::words::{has_phrase, words};
+
+/// What the folders of a mailbox are called.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// Folder id → `inbox`, `sent`, `drafts`, `trash`, `spam` or `archive`, or
+    /// the folder's name with those above it: `Clients/Nordlicht`.
+    pub names: &'a HashMap<String, String>,
+}
+
+/// The Graph properties that [`matches()`] looks at, for `$select`.
+pub fn reads(rest: &Query) -> Vec<&'static str> {
+    let mut properties = Vec::new();
+    for term in rest.terms() {
+        for property in properties_of(term) {
+            if !properties.contains(property) {
+                properties.push(*property);
+            }
+        }
+    }
+    properties
+}
+
+fn properties_of(term: &Term) -> &'static [&'static str] {
+    match term {
+        Term::In(Part::From, _) => &["from"],
+        Term::In(Part::To, _) => &["toRecipients", "ccRecipients", "bccRecipients"],
+        Term::In(Part::Cc, _) => &["ccRecipients"],
+        Term::In(Part::Bcc, _) => &["bccRecipients"],
+        Term::In(Part::Subject, _) => &["subject"],
+        Term::Folder(_) => &["parentFolderId"],
+        Term::Label(_) | Term::Category(_) => &["categories"],
+        Term::Is(State::Unread | State::Read) => &["isRead"],
+        Term::Is(State::Starred) => &["flag"],
+        Term::Is(State::Important) => &["importance"],
+        Term::Attachment => &["hasAttachments"],
+        Term::Before(_) | Term::After(_) => &["receivedDateTime"],
+        Term::Text(_)
+        | Term::In(Part::Body | Part::Filename, _)
+        | Term::Larger(_)
+        | Term::Smaller(_) => &[],
+    }
+}
+
+/// True if the properties of a message decide the whole of a query.
+pub(super) fn can(query: &Query) -> bool {
+    let mut terms = query.terms().into_iter();
+    terms.all(|term| !properties_of(term).is_empty())
+}
+
+/// True when a message of Graph's, as JSON, meets what is left of a query.
+pub fn matches(rest: &Query, message: &Value, places: &Places) -> bool {
+    match rest {
+        Query::All(parts) => parts.iter().all(|part| matches(part, message, places)),
+        Query::Any(parts) => parts.iter().any(|part| matches(part, message, places)),
+        Query::Not(part) => !matches(part, message, places),
+        Query::Term(term) => meets(term, message, places),
+        Query::Raw(_) => false,
+    }
+}
+
+fn meets(term: &Term, message: &Value, places: &Places) -> bool {
+    let text = |property: &str| message.get(property).and_then(Value::as_str);
+    let is =
+        |property: &str, value: bool| message.get(property).and_then(Value::as_bool) == Some(value);
+    let received = || text("receivedDateTime").and_then(|at| at.parse::<Timestamp>().ok());
+    match term {
+        Term::In(Part::Subject, wanted) => {
+            let phrase = words(wanted);
+            text("subject").is_some_and(|subject| match phrase.is_empty() {
+                // A picture or a sign, which is no word.
+                true => subject.contains(wanted.trim()),
+                false => says(subject, &phrase),
+            })
+        }
+        Term::In(_, wanted) => {
+            let wanted = words(wanted);
+            properties_of(term)
+                .iter()
+                .any(|property| people(message.get(*property)).any(|who| is_called(who, &wanted)))
+        }
+        Term::Folder(name) => is_in(name, text("parentFolderId"), places),
+        Term::Label(name) | Term::Category(name) => {
+            message.get("categories").and_then(Value::as_array).is_some_and(|given| {
+                let mut given = given.iter().filter_map(Value::as_str);
+                given.any(|category| same_label(category, name))
+            })
+        }
+        Term::Is(State::Unread) => is("isRead", false),
+        Term::Is(State::Read) => is("isRead", true),
+        // Graph spells enumerations in more than one case.
+        Term::Is(State::Starred) => message
+            .pointer("/flag/flagStatus")
+            .and_then(Value::as_str)
+            .is_some_and(|status| status.eq_ignore_ascii_case("flagged")),
+        Term::Is(State::Important) => {
+            text("importance").is_some_and(|level| level.eq_ignore_ascii_case("high"))
+        }
+        Term::Attachment => is("hasAttachments", true),
+        Term::Before(instant) => received().is_some_and(|at| at < *instant),
+        Term::After(instant) => received().is_some_and(|at| at >= *instant),
+        Term::Text(_) | Term::Larger(_) | Term::Smaller(_) => false,
+    }
+}
+
+fn says(text: &str, phrase: &[String]) -> bool {
+    has_phrase(&words(text), phrase)
+}
+
+/// One recipient or a list of them.
+fn people(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    let (one, many) = match value {
+        Some(Value::Array(many)) => (None, many.as_slice()),
+        one => (one, [].as_slice()),
+    };
+    one.into_iter().chain(many)
+}
+
+/// True if the name or the address says it; a phrase does not run from one
+/// into the other.
+fn is_called(who: &Value, phrase: &[String]) -> bool {
+    ["/emailAddress/name", "/emailAddress/address"]
+        .into_iter()
+        .filter_map(|pointer| who.pointer(pointer)?.as_str())
+        .any(|text| says(text, phrase))
+}
+
+/// True if the folder is meant by `name`: a place word, its id, its name with
+/// those above it, or its own name alone.
+fn is_in(name: &str, folder: Option<&str>, places: &Places) -> bool {
+    if name == "anywhere" {
+        return true;
+    }
+    let Some(id) = folder else {
+        return false;
+    };
+    let Some(path) = places.names.get(id) else {
+        return id == name;
+    };
+    // A user may have a folder `Sent` of their own.
+    if PLACES.contains(&name) || PLACES.contains(&path.as_str()) {
+        return path == name || id == name;
+    }
+    let own = path.rsplit('/').next().unwrap_or(path);
+    id == name || same_label(path, name) || same_label(own, name)
+}

@@ -1,0 +1,174 @@
+//! A query in the form that both of Graph's languages and our own check take.
+//!
+//! Every minus stands at a condition, groups of a kind are not nested, and what
+//! says nothing is gone. Here too is what a query loses on the way to Outlook
+//! whatever language it ends in, with the notes that say so.
+
+use crate::error::{Error, Result};
+use crate::providers::google::mail::query::is_category;
+use crate::query::{PLACES, Part, Query, State, Term, one_or};
+use crate::text::brief;
+use crate::text::words::words;
+use crate::text::{Note, note, quoted};
+
+/// A query in its normal form.
+pub(super) struct Normal {
+    /// The conjuncts. An empty [`Query::Any`] is never met, and then alone.
+    pub all: Vec<Query>,
+    /// The words of [`PLACES`] that the query asks for, in any part of it.
+    pub places: Vec<String>,
+    /// What was lost.
+    pub notes: Vec<Note>,
+}
+
+/// Brings a query into its normal form.
+pub(super) fn read(query: &Query) -> Result<Normal> {
+    let mut reader = Reader::default();
+    let all = match reader.part(query, false, true)? {
+        Query::All(parts) => parts,
+        one => vec![one],
+    };
+    Ok(Normal { all, places: reader.places, notes: reader.notes })
+}
+
+#[derive(Default)]
+struct Reader {
+    places: Vec<String>,
+    notes: Vec<Note>,
+}
+
+impl Reader {
+    /// A part with the minus before it pushed inwards. `top` is true where no OR
+    /// and no minus is around it.
+    fn part(&mut self, query: &Query, negated: bool, top: bool) -> Result<Query> {
+        Ok(match (query, negated) {
+            (Query::All(parts), false) => all(self.group(parts, negated, top)?),
+            (Query::Any(parts), true) => all(self.group(parts, negated, false)?),
+            (Query::Any(parts), false) | (Query::All(parts), true) => {
+                any(self.group(parts, negated, false)?)
+            }
+            (Query::Not(part), _) => self.part(part, !negated, false)?,
+            (Query::Term(term), _) => self.term(term, negated)?,
+            (Query::Raw(_), _) => {
+                return Err(Error::argument("the query has `raw:` next to other terms")
+                    .next("write the whole query behind `raw:`"));
+            }
+        })
+    }
+
+    /// The parts. A dash between words is left out, as Gmail does; anywhere else
+    /// that would find more than was asked for.
+    fn group(&mut self, parts: &[Query], negated: bool, top: bool) -> Result<Vec<Query>> {
+        let has_word = |part: &Query| match part {
+            Query::Term(Term::Text(text)) => !words(text).is_empty(),
+            _ => false,
+        };
+        let beside_words = top && parts.iter().any(has_word);
+        let mut saying = Vec::new();
+        for part in parts {
+            match part {
+                Query::Term(Term::Text(text)) if beside_words && is_punctuation(text) => {
+                    self.note(note!(
+                        "{} has no letter or digit and was left out of the search",
+                        quoted(text)
+                    ));
+                }
+                part => saying.push(self.part(part, negated, top)?),
+            }
+        }
+        Ok(saying)
+    }
+
+    fn term(&mut self, term: &Term, negated: bool) -> Result<Query> {
+        if let Term::Text(text) | Term::In(_, text) = term {
+            let mute = words(text).is_empty();
+            // Of a subject every character is known here.
+            let in_subject = matches!(term, Term::In(Part::Subject, _));
+            if mute && !in_subject {
+                return Err(Error::argument(format!(
+                    "`{}` has no letter or digit, and Outlook finds nothing else",
+                    brief(text)
+                ))
+                .next("leave it out, or write words to look for"));
+            }
+            if text.contains('*') && !mute {
+                self.note(
+                    "`*` does not stand for other letters: whole words were searched for".into(),
+                );
+            }
+        }
+        if let Term::Category(name) = term
+            && is_category(name)
+        {
+            self.note(note!(
+                "Outlook has no tabs: {} searched for a category of that name",
+                quoted(&format!("category:{name}"))
+            ));
+        }
+        if let Term::Folder(name) = term
+            && PLACES.contains(&name.as_str())
+        {
+            if !negated {
+                self.places.push(name.clone());
+            }
+            if name == "anywhere" {
+                return Ok(if negated { any(vec![]) } else { all(vec![]) });
+            }
+        }
+        let opposite = match term {
+            Term::Is(State::Unread) => Some(Term::Is(State::Read)),
+            Term::Is(State::Read) => Some(Term::Is(State::Unread)),
+            Term::Before(instant) => Some(Term::After(*instant)),
+            Term::After(instant) => Some(Term::Before(*instant)),
+            _ => None,
+        };
+        Ok(match (negated, opposite) {
+            (false, _) => Query::Term(term.clone()),
+            (true, Some(opposite)) => Query::Term(opposite),
+            (true, None) => Query::Not(Box::new(Query::Term(term.clone()))),
+        })
+    }
+
+    /// Notes something once.
+    fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// True for dashes, dots and the like; not for pictures, which mean something.
+fn is_punctuation(text: &str) -> bool {
+    text.chars().all(|c| {
+        c.is_ascii_punctuation()
+            || c.is_whitespace()
+            || matches!(c, '\u{a1}' | '\u{ab}' | '\u{b7}' | '\u{bb}' | '\u{bf}')
+            || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2010}'..='\u{205e}' | '\u{3000}'..='\u{303f}')
+    })
+}
+
+/// All of the parts: never met if one of them is not.
+fn all(parts: Vec<Query>) -> Query {
+    let mut flat = Vec::new();
+    for part in parts {
+        match part {
+            Query::Any(none) if none.is_empty() => return Query::Any(none),
+            Query::All(inner) => flat.extend(inner),
+            other => flat.push(other),
+        }
+    }
+    one_or(flat, Query::All)
+}
+
+/// Any of the parts: always met if one of them is.
+fn any(parts: Vec<Query>) -> Query {
+    let mut flat = Vec::new();
+    for part in parts {
+        match part {
+            Query::All(none) if none.is_empty() => return Query::All(none),
+            Query::Any(inner) => flat.extend(inner),
+            other => flat.push(other),
+        }
+    }
+    one_or(flat, Query::Any)
+}

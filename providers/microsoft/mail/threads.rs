@@ -1,0 +1,211 @@
+//! Outlook's conversations, put together from messages.
+//!
+//! Graph has no list of conversations. A page of messages is grouped by
+//! conversation in the order of the list, and each conversation's messages are
+//! asked for by its id, in batches. The service refuses to sort those, so they
+//! are sorted here.
+//!
+//! A conversation comes up again wherever the list has another message of it.
+//! So the cursor remembers which were shown, by a short hash, and where in the
+//! list to go on: on the same page when it has more conversations than were
+//! asked for.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::Wanted;
+use super::{Outlook, count};
+use crate::error::{Error, Kind, Result};
+use crate::provider::{Ask, Failed, Page, Total};
+use crate::providers::json::text;
+use crate::providers::microsoft::client::Graph;
+use crate::providers::written::hash;
+use crate::text::note;
+
+/// Conversations that a cursor remembers; with more, the first are forgotten.
+const REMEMBERED: usize = 4_000;
+/// Messages of one conversation in a page of Graph's.
+const TOP: &str = "100";
+/// Pages of a conversation that a row sums up, and those that are read to read
+/// the conversation itself.
+const PAGES: usize = 10;
+const ALL_PAGES: usize = 50;
+
+/// Where a list of conversations goes on.
+#[derive(Debug, Serialize, Deserialize)]
+struct Cursor {
+    /// The request for the page of messages.
+    link: String,
+    /// Hashes of the conversations that were shown.
+    shown: Vec<String>,
+}
+
+/// A page of conversations.
+pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
+    let mut cursor = ask.cursor.as_deref().map(read).transpose()?;
+    let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
+    let wanted = Wanted {
+        select: &["conversationId", "receivedDateTime"],
+        // Half of a mailbox's messages are answers, so twice as many are looked at.
+        top: ask.limit.saturating_mul(2),
+        count: false,
+        cursor: link,
+    };
+    let plan = outlook.plan(ask, wanted).await?;
+    let listed = outlook.listed(&plan).await?;
+
+    let mut shown = cursor.take().map(|cursor| cursor.shown).unwrap_or_default();
+    // Conversations, each with the date of its newest message that matches.
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut left = false;
+    for item in &listed.items {
+        let id = text(item, "conversationId");
+        if id.is_empty() || shown.contains(&hash(id)) || found.iter().any(|(known, _)| known == id)
+        {
+            continue;
+        }
+        if found.len() == ask.limit.max(1) {
+            left = true;
+            break;
+        }
+        found.push((id.to_owned(), text(item, "receivedDateTime").to_owned()));
+    }
+    shown.extend(found.iter().map(|(id, _)| hash(id)));
+    let excess = shown.len().saturating_sub(REMEMBERED);
+    shown.drain(..excess);
+
+    let link = if left { Some(plan.again()) } else { listed.next };
+    let next = link.map(|link| write(&Cursor { link, shown })).transpose()?;
+    let mut page = Page {
+        next,
+        notes: plan.notes.into_iter().chain(listed.note).collect(),
+        ..Page::default()
+    };
+    let (ids, dates): (Vec<String>, Vec<String>) = found.into_iter().unzip();
+    let listed_by: HashMap<String, String> = ids.iter().cloned().zip(dates).collect();
+    fill(outlook.graph(), ask, ids, &mut page).await?;
+    // A row's date is that of its newest message, whether that matches or not.
+    page.items.sort_by(|one, other| newest(other).cmp(newest(one)));
+    let moved = |item: &Value| {
+        let listed = listed_by.get(text(item, "id"));
+        listed.is_some_and(|listed| newest(item) > listed.as_str())
+    };
+    let several = page.next.is_some() || ask.cursor.is_some();
+    if several && page.items.iter().any(moved) {
+        page.notes.push("threads are listed by their newest matching message".into());
+    }
+    if page.next.is_none() && ask.cursor.is_none() {
+        let all = page.items.len() + page.failed.len();
+        page.total = Some(Total::Exactly(count(all)));
+    }
+    Ok(page)
+}
+
+/// When the newest message of a conversation came; nothing when only its id is
+/// known.
+fn newest(conversation: &Value) -> &str {
+    let messages = conversation.get("messages").and_then(Value::as_array);
+    let last = messages.and_then(|messages| messages.last());
+    last.map_or("", |message| text(message, "receivedDateTime"))
+}
+
+/// Adds the conversations with what the projection reads of their messages.
+async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Result<()> {
+    let inner: Vec<&str> = ask
+        .projection
+        .paths
+        .iter()
+        .filter_map(|path| path.strip_prefix("messages/"))
+        .map(|path| path.split('/').next().unwrap_or(path))
+        .collect();
+    if inner.is_empty() && ask.projection.within(&["id"]) {
+        page.items = ids.into_iter().map(|id| json!({ "id": id })).collect();
+        return Ok(());
+    }
+    let mut select = vec!["receivedDateTime"];
+    for property in inner {
+        if !select.contains(&property) {
+            select.push(property);
+        }
+    }
+    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &select)).collect();
+    let answers = graph.batch(&requests).await;
+    for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
+        let messages = match answer {
+            Ok(answer) => messages(graph, answer, PAGES).await,
+            Err(error) => Err(error),
+        };
+        match messages {
+            Ok((messages, whole)) => {
+                if !whole {
+                    page.notes.push(note!(
+                        "a conversation has more than {} messages; it is summed up from those",
+                        messages.len()
+                    ));
+                }
+                page.items.push(json!({"id": id, "messages": messages}));
+            }
+            // Without a sign-in no further one will come either.
+            Err(error) if error.kind() == Kind::Auth => return Err(error),
+            Err(error) => page.failed.push(Failed { at, id, error }),
+        }
+    }
+    match page.failed.first() {
+        Some(one) if page.items.is_empty() && one.error.kind() != Kind::NotFound => {
+            Err(one.error.clone())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The ids of a conversation's messages, oldest first.
+pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
+    let answer = graph.get(&request(graph, id, &["id", "receivedDateTime"])).await?;
+    let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
+    if !whole {
+        return Err(Error::argument(format!(
+            "the conversation has more than the {} messages that can be read at once",
+            messages.len()
+        ))
+        .next("search for its messages by subject and date, and read those"));
+    }
+    let ids: Vec<String> = messages.iter().map(|message| text(message, "id").to_owned()).collect();
+    if ids.is_empty() {
+        return Err(Error::new(
+            Kind::NotFound,
+            "Outlook has no message of this conversation any more",
+        )
+        .next("search again for its handle"));
+    }
+    Ok(ids)
+}
+
+fn request(graph: &Graph, id: &str, select: &[&str]) -> String {
+    let filter = format!("conversationId eq '{}'", id.replace('\'', "''"));
+    let query = [("$filter", filter.as_str()), ("$select", &select.join(",")), ("$top", TOP)];
+    graph.mine("messages", &query)
+}
+
+/// The messages of an answer and of those of the pages after it, oldest first;
+/// and whether these are all.
+async fn messages(graph: &Graph, answer: Value, pages: usize) -> Result<(Vec<Value>, bool)> {
+    let (mut messages, whole) = graph.all(answer, usize::MAX, pages).await?;
+    // Times are in UTC and of one length, so their texts sort as they do.
+    messages
+        .sort_by(|one, other| text(one, "receivedDateTime").cmp(text(other, "receivedDateTime")));
+    Ok((messages, whole))
+}
+
+fn read(cursor: &str) -> Result<Cursor> {
+    serde_json::from_str(cursor).map_err(|_opaque| {
+        Error::argument("the cursor does not belong to a list of conversations")
+            .next("search again without cursor")
+    })
+}
+
+fn write(cursor: &Cursor) -> Result<String> {
+    serde_json::to_string(cursor)
+        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be written"))
+}

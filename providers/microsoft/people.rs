@@ -1,0 +1,199 @@
+//! Who is meant by a name or an address, at Microsoft.
+//!
+//! Two lists know people: saved contacts, and the people that Graph finds
+//! relevant to whoever signed in. Both are theirs also where the mailbox is
+//! another's, because no scope of ours opens other people's contacts.
+
+use serde_json::Value;
+
+use super::answer::page as items_of;
+use super::client::{Graph, request};
+use crate::error::Result;
+use crate::project::Projection;
+use crate::provider::{Page, People};
+use crate::providers::json::text;
+use crate::text::note;
+
+/// The properties that saved contacts have, of those that columns read.
+const CONTACT: &[&str] =
+    &["displayName", "emailAddresses", "companyName", "jobTitle", "mobilePhone"];
+/// The same of relevant people.
+const PERSON: &[&str] =
+    &["displayName", "scoredEmailAddresses", "companyName", "jobTitle", "phones"];
+/// The most that one answer has, and the most answers that are read of a list.
+const MOST: usize = 100;
+const PAGES: usize = 100;
+/// Contacts in an answer, and answers, when all are looked through.
+const EVERY_TOP: &str = "500";
+const EVERY_PAGES: usize = 10;
+
+/// Finds people, saved contacts first.
+pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Result<Page> {
+    let ways = Ways::new(people, projection);
+    let mut page = Page::default();
+    match (&people.q, people.emails.as_slice()) {
+        (None, []) => {
+            let answer = graph.get(&ways.contacts(&[])).await?;
+            add_all(graph, answer, people.limit, &mut page).await?;
+        }
+        (Some(q), _) => {
+            let requests = [ways.every(), ways.people(q)];
+            let mut missing = Vec::new();
+            for (request, answer) in requests.iter().zip(graph.batch(&requests).await) {
+                let found = match answer {
+                    Ok(answer) if *request == ways.every() => {
+                        add_called(graph, answer, q, &mut page).await
+                    }
+                    Ok(answer) => add_all(graph, answer, people.limit, &mut page).await,
+                    Err(error) => Err(error),
+                };
+                missing.extend(found.err());
+            }
+            // One list is better than none.
+            match missing.first() {
+                Some(error) if missing.len() == requests.len() => return Err(error.clone()),
+                Some(error) => page.notes.push(note!("one list of people is missing: {}", error)),
+                None => {}
+            }
+        }
+        (None, emails) => by_address(graph, &ways, emails, &mut page).await?,
+    }
+    page.items.truncate(people.limit);
+    if graph.is_shared() {
+        page.notes.push("these are the contacts of the person who signed in".into());
+    }
+    Ok(page)
+}
+
+/// How the two lists are asked.
+struct Ways {
+    contact: String,
+    person: String,
+    top: String,
+}
+
+impl Ways {
+    fn new(people: &People, projection: &Projection) -> Self {
+        let roots = projection.roots();
+        let of = |has: &[&str], address: &'static str| {
+            // Without the address nobody could be told from another.
+            let mut select = vec!["id", address];
+            let wanted = roots.iter().filter(|root| has.contains(root));
+            select.extend(wanted.filter(|root| **root != address));
+            select.join(",")
+        };
+        Self {
+            contact: of(CONTACT, "emailAddresses"),
+            person: of(PERSON, "scoredEmailAddresses"),
+            top: people.limit.clamp(1, MOST).to_string(),
+        }
+    }
+
+    fn contacts(&self, query: &[(&str, &str)]) -> String {
+        let mut all = query.to_vec();
+        all.push(("$select", &self.contact));
+        all.push(("$top", &self.top));
+        request("me/contacts", &all)
+    }
+
+    /// All contacts, to be looked through here: their filter knows nothing of
+    /// parts of names and addresses.
+    fn every(&self) -> String {
+        let mut select = self.contact.clone();
+        if !select.split(',').any(|property| property == "displayName") {
+            select.push_str(",displayName");
+        }
+        request("me/contacts", &[("$select", &select), ("$top", EVERY_TOP)])
+    }
+
+    /// Contacts with this address.
+    fn with(&self, email: &str) -> String {
+        let email = email.trim().replace('\'', "''");
+        let filter = format!("emailAddresses/any(a:a/address eq '{email}')");
+        self.contacts(&[("$filter", &filter)])
+    }
+
+    /// Relevant people, by parts of their names or addresses.
+    fn people(&self, q: &str) -> String {
+        let q = q.replace('\\', "\\\\").replace('"', "\\\"");
+        let query = [
+            ("$search", format!("\"{q}\"")),
+            ("$select", self.person.clone()),
+            ("$top", self.top.clone()),
+        ];
+        let query: Vec<(&str, &str)> =
+            query.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        request("me/people", &query)
+    }
+}
+
+/// Adds who stands in an answer and in the pages after it, until there are
+/// `limit` people or no more.
+async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) -> Result<()> {
+    let (people, whole) = graph.all(answer, limit, PAGES).await?;
+    let cut = !whole && people.len() < limit;
+    add_new(&mut page.items, people);
+    if cut {
+        page.notes.push("one list of people has more pages than are read".into());
+    }
+    Ok(())
+}
+
+/// Adds the contacts of an answer and of the pages after it who are called so.
+async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> Result<()> {
+    let (mut people, whole) = graph.all(answer, usize::MAX, EVERY_PAGES).await?;
+    if !whole {
+        page.notes
+            .push(note!("only the first {} saved contacts were looked through", people.len()));
+    }
+    people.retain(|person| is_called(person, q));
+    add_new(&mut page.items, people);
+    Ok(())
+}
+
+/// True if every word of `q` is part of the name or of an address.
+fn is_called(person: &Value, q: &str) -> bool {
+    let mut texts = vec![text(person, "displayName").to_lowercase()];
+    texts.extend(addresses(person).map(str::to_lowercase));
+    q.to_lowercase().split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
+}
+
+/// Contacts with these addresses; people for the addresses that no contact has.
+async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Page) -> Result<()> {
+    let requests: Vec<String> = emails.iter().map(|email| ways.with(email)).collect();
+    for answer in graph.batch(&requests).await {
+        add_new(&mut page.items, items_of(answer?)?.0);
+    }
+    let missing: Vec<&String> =
+        emails.iter().filter(|email| !page.items.iter().any(|person| has(person, email))).collect();
+    let requests: Vec<String> = missing.iter().map(|email| ways.people(email)).collect();
+    for (email, answer) in missing.iter().zip(graph.batch(&requests).await) {
+        let (mut near, _) = items_of(answer?)?;
+        near.retain(|person| has(person, email));
+        add_new(&mut page.items, near);
+    }
+    Ok(())
+}
+
+/// Adds those who are not there yet; one person may be in both lists.
+fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
+    for person in people {
+        let known = found.iter().any(|other| addresses(&person).any(|address| has(other, address)));
+        if !known {
+            found.push(person);
+        }
+    }
+}
+
+fn has(person: &Value, email: &str) -> bool {
+    addresses(person).any(|address| address.eq_ignore_ascii_case(email.trim()))
+}
+
+fn addresses(person: &Value) -> impl Iterator<Item = &str> {
+    ["emailAddresses", "scoredEmailAddresses"]
+        .into_iter()
+        .filter_map(|list| person.get(list)?.as_array())
+        .flatten()
+        .map(|address| text(address, "address"))
+        .filter(|address| !address.is_empty())
+}

@@ -1,0 +1,32 @@
+//! The scopes that Microsoft is asked for: delegated permissions of Microsoft
+//! Graph by their short names, and `offline_access` for a refresh token.
+
+use crate::access::Access;
+
+/// What a sign-in asks for; `shared` for a mailbox that is shared with whoever
+/// signs in, whose settings cannot be changed with any permission.
+pub(crate) fn scopes(shared: bool, access: Access) -> Vec<&'static str> {
+    let writes = access > Access::Read;
+    let pick = |read: &'static str, write: &'static str| if writes { write } else { read };
+    let mut scopes = vec![
+        "offline_access",
+        "User.Read",
+        "People.Read",
+        pick("Mail.Read", "Mail.ReadWrite"),
+        pick("Contacts.Read", "Contacts.ReadWrite"),
+        pick("MailboxSettings.Read", "MailboxSettings.ReadWrite"),
+    ];
+    if shared {
+        scopes.push(pick("Mail.Read.Shared", "Mail.ReadWrite.Shared"));
+        scopes.push(pick("Calendars.Read.Shared", "Calendars.ReadWrite.Shared"));
+    } else {
+        scopes.push(pick("Calendars.Read", "Calendars.ReadWrite"));
+    }
+    if access >= Access::Send {
+        scopes.push("Mail.Send");
+        if shared {
+            scopes.push("Mail.Send.Shared");
+        }
+    }
+    scopes
+}

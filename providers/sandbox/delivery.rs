@@ -13,12 +13,12 @@ use jiff::Timestamp;
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
 
-use super::gmail_filters;
-use super::head;
-use super::letter::{self, Facts, Letter};
-use super::mailbox_change::{Change, Entry};
-use super::mime;
+use super::gmail::filters;
 use super::state::State;
+use super::store::head;
+use super::store::letter::{self, Facts, Letter};
+use super::store::mailbox::change::{Change, Entry};
+use super::store::mime;
 
 /// The fields that name recipients.
 const RECIPIENTS: [&str; 3] = ["To", "Cc", "Bcc"];
@@ -152,12 +152,8 @@ fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), 
     let labels = vec!["UNREAD".to_owned(), "INBOX".to_owned()];
     let letter = Letter::new(0, labels, facts.clone(), Arc::clone(&raw));
     let filters = state.settings(&owner, |settings| settings.filters.clone());
-    let entry = Entry {
-        raw,
-        facts,
-        labels: gmail_filters::applied(mailbox, &filters, letter),
-        thread: None,
-    };
+    let entry =
+        Entry { raw, facts, labels: filters::applied(mailbox, &filters, letter), thread: None };
     state.change(&owner, |_| Some(Change::Enters(Box::new(entry))));
     Ok(())
 }

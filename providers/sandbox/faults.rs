@@ -93,7 +93,7 @@ impl fmt::Debug for Alter {
 
 /// One failure, drawn for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Too many requests, with a time to wait.
     TooMany,
     /// Refused for now, dressed as a lack of permission.

@@ -22,12 +22,14 @@ use hyper_util::rt::TokioIo;
 use percent_encoding::percent_decode_str;
 use tokio::net::{TcpListener, TcpStream};
 
+use super::auth::{entra, google as google_sign_in};
 use super::faults::Fault;
+use super::gmail::upload as gmail_upload;
+use super::google::error as google_error;
+use super::graph::error as graph_error;
+use super::people as google_people;
 use super::state::{Shared, State};
-use super::{
-    entra, gmail, gmail_upload, google_calendar, google_error, google_people, google_sign_in,
-    graph, graph_error,
-};
+use super::{gmail, google_calendar, graph};
 
 /// The largest request body that is read, unless the path takes larger ones.
 const MAX_REQUEST: usize = 1 << 20;
@@ -47,7 +49,7 @@ fn largest(path: &str) -> usize {
 }
 
 /// A request, read whole and taken apart.
-pub(super) struct Request {
+pub(crate) struct Request {
     /// The method.
     pub method: Method,
     /// The path's segments, percent-decoded, without the leading empty one.
@@ -111,7 +113,7 @@ impl Request {
 }
 
 /// An answer, not yet sent.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The status.
     pub status: StatusCode,
     /// Headers beyond `Content-Type` and `Content-Length`.

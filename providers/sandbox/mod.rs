@@ -9,140 +9,30 @@
 //! ([`Faults`]), and refuse to sign people in as a Microsoft tenant's
 //! administrator may have it ([`EntraPolicy`]).
 //!
-//! How it is laid out: files named `google_*` and `gmail*` know Google,
-//! `entra*` know Microsoft's sign-in, `graph*` know Graph, below `/v1.0/`;
-//! `tokens`, `device_codes`, `oauth` and `pages` are what the sign-ins share;
-//! `mailbox`, `letter`, `contacts`, `mime` and their helpers know mail and no
+//! How it is laid out: `http` reads requests and leads each to the service it is
+//! for. `gmail`, `google_calendar` and `people` know Google's APIs, and `google`
+//! what those have in common; `graph` knows Microsoft Graph, below `/v1.0/`;
+//! `auth` has both sign-ins. `store` holds mail and calendars and knows no
 //! provider, so that the providers' halves stand side by side, on the same
-//! port. Both show the same letters: a label of Gmail's that is a place is a
+//! port; `load` fills it. Both show the same letters: a label of Gmail's that is a place is a
 //! letter's folder in Graph, and the user's labels are its categories.
 //!
 //! The server runs on a thread of its own with a runtime of its own. It is to
 //! behave like a machine far away: a long search here must not hold up the
 //! caller's tasks, which would never happen to the real service's callers.
 
-mod agenda;
-mod agenda_expand;
-mod agenda_share;
-mod agenda_write;
-mod attachment_id;
-mod contacts;
+mod auth;
 mod delivery;
-mod device_codes;
-mod entra;
-mod entra_authorize;
-mod entra_device;
-mod entra_error;
-mod entra_ids;
-mod entra_scopes;
-mod entra_token;
 mod faults;
-mod fields;
-mod files;
 mod gmail;
-mod gmail_dates;
-mod gmail_drafts;
-mod gmail_filters;
-mod gmail_history;
-mod gmail_json;
-mod gmail_labels;
-mod gmail_list;
-mod gmail_match;
-mod gmail_modify;
-mod gmail_query;
-mod gmail_settings;
-mod gmail_upload;
-mod gmail_write;
-mod google_body;
+mod google;
 mod google_calendar;
-mod google_calendar_busy;
-mod google_calendar_error;
-mod google_calendar_filter;
-mod google_calendar_json;
-mod google_calendar_list;
-mod google_calendar_lists;
-mod google_calendar_pages;
-mod google_calendar_parts;
-mod google_calendar_read;
-mod google_calendar_shape;
-mod google_calendar_write;
-mod google_error;
-mod google_params;
-mod google_people;
-mod google_people_write;
-mod google_sign_in;
 mod graph;
-mod graph_answer;
-mod graph_attachments;
-mod graph_batch;
-mod graph_calendar;
-mod graph_calendar_delta;
-mod graph_calendar_places;
-mod graph_calendar_schedule;
-mod graph_calendar_zones;
-mod graph_categories;
-mod graph_contacts;
-mod graph_dates;
-mod graph_delta;
-mod graph_drafts;
-mod graph_error;
-mod graph_events;
-mod graph_events_body;
-mod graph_events_draft;
-mod graph_events_filter;
-mod graph_events_json;
-mod graph_events_read;
-mod graph_events_recurrence;
-mod graph_events_respond;
-mod graph_events_shown;
-mod graph_events_types;
-mod graph_events_write;
-mod graph_expand;
-mod graph_filter;
-mod graph_flag;
-mod graph_folders;
-mod graph_folders_write;
-mod graph_found;
-mod graph_ids;
-mod graph_json;
-mod graph_list;
-mod graph_mail_body;
-mod graph_mail_types;
-mod graph_mail_write;
-mod graph_match;
-mod graph_messages_delta;
-mod graph_move;
-mod graph_office;
-mod graph_pages;
-mod graph_params;
-mod graph_people;
-mod graph_quote;
-mod graph_rules;
-mod graph_search;
-mod graph_send;
-mod graph_settings;
-mod graph_state;
-mod graph_store;
-mod graph_upload;
-mod graph_user;
-mod head;
 mod http;
-mod labels;
-mod letter;
 mod load;
-mod load_calendar;
-mod mailbox;
-mod mailbox_change;
-mod mbox;
-mod mime;
-mod oauth;
-mod pages;
-mod settings;
+mod people;
 mod state;
-mod threads;
-mod tokens;
-mod transfer;
-mod words;
+mod store;
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -156,16 +46,16 @@ use tokio::sync::{oneshot, watch};
 
 use crate::error::{Error, Kind, Result};
 
-pub use entra::EntraPolicy;
+pub use auth::entra::EntraPolicy;
 pub use faults::{Alter, Faults};
 pub use load::LoadReport;
 
-use device_codes::DeviceCodes;
-use load_calendar::From;
-use mailbox::{Arrival, Mailbox};
-use mailbox_change::Change;
+use auth::tokens::SignIn;
+use auth::tokens::device_codes::DeviceCodes;
+use load::calendar::From;
 use state::{Shared, State};
-use tokens::SignIn;
+use store::mailbox::change::Change;
+use store::mailbox::{Arrival, Mailbox};
 
 /// How a sandbox is set up.
 #[derive(Debug, Clone)]
@@ -307,9 +197,9 @@ impl Sandbox {
     /// # Errors
     /// [`Kind::Argument`] if it is no letter.
     pub fn deliver(&self, address: &str, letter: &[u8]) -> Result<bool> {
-        let raw: Arc<[u8]> = letter::wire_form(letter).into();
+        let raw: Arc<[u8]> = store::letter::wire_form(letter).into();
         let now = jiff::Timestamp::now().as_second();
-        let facts = letter::facts(&raw, Some(now))
+        let facts = store::letter::facts(&raw, Some(now))
             .map_err(|why| Error::new(Kind::Argument, format!("this is no letter: {why}")))?;
         let arrival = Arrival { name: String::new(), raw, facts };
         let come = |_: &Mailbox| Some(Change::Comes(Box::new(arrival.clone())));
@@ -450,7 +340,7 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
         (None, None) => From::Samples,
         (None, Some(_)) => From::Nothing,
     };
-    let calendars = load_calendar::load(from, &addresses)?;
+    let calendars = load::calendar::load(from, &addresses)?;
     report.events = calendars.events;
     report.skipped.extend(calendars.skipped);
     let state = Shared::new(mailboxes, calendars.agenda, options.faults, sign_in);

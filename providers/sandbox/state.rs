@@ -14,22 +14,22 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::agenda::Agenda;
-use super::attachment_id::AttachmentIds;
-use super::entra::EntraPolicy;
+use super::auth::entra::EntraPolicy;
+use super::auth::tokens::SignIn;
 use super::faults::{Alter, Fault, Faults};
-use super::gmail_upload::Uploads;
-use super::graph_state::GraphState;
-use super::graph_store::Index;
+use super::gmail::attachment_id::AttachmentIds;
+use super::gmail::upload::Uploads;
+use super::graph::exchange::Index;
+use super::graph::state::GraphState;
 use super::http::Request;
-use super::mailbox::Mailbox;
-use super::mailbox_change::Change;
-use super::settings::Settings;
-use super::tokens::SignIn;
+use super::store::agenda::Agenda;
+use super::store::mailbox::Mailbox;
+use super::store::mailbox::change::Change;
+use super::store::settings::Settings;
 
 /// The state of one running sandbox, shared by all requests.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     mailboxes: Vec<Kept>,
     /// The maker and reader of attachment ids.
     pub attachment_ids: AttachmentIds,
@@ -59,7 +59,7 @@ struct Kept {
 /// The sandbox as one request sees it. What it was shown of mailboxes stays as
 /// long as it, however often they change meanwhile.
 #[derive(Debug)]
-pub(super) struct State {
+pub(crate) struct State {
     shared: Arc<Shared>,
     seen: OnceLock<Box<Seen>>,
 }

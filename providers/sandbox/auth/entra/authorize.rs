@@ -1,0 +1,169 @@
+//! The browser's half of Microsoft's sign-in: authorization and consent.
+//!
+//! What is wrong with the client or its redirect is told to the person, on a
+//! page; everything else goes back to the client (RFC 6749, 4.1.2.1).
+
+use super::error::Refusal;
+use super::ids;
+use super::scopes;
+use crate::providers::sandbox::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
+use crate::providers::sandbox::auth::pages;
+use crate::providers::sandbox::auth::tokens::{Issuer, Wish};
+use crate::providers::sandbox::http::{Answer, Request};
+use crate::providers::sandbox::state::State;
+
+/// Checks an authorization request and shows the consent page.
+pub(super) fn ask(state: &State, request: &Request) -> Answer {
+    let (client_id, redirect_uri) = match client(request) {
+        Ok(client) => client,
+        Err(refusal) => return refusal.page(request),
+    };
+    let its_state = request.param("state").unwrap_or_default();
+    let refused = |refusal: Refusal| refusal.redirect(request, redirect_uri, its_state);
+    let wish = match wish(request, client_id, redirect_uri) {
+        Ok(wish) => wish,
+        Err(refusal) => return refused(refusal),
+    };
+    let hint = request.param("login_hint").unwrap_or_default();
+    match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
+        (Some(mailbox), Some("allow")) => allow(state, request, wish, mailbox.address.clone()),
+        (Some(_), Some("deny")) => deny(request, &wish),
+        // Nobody stays signed in here, so nothing can go on in silence.
+        _ if request.param("prompt") == Some("none") => refused(Refusal::new(
+            "login_required",
+            50_058,
+            "A silent sign-in request was sent but no user is signed in.",
+        )),
+        _ => match state.sign_in().hold(wish.clone()) {
+            Ok(ticket) => pages::consent(state, &wish, &ticket, hint),
+            Err(error) => refused(Refusal::failure(error.message())),
+        },
+    }
+}
+
+/// Who asks, and where the answer goes: what must be right before anything is
+/// sent there.
+fn client(request: &Request) -> Result<(&str, &str), Refusal> {
+    let need = |name: &str| {
+        let value = request.param(name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| Refusal::missing(name))
+    };
+    let client_id = need("client_id")?;
+    let redirect_uri = need("redirect_uri")?;
+    if !is_loopback(redirect_uri) {
+        return Err(Refusal::new(
+            "invalid_request",
+            50_011,
+            format!(
+                "The redirect URI '{redirect_uri}' specified in the request does not match the \
+                 redirect URIs configured for the application '{client_id}'. Make sure the \
+                 redirect URI sent in the request matches one added to your application in the \
+                 Azure portal."
+            ),
+        ));
+    }
+    Ok((client_id, redirect_uri))
+}
+
+/// Reads the rest of an authorization request.
+fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, Refusal> {
+    let param = |name: &str| request.param(name).filter(|value| !value.is_empty());
+    match param("response_type").ok_or_else(|| Refusal::missing("response_type"))? {
+        "code" => {}
+        other => {
+            return Err(Refusal::new(
+                "unsupported_response_type",
+                700_054,
+                format!("response_type '{other}' is not enabled for the application."),
+            ));
+        }
+    }
+    if let Some(mode) = param("response_mode").filter(|mode| *mode != "query") {
+        return Err(Refusal::new(
+            "invalid_request",
+            70_007,
+            format!("'{mode}' is not a supported value of 'response_mode' when requesting a code."),
+        ));
+    }
+    let prompts = ["none", "login", "consent", "select_account"];
+    if let Some(prompt) = param("prompt").filter(|prompt| !prompts.contains(prompt)) {
+        return Err(Refusal::new(
+            "invalid_request",
+            90_023,
+            format!("Unsupported 'prompt' value '{prompt}'."),
+        ));
+    }
+    let scopes = param("scope").ok_or_else(|| Refusal::missing("scope"))?;
+    let scopes = scopes::read(scopes)?;
+    let challenge = param("code_challenge").ok_or_else(|| {
+        Refusal::new(
+            "invalid_request",
+            9_002_325,
+            "Proof Key for Code Exchange is required for authorization code redemption.",
+        )
+    })?;
+    if param("code_challenge_method") != Some("S256") || challenge.len() != oauth::CHALLENGE {
+        return Err(Refusal::new(
+            "invalid_request",
+            501_491,
+            "The Code_Challenge is not an S256 challenge of 43 characters.",
+        ));
+    }
+    Ok(Wish {
+        issuer: Issuer::Microsoft,
+        client_id: client_id.to_owned(),
+        redirect_uri: redirect_uri.to_owned(),
+        state: request.param("state").unwrap_or_default().to_owned(),
+        scope: scopes.granted,
+        challenge: challenge.to_owned(),
+        nonce: param("nonce").map(str::to_owned),
+        offline: scopes.offline,
+    })
+}
+
+/// Takes the consent page's form.
+pub(super) fn consent(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let ticket = field(&form, "request").unwrap_or_default();
+    let wish = state.sign_in().take(Issuer::Microsoft, ticket);
+    let Some(wish) = wish else {
+        return Refusal::new(
+            "invalid_request",
+            90_100,
+            "This page was used before or is too old. Start the sign-in again.",
+        )
+        .page(request);
+    };
+    let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
+    match (mailbox, field(&form, "decision")) {
+        (Some(mailbox), Some("allow")) => allow(state, request, wish, mailbox.address.clone()),
+        _ => deny(request, &wish),
+    }
+}
+
+/// Sends the browser back with a code, if people may consent.
+fn allow(state: &State, request: &Request, wish: Wish, mailbox: String) -> Answer {
+    let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
+    let refused = |refusal: &Refusal| refusal.redirect(request, &redirect_uri, &its_state);
+    if let Some(refusal) = state.entra_policy().consent() {
+        return refused(&refusal);
+    }
+    let code = match state.sign_in().issue_code(wish, mailbox) {
+        Ok(code) => code,
+        Err(error) => return refused(&Refusal::failure(error.message())),
+    };
+    let session = ids::any_guid();
+    let mut pairs = vec![("code", code.as_str()), ("session_state", session.as_str())];
+    if !its_state.is_empty() {
+        pairs.push(("state", its_state.as_str()));
+    }
+    oauth::back(&redirect_uri, &pairs)
+        .unwrap_or_else(|| Refusal::failure("redirect_uri is no URI").page(request))
+}
+
+/// Sends the browser back with the person's refusal.
+fn deny(request: &Request, wish: &Wish) -> Answer {
+    Refusal::new("access_denied", 65_004, "User declined to consent to access the app.")
+        .suberror("cancel")
+        .redirect(request, &wish.redirect_uri, &wish.state)
+}

@@ -1,0 +1,108 @@
+//! The device code grant's first half (RFC 8628): the codes, and the page
+//! where a person types the short one. The device's questions are answered in
+//! `token.rs`.
+
+use hyper::{Method, StatusCode};
+use serde_json::json;
+
+use super::error::{Refusal, answer};
+use super::ids;
+use super::scopes;
+use crate::providers::sandbox::auth::oauth::{CONSENT_HEADER, field};
+use crate::providers::sandbox::auth::pages;
+use crate::providers::sandbox::auth::tokens::{Issuer, Wish};
+use crate::providers::sandbox::http::{Answer, Request};
+use crate::providers::sandbox::state::State;
+
+/// Gives a device its codes.
+pub(super) fn issue(state: &State, request: &Request, tenant: &str) -> Answer {
+    let form = request.form();
+    let wish = match wish(&form) {
+        Ok(wish) => wish,
+        Err(refusal) => return refusal.json(request),
+    };
+    let mut sign_in = state.sign_in();
+    let (device_code, user_code) = match sign_in.devices.issue(wish) {
+        Ok(codes) => codes,
+        Err(error) => return Refusal::failure(error.message()).json(request),
+    };
+    let page = format!("{}/{tenant}/oauth2/deviceauth", ids::base(request));
+    let interval = sign_in.devices.interval;
+    answer(
+        StatusCode::OK,
+        &json!({
+            "user_code": user_code,
+            "device_code": device_code,
+            "verification_uri": page,
+            "expires_in": sign_in.devices.lifetime.as_secs(),
+            // Rounded up: a device that keeps to it is never too fast.
+            "interval": interval.as_secs() + u64::from(interval.subsec_nanos() > 0),
+            "message": format!(
+                "To sign in, use a web browser to open the page {page} and enter the code \
+                 {user_code} to authenticate."
+            ),
+        }),
+    )
+}
+
+/// Reads a device's request.
+fn wish(form: &[(String, String)]) -> Result<Wish, Refusal> {
+    let need = |name: &str| {
+        let value = field(form, name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| Refusal::missing(name))
+    };
+    let client_id = need("client_id")?;
+    let scopes = scopes::read(need("scope")?)?;
+    Ok(Wish {
+        issuer: Issuer::Microsoft,
+        client_id: client_id.to_owned(),
+        redirect_uri: String::new(),
+        state: String::new(),
+        scope: scopes.granted,
+        challenge: String::new(),
+        nonce: None,
+        offline: scopes.offline,
+    })
+}
+
+/// The page where a person types the code: shown, or sent in. With the consent
+/// header, one request is enough, and a GET does.
+pub(super) fn page(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let given = |name: &str| field(&form, name).or_else(|| request.param(name));
+    let user_code = given("user_code").or_else(|| given("otc")).unwrap_or_default();
+    let hint = given("mailbox").or_else(|| given("login_hint")).unwrap_or_default();
+    let decision = match request.header(CONSENT_HEADER) {
+        Some(decision) => Some(decision),
+        None if request.method == Method::POST => Some(given("decision").unwrap_or("allow")),
+        None => None,
+    };
+    let Some(decision) = decision else {
+        return pages::device(state, user_code, hint, None);
+    };
+    let complain = |why: &str| pages::device(state, user_code, hint, Some(why));
+    let allowed = match (decision, state.mailbox(hint)) {
+        ("allow", Some(mailbox)) => Some(mailbox.address.clone()),
+        ("allow", None) => return complain("Choose a mailbox."),
+        _ => None,
+    };
+    if let Some(refusal) = allowed.as_ref().and(state.entra_policy().consent()) {
+        return refusal.status(StatusCode::FORBIDDEN).page(request);
+    }
+    let allow = allowed.is_some();
+    if !state.sign_in().devices.say(user_code, allowed) {
+        return complain("That code didn’t work. Check the code and try again.");
+    }
+    match allow {
+        true => pages::message(
+            StatusCode::OK,
+            "You have signed in",
+            "You may close this page and go back to your device.",
+        ),
+        false => pages::message(
+            StatusCode::OK,
+            "You have not signed in",
+            "The device was told that you declined.",
+        ),
+    }
+}

@@ -1,0 +1,109 @@
+//! The scopes of Microsoft's sign-in: Graph's permissions and OpenID's.
+//!
+//! A permission is named in short (`Mail.Read`) or in full, and in any case;
+//! what is granted is told in the service's spelling and the form it was asked
+//! in.
+
+use super::error::Refusal;
+
+/// What a permission's name begins with in full.
+const GRAPH: &str = "https://graph.microsoft.com/";
+
+/// The permissions the sandbox can grant, in Graph's spelling.
+const PERMISSIONS: [&str; 19] = [
+    "User.Read",
+    "Mail.Read",
+    "Mail.Read.Shared",
+    "Mail.ReadWrite",
+    "Mail.ReadWrite.Shared",
+    "Mail.Send",
+    "Mail.Send.Shared",
+    "MailboxSettings.Read",
+    "MailboxSettings.ReadWrite",
+    "Contacts.Read",
+    "Contacts.Read.Shared",
+    "Contacts.ReadWrite",
+    "Contacts.ReadWrite.Shared",
+    "People.Read",
+    "Calendars.Read",
+    "Calendars.Read.Shared",
+    "Calendars.ReadWrite",
+    "Calendars.ReadWrite.Shared",
+    "Place.Read.All",
+];
+
+/// The scopes that ask for an id token and what it says.
+const OPENID: [&str; 3] = ["openid", "profile", "email"];
+
+/// Scopes that were read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Scopes {
+    /// Those that are granted and told, separated by spaces.
+    pub granted: String,
+    /// True when a refresh token was asked for.
+    pub offline: bool,
+}
+
+/// Reads a `scope` parameter.
+pub(super) fn read(text: &str) -> Result<Scopes, Refusal> {
+    let mut granted: Vec<String> = Vec::new();
+    let mut offline = false;
+    for scope in text.split_ascii_whitespace() {
+        if scope.eq_ignore_ascii_case("offline_access") {
+            offline = true;
+            continue;
+        }
+        let known = known(scope).ok_or_else(|| unknown(scope))?;
+        if !granted.contains(&known) {
+            granted.push(known);
+        }
+    }
+    if granted.is_empty() && !offline {
+        return Err(Refusal::missing("scope"));
+    }
+    Ok(Scopes { granted: granted.join(" "), offline })
+}
+
+/// True when all that `asked` names was granted; what is unknown was not.
+pub(super) fn covers(granted: &str, asked: &str) -> bool {
+    asked
+        .split_ascii_whitespace()
+        .filter(|scope| !scope.eq_ignore_ascii_case("offline_access"))
+        .all(|scope| {
+            let mut granted = granted.split(' ');
+            granted.any(|granted| short(granted).eq_ignore_ascii_case(short(scope)))
+        })
+}
+
+/// A scope in the service's spelling.
+fn known(scope: &str) -> Option<String> {
+    let spelt = |names: &[&'static str], asked: &str| {
+        let mut names = names.iter();
+        names.find(|name| name.eq_ignore_ascii_case(asked)).copied()
+    };
+    let name = short(scope);
+    match name.len() == scope.len() {
+        true => spelt(&OPENID, name).or_else(|| spelt(&PERMISSIONS, name)).map(str::to_owned),
+        false => spelt(&PERMISSIONS, name).map(|name| format!("{GRAPH}{name}")),
+    }
+}
+
+/// A permission without Graph's address.
+fn short(scope: &str) -> &str {
+    match scope.split_at_checked(GRAPH.len()) {
+        Some((address, name)) if address.eq_ignore_ascii_case(GRAPH) => name,
+        _ => scope,
+    }
+}
+
+/// A scope that the service does not have.
+fn unknown(scope: &str) -> Refusal {
+    Refusal::new(
+        "invalid_scope",
+        70_011,
+        format!(
+            "The provided request must include a 'scope' input parameter. The provided value for \
+             the input parameter 'scope' is not valid. The scope {scope} is not valid."
+        ),
+    )
+}

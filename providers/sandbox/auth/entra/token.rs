@@ -1,0 +1,256 @@
+//! Microsoft's token endpoint: codes, refresh tokens and device codes traded.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::error::{Refusal, answer as json_answer};
+use super::ids::{self, IdWish, Tenant};
+use super::scopes;
+use crate::providers::sandbox::auth::oauth::{challenge_of, field};
+use crate::providers::sandbox::auth::tokens::device_codes::Polled;
+use crate::providers::sandbox::auth::tokens::{
+    Code, Issued, Issuer, NoCode, SignIn, Standing, Wish,
+};
+use crate::providers::sandbox::http::{Answer, Request};
+use crate::providers::sandbox::state::State;
+
+/// The grant type of a device.
+pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+/// Trades what the form brings for tokens.
+pub(super) fn answer(state: &State, request: &Request, tenant: Tenant<'_>) -> Answer {
+    trade(state, request, tenant).unwrap_or_else(|refusal| refusal.json(request))
+}
+
+fn trade(state: &State, request: &Request, tenant: Tenant<'_>) -> Result<Answer, Refusal> {
+    let form = Form(request.form());
+    let grant = form.need("grant_type")?;
+    let client = form.need("client_id")?;
+    if form.has("client_secret") || form.has("client_assertion") {
+        return Err(Refusal::new(
+            "invalid_client",
+            700_025,
+            "Client is public so neither 'client_assertion' nor 'client_secret' should be \
+             presented.",
+        )
+        .status(StatusCode::UNAUTHORIZED));
+    }
+    // The scopes asked for are checked, and all that were granted are given,
+    // as the service does it.
+    if let Some(scope) = form.get("scope") {
+        scopes::read(scope)?;
+    }
+    let mut sign_in = state.sign_in();
+    let policy = state.entra_policy().tokens();
+    let blocked = || policy.map_or(Ok(()), Err);
+    let (issued, nonce) = match grant {
+        "authorization_code" => {
+            let Code { wish, mailbox } = by_code(&mut sign_in, &form, client)?;
+            blocked()?;
+            (sign_in.issue_tokens(&wish, mailbox), wish.nonce)
+        }
+        "refresh_token" => {
+            let token = form.need("refresh_token")?;
+            may_refresh(&sign_in, &form, client, token)?;
+            blocked()?;
+            let issued = sign_in.rotate(token).transpose();
+            (issued.ok_or_else(Refusal::malformed)?, None)
+        }
+        DEVICE_GRANT => {
+            let code = form.need("device_code")?;
+            let polled = sign_in.devices.poll(Issuer::Microsoft, client, code);
+            let (wish, mailbox) = granted(polled)?;
+            blocked()?;
+            (sign_in.issue_tokens(&wish, mailbox), None)
+        }
+        other => {
+            return Err(Refusal::new(
+                "unsupported_grant_type",
+                70_003,
+                format!("The app requested an unsupported grant type '{other}'."),
+            ));
+        }
+    };
+    let issued = issued.map_err(|error| Refusal::failure(error.message()))?;
+    let body = body(request, tenant, &form, &sign_in, issued, nonce.as_deref());
+    let body = body.map_err(|error| Refusal::failure(error.message()))?;
+    Ok(json_answer(StatusCode::OK, &body))
+}
+
+/// The fields of a token request.
+struct Form(Vec<(String, String)>);
+
+impl Form {
+    fn get(&self, name: &str) -> Option<&str> {
+        field(&self.0, name).filter(|value| !value.is_empty())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        field(&self.0, name).is_some()
+    }
+
+    fn need(&self, name: &str) -> Result<&str, Refusal> {
+        self.get(name).ok_or_else(|| Refusal::missing(name))
+    }
+}
+
+/// The authorization code grant's checks, with PKCE's.
+fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Refusal> {
+    let code = form.need("code")?;
+    let redirect_uri = form.need("redirect_uri")?;
+    // A code is good for one try, so it is gone even if the try fails.
+    let code = sign_in.take_code(Issuer::Microsoft, code).map_err(|why| match why {
+        NoCode::Unknown => Refusal::malformed(),
+        NoCode::Spent => Refusal::new(
+            "invalid_grant",
+            54_005,
+            "OAuth2 Authorization code was already redeemed, please retry with a new valid \
+                 code or use an existing refresh token.",
+        ),
+        NoCode::Expired => Refusal::new(
+            "invalid_grant",
+            70_008,
+            "The provided authorization code or refresh token has expired due to inactivity. \
+                 Send a new interactive authorization request for this user and resource.",
+        ),
+    })?;
+    let wish = &code.wish;
+    if wish.client_id != client {
+        return Err(not_this_grant());
+    }
+    if wish.redirect_uri != redirect_uri {
+        return Err(Refusal::new(
+            "invalid_client",
+            500_112,
+            format!(
+                "The reply address '{redirect_uri}' does not match the reply address '{}' \
+                 provided when requesting Authorization code.",
+                wish.redirect_uri
+            ),
+        )
+        .status(StatusCode::UNAUTHORIZED));
+    }
+    if form.get("code_verifier").map(challenge_of).as_ref() != Some(&wish.challenge) {
+        return Err(Refusal::new(
+            "invalid_grant",
+            501_481,
+            "The Code_Verifier does not match the code_challenge supplied in the authorization \
+             request.",
+        ));
+    }
+    consented(form, client, &wish.scope)?;
+    Ok(code)
+}
+
+/// The refresh token grant's checks.
+fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Result<(), Refusal> {
+    match sign_in.standing(Issuer::Microsoft, token) {
+        Standing::Unknown => Err(Refusal::malformed()),
+        Standing::Rotated => Err(not_this_grant()),
+        Standing::Revoked => Err(Refusal::new(
+            "invalid_grant",
+            50_173,
+            "The provided grant has expired due to it being revoked, a fresh auth token is \
+             needed. The user might have changed or reset their password.",
+        )
+        .suberror("bad_token")),
+        Standing::Good { client_id, .. } if client_id != client => Err(not_this_grant()),
+        Standing::Good { scope, .. } => consented(form, client, scope),
+    }
+}
+
+/// Refuses scopes beyond those that the person granted.
+fn consented(form: &Form, client: &str, granted: &str) -> Result<(), Refusal> {
+    match form.get("scope") {
+        Some(asked) if !scopes::covers(granted, asked) => Err(Refusal::new(
+            "invalid_grant",
+            65_001,
+            format!(
+                "The user or administrator has not consented to use the application with ID \
+                 '{client}'. Send an interactive authorization request for this user and \
+                 resource."
+            ),
+        )
+        .suberror("consent_required")),
+        _ => Ok(()),
+    }
+}
+
+/// What a device is told.
+fn granted(polled: Polled) -> Result<(Wish, String), Refusal> {
+    Err(match polled {
+        Polled::Granted { wish, mailbox } => return Ok((wish, mailbox)),
+        Polled::Pending => Refusal::new(
+            "authorization_pending",
+            70_016,
+            "OAuth 2.0 device flow error. Authorization is pending. Continue polling.",
+        ),
+        Polled::TooFast => Refusal::new(
+            "slow_down",
+            70_016,
+            "OAuth 2.0 device flow error. Authorization is pending. Polling is too frequent.",
+        ),
+        Polled::Declined => Refusal::new(
+            "authorization_declined",
+            65_004,
+            "User declined to consent to access the app.",
+        ),
+        Polled::Expired => Refusal::new(
+            "expired_token",
+            70_020,
+            "The provided value for the input parameter 'device_code' is not valid. This device \
+             code has expired.",
+        ),
+        Polled::Unknown => Refusal::new(
+            "bad_verification_code",
+            70_018,
+            "The provided value for the input parameter 'device_code' is not valid.",
+        ),
+    })
+}
+
+/// A grant that was good once, or for another.
+fn not_this_grant() -> Refusal {
+    Refusal::new("invalid_grant", 70_000, "Provided grant is invalid or malformed.")
+}
+
+/// The answer with tokens.
+fn body(
+    request: &Request,
+    tenant: Tenant<'_>,
+    form: &Form,
+    sign_in: &SignIn,
+    issued: Issued,
+    nonce: Option<&str>,
+) -> crate::error::Result<Value> {
+    let seconds = sign_in.lifetime().as_secs();
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    put("token_type", "Bearer".into());
+    put("scope", issued.scope.as_str().into());
+    put("expires_in", seconds.into());
+    put("ext_expires_in", seconds.into());
+    put("access_token", issued.access.into());
+    if let Some(token) = issued.refresh {
+        put("refresh_token", token.into());
+    }
+    let wish = IdWish {
+        client_id: form.get("client_id").unwrap_or_default(),
+        mailbox: &issued.mailbox,
+        scope: &issued.scope,
+        nonce,
+    };
+    if wish.has("openid") {
+        put("id_token", ids::id_token(request, tenant, &wish)?.into());
+    }
+    if form.get("client_info") == Some("1") {
+        let info = json!({
+            "uid": ids::person(&issued.mailbox),
+            "utid": tenant.id_for(&issued.mailbox),
+        });
+        put("client_info", URL_SAFE_NO_PAD.encode(info.to_string()).into());
+    }
+    Ok(Value::Object(body))
+}

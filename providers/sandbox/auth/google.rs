@@ -1,0 +1,288 @@
+//! Google's sign-in: consent, codes, tokens, revocation (OAuth 2.0 with PKCE).
+//!
+//! The sandbox asks nobody for a password: its consent page lets one choose
+//! among the loaded mailboxes. Everything else is checked as the real service
+//! checks it, for a client that forgets a check is what the sandbox is to find.
+//! Pages are in `pages.rs`, tokens and their life in `tokens/mod.rs`.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
+use super::pages;
+use super::tokens::{Access, Code, Issued, Issuer, SignIn, Standing, Wish};
+use crate::providers::sandbox::google::error;
+use crate::providers::sandbox::http::{Answer, Request};
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+
+/// Answers the paths of the sign-in; `None` for any other.
+pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {
+    let get = matches!(request.method, Method::GET | Method::HEAD);
+    let post = request.method == Method::POST;
+    Some(match path {
+        ["o", "oauth2", "v2", "auth"] | ["o", "oauth2", "auth"] if get => ask(state, request),
+        ["o", "oauth2", "v2", "consent"] if post => consent(state, request),
+        ["token"] | ["oauth2", "token"] if post => token(state, request),
+        ["revoke"] | ["oauth2", "revoke"] if post => revoke(state, request),
+        _ => return None,
+    })
+}
+
+/// The mailbox of a request's bearer, and what Google's sign-in granted it.
+pub(crate) fn bearer<'a>(
+    state: &'a State,
+    request: &Request,
+) -> Result<(&'a Mailbox, Access), Answer> {
+    let token = request
+        .header("authorization")
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .ok_or_else(error::unauthenticated)?;
+    let access = state
+        .sign_in()
+        .access(token)
+        .filter(|access| access.issuer == Issuer::Google)
+        .ok_or_else(error::unauthenticated)?;
+    let mailbox = state.mailbox(&access.mailbox).ok_or_else(error::unauthenticated)?;
+    Ok((mailbox, access))
+}
+
+/// Checks an authorization request and shows the consent page.
+fn ask(state: &State, request: &Request) -> Answer {
+    let wish = match wish(request) {
+        Ok(wish) => wish,
+        Err((error, why)) => return error::refused(error, &why),
+    };
+    let hint = request.param("login_hint").unwrap_or_default();
+    match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
+        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
+        (Some(_), Some("deny")) => deny(&wish),
+        _ => match state.sign_in().hold(wish.clone()) {
+            Ok(ticket) => pages::consent(state, &wish, &ticket, hint),
+            Err(error) => error::refused("server_error", error.message()),
+        },
+    }
+}
+
+/// Reads an authorization request, or says which error the page shows and why.
+fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
+    let need = |name: &str| {
+        let value = request.param(name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| ("invalid_request", format!("Required parameter is missing: {name}")))
+    };
+    let client_id = need("client_id")?;
+    let redirect_uri = need("redirect_uri")?;
+    if !is_loopback(redirect_uri) {
+        return Err((
+            "redirect_uri_mismatch",
+            format!("redirect_uri={redirect_uri} is not http on 127.0.0.1, [::1] or localhost"),
+        ));
+    }
+    if need("response_type")? != "code" {
+        return Err(("unsupported_response_type", "response_type must be code".to_owned()));
+    }
+    let scope = need("scope")?;
+    if let Some(unknown) = scope.split_whitespace().find(|scope| !is_scope(scope)) {
+        return Err(("invalid_scope", format!("Some requested scopes were invalid: {unknown}")));
+    }
+    let challenge = need("code_challenge")?;
+    if need("code_challenge_method")? != "S256" {
+        return Err(("invalid_request", "code_challenge_method must be S256".to_owned()));
+    }
+    if challenge.len() != oauth::CHALLENGE {
+        return Err(("invalid_request", "code_challenge is no S256 challenge".to_owned()));
+    }
+    Ok(Wish {
+        issuer: Issuer::Google,
+        client_id: client_id.to_owned(),
+        redirect_uri: redirect_uri.to_owned(),
+        state: need("state")?.to_owned(),
+        scope: scope.split_whitespace().collect::<Vec<_>>().join(" "),
+        challenge: challenge.to_owned(),
+        nonce: None,
+        offline: request.param("access_type") == Some("offline"),
+    })
+}
+
+/// True for a scope that Google could know.
+fn is_scope(scope: &str) -> bool {
+    scope.starts_with("https://www.googleapis.com/auth/")
+        || ["https://mail.google.com/", "openid", "email", "profile"].contains(&scope)
+}
+
+/// Takes the consent page's form.
+fn consent(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let wish = state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
+    let Some(wish) = wish else {
+        return error::refused(
+            "invalid_request",
+            "This page was used before or is too old. Start the sign-in again.",
+        );
+    };
+    let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
+    match (mailbox, field(&form, "decision")) {
+        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
+        _ => deny(&wish),
+    }
+}
+
+/// Sends the browser back with a code.
+fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
+    let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
+    let scope = wish.scope.clone();
+    match state.sign_in().issue_code(wish, mailbox) {
+        Ok(code) => {
+            back(&redirect_uri, &[("state", &its_state), ("code", &code), ("scope", &scope)])
+        }
+        Err(error) => error::refused("server_error", error.message()),
+    }
+}
+
+/// Sends the browser back with the refusal.
+fn deny(wish: &Wish) -> Answer {
+    back(&wish.redirect_uri, &[("error", "access_denied"), ("state", &wish.state)])
+}
+
+/// Redirects to the client.
+fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Answer {
+    oauth::back(redirect_uri, pairs)
+        .unwrap_or_else(|| error::refused("redirect_uri_mismatch", "redirect_uri is no URI"))
+}
+
+/// Trades a code or refresh token for an access token.
+fn token(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let client =
+        field(&form, "client_id").map_or_else(|| basic_user(request), |id| Some(id.to_owned()));
+    let Some(client) = client.filter(|id| !id.is_empty()) else {
+        let why = "The OAuth client was not found.";
+        return refusal(StatusCode::UNAUTHORIZED, "invalid_client", why);
+    };
+    match field(&form, "grant_type") {
+        Some("authorization_code") => by_code(state, &form, &client),
+        Some("refresh_token") => by_refresh_token(state, &form, &client),
+        Some(other) => bad("unsupported_grant_type", &format!("Invalid grant_type: {other}")),
+        None => missing("grant_type"),
+    }
+}
+
+/// The authorization code grant, with PKCE's check.
+fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
+    let Some(code) = field(form, "code") else {
+        return missing("code");
+    };
+    let Some(redirect_uri) = field(form, "redirect_uri") else {
+        return missing("redirect_uri");
+    };
+    let mut sign_in = state.sign_in();
+    // A code is good for one try, so it is gone even if the try fails.
+    let Ok(Code { wish, mailbox }) = sign_in.take_code(Issuer::Google, code) else {
+        return bad("invalid_grant", "Malformed auth code.");
+    };
+    if wish.client_id != client {
+        return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
+    }
+    if wish.redirect_uri != redirect_uri {
+        return bad("redirect_uri_mismatch", "Bad Request");
+    }
+    match field(form, "code_verifier") {
+        None => return bad("invalid_grant", "Missing code verifier."),
+        Some(verifier) if challenge_of(verifier) != wish.challenge => {
+            return bad("invalid_grant", "Invalid code verifier.");
+        }
+        Some(_) => {}
+    }
+    match sign_in.issue_tokens(&wish, mailbox) {
+        Ok(issued) => tokens(&sign_in, issued),
+        Err(error) => failure(error.message()),
+    }
+}
+
+/// The refresh token grant.
+fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> Answer {
+    let Some(token) = field(form, "refresh_token") else {
+        return missing("refresh_token");
+    };
+    let mut sign_in = state.sign_in();
+    match sign_in.standing(Issuer::Google, token) {
+        Standing::Good { client_id, .. } if client_id != client => {
+            return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
+        }
+        Standing::Good { .. } => {}
+        Standing::Unknown | Standing::Rotated | Standing::Revoked => {
+            return bad("invalid_grant", "Token has been expired or revoked.");
+        }
+    }
+    match sign_in.refresh(token) {
+        Ok(Some(issued)) => tokens(&sign_in, issued),
+        Ok(None) => bad("invalid_grant", "Token has been expired or revoked."),
+        Err(error) => failure(error.message()),
+    }
+}
+
+/// Ends a grant by any of its tokens.
+fn revoke(state: &State, request: &Request) -> Answer {
+    let form = request.form();
+    let token = field(&form, "token").or_else(|| request.param("token"));
+    match token {
+        Some(token) if state.sign_in().revoke(Issuer::Google, token) => {
+            json_answer(StatusCode::OK, &json!({}))
+        }
+        Some(_) => bad("invalid_token", "Token expired or revoked"),
+        None => missing("token"),
+    }
+}
+
+/// The user name of HTTP Basic, by which some clients give their id.
+fn basic_user(request: &Request) -> Option<String> {
+    let encoded = request.header("authorization")?.strip_prefix("Basic ")?;
+    let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (user, _) = decoded.split_once(':')?;
+    // RFC 6749 (2.3.1) has both parts form-encoded first.
+    let plain = percent_encoding::percent_decode_str(user).decode_utf8().ok()?;
+    Some(plain.into_owned())
+}
+
+/// An error of the token endpoint (RFC 6749, 5.2).
+fn refusal(status: StatusCode, error: &str, description: &str) -> Answer {
+    json_answer(status, &json!({ "error": error, "error_description": description }))
+}
+
+/// The commonest kind, 400.
+fn bad(error: &str, description: &str) -> Answer {
+    refusal(StatusCode::BAD_REQUEST, error, description)
+}
+
+/// 400 for a field that is not there.
+fn missing(name: &str) -> Answer {
+    bad("invalid_request", &format!("Required parameter is missing: {name}"))
+}
+
+/// 500, should the machine have no random numbers to give.
+fn failure(why: &str) -> Answer {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "server_error", why)
+}
+
+/// Tokens, which nobody may keep on the way.
+fn tokens(sign_in: &SignIn, issued: Issued) -> Answer {
+    let mut body = json!({
+        "access_token": issued.access,
+        "expires_in": sign_in.lifetime().as_secs(),
+        "scope": issued.scope,
+        "token_type": "Bearer",
+    });
+    if let (Some(token), Value::Object(body)) = (issued.refresh, &mut body) {
+        body.insert("refresh_token".to_owned(), token.into());
+    }
+    json_answer(StatusCode::OK, &body)
+}
+
+fn json_answer(status: StatusCode, body: &Value) -> Answer {
+    let body = serde_json::to_vec_pretty(body).unwrap_or_default();
+    Answer::json(status, body).with("cache-control", "no-cache, no-store, max-age=0")
+}

@@ -1,0 +1,49 @@
+//! What both sign-ins check and write alike: loopback redirects, PKCE, forms.
+//!
+//! Nothing here decides; each provider's half words its own refusals.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use url::{Host, Url};
+
+use crate::providers::sandbox::http::Answer;
+
+/// The request header that answers a consent page without a browser.
+pub(super) const CONSENT_HEADER: &str = "x-sandbox-consent";
+
+/// The length of an S256 challenge: SHA-256 in base64url without padding.
+pub(super) const CHALLENGE: usize = 43;
+
+/// True for a redirect to a program on this machine.
+pub(super) fn is_loopback(uri: &str) -> bool {
+    let Ok(uri) = Url::parse(uri) else {
+        return false;
+    };
+    let local = match uri.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    local && uri.scheme() == "http" && uri.fragment().is_none()
+}
+
+/// The S256 challenge of a verifier (RFC 7636, 4.2).
+pub(super) fn challenge_of(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier))
+}
+
+/// The first value of a form's field.
+pub(super) fn field<'a>(form: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let (_, value) = form.iter().find(|(key, _)| key == name)?;
+    Some(value)
+}
+
+/// Redirects to the client, keeping what its redirect URI has of a query.
+/// `None` when it is no URI.
+pub(super) fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Option<Answer> {
+    let mut uri = Url::parse(redirect_uri).ok()?;
+    uri.query_pairs_mut().extend_pairs(pairs);
+    Some(Answer::redirect(uri))
+}

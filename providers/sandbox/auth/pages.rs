@@ -1,0 +1,112 @@
+//! The pages that people see when they sign in to the sandbox.
+//!
+//! Plain HTML without scripts; everything that came from outside is escaped.
+//! The pages are the sandbox's own, the same for every provider but for the
+//! name of what they stand in for.
+
+use std::fmt::Write;
+
+use html_escape::{encode_double_quoted_attribute as attribute, encode_text as text};
+use hyper::StatusCode;
+
+use super::tokens::{Issuer, Wish};
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::state::State;
+
+/// The consent page: which mailbox, and yes or no.
+pub(super) fn consent(state: &State, wish: &Wish, ticket: &str, hint: &str) -> Answer {
+    let (name, action) = match wish.issuer {
+        Issuer::Google => ("Google", "/o/oauth2/v2/consent"),
+        Issuer::Microsoft => ("Microsoft", "/common/oauth2/v2.0/consent"),
+    };
+    let mut scopes = String::new();
+    for scope in wish.scope.split(' ') {
+        // Writing into a String does not fail.
+        let _ = writeln!(scopes, "<li><code>{}</code>", text(scope));
+    }
+    page(
+        StatusCode::OK,
+        "Sign in to the sandbox",
+        &format!(
+            "<p>This is not {name}. The client <code>{client}</code> asks to use a mailbox \
+             that Daysheet holds in memory, with:\n<ul>\n{scopes}</ul>\n\
+             <form method=post action=\"{action}\">\n\
+             <input type=hidden name=request value=\"{ticket}\">\n{choices}{DECISION}</form>\n",
+            client = text(&wish.client_id),
+            ticket = attribute(ticket),
+            choices = choices(state, hint),
+        ),
+    )
+}
+
+/// The page where a person types the code that a device shows.
+pub(super) fn device(
+    state: &State,
+    user_code: &str,
+    hint: &str,
+    complaint: Option<&str>,
+) -> Answer {
+    let status = match complaint {
+        None => StatusCode::OK,
+        Some(_) => StatusCode::BAD_REQUEST,
+    };
+    let complaint = complaint
+        .map_or_else(String::new, |complaint| format!("<p><strong>{}</strong>\n", text(complaint)));
+    page(
+        status,
+        "Sign a device in to the sandbox",
+        &format!(
+            "<p>This is not Microsoft. Type the code that the device or program shows, and \
+             choose the mailbox it may use.\n{complaint}<form method=post>\n\
+             <p><label>Code <input name=user_code value=\"{}\" autocomplete=off></label>\n\
+             {choices}{DECISION}</form>\n",
+            attribute(user_code),
+            choices = choices(state, hint),
+        ),
+    )
+}
+
+/// A page that only says something.
+pub(super) fn message(status: StatusCode, title: &str, sentence: &str) -> Answer {
+    page(status, title, &format!("<p>{}\n", text(sentence)))
+}
+
+/// The two buttons.
+const DECISION: &str = "<p><button name=decision value=allow>Allow</button>\
+                        <button name=decision value=deny>Deny</button>\n";
+
+/// The mailboxes to choose among.
+fn choices(state: &State, hint: &str) -> String {
+    let chosen = state.mailbox(hint).or_else(|| state.mailboxes().next());
+    let chosen = chosen.map(|mailbox| mailbox.address.as_str());
+    let mut choices = String::new();
+    for mailbox in state.mailboxes() {
+        let address = mailbox.address.as_str();
+        let checked = if chosen == Some(address) { " checked" } else { "" };
+        let count = mailbox.letters.len();
+        let _ = writeln!(
+            choices,
+            "<p><label><input type=radio name=mailbox value=\"{}\"{checked}> {} \
+             <small>({count} messages)</small></label>",
+            attribute(address),
+            text(address),
+        );
+    }
+    choices
+}
+
+/// A page with a heading.
+fn page(status: StatusCode, title: &str, body: &str) -> Answer {
+    let title = text(title);
+    Answer::html(
+        status,
+        format!(
+            "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\
+             <meta name=viewport content=\"width=device-width\">\n\
+             <title>{title}</title>\n\
+             <style>body{{font:16px/1.5 sans-serif;max-width:32em;margin:3em auto;padding:0 1em}}\
+             button,input{{font:inherit}}button{{padding:.4em 1.4em;margin-right:1em}}</style>\n\
+             <h1>{title}</h1>\n{body}"
+        ),
+    )
+}

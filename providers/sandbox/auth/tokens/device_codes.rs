@@ -1,0 +1,185 @@
+//! Device codes: a program waits while a person types a short code elsewhere
+//! (RFC 8628).
+//!
+//! Who may be let in, and the tokens, are the business of `tokens/mod.rs`; here is
+//! only what was asked for, what the person said, and how often was asked.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+
+use super::{Issuer, Wish, fill, random};
+
+/// How many codes are kept at a time; the oldest go first.
+const MAX_KEPT: usize = 256;
+
+/// The characters of a user code: none that is easily taken for another, and
+/// 32 of them, so that five random bits are one.
+const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+/// The length of a user code.
+const USER_CODE: usize = 9;
+
+/// The codes handed out.
+#[derive(Debug)]
+pub(crate) struct DeviceCodes {
+    /// How long a device waits between two questions.
+    pub interval: Duration,
+    /// How long a code is good.
+    pub lifetime: Duration,
+    kept: VecDeque<Device>,
+}
+
+/// One waiting device.
+#[derive(Debug)]
+struct Device {
+    device_code: String,
+    user_code: String,
+    wish: Wish,
+    issued: Instant,
+    asked: Option<Instant>,
+    said: Said,
+}
+
+/// What the person said.
+#[derive(Debug)]
+enum Said {
+    Nothing,
+    Yes { mailbox: String },
+    No,
+}
+
+/// What a device is told when it asks.
+#[derive(Debug)]
+pub(crate) enum Polled {
+    /// No such code, or one whose tokens were fetched.
+    Unknown,
+    /// It asked sooner than it may.
+    TooFast,
+    /// The person has not typed the code yet.
+    Pending,
+    /// The person said no.
+    Declined,
+    /// The code's time is over.
+    Expired,
+    /// The person said yes. A device is told so once.
+    Granted {
+        /// What was wished for.
+        wish: Wish,
+        /// Whose mail may be read.
+        mailbox: String,
+    },
+}
+
+impl DeviceCodes {
+    /// No codes yet.
+    pub fn new(interval: Duration, lifetime: Duration) -> Self {
+        Self { interval, lifetime, kept: VecDeque::new() }
+    }
+
+    /// Makes a pair of codes: the device's and the person's.
+    pub fn issue(&mut self, wish: Wish) -> Result<(String, String)> {
+        let device_code = random("", 160)?;
+        let user_code = user_code()?;
+        self.kept.truncate(MAX_KEPT - 1);
+        self.kept.push_front(Device {
+            device_code: device_code.clone(),
+            user_code: user_code.clone(),
+            wish,
+            issued: Instant::now(),
+            asked: None,
+            said: Said::Nothing,
+        });
+        Ok((device_code, user_code))
+    }
+
+    /// The wish that waits for a user code, as typed by a person: in any case,
+    /// with spaces or hyphens.
+    pub fn wish(&self, user_code: &str) -> Option<&Wish> {
+        let code = typed(user_code);
+        let mut waiting = self.kept.iter().filter(|device| self.waits(device));
+        let device = waiting.find(|device| device.user_code == code)?;
+        Some(&device.wish)
+    }
+
+    /// Keeps what the person said: yes for a mailbox, or no. False when no
+    /// device waits for that code.
+    pub fn say(&mut self, user_code: &str, mailbox: Option<String>) -> bool {
+        if self.wish(user_code).is_none() {
+            return false;
+        }
+        let code = typed(user_code);
+        let Some(device) = self
+            .kept
+            .iter_mut()
+            .find(|device| device.user_code == code && matches!(device.said, Said::Nothing))
+        else {
+            return false;
+        };
+        device.said = mailbox.map_or(Said::No, |mailbox| Said::Yes { mailbox });
+        true
+    }
+
+    /// Answers a device.
+    pub fn poll(&mut self, issuer: Issuer, client_id: &str, device_code: &str) -> Polled {
+        let place = self.kept.iter().position(|device| {
+            device.device_code == device_code
+                && device.wish.issuer == issuer
+                && device.wish.client_id == client_id
+        });
+        let Some((place, device)) =
+            place.and_then(|place| Some((place, self.kept.get_mut(place)?)))
+        else {
+            return Polled::Unknown;
+        };
+        let now = Instant::now();
+        let before = device.asked.replace(now);
+        if now.duration_since(device.issued) >= self.lifetime {
+            return Polled::Expired;
+        }
+        if before.is_some_and(|before| now.duration_since(before) < self.interval) {
+            return Polled::TooFast;
+        }
+        match &device.said {
+            Said::Nothing => return Polled::Pending,
+            Said::No => return Polled::Declined,
+            Said::Yes { .. } => {}
+        }
+        match self.kept.remove(place) {
+            Some(Device { wish, said: Said::Yes { mailbox }, .. }) => {
+                Polled::Granted { wish, mailbox }
+            }
+            _ => Polled::Unknown,
+        }
+    }
+
+    /// Forgets all codes.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+    }
+
+    fn waits(&self, device: &Device) -> bool {
+        matches!(device.said, Said::Nothing) && device.issued.elapsed() < self.lifetime
+    }
+}
+
+/// A user code as it is kept.
+fn typed(user_code: &str) -> String {
+    user_code
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|char| char.to_ascii_uppercase())
+        .collect()
+}
+
+/// A random user code.
+fn user_code() -> Result<String> {
+    let mut bytes = [0; USER_CODE];
+    fill(&mut bytes)?;
+    Ok(bytes
+        .iter()
+        .filter_map(|byte| ALPHABET.get(usize::from(byte & 31)))
+        .map(|letter| char::from(*letter))
+        .collect())
+}

@@ -1,0 +1,70 @@
+//! Attachment ids as Gmail has them: long, opaque, different at every look.
+//!
+//! A real attachment id is good for a while and never twice the same, so a
+//! client that keys anything by it is wrong. These ids carry the letter and
+//! the part in disguise, so any of them resolves without a table.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+/// What real ids start with.
+const PREFIX: &str = "ANGjdJ";
+
+/// The bytes under the disguise: id, part, check, and padding to a real length.
+const LENGTH: usize = 232;
+
+/// The maker and reader of attachment ids.
+#[derive(Debug, Default)]
+pub(crate) struct AttachmentIds {
+    next: AtomicU64,
+}
+
+impl AttachmentIds {
+    /// A new id of a letter's part, counted in reading order.
+    pub fn make(&self, letter: u64, part: u32) -> String {
+        let nonce = self.next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let mut plain = Vec::with_capacity(LENGTH);
+        plain.extend_from_slice(&letter.to_be_bytes());
+        plain.extend_from_slice(&part.to_be_bytes());
+        plain.extend_from_slice(&check(&plain));
+        plain.resize(LENGTH, 0);
+        let mut bytes = nonce.to_vec();
+        bytes.extend(disguise(&nonce, &plain));
+        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// The letter and part an id was made for.
+    pub fn open(&self, id: &str) -> Option<(u64, u32)> {
+        let bytes = URL_SAFE_NO_PAD.decode(id.strip_prefix(PREFIX)?).ok()?;
+        let (nonce, hidden) = bytes.split_first_chunk::<8>()?;
+        if hidden.len() != LENGTH {
+            return None;
+        }
+        let plain = disguise(nonce, hidden);
+        let (named, rest) = plain.split_first_chunk::<12>()?;
+        let (letter, part) = named.split_first_chunk::<8>()?;
+        if !rest.starts_with(&check(named)) {
+            return None;
+        }
+        Some((u64::from_be_bytes(*letter), u32::from_be_bytes(part.try_into().ok()?)))
+    }
+}
+
+/// Four bytes that tell a made id from an invented one.
+fn check(bytes: &[u8]) -> [u8; 4] {
+    let digest = Sha256::digest(bytes);
+    digest.first_chunk().copied().unwrap_or_default()
+}
+
+/// Puts the disguise on, or takes it off.
+fn disguise(nonce: &[u8; 8], bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    for (index, chunk) in (0u8..).zip(bytes.chunks(32)) {
+        let mask = Sha256::new().chain_update(nonce).chain_update([index]).finalize();
+        out.extend(chunk.iter().zip(mask.iter()).map(|(byte, mask)| byte ^ mask));
+    }
+    out
+}

@@ -1,0 +1,150 @@
+//! Gmail's history: what has happened to the letters of a mailbox since a
+//! history id.
+//!
+//! Page tokens name the last record given; the history id that a client asks
+//! from next time is that of the mailbox when the answer was made.
+
+use serde_json::{Map, Value, json};
+
+use super::resources;
+use crate::providers::sandbox::google::error;
+use crate::providers::sandbox::google::fields::Shape;
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::providers::sandbox::store::mailbox::change::{Record, What};
+
+/// The parameters of the list.
+pub(super) const PARAMS: &[&str] =
+    &["startHistoryId", "historyTypes", "labelId", "maxResults", "pageToken"];
+
+/// Records of a page unless said otherwise, and at most.
+const ROWS: (usize, usize) = (100, 500);
+
+static CHANGED: Shape = Shape(&[("message", Some(&resources::MESSAGE)), ("labelIds", None)]);
+
+/// The type of the answer.
+pub(super) static HISTORY: Shape = Shape(&[
+    (
+        "history",
+        Some(&Shape(&[
+            ("id", None),
+            ("messages", Some(&resources::MESSAGE)),
+            ("messagesAdded", Some(&CHANGED)),
+            ("messagesDeleted", Some(&CHANGED)),
+            ("labelsAdded", Some(&CHANGED)),
+            ("labelsRemoved", Some(&CHANGED)),
+        ])),
+    ),
+    ("nextPageToken", None),
+    ("historyId", None),
+]);
+
+/// The kinds of records, by the names of the request and of the answer.
+const KINDS: [(&str, &str); 4] = [
+    ("messageAdded", "messagesAdded"),
+    ("messageDeleted", "messagesDeleted"),
+    ("labelAdded", "labelsAdded"),
+    ("labelRemoved", "labelsRemoved"),
+];
+
+/// One page of the history.
+pub(super) fn page(mailbox: &Mailbox, params: &Params<'_>) -> Result<Value, Answer> {
+    let number = |name: &str, field: &str| match params.one(name) {
+        None => Ok(None),
+        Some(text) => match text.parse::<u64>() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(error::invalid_value(field, "TYPE_UINT64", text)),
+        },
+    };
+    let start = number("startHistoryId", "start_history_id")?
+        .ok_or_else(|| error::invalid("Missing required parameter: startHistoryId"))?;
+    let kinds = kinds(params)?;
+    let label = params.one("labelId");
+    let rows = params.number("maxResults", "max_results")?;
+    let rows = rows.unwrap_or(ROWS.0).min(ROWS.1);
+    if start < mailbox.forgotten {
+        return Err(error::not_found());
+    }
+    let token = params.one("pageToken").map(str::parse::<u64>).transpose();
+    let after = token.map_err(|_| error::invalid("Invalid pageToken"))?;
+    let after = after.unwrap_or(start).max(start);
+
+    let mut found = mailbox
+        .records
+        .iter()
+        .filter(|record| record.history > after)
+        .filter(|record| label.is_none_or(|label| record.labels.iter().any(|id| id == label)))
+        .filter_map(|record| Some((record.history, row(record, &kinds)?)))
+        .peekable();
+    let page: Vec<(u64, Value)> = found.by_ref().take(rows).collect();
+    let next = match (found.peek(), page.last()) {
+        (Some(_), Some((last, _))) => Some(last.to_string()),
+        _ => None,
+    };
+    let mut answer = Map::new();
+    if !page.is_empty() {
+        let rows: Vec<Value> = page.into_iter().map(|(_, row)| row).collect();
+        answer.insert("history".to_owned(), rows.into());
+    }
+    if let Some(next) = next {
+        answer.insert("nextPageToken".to_owned(), next.into());
+    }
+    let now = mailbox.history.to_string();
+    answer.insert("historyId".to_owned(), now.into());
+    Ok(answer.into())
+}
+
+/// The kinds that are asked for, by their names in the answer; all, if none is
+/// named.
+fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Answer> {
+    let named: Result<Vec<_>, Answer> = params
+        .all("historyTypes")
+        .filter(|name| !name.is_empty())
+        .map(|name| {
+            let kind = KINDS.iter().find(|(known, _)| *known == name);
+            kind.map(|(_, key)| *key).ok_or_else(|| {
+                let kind = "type.googleapis.com/caribou.api.proto.ListHistoryRequest.HistoryType";
+                error::invalid_value("history_types", kind, name)
+            })
+        })
+        .collect();
+    let named = named?;
+    match named.is_empty() {
+        true => Ok(KINDS.iter().map(|(_, key)| *key).collect()),
+        false => Ok(named),
+    }
+}
+
+/// A record as the API has it, if it is of one of the kinds.
+fn row(record: &Record, kinds: &[&str]) -> Option<Value> {
+    let short = json!({
+        "id": resources::id(record.letter),
+        "threadId": resources::id(record.thread),
+    });
+    let mut message = short.clone();
+    if let (Value::Object(message), true) = (&mut message, record.what != What::Went) {
+        message.insert("labelIds".to_owned(), record.labels.clone().into());
+    }
+    let mut row = Map::new();
+    row.insert("id".to_owned(), record.history.to_string().into());
+    row.insert("messages".to_owned(), json!([short]));
+    let bare = row.len();
+    let mut put = |key: &str, change: Value| {
+        if kinds.contains(&key) {
+            row.insert(key.to_owned(), json!([change]));
+        }
+    };
+    match &record.what {
+        What::Came => put("messagesAdded", json!({ "message": message })),
+        What::Went => put("messagesDeleted", json!({ "message": message })),
+        What::Labels(more, less) => {
+            for (key, labels) in [("labelsAdded", more), ("labelsRemoved", less)] {
+                if !labels.is_empty() {
+                    put(key, json!({ "message": message, "labelIds": labels }));
+                }
+            }
+        }
+    }
+    (row.len() > bare).then(|| row.into())
+}

@@ -1,0 +1,130 @@
+//! Gmail's labels themselves: made, changed, deleted.
+
+use serde_json::{Map, Value};
+
+use super::resources;
+use super::write::Desk;
+use crate::providers::sandbox::google::body::{inner, text};
+use crate::providers::sandbox::google::error;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::labels::{SYSTEM, UserLabel};
+use crate::providers::sandbox::store::mailbox::change::Change;
+
+/// The longest name.
+const LONGEST: usize = 225;
+
+/// Whether letters in lists show a label.
+const IN_MESSAGES: [&str; 2] = ["show", "hide"];
+
+/// Whether the list of labels shows it.
+const IN_LABELS: [&str; 3] = ["labelShow", "labelShowIfUnread", "labelHide"];
+
+/// Makes a label.
+pub(super) fn make(desk: &Desk<'_>) -> Result<Value, Answer> {
+    let name = name(&desk.body)?.ok_or_else(bad_name)?;
+    let mut made = UserLabel::new(String::new(), name);
+    read(&desk.body, &mut made)?;
+    let mut conflict = false;
+    desk.state.change(&desk.mailbox.address, |mailbox| {
+        conflict = mailbox.labels.named(&made.name).is_some();
+        made.id = mailbox.labels.fresh();
+        (!conflict).then(|| Change::Label(Box::new(made.clone())))
+    });
+    match conflict {
+        true => Err(exists()),
+        false => Ok(resources::own_label(&made)),
+    }
+}
+
+/// Changes a label; with `whole`, what is not said is as at the beginning.
+pub(super) fn change(desk: &Desk<'_>, id: &str, whole: bool) -> Result<Value, Answer> {
+    if SYSTEM.iter().any(|label| label.id == id) {
+        return Err(error::invalid("Invalid update request"));
+    }
+    let labels = &desk.mailbox.labels;
+    let old = labels.get(id).ok_or_else(error::not_found)?;
+    let mut new = match (whole, name(&desk.body)?) {
+        (true, None) => return Err(bad_name()),
+        (true, Some(name)) => UserLabel::new(id.to_owned(), name),
+        (false, name) => {
+            UserLabel { name: name.map_or_else(|| old.name.clone(), str::to_owned), ..old.clone() }
+        }
+    };
+    read(&desk.body, &mut new)?;
+    let taken = labels.named(&new.name);
+    if taken.is_some_and(|taken| taken.id != new.id) {
+        return Err(exists());
+    }
+    let value = resources::own_label(&new);
+    let changed = desk.state.change(&desk.mailbox.address, |mailbox| {
+        mailbox.labels.get(id)?;
+        Some(Change::Label(Box::new(new)))
+    });
+    changed.map(|_| value).ok_or_else(error::not_found)
+}
+
+/// Deletes a label, and takes it from all letters.
+pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<(), Answer> {
+    if SYSTEM.iter().any(|label| label.id == id) {
+        return Err(error::invalid("Invalid delete request"));
+    }
+    let change = Change::LabelGoes(id.to_owned());
+    let gone = desk.state.change(&desk.mailbox.address, |_| Some(change));
+    gone.map(|_| ()).ok_or_else(error::not_found)
+}
+
+/// The name in a body, if there is one and it can be a label's.
+fn name(body: &Map<String, Value>) -> Result<Option<&str>, Answer> {
+    let Some(name) = text(body, "name")? else {
+        return Ok(None);
+    };
+    let own = SYSTEM.iter().any(|label| label.id.eq_ignore_ascii_case(name));
+    let empty = name.split('/').any(|step| step.trim().is_empty());
+    match own || empty || name.chars().count() > LONGEST {
+        true => Err(bad_name()),
+        false => Ok(Some(name)),
+    }
+}
+
+/// Reads into a label what a body says besides the name.
+fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), Answer> {
+    let one_of = |name: &str, known: &[&str]| match text(body, name)? {
+        Some(value) if !known.contains(&value) => {
+            let kind = "type.googleapis.com/caribou.api.proto.Label";
+            Err(error::invalid_value(name, kind, value))
+        }
+        value => Ok(value.map(str::to_owned)),
+    };
+    if let Some(value) = one_of("messageListVisibility", &IN_MESSAGES)? {
+        label.message_list = value;
+    }
+    if let Some(value) = one_of("labelListVisibility", &IN_LABELS)? {
+        label.label_list = value;
+    }
+    if let Some(colour) = inner(body, "color")? {
+        let one = |name| Ok(text(colour, name)?.unwrap_or_default().to_owned());
+        let (front, back) = (one("textColor")?, one("backgroundColor")?);
+        if let Some(wrong) = [&front, &back].into_iter().find(|colour| !is_colour(colour)) {
+            return Err(error::invalid(&format!(
+                "Label color {wrong} is not on the allowed color palette"
+            )));
+        }
+        label.colour = Some((front, back));
+    }
+    Ok(())
+}
+
+/// True for `#rrggbb` in lower case. Gmail's palette is smaller.
+fn is_colour(text: &str) -> bool {
+    let digits = text.strip_prefix('#').unwrap_or_default();
+    let good = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    digits.len() == 6 && digits.bytes().all(good)
+}
+
+fn bad_name() -> Answer {
+    error::invalid("Invalid label name")
+}
+
+fn exists() -> Answer {
+    error::conflict("Label name exists or conflicts")
+}

@@ -1,0 +1,187 @@
+//! Gmail's lists: which letters or conversations, and which page of them.
+//!
+//! A page token names the last row given and the question it was given to, so
+//! pages part a list exactly even while new letters arrive, and a token does
+//! not fit another question.
+
+use std::collections::HashSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::query::matching::{self, Matcher};
+use super::query::{self, Query};
+use super::resources;
+use crate::providers::sandbox::google::error;
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+
+/// Rows of a page unless said otherwise.
+const DEFAULT_ROWS: usize = 100;
+
+/// Rows of a page at most; a wish for more gets this many.
+const MAX_ROWS: usize = 500;
+
+/// What a list is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// Single messages.
+    Messages,
+    /// Conversations.
+    Threads,
+    /// Drafts, each with its message.
+    Drafts,
+}
+
+/// A row's place in the list: newest first, then by id.
+type Place = (i64, u64);
+
+/// One page of a list.
+pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Result<Value, Answer> {
+    let rows = params.number("maxResults", "max_results")?;
+    let rows = rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS);
+    let spam_trash = params.flag("includeSpamTrash", "include_spam_trash")?;
+    let labels: Vec<&str> = params.all("labelIds").filter(|id| !id.is_empty()).collect();
+    let known = resources::labels(mailbox);
+    if let Some(label) = labels.iter().find(|id| !known.iter().any(|label| label["id"] == **id)) {
+        return Err(error::invalid(&format!("Invalid label: {label}")));
+    }
+    let q = params.one("q").unwrap_or_default();
+    let question = question(mailbox, what, q, &labels, spam_trash);
+    let after = params
+        .one("pageToken")
+        .map(|token| place(token, &question).ok_or_else(|| error::invalid("Invalid pageToken")))
+        .transpose()?;
+
+    let query = query::parse(q, &mailbox.address, Timestamp::now());
+    let mut found = found(mailbox, &query, &labels, spam_trash);
+    if what == Listed::Drafts {
+        found.retain(|letter| mailbox.draft_id(letter.id).is_some());
+    }
+    let places: Vec<(Place, &Letter)> = match what {
+        Listed::Messages | Listed::Drafts => {
+            found.into_iter().map(|letter| ((letter.facts.date, letter.id), letter)).collect()
+        }
+        Listed::Threads => conversations(mailbox, found),
+    };
+    let total = places.len();
+    let mut left =
+        places.into_iter().filter(|(place, _)| after.is_none_or(|after| *place < after)).peekable();
+    let page: Vec<(Place, &Letter)> = left.by_ref().take(rows).collect();
+    let next = match (left.peek(), page.last()) {
+        (Some(_), Some((last, _))) => Some(token(&question, *last)),
+        _ => None,
+    };
+    let rows: Vec<Value> = page.into_iter().map(|(_, letter)| row(mailbox, what, letter)).collect();
+
+    let mut answer = Map::new();
+    if !rows.is_empty() {
+        let name = match what {
+            Listed::Messages => "messages",
+            Listed::Threads => "threads",
+            Listed::Drafts => "drafts",
+        };
+        answer.insert(name.to_owned(), rows.into());
+    }
+    if let Some(next) = next {
+        answer.insert("nextPageToken".to_owned(), next.into());
+    }
+    answer.insert("resultSizeEstimate".to_owned(), estimate(total).into());
+    Ok(Value::Object(answer))
+}
+
+/// The letters a question is answered with, newest first.
+fn found<'a>(
+    mailbox: &'a Mailbox,
+    query: &Query,
+    labels: &[&str],
+    spam_trash: bool,
+) -> Vec<&'a Letter> {
+    let named = matching::places_named(query);
+    let hidden = |label: &str| !spam_trash && !labels.contains(&label) && !named.contains(&label);
+    let (no_spam, no_trash) = (hidden("SPAM"), hidden("TRASH"));
+    let matcher = Matcher { mailbox };
+    mailbox
+        .letters
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|letter| !(no_spam && letter.has("SPAM") || no_trash && letter.has("TRASH")))
+        .filter(|letter| labels.iter().all(|label| letter.has(label)))
+        .filter(|letter| matcher.matches(query, letter))
+        .collect()
+}
+
+/// The conversations of some letters, by their newest letters.
+fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Letter>) -> Vec<(Place, &'a Letter)> {
+    let mut seen = HashSet::new();
+    let mut threads: Vec<(Place, &Letter)> = found
+        .into_iter()
+        .filter(|letter| seen.insert(letter.thread))
+        .map(|letter| {
+            let newest = mailbox.thread(letter.thread).and_then(|letters| letters.last().copied());
+            let date = newest.unwrap_or(letter).facts.date;
+            ((date, letter.thread), letter)
+        })
+        .collect();
+    threads.sort_by(|(one, _), (other, _)| other.cmp(one));
+    threads
+}
+
+/// One row of a list.
+fn row(mailbox: &Mailbox, what: Listed, letter: &Letter) -> Value {
+    match what {
+        Listed::Messages => json!({
+            "id": resources::id(letter.id),
+            "threadId": resources::id(letter.thread),
+        }),
+        Listed::Drafts => json!({
+            "id": resources::draft_id(mailbox.draft_id(letter.id).unwrap_or_default()),
+            "message": row(mailbox, Listed::Messages, letter),
+        }),
+        Listed::Threads => {
+            let letters = mailbox.thread(letter.thread).unwrap_or_default();
+            resources::listed_thread(letter.thread, &letters)
+        }
+    }
+}
+
+/// Gmail's estimate: near enough when there are few, round when there are many.
+fn estimate(total: usize) -> usize {
+    let mut unit = 1;
+    while total / unit >= 100 {
+        unit *= 10;
+    }
+    total / unit * unit
+}
+
+/// What a page token must fit: whose list, of what, by which question.
+fn question(
+    mailbox: &Mailbox,
+    what: Listed,
+    q: &str,
+    labels: &[&str],
+    spam_trash: bool,
+) -> [u8; 8] {
+    let text = format!("{}\n{what:?}\n{q}\n{labels:?}\n{spam_trash}", mailbox.address);
+    let digest = Sha256::digest(text);
+    digest.first_chunk().copied().unwrap_or_default()
+}
+
+/// The token of the page after a row.
+fn token(question: &[u8; 8], (date, id): Place) -> String {
+    let bytes = [*question, date.to_be_bytes(), id.to_be_bytes()].concat();
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The row a token stands behind, if it belongs to the question.
+fn place(token: &str, question: &[u8; 8]) -> Option<Place> {
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let rest = bytes.strip_prefix(question)?;
+    let (date, id) = rest.split_first_chunk::<8>()?;
+    Some((i64::from_be_bytes(*date), u64::from_be_bytes(id.try_into().ok()?)))
+}

@@ -1,0 +1,334 @@
+//! Gmail's search language, read: `from:ana (budget OR plan) -in:trash`.
+//!
+//! Gmail never refuses a query, so this cannot fail: an operator nobody knows
+//! is a word with a colon in it, a quote that is not closed ends with the text,
+//! a bracket too many is not there. What the tests mean for a letter is decided
+//! in `matching.rs`.
+
+mod dates;
+pub(super) mod matching;
+
+use jiff::Timestamp;
+
+use crate::providers::sandbox::store::words::words;
+
+/// Brackets below this depth are not there either.
+const MAX_DEPTH: usize = 40;
+
+/// A query, or a part of one.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Query {
+    /// All of them; none is no condition.
+    All(Vec<Query>),
+    /// Any of them.
+    Any(Vec<Query>),
+    /// Not this.
+    Not(Box<Query>),
+    /// One condition.
+    Test(Test),
+}
+
+/// Where words are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// Headers and text.
+    Anywhere,
+    /// The sender.
+    From,
+    /// Any recipient: Gmail's `to:` finds copies too.
+    To,
+    /// Those in copy.
+    Cc,
+    /// Those in blind copy.
+    Bcc,
+    /// The subject.
+    Subject,
+    /// The mailing list.
+    List,
+    /// The address delivered to.
+    DeliveredTo,
+    /// The attachments' names.
+    Filename,
+}
+
+/// A condition on one letter.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Test {
+    /// The words stand next to each other.
+    Says(Field, Vec<String>),
+    /// A label by its name.
+    Label(String),
+    /// A tab of the inbox.
+    Category(String),
+    /// A place: `in:`.
+    In(String),
+    /// A state: `is:`.
+    Is(String),
+    /// A property: `has:`.
+    Has(String),
+    /// More bytes than this.
+    Larger(usize),
+    /// Fewer bytes than this.
+    Smaller(usize),
+    /// Came before this time, in milliseconds.
+    Before(i64),
+    /// Came at this time or later.
+    After(i64),
+    /// Has this Message-ID.
+    MessageId(String),
+    /// Cannot be met: the value makes no sense.
+    Never,
+}
+
+/// Reads a query of the mailbox `me`, asked at `now`.
+pub(super) fn parse(text: &str, me: &str, now: Timestamp) -> Query {
+    let mut reader = Reader { rest: text, me, now };
+    reader.group(None, "", MAX_DEPTH)
+}
+
+/// A query on its way.
+struct Reader<'a> {
+    rest: &'a str,
+    me: &'a str,
+    now: Timestamp,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads up to a closing bracket, or to the end. Words in it belong to the
+    /// operator in front of it, if any.
+    fn group(&mut self, end: Option<char>, operator: &str, depth: usize) -> Query {
+        let mut items: Vec<Query> = Vec::new();
+        let mut or = false;
+        loop {
+            self.rest = self.rest.trim_start();
+            let Some(first) = self.rest.chars().next() else {
+                break;
+            };
+            if matches!(first, ')' | '}') {
+                self.skip(first);
+                if end == Some(first) {
+                    break;
+                }
+                continue;
+            }
+            if self.connective("OR") || self.connective("|") {
+                or = true;
+                continue;
+            }
+            if self.connective("AND") {
+                continue;
+            }
+            let Some(item) = self.operand(operator, depth) else {
+                continue;
+            };
+            // `OR` binds its two neighbours before the rest are joined.
+            match items.pop() {
+                Some(Query::Any(mut any)) if or => {
+                    any.push(item);
+                    items.push(Query::Any(any));
+                }
+                Some(last) if or => items.push(Query::Any(vec![last, item])),
+                last => {
+                    items.extend(last);
+                    items.push(item);
+                }
+            }
+            or = false;
+        }
+        match (end, items.len()) {
+            (_, 1) => items.pop().unwrap_or(Query::All(Vec::new())),
+            (Some('}'), 2..) => Query::Any(items),
+            _ => Query::All(items),
+        }
+    }
+
+    /// Takes a connective that stands alone.
+    fn connective(&mut self, word: &str) -> bool {
+        match self.rest.strip_prefix(word) {
+            Some(rest)
+                if rest.is_empty()
+                    || rest.starts_with(|c: char| c.is_whitespace() || "({\"".contains(c)) =>
+            {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn skip(&mut self, char: char) {
+        self.rest = self.rest.strip_prefix(char).unwrap_or(self.rest);
+    }
+
+    /// Reads one word, phrase, group or operator; `None` for what says nothing.
+    fn operand(&mut self, operator: &str, depth: usize) -> Option<Query> {
+        // As a loop, for nobody says how many signs there are.
+        let mut negated = false;
+        while let Some(sign) = self.rest.chars().next().filter(|c| matches!(c, '-' | '+')) {
+            negated ^= sign == '-';
+            self.skip(sign);
+        }
+        // A sign belongs to what it touches; one alone says nothing.
+        let operand = match self.rest.chars().next()? {
+            space if space.is_whitespace() => None,
+            _ => self.bare_operand(operator, depth),
+        };
+        match negated {
+            true => operand.map(|operand| Query::Not(Box::new(operand))),
+            false => operand,
+        }
+    }
+
+    /// The same, past its signs.
+    fn bare_operand(&mut self, operator: &str, depth: usize) -> Option<Query> {
+        let first = self.rest.chars().next()?;
+        match first {
+            '(' | '{' => {
+                self.skip(first);
+                let end = if first == '(' { ')' } else { '}' };
+                let depth = depth.checked_sub(1)?;
+                match self.group(Some(end), operator, depth) {
+                    Query::All(none) if none.is_empty() => None,
+                    group => Some(group),
+                }
+            }
+            ')' | '}' => None,
+            '"' => {
+                let phrase = self.quoted();
+                self.test(operator, phrase)
+            }
+            _ => {
+                if let Some((name, rest)) = operator_in_front(self.rest) {
+                    self.rest = rest;
+                    return self.value(name, depth);
+                }
+                let word = self.word();
+                self.test(operator, word)
+            }
+        }
+    }
+
+    /// Reads what an operator applies to: a word, a phrase or a group.
+    fn value(&mut self, operator: &str, depth: usize) -> Option<Query> {
+        // People write `from: ana`, and Gmail understands.
+        self.rest = self.rest.trim_start();
+        match self.rest.chars().next()? {
+            '(' | '{' | '"' => self.operand(operator, depth),
+            _ => {
+                let word = self.word();
+                self.test(operator, word)
+            }
+        }
+    }
+
+    /// Reads a phrase up to its closing quote, or to the end.
+    fn quoted(&mut self) -> &'a str {
+        self.skip('"');
+        let (phrase, rest) = self.rest.split_once('"').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        phrase
+    }
+
+    /// Reads up to white space, a bracket or a quote.
+    fn word(&mut self) -> &'a str {
+        let end = |char: char| char.is_whitespace() || "(){}\"".contains(char);
+        let end = self.rest.find(end).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        word
+    }
+
+    /// The condition that an operator makes of a value. The operators are
+    /// those of [`OPERATORS`].
+    fn test(&self, operator: &str, value: &str) -> Option<Query> {
+        let field = match operator {
+            "" => Some(Field::Anywhere),
+            "from" => Some(Field::From),
+            "to" => Some(Field::To),
+            "cc" => Some(Field::Cc),
+            "bcc" => Some(Field::Bcc),
+            "subject" => Some(Field::Subject),
+            "list" => Some(Field::List),
+            "deliveredto" => Some(Field::DeliveredTo),
+            "filename" => Some(Field::Filename),
+            _ => None,
+        };
+        if let Some(field) = field {
+            let people = [Field::From, Field::To, Field::Cc, Field::Bcc, Field::DeliveredTo];
+            let me = people.contains(&field) && value.eq_ignore_ascii_case("me");
+            let phrase = words(if me { self.me } else { value });
+            return (!phrase.is_empty()).then_some(Query::Test(Test::Says(field, phrase)));
+        }
+        if value.is_empty() {
+            return None;
+        }
+        let name = value.to_lowercase();
+        let test = match operator {
+            "label" => Some(Test::Label(name)),
+            "category" => Some(Test::Category(name)),
+            "in" => Some(Test::In(name)),
+            "is" => Some(Test::Is(name)),
+            "has" => Some(Test::Has(name)),
+            "larger" | "larger_than" | "size" => size(&name).map(Test::Larger),
+            "smaller" | "smaller_than" => size(&name).map(Test::Smaller),
+            "before" | "older" => dates::day(&name).map(Test::Before),
+            "after" | "newer" => dates::day(&name).map(Test::After),
+            "older_than" => dates::ago(&name, self.now).map(Test::Before),
+            "newer_than" => dates::ago(&name, self.now).map(Test::After),
+            "rfc822msgid" => {
+                let id = value.trim_matches(['<', '>']);
+                Some(Test::MessageId(id.to_owned()))
+            }
+            _ => None,
+        };
+        Some(Query::Test(test.unwrap_or(Test::Never)))
+    }
+}
+
+/// The operators, without their colons.
+const OPERATORS: [&str; 25] = [
+    "from",
+    "to",
+    "cc",
+    "bcc",
+    "subject",
+    "list",
+    "deliveredto",
+    "filename",
+    "label",
+    "category",
+    "in",
+    "is",
+    "has",
+    "larger",
+    "larger_than",
+    "size",
+    "smaller",
+    "smaller_than",
+    "before",
+    "older",
+    "after",
+    "newer",
+    "older_than",
+    "newer_than",
+    "rfc822msgid",
+];
+
+/// The operator a text begins with, and what follows its colon.
+fn operator_in_front(text: &str) -> Option<(&'static str, &str)> {
+    let (name, rest) = text.split_once(':')?;
+    let known = OPERATORS.iter().find(|known| known.eq_ignore_ascii_case(name))?;
+    Some((known, rest))
+}
+
+/// A size in bytes: `500`, `20K`, `10M`, with `B` or without.
+fn size(text: &str) -> Option<usize> {
+    let text = text.strip_suffix('b').unwrap_or(text);
+    let (digits, unit) = match text.strip_suffix(['k', 'm', 'g']) {
+        Some(digits) if text.ends_with('k') => (digits, 1 << 10),
+        Some(digits) if text.ends_with('m') => (digits, 1 << 20),
+        Some(digits) => (digits, 1 << 30),
+        None => (text, 1),
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
+}

@@ -1,0 +1,334 @@
+//! Gmail's JSON: messages, threads, labels, made of letters on request.
+//!
+//! Only shapes are decided here. What is left out when empty (`labelIds`,
+//! `data`, `parts`) is what the real service leaves out.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
+use html_escape::encode_text_to_string;
+use serde_json::{Map, Value, json};
+
+use super::attachment_id::AttachmentIds;
+use crate::providers::sandbox::google::fields::Shape;
+use crate::providers::sandbox::store::head;
+use crate::providers::sandbox::store::labels::{SYSTEM, UserLabel};
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::providers::sandbox::store::mime::{self, Part};
+
+/// Text parts above this come by attachment id.
+const MAX_INLINE: usize = 5_000_000;
+
+/// The type of `users.getProfile`.
+pub(super) static PROFILE: Shape = Shape(&[
+    ("emailAddress", None),
+    ("messagesTotal", None),
+    ("threadsTotal", None),
+    ("historyId", None),
+]);
+
+/// The type of a label.
+pub(super) static LABEL: Shape = Shape(&[
+    ("id", None),
+    ("name", None),
+    ("type", None),
+    ("messageListVisibility", None),
+    ("labelListVisibility", None),
+    ("messagesTotal", None),
+    ("messagesUnread", None),
+    ("threadsTotal", None),
+    ("threadsUnread", None),
+    ("color", Some(&Shape(&[("textColor", None), ("backgroundColor", None)]))),
+]);
+
+/// The type of `labels.list`.
+pub(super) static LABELS: Shape = Shape(&[("labels", Some(&LABEL))]);
+
+/// The type of a message.
+pub(super) static MESSAGE: Shape = Shape(&[
+    ("id", None),
+    ("threadId", None),
+    ("labelIds", None),
+    ("snippet", None),
+    ("historyId", None),
+    ("internalDate", None),
+    ("payload", Some(&PART)),
+    ("sizeEstimate", None),
+    ("raw", None),
+    ("classificationLabelValues", Some(&Shape(&[("labelId", None)]))),
+]);
+
+/// The type of a draft.
+pub(super) static DRAFT: Shape = Shape(&[("id", None), ("message", Some(&MESSAGE))]);
+
+/// The type of `drafts.list`.
+pub(super) static DRAFTS: Shape =
+    Shape(&[("drafts", Some(&DRAFT)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
+
+/// The type of a message part.
+static PART: Shape = Shape(&[
+    ("partId", None),
+    ("mimeType", None),
+    ("filename", None),
+    ("headers", Some(&Shape(&[("name", None), ("value", None)]))),
+    ("body", Some(&BODY)),
+    ("parts", Some(&PART)),
+]);
+
+/// The type of a part's body, and of an attachment.
+pub(super) static BODY: Shape = Shape(&[("attachmentId", None), ("size", None), ("data", None)]);
+
+/// The type of `messages.list`.
+pub(super) static MESSAGES: Shape =
+    Shape(&[("messages", Some(&MESSAGE)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
+
+/// The type of a thread.
+pub(super) static THREAD: Shape =
+    Shape(&[("id", None), ("snippet", None), ("historyId", None), ("messages", Some(&MESSAGE))]);
+
+/// The type of `threads.list`.
+pub(super) static THREADS: Shape =
+    Shape(&[("threads", Some(&THREAD)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
+
+/// How much of a message is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Everything, the parts taken apart.
+    Full,
+    /// The header fields.
+    Metadata,
+    /// Ids, labels, snippet.
+    Minimal,
+    /// The letter's bytes.
+    Raw,
+}
+
+/// An id as it stands on the wire.
+pub(super) fn id(id: u64) -> String {
+    format!("{id:016x}")
+}
+
+/// A draft's id as it stands on the wire.
+pub(super) fn draft_id(id: u64) -> String {
+    format!("r{id}")
+}
+
+/// A message as the methods that write give it: ids and labels.
+pub(super) fn brief(letter: &Letter) -> Value {
+    let mut brief = json!({ "id": id(letter.id), "threadId": id(letter.thread) });
+    if let (Value::Object(brief), false) = (&mut brief, letter.labels.is_empty()) {
+        brief.insert("labelIds".to_owned(), letter.labels.clone().into());
+    }
+    brief
+}
+
+/// A message. `headers` are the names wanted of a metadata format; none are all.
+pub(super) fn message(
+    letter: &Letter,
+    format: Format,
+    headers: &[&str],
+    attachment_ids: &AttachmentIds,
+) -> Value {
+    let mut message = Map::new();
+    let mut put = |name: &str, value: Value| message.insert(name.to_owned(), value);
+    put("id", id(letter.id).into());
+    put("threadId", id(letter.thread).into());
+    if !letter.labels.is_empty() {
+        put("labelIds", letter.labels.clone().into());
+    }
+    put("snippet", escaped(letter.snippet()).into());
+    match format {
+        Format::Full => {
+            let root = Part::of_letter(&letter.raw);
+            let mut parts = Parts { letter, attachment_ids, next: 0 };
+            put("payload", parts.part(&root, ""));
+        }
+        Format::Metadata => {
+            let root = Part::of_letter(&letter.raw);
+            let head = mime::slice(&letter.raw, &root.head);
+            let wanted = |name: &str| {
+                headers.is_empty() || headers.iter().any(|known| known.eq_ignore_ascii_case(name))
+            };
+            put(
+                "payload",
+                json!({ "mimeType": root.mime_type, "headers": header_fields(head, wanted) }),
+            );
+        }
+        Format::Minimal => {}
+        Format::Raw => {
+            put("raw", URL_SAFE.encode(&letter.raw).into());
+        }
+    }
+    put("sizeEstimate", letter.raw.len().into());
+    put("historyId", letter.history.to_string().into());
+    put("internalDate", letter.facts.date.to_string().into());
+    Value::Object(message)
+}
+
+/// The snippet's text, escaped for HTML as Gmail gives it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    encode_text_to_string(text, &mut out);
+    // The crate leaves quotes alone in text; Gmail does not.
+    out.replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+/// Header fields as a list of names and values.
+fn header_fields(head: &[u8], wanted: impl Fn(&str) -> bool) -> Vec<Value> {
+    head::fields(head)
+        .into_iter()
+        .filter(|field| wanted(field.name))
+        .map(|field| json!({ "name": field.name, "value": field.received_by("mx.google.com;") }))
+        .collect()
+}
+
+/// The parts of one letter on their way into JSON.
+struct Parts<'a> {
+    letter: &'a Letter,
+    attachment_ids: &'a AttachmentIds,
+    /// The place in reading order of the next part.
+    next: u32,
+}
+
+impl Parts<'_> {
+    /// A part under its id, which is the path to it: `1.0`.
+    fn part(&mut self, part: &Part, path: &str) -> Value {
+        let raw = &self.letter.raw;
+        let place = self.next;
+        self.next += 1;
+        let body = self.body(part, place);
+        let mut json = json!({
+            "partId": path,
+            "mimeType": part.mime_type,
+            "filename": part.filename,
+            "headers": header_fields(mime::slice(raw, &part.head), |_| true),
+            "body": body,
+        });
+        if !part.parts.is_empty() {
+            let below: Vec<Value> = part
+                .parts
+                .iter()
+                .enumerate()
+                .map(|(index, part)| match path {
+                    "" => self.part(part, &index.to_string()),
+                    _ => self.part(part, &format!("{path}.{index}")),
+                })
+                .collect();
+            if let Value::Object(json) = &mut json {
+                json.insert("parts".to_owned(), below.into());
+            }
+        }
+        json
+    }
+
+    /// A part's body: in place for text, by id for all else.
+    fn body(&self, part: &Part, place: u32) -> Value {
+        if part.is_multipart() {
+            return json!({ "size": 0 });
+        }
+        let bytes = content(part, &self.letter.raw);
+        let size = bytes.len();
+        if !part.is_inline_text() || size > MAX_INLINE {
+            let id = self.attachment_ids.make(self.letter.id, place);
+            return json!({ "attachmentId": id, "size": size });
+        }
+        match size {
+            0 => json!({ "size": 0 }),
+            _ => json!({ "size": size, "data": URL_SAFE.encode(&bytes) }),
+        }
+    }
+}
+
+/// What a part holds: text shown with the letter in UTF-8, all else as it was.
+fn content<'a>(part: &Part, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+    let bytes = part.decoded(raw);
+    match part.is_inline_text() {
+        true => head::to_utf8(bytes, part.charset.as_deref()),
+        false => bytes,
+    }
+}
+
+/// An attachment's bytes, by the part's place in reading order.
+pub(super) fn attachment(letter: &Letter, place: u32) -> Option<Value> {
+    let root = Part::of_letter(&letter.raw);
+    let part = root.walk().into_iter().nth(usize::try_from(place).ok()?)?;
+    let bytes = content(part, &letter.raw);
+    Some(json!({ "size": bytes.len(), "data": URL_SAFE.encode(&bytes) }))
+}
+
+/// The profile of a mailbox.
+pub(super) fn profile(mailbox: &Mailbox) -> Value {
+    json!({
+        "emailAddress": mailbox.address,
+        "messagesTotal": mailbox.letters.len(),
+        "threadsTotal": mailbox.thread_count(),
+        "historyId": mailbox.history.to_string(),
+    })
+}
+
+/// All labels of a mailbox, without counts.
+pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
+    let system = SYSTEM.iter().map(|label| match label.hidden {
+        true => json!({
+            "id": label.id,
+            "name": label.id,
+            "messageListVisibility": "hide",
+            "labelListVisibility": "labelHide",
+            "type": "system",
+        }),
+        false => json!({ "id": label.id, "name": label.id, "type": "system" }),
+    });
+    let own = mailbox.labels.own().map(own_label);
+    system.chain(own).collect()
+}
+
+/// A label of the user's, without counts.
+pub(super) fn own_label(label: &UserLabel) -> Value {
+    let mut value = json!({
+        "id": label.id,
+        "name": label.name,
+        "messageListVisibility": label.message_list,
+        "labelListVisibility": label.label_list,
+        "type": "user",
+    });
+    if let (Value::Object(value), Some((text, background))) = (&mut value, &label.colour) {
+        let colour = json!({ "textColor": text, "backgroundColor": background });
+        value.insert("color".to_owned(), colour);
+    }
+    value
+}
+
+/// One label with its counts.
+pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
+    let mut label = labels(mailbox).into_iter().find(|label| label["id"] == id)?;
+    let of_label = mailbox.letters.iter().filter(|letter| letter.has(id));
+    let (mut total, mut unread) = (0usize, 0usize);
+    let mut threads = std::collections::HashSet::new();
+    let mut unread_threads = std::collections::HashSet::new();
+    for letter in of_label {
+        total += 1;
+        threads.insert(letter.thread);
+        if letter.has("UNREAD") {
+            unread += 1;
+            unread_threads.insert(letter.thread);
+        }
+    }
+    if let Value::Object(label) = &mut label {
+        label.insert("messagesTotal".to_owned(), total.into());
+        label.insert("messagesUnread".to_owned(), unread.into());
+        label.insert("threadsTotal".to_owned(), threads.len().into());
+        label.insert("threadsUnread".to_owned(), unread_threads.len().into());
+    }
+    Some(label)
+}
+
+/// A conversation as it stands in a list.
+pub(super) fn listed_thread(thread: u64, letters: &[&Letter]) -> Value {
+    let snippet = letters.last().map(|letter| escaped(letter.snippet()));
+    let history = letters.iter().map(|letter| letter.history).max();
+    json!({
+        "id": id(thread),
+        "snippet": snippet.unwrap_or_default(),
+        "historyId": history.unwrap_or_default().to_string(),
+    })
+}

@@ -1,0 +1,223 @@
+//! Gmail's settings: the addresses one may send as, with their signatures, the
+//! vacation responder, the language.
+//!
+//! At the start they are those of a mailbox as the sandbox imagines it: an
+//! address with an alias, nobody on vacation, English.
+
+use serde_json::{Map, Value, json};
+
+use super::write::Desk;
+use crate::providers::sandbox::google::body::{flag, text};
+use crate::providers::sandbox::google::error;
+use crate::providers::sandbox::google::fields::Shape;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+
+/// The type of an address one may send as.
+pub(super) static SEND_AS: Shape = Shape(&[
+    ("sendAsEmail", None),
+    ("displayName", None),
+    ("replyToAddress", None),
+    ("signature", None),
+    ("isPrimary", None),
+    ("isDefault", None),
+    ("treatAsAlias", None),
+    (
+        "smtpMsa",
+        Some(&Shape(&[
+            ("host", None),
+            ("port", None),
+            ("username", None),
+            ("password", None),
+            ("securityMode", None),
+        ])),
+    ),
+    ("verificationStatus", None),
+]);
+
+/// The type of `settings.sendAs.list`.
+pub(super) static SEND_AS_LIST: Shape = Shape(&[("sendAs", Some(&SEND_AS))]);
+
+/// The type of `settings.getVacation`.
+pub(super) static VACATION: Shape = Shape(&[
+    ("enableAutoReply", None),
+    ("responseSubject", None),
+    ("responseBodyPlainText", None),
+    ("responseBodyHtml", None),
+    ("restrictToContacts", None),
+    ("restrictToDomain", None),
+    ("startTime", None),
+    ("endTime", None),
+]);
+
+/// The type of `settings.getLanguage`.
+pub(super) static LANGUAGE: Shape = Shape(&[("displayLanguage", None)]);
+
+/// Where a vacation responder is kept that was set.
+const KEPT_VACATION: &str = "gmail vacation";
+
+/// Where a language is kept that was set.
+const KEPT_LANGUAGE: &str = "gmail language";
+
+/// The mailbox's own address, and an alias of it: `NAME+news@DOMAIN`.
+pub(super) fn addresses(mailbox: &Mailbox) -> [String; 2] {
+    let address = &mailbox.address;
+    let alias = match address.rsplit_once('@') {
+        Some((local, domain)) => format!("{local}+news@{domain}"),
+        None => format!("{address}+news"),
+    };
+    [address.clone(), alias]
+}
+
+/// The addresses that one may send as.
+pub(super) fn send_as(state: &State, mailbox: &Mailbox) -> Value {
+    let entries = addresses(mailbox);
+    let [own, alias] = entries.map(|address| entry(state, mailbox, &address));
+    json!({ "sendAs": [own, alias] })
+}
+
+/// One of the addresses, or the refusal that it is none.
+pub(super) fn one_send_as(desk: &Desk<'_>, address: &str) -> Result<Value, Answer> {
+    let known = known(desk, address)?;
+    Ok(entry(desk.state, desk.mailbox, &known))
+}
+
+/// Changes the name and signature that one sends with under an address; with
+/// `whole`, what is not said is taken away.
+pub(super) fn change_send_as(desk: &Desk<'_>, address: &str, whole: bool) -> Result<Value, Answer> {
+    let known = known(desk, address)?;
+    let name = text(&desk.body, "displayName")?;
+    let signature = text(&desk.body, "signature")?;
+    desk.state.settings(&desk.mailbox.address, |settings| {
+        let key = known.to_lowercase();
+        let set =
+            |map: &mut std::collections::BTreeMap<String, String>, value: Option<&str>| match value
+            {
+                Some(value) => {
+                    map.insert(key.clone(), value.to_owned());
+                }
+                None if whole => {
+                    map.remove(&key);
+                }
+                None => {}
+            };
+        set(&mut settings.names, name);
+        set(&mut settings.signatures, signature);
+    });
+    Ok(entry(desk.state, desk.mailbox, &known))
+}
+
+/// The address as it is written in the settings.
+fn known(desk: &Desk<'_>, address: &str) -> Result<String, Answer> {
+    let mut addresses = addresses(desk.mailbox).into_iter();
+    let known = addresses.find(|known| known.eq_ignore_ascii_case(address));
+    known.ok_or_else(error::not_found)
+}
+
+/// One address that one may send as.
+fn entry(state: &State, mailbox: &Mailbox, address: &str) -> Value {
+    let (name, signature) = state.settings(&mailbox.address, |settings| {
+        let key = address.to_lowercase();
+        let signature = settings.signatures.get(&key).cloned();
+        (settings.names.get(&key).cloned(), signature)
+    });
+    let owner = || mailbox.people().owner.clone().unwrap_or_default();
+    let name = name.unwrap_or_else(owner);
+    let signature = signature.unwrap_or_default();
+    match address == mailbox.address {
+        true => json!({
+            "sendAsEmail": address,
+            "displayName": name,
+            "replyToAddress": "",
+            "signature": signature,
+            "isPrimary": true,
+            "isDefault": true,
+        }),
+        false => json!({
+            "sendAsEmail": address,
+            "displayName": name,
+            "replyToAddress": "",
+            "signature": signature,
+            "treatAsAlias": true,
+            "verificationStatus": "accepted",
+        }),
+    }
+}
+
+/// The vacation responder, which is off at the start.
+pub(super) fn vacation(state: &State, mailbox: &Mailbox) -> Value {
+    kept(state, mailbox, KEPT_VACATION).unwrap_or_else(|| {
+        json!({
+            "enableAutoReply": false,
+            "responseSubject": "",
+            "restrictToContacts": false,
+            "restrictToDomain": false,
+        })
+    })
+}
+
+/// Sets the vacation responder; what is not said is taken away.
+pub(super) fn set_vacation(desk: &Desk<'_>) -> Result<Value, Answer> {
+    let body = &desk.body;
+    let on = flag(body, "enableAutoReply")?.unwrap_or(false);
+    let mut set = Map::new();
+    for name in ["enableAutoReply", "restrictToContacts", "restrictToDomain"] {
+        set.insert(name.to_owned(), flag(body, name)?.unwrap_or(false).into());
+    }
+    let subject = text(body, "responseSubject")?.unwrap_or_default();
+    set.insert("responseSubject".to_owned(), subject.into());
+    for name in ["responseBodyPlainText", "responseBodyHtml"] {
+        if let Some(text) = text(body, name)? {
+            set.insert(name.to_owned(), text.into());
+        }
+    }
+    let mut times = Vec::new();
+    for name in ["startTime", "endTime"] {
+        // Numbers of this size come as text, and are taken as numbers too.
+        let time = match body.get(name) {
+            None | Some(Value::Null) => continue,
+            Some(Value::String(text)) => text.parse::<i64>().ok(),
+            Some(other) => other.as_i64(),
+        };
+        let time = time.ok_or_else(|| error::invalid_value(name, "TYPE_INT64", ""))?;
+        times.push(time);
+        set.insert(name.to_owned(), time.to_string().into());
+    }
+    if matches!(times.as_slice(), [start, end] if start >= end) {
+        return Err(error::invalid("Invalid vacation time range"));
+    }
+    let says = |name: &str| set.get(name).and_then(Value::as_str).is_some_and(|it| !it.is_empty());
+    if on && !(says("responseSubject") || says("responseBodyPlainText") || says("responseBodyHtml"))
+    {
+        return Err(error::invalid("Missing vacation response"));
+    }
+    keep(desk, KEPT_VACATION, &set.into())
+}
+
+/// The language of Gmail's pages.
+pub(super) fn language(state: &State, mailbox: &Mailbox) -> Value {
+    let kept = kept(state, mailbox, KEPT_LANGUAGE);
+    kept.unwrap_or_else(|| json!({ "displayLanguage": "en" }))
+}
+
+/// Sets the language.
+pub(super) fn set_language(desk: &Desk<'_>) -> Result<Value, Answer> {
+    let language = text(&desk.body, "displayLanguage")?.unwrap_or_default();
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    if language.len() < 2 || !language.bytes().all(good) {
+        return Err(error::invalid("Invalid language"));
+    }
+    keep(desk, KEPT_LANGUAGE, &json!({ "displayLanguage": language }))
+}
+
+fn kept(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {
+    state.settings(&mailbox.address, |settings| settings.values.get(name).cloned())
+}
+
+fn keep(desk: &Desk<'_>, name: &str, value: &Value) -> Result<Value, Answer> {
+    desk.state.settings(&desk.mailbox.address, |settings| {
+        settings.values.insert(name.to_owned(), value.clone());
+    });
+    Ok(value.clone())
+}

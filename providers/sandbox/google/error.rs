@@ -1,0 +1,278 @@
+//! Google's error bodies: one JSON shape for every API, and pages for people.
+//!
+//! Only shapes and standing texts are here; which error a request deserves is
+//! decided where the request is understood.
+
+use hyper::StatusCode;
+use serde_json::{Value, json};
+
+use crate::providers::sandbox::faults::Fault;
+use crate::providers::sandbox::http::Answer;
+
+/// An error in Google's JSON shape.
+///
+/// `reason` is the old per-error word (`notFound`), `status` the canonical one
+/// (`NOT_FOUND`); clients in the wild read either.
+pub(crate) fn error(code: StatusCode, status: &str, reason: &str, message: &str) -> Answer {
+    detailed(code, status, message, json!({ "reason": reason }), None)
+}
+
+/// An error whose one entry of `errors` holds more than a reason.
+fn detailed(
+    code: StatusCode,
+    status: &str,
+    message: &str,
+    entry: Value,
+    details: Option<Value>,
+) -> Answer {
+    let mut first = json!({ "message": message, "domain": "global" });
+    merge(&mut first, entry);
+    let mut error = json!({
+        "code": code.as_u16(),
+        "message": message,
+        "errors": [first],
+        "status": status,
+    });
+    if let Some(details) = details {
+        merge(&mut error, json!({ "details": details }));
+    }
+    let body = serde_json::to_vec_pretty(&json!({ "error": error })).unwrap_or_default();
+    Answer::json(code, body)
+}
+
+/// Puts the members of one object into another.
+fn merge(into: &mut Value, from: Value) {
+    if let (Value::Object(into), Value::Object(from)) = (into, from) {
+        into.extend(from);
+    }
+}
+
+/// 400: an argument that is no good.
+pub(crate) fn invalid(message: &str) -> Answer {
+    error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument", message)
+}
+
+/// 400: a query parameter that the method does not have.
+pub(super) fn unknown_name(name: &str) -> Answer {
+    let message = format!(
+        "Invalid JSON payload received. Unknown name \"{name}\": Cannot bind query parameter. \
+         Field '{name}' could not be found in request message."
+    );
+    bad_field("", &message)
+}
+
+/// 400: a name in the body that the type at that place does not have.
+pub(super) fn unknown_field(at: &str, name: &str) -> Answer {
+    let place = match at {
+        "" => String::new(),
+        _ => format!(" at '{at}'"),
+    };
+    let message = format!(
+        "Invalid JSON payload received. Unknown name \"{name}\"{place}: Cannot find field."
+    );
+    bad_field(at, &message)
+}
+
+/// 400: a body that is not understood.
+pub(super) fn parse_error(message: &str) -> Answer {
+    error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "parseError", message)
+}
+
+/// 400: something that the state of things does not allow.
+pub(crate) fn failed_precondition(message: &str) -> Answer {
+    error(StatusCode::BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition", message)
+}
+
+/// 409: something of that name is there already.
+pub(crate) fn conflict(message: &str) -> Answer {
+    error(StatusCode::CONFLICT, "ABORTED", "aborted", message)
+}
+
+/// 400: a query parameter whose value is not of the parameter's type.
+pub(crate) fn invalid_value(field: &str, kind: &str, value: &str) -> Answer {
+    bad_field(field, &format!("Invalid value at '{field}' ({kind}), \"{value}\""))
+}
+
+/// 400 with the details that Google's front end adds for a field.
+pub(super) fn bad_field(field: &str, message: &str) -> Answer {
+    let mut violation = json!({ "description": message });
+    if !field.is_empty() {
+        violation = json!({ "field": field, "description": message });
+    }
+    detailed(
+        StatusCode::BAD_REQUEST,
+        "INVALID_ARGUMENT",
+        message,
+        json!({ "reason": "invalid" }),
+        Some(json!([{
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            "fieldViolations": [violation],
+        }])),
+    )
+}
+
+/// 400: a `fields` mask that asks for what the answer does not have.
+pub(super) fn invalid_fields(selection: &str) -> Answer {
+    detailed(
+        StatusCode::BAD_REQUEST,
+        "INVALID_ARGUMENT",
+        &format!("Invalid field selection {selection}"),
+        json!({
+            "reason": "invalidParameter",
+            "location": "fields",
+            "locationType": "parameter",
+        }),
+        None,
+    )
+}
+
+/// 401: no token, or not one that is good now.
+pub(crate) fn unauthenticated() -> Answer {
+    let message = "Request had invalid authentication credentials. Expected OAuth 2 access token, \
+                   login cookie or other valid authentication credential. See \
+                   https://developers.google.com/identity/sign-in/web/devconsole-project.";
+    detailed(
+        StatusCode::UNAUTHORIZED,
+        "UNAUTHENTICATED",
+        message,
+        json!({
+            "message": "Invalid Credentials",
+            "reason": "authError",
+            "location": "Authorization",
+            "locationType": "header",
+        }),
+        None,
+    )
+    .with(
+        "www-authenticate",
+        "Bearer realm=\"https://accounts.google.com/\", error=\"invalid_token\"",
+    )
+}
+
+/// 403: the token is good, but not for this method of a service.
+pub(crate) fn insufficient_scopes(service: &str) -> Answer {
+    detailed(
+        StatusCode::FORBIDDEN,
+        "PERMISSION_DENIED",
+        "Request had insufficient authentication scopes.",
+        json!({ "message": "Insufficient Permission", "reason": "insufficientPermissions" }),
+        Some(json!([{
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
+            "domain": "googleapis.com",
+            "metadata": { "service": service },
+        }])),
+    )
+}
+
+/// 403: refused for a reason told in `message`.
+pub(crate) fn forbidden(message: &str) -> Answer {
+    error(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "forbidden", message)
+}
+
+/// 404: a well-formed id of nothing.
+pub(crate) fn not_found() -> Answer {
+    error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.")
+}
+
+/// 404: a path or method that the API does not have.
+pub(crate) fn no_method() -> Answer {
+    error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Method not found.")
+}
+
+/// 413: a request body over the cap, in bytes.
+pub(crate) fn too_large(most: usize) -> Answer {
+    error(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "INVALID_ARGUMENT",
+        "uploadTooLarge",
+        &format!("Request payload size exceeds the limit: {most} bytes."),
+    )
+}
+
+/// 403: a `Host` that is not this machine.
+pub(crate) fn not_local() -> Answer {
+    page(StatusCode::FORBIDDEN, "The sandbox answers to 127.0.0.1 and localhost only.")
+}
+
+/// 404 outside the APIs.
+pub(crate) fn not_found_page() -> Answer {
+    page(
+        StatusCode::NOT_FOUND,
+        "The requested URL was not found on this server. That’s all we know.",
+    )
+}
+
+/// A failure on purpose, as Google words it.
+pub(crate) fn fault(fault: Fault) -> Answer {
+    match fault {
+        Fault::TooMany => {
+            let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per \
+                           minute per user' of service 'gmail.googleapis.com' for consumer \
+                           'project_number:1'.";
+            limited(StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message)
+                .with("retry-after", "1")
+        }
+        Fault::Forbidden => {
+            limited(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "Rate Limit Exceeded")
+        }
+        Fault::Server => error(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "INTERNAL",
+            "backendError",
+            "Internal error encountered.",
+        ),
+        Fault::Unavailable => error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "UNAVAILABLE",
+            "backendError",
+            "The service is currently unavailable.",
+        ),
+        Fault::Timeout => error(
+            StatusCode::GATEWAY_TIMEOUT,
+            "DEADLINE_EXCEEDED",
+            "backendError",
+            "Deadline expired before operation could complete.",
+        ),
+        Fault::Html
+        | Fault::Reset
+        | Fault::Half
+        | Fault::Lost
+        | Fault::Gate
+        | Fault::Late
+        | Fault::Overdue => page(
+            StatusCode::BAD_GATEWAY,
+            "The server encountered a temporary error and could not complete your request. \
+             Please try again in 30 seconds. That’s all we know.",
+        ),
+    }
+}
+
+/// A refusal for now.
+fn limited(code: StatusCode, status: &str, message: &str) -> Answer {
+    let entry = json!({ "domain": "usageLimits", "reason": "rateLimitExceeded" });
+    detailed(code, status, message, entry, None)
+}
+
+/// The page that stands where the sign-in cannot redirect.
+pub(crate) fn refused(error: &str, why: &str) -> Answer {
+    page(
+        StatusCode::BAD_REQUEST,
+        &format!("Access blocked: authorization error. Error 400: {error}. {why}"),
+    )
+}
+
+/// Google's page for people, with a status and a sentence.
+pub(super) fn page(status: StatusCode, sentence: &str) -> Answer {
+    let code = status.as_u16();
+    let word = status.canonical_reason().unwrap_or_default();
+    let sentence = html_escape::encode_text(sentence);
+    Answer::html(
+        status,
+        format!(
+            "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\
+             <title>Error {code} ({word})!!1</title>\n\
+             <p><b>{code}.</b> <ins>That’s an error.</ins>\n<p>{sentence}\n"
+        ),
+    )
+}

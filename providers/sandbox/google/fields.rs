@@ -1,0 +1,170 @@
+//! Google's partial answers: the `fields` mask, read, checked and applied.
+//!
+//! `a,b/c,d(e,f/g),*` names what to keep; a mask reaches through arrays.
+//! Google refuses a mask that names what the answer's type does not have, so a
+//! type is described by its [`Shape`]; the shapes themselves stand with the
+//! JSON they describe.
+
+use serde_json::{Map, Value};
+
+/// How deep a mask may go, for it is read and applied recursively.
+const MAX_DEPTH: usize = 64;
+
+/// The fields of a type, with the type of those that have fields themselves.
+#[derive(Debug)]
+pub(crate) struct Shape(pub &'static [(&'static str, Option<&'static Shape>)]);
+
+/// What a mask selects of one object.
+#[derive(Debug)]
+pub(super) struct Mask {
+    /// Name (or `*`) and the mask below it; `None` is everything below.
+    selected: Vec<(String, Option<Mask>)>,
+}
+
+impl Mask {
+    /// Reads a mask for a type, or gives the selection that is wrong.
+    pub fn parse(text: &str, shape: &Shape) -> Result<Self, String> {
+        let mut rest = text;
+        let mask = list(&mut rest, MAX_DEPTH)?;
+        if !rest.is_empty() {
+            return Err(rest.to_owned());
+        }
+        mask.check(Some(shape))?;
+        Ok(mask)
+    }
+
+    /// Finds the first name that the type does not have.
+    fn check(&self, shape: Option<&Shape>) -> Result<(), String> {
+        for (name, below) in &self.selected {
+            let Some(Shape(fields)) = shape else {
+                return Err(name.clone());
+            };
+            let inner: Vec<_> = match name.as_str() {
+                "*" => fields.iter().map(|(_, inner)| *inner).collect(),
+                _ => fields
+                    .iter()
+                    .filter(|(known, _)| known == name)
+                    .map(|(_, inner)| *inner)
+                    .collect(),
+            };
+            if inner.is_empty() {
+                return Err(name.clone());
+            }
+            if let Some(below) = below {
+                // Below `*`, it is enough that one of the fields fits.
+                let tried: Vec<_> = inner.into_iter().map(|inner| below.check(inner)).collect();
+                if !tried.iter().any(Result::is_ok) {
+                    return tried.into_iter().next().unwrap_or(Ok(()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps of a value what is selected.
+    pub fn apply(&self, value: Value) -> Value {
+        match value {
+            Value::Array(items) => items.into_iter().map(|item| self.apply(item)).collect(),
+            Value::Object(members) => Value::Object(self.members(members)),
+            scalar => scalar,
+        }
+    }
+
+    fn members(&self, members: Map<String, Value>) -> Map<String, Value> {
+        let mut kept = Map::new();
+        for (key, value) in members {
+            let mut masks = self
+                .selected
+                .iter()
+                .filter(|(name, _)| *name == key || name == "*")
+                .map(|(_, below)| below)
+                .peekable();
+            if masks.peek().is_none() {
+                continue;
+            }
+            // `a/b,a/c` selects both; any plain `a` selects all of it.
+            let below: Option<Vec<&Mask>> = masks.map(Option::as_ref).collect();
+            let value = match below {
+                None => value,
+                Some(below) if has_members(&value) => union(&below, value),
+                Some(_) => continue,
+            };
+            kept.insert(key, value);
+        }
+        kept
+    }
+}
+
+/// True for what a mask can reach into.
+fn has_members(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(Value::is_object),
+        other => other.is_object(),
+    }
+}
+
+/// Keeps what any of several masks selects.
+fn union(masks: &[&Mask], value: Value) -> Value {
+    match masks {
+        [only] => only.apply(value),
+        _ => masks.iter().map(|mask| mask.apply(value.clone())).reduce(merge).unwrap_or_default(),
+    }
+}
+
+/// Lays two selections of one value over each other.
+fn merge(one: Value, other: Value) -> Value {
+    match (one, other) {
+        (Value::Object(mut one), Value::Object(other)) => {
+            for (key, value) in other {
+                let merged = match one.remove(&key) {
+                    Some(known) => merge(known, value),
+                    None => value,
+                };
+                one.insert(key, merged);
+            }
+            Value::Object(one)
+        }
+        // Both come from the same array, so they are of one length.
+        (Value::Array(one), Value::Array(other)) => {
+            let pairs = one.into_iter().zip(other);
+            pairs.map(|(one, other)| merge(one, other)).collect()
+        }
+        (one, _) => one,
+    }
+}
+
+/// Reads `a,b/c,d(e)` up to a closing bracket or the end.
+fn list(rest: &mut &str, depth: usize) -> Result<Mask, String> {
+    let mut selected = Vec::new();
+    loop {
+        selected.push(item(rest, depth)?);
+        match rest.strip_prefix(',') {
+            Some(after) => *rest = after,
+            None => return Ok(Mask { selected }),
+        }
+    }
+}
+
+/// Reads one name with what is below it.
+fn item(rest: &mut &str, depth: usize) -> Result<(String, Option<Mask>), String> {
+    let end = rest
+        .find(|char: char| !(char.is_ascii_alphanumeric() || "*_-".contains(char)))
+        .unwrap_or(rest.len());
+    let (name, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    if name.is_empty() || depth == 0 {
+        return Err((*rest).to_owned());
+    }
+    *rest = after;
+    if let Some(after) = rest.strip_prefix('/') {
+        *rest = after;
+        let below = item(rest, depth - 1)?;
+        return Ok((name.to_owned(), Some(Mask { selected: vec![below] })));
+    }
+    let Some(after) = rest.strip_prefix('(') else {
+        return Ok((name.to_owned(), None));
+    };
+    *rest = after;
+    let below = list(rest, depth - 1)?;
+    *rest = rest.strip_prefix(')').ok_or_else(|| format!("{name}("))?;
+    Ok((name.to_owned(), Some(below)))
+}

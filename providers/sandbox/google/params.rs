@@ -1,0 +1,102 @@
+//! The query parameters of a Google method, checked as Google checks them:
+//! unknown names and values of the wrong type are errors, never ignored.
+
+use hyper::StatusCode;
+use serde_json::Value;
+
+use super::error;
+use super::fields::{Mask, Shape};
+use crate::providers::sandbox::http::Answer;
+
+/// Parameters that every method takes.
+const COMMON: [&str; 13] = [
+    "alt",
+    "fields",
+    "key",
+    "prettyPrint",
+    "quotaUser",
+    "userIp",
+    "access_token",
+    "oauth_token",
+    "callback",
+    "$.xgafv",
+    "$alt",
+    "uploadType",
+    "upload_protocol",
+];
+
+/// The parameters of one request.
+pub(crate) struct Params<'a> {
+    pairs: &'a [(String, String)],
+    mask: Option<Mask>,
+}
+
+impl<'a> Params<'a> {
+    /// Checks the names against those a method takes, and the mask against its
+    /// answer.
+    pub fn check(
+        pairs: &'a [(String, String)],
+        known: &[&str],
+        shape: &Shape,
+    ) -> Result<Self, Answer> {
+        let unknown = pairs
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .find(|name| !known.contains(name) && !COMMON.contains(name));
+        if let Some(name) = unknown {
+            return Err(error::unknown_name(name));
+        }
+        let mut params = Self { pairs, mask: None };
+        if let Some(alt) = params.one("alt").filter(|alt| *alt != "json") {
+            return Err(error::invalid_value("alt", "type.googleapis.com/Alt", alt));
+        }
+        let mask = params.one("fields").map(|text| Mask::parse(text, shape)).transpose();
+        params.mask = mask.map_err(|selection| error::invalid_fields(&selection))?;
+        Ok(params)
+    }
+
+    /// The value of a parameter, where it is there and not empty.
+    pub fn one(&self, name: &str) -> Option<&'a str> {
+        self.all(name).next().filter(|value| !value.is_empty())
+    }
+
+    /// All values of a parameter that may be repeated.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &'a str> {
+        let pairs = self.pairs.iter().filter(move |(key, _)| key == name);
+        pairs.map(|(_, value)| value.as_str())
+    }
+
+    /// A number. Zero counts as not said, as it does where the API is defined.
+    pub fn number(&self, name: &str, field: &str) -> Result<Option<usize>, Answer> {
+        let Some(value) = self.one(name) else {
+            return Ok(None);
+        };
+        let number: u32 =
+            value.parse().map_err(|_| error::invalid_value(field, "TYPE_UINT32", value))?;
+        Ok(usize::try_from(number).ok().filter(|number| *number > 0))
+    }
+
+    /// A truth value.
+    pub fn flag(&self, name: &str, field: &str) -> Result<bool, Answer> {
+        match self.one(name).map(str::to_ascii_lowercase).as_deref() {
+            Some("true" | "1") => Ok(true),
+            None | Some("false" | "0") => Ok(false),
+            Some(value) => Err(error::invalid_value(field, "TYPE_BOOL", value)),
+        }
+    }
+
+    /// The answer to a request that was carried out: masked, and indented
+    /// unless the client minds.
+    pub fn answer(&self, value: Value) -> Answer {
+        let value = match &self.mask {
+            Some(mask) => mask.apply(value),
+            None => value,
+        };
+        let compact = matches!(self.one("prettyPrint"), Some("false" | "0"));
+        let body = match compact {
+            true => serde_json::to_vec(&value),
+            false => serde_json::to_vec_pretty(&value),
+        };
+        Answer::json(StatusCode::OK, body.unwrap_or_default())
+    }
+}

@@ -1,0 +1,99 @@
+//! Busy times: of one's own calendars, and of the other people of the sandbox.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::error as refuse;
+use super::event::{date_time, stamp};
+use super::read::{bad_value, rfc3339, text};
+use crate::provider::calendar::{self, Show};
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::agenda::Agenda;
+
+/// Calendars of one question, at most.
+const MOST: usize = 50;
+
+/// The busy times of the calendars that a body names.
+pub(super) fn query(agenda: &Agenda, me: &str, body: &Map<String, Value>) -> Result<Value, Answer> {
+    let time = |name: &str| {
+        let text = text(body, name)?.filter(|text| !text.is_empty());
+        let text = text.ok_or_else(|| refuse::required(&format!("Missing {name} parameter.")))?;
+        rfc3339(&text).ok_or_else(refuse::bad_request)
+    };
+    let (from, to) = (time("timeMin")?, time("timeMax")?);
+    if to <= from {
+        return Err(refuse::empty_range());
+    }
+    let zone = match text(body, "timeZone")?.filter(|zone| !zone.is_empty()) {
+        None => TimeZone::UTC,
+        Some(name) => TimeZone::get(&name).map_err(|_| bad_value("timeZone"))?,
+    };
+    let most = match body.get("calendarExpansionMax").filter(|it| !it.is_null()) {
+        None => MOST,
+        Some(number) => {
+            let number = number.as_u64().and_then(|number| usize::try_from(number).ok());
+            let number = number.filter(|number| (1..=MOST).contains(number));
+            number.ok_or_else(|| bad_value("calendarExpansionMax"))?
+        }
+    };
+    let items = match body.get("items") {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(_) => return Err(bad_value("items")),
+    };
+    let mut calendars = Map::new();
+    for (count, item) in items.iter().enumerate() {
+        let id = item.get("id").and_then(Value::as_str);
+        let id = id.ok_or_else(|| bad_value("items.id"))?;
+        let known = match id {
+            "primary" => agenda.main_of(me),
+            _ => agenda.calendar_by_id(me, id).or_else(|| agenda.main_of(id)),
+        };
+        let failed = |reason: &str| json!({ "errors": [{ "domain": "global", "reason": reason }], "busy": [] });
+        let found = match known {
+            _ if count >= most => failed("tooManyCalendarsRequested"),
+            None => failed("notFound"),
+            Some(place) => {
+                let busy = busy(agenda, place, from, to).into_iter();
+                let busy: Vec<Value> = busy
+                    .map(|(from, to)| {
+                        json!({ "start": date_time(from, &zone), "end": date_time(to, &zone) })
+                    })
+                    .collect();
+                json!({ "busy": busy })
+            }
+        };
+        calendars.insert(id.to_owned(), found);
+    }
+    Ok(json!({
+        "kind": "calendar#freeBusy",
+        "timeMin": stamp(from),
+        "timeMax": stamp(to),
+        "calendars": calendars,
+    }))
+}
+
+/// When a calendar's owner is busy, each stretch once.
+fn busy(
+    agenda: &Agenda,
+    place: usize,
+    from: Timestamp,
+    to: Timestamp,
+) -> Vec<(Timestamp, Timestamp)> {
+    let owner = agenda.calendar(place).map(|calendar| calendar.owner.as_str());
+    let mut all: Vec<(Timestamp, Timestamp)> = Vec::new();
+    for it in agenda.occurrences(place, from, to) {
+        let guest = owner.and_then(|owner| it.event.guest(owner));
+        let declined = guest.is_some_and(|it| it.answer == Some(calendar::Answer::Declined));
+        if declined || matches!(it.event.show, Show::Free | Show::Elsewhere) || it.from == it.to {
+            continue;
+        }
+        let (from, to) = (it.from.max(from), it.to.min(to));
+        match all.last_mut().filter(|(_, end)| from <= *end) {
+            Some((_, end)) => *end = to.max(*end),
+            None => all.push((from, to)),
+        }
+    }
+    all
+}

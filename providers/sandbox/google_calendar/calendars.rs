@@ -1,0 +1,282 @@
+//! Calendars themselves: the list of them, making, renaming and deleting them,
+//! and the settings and colours that go with them.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::error as refuse;
+use super::event::etag;
+use super::list::{default_reminders, role};
+use super::read::{bad_value, text};
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::agenda::{Access, Agenda, Calendar};
+
+/// Rows of a page unless said otherwise, and at most.
+const ROWS: (usize, usize) = (100, 250);
+
+/// The colours of calendars by their numbers, from 1 on.
+const CALENDAR_COLOURS: [&str; 24] = [
+    "#ac725e", "#d06b64", "#f83a22", "#fa573c", "#ff7537", "#ffad46", "#42d692", "#16a765",
+    "#7bd148", "#b3dc6c", "#fbe983", "#fad165", "#92e1c0", "#9fe1e7", "#9fc6e7", "#4986e7",
+    "#9a9cff", "#b99aff", "#c2c2c2", "#cabdbf", "#cca6ac", "#f691b2", "#cd74e6", "#a47ae2",
+];
+
+/// The colours of events by their numbers, from 1 on.
+const EVENT_COLOURS: [&str; 11] = [
+    "#a4bdfc", "#7ae7bf", "#dbadff", "#ff887c", "#fbd75b", "#ffb878", "#46d6db", "#e1e1e1",
+    "#5484ed", "#51b749", "#dc2127",
+];
+
+/// What is written on all of them.
+const FOREGROUND: &str = "#1d1d1d";
+
+/// A calendar as a resource.
+pub(super) fn calendar(calendar: &Calendar) -> Value {
+    let mut out = head(calendar, "calendar#calendar");
+    out.insert("conferenceProperties".to_owned(), conferences());
+    out.into()
+}
+
+/// A calendar as an entry of its owner's list.
+pub(super) fn entry(calendar: &Calendar) -> Value {
+    let mut out = head(calendar, "calendar#calendarListEntry");
+    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+    put("colorId", calendar.colour.to_string().into());
+    let colour = CALENDAR_COLOURS.get(usize::from(calendar.colour.saturating_sub(1)));
+    put("backgroundColor", (*colour.unwrap_or(&"#9fe1e7")).into());
+    put("foregroundColor", FOREGROUND.into());
+    put("selected", true.into());
+    put("accessRole", role(calendar.access).into());
+    put("defaultReminders", default_reminders(calendar));
+    if calendar.main {
+        let kinds = ["eventCreation", "eventChange", "eventCancellation", "eventResponse"];
+        let all = kinds.map(|kind| json!({ "type": kind, "method": "email" }));
+        put("notificationSettings", json!({ "notifications": all }));
+        put("primary", true.into());
+    }
+    if calendar.gone {
+        put("deleted", true.into());
+    }
+    put("conferenceProperties", conferences());
+    out.into()
+}
+
+fn conferences() -> Value {
+    json!({ "allowedConferenceSolutionTypes": ["hangoutsMeet"] })
+}
+
+fn head(calendar: &Calendar, kind: &str) -> Map<String, Value> {
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+    put("kind", kind.into());
+    put("etag", etag(calendar.mark).into());
+    put("id", calendar.id.as_str().into());
+    put("summary", calendar.name.as_str().into());
+    if !calendar.notes.is_empty() {
+        put("description", calendar.notes.as_str().into());
+    }
+    put("timeZone", calendar.zone.as_str().into());
+    out
+}
+
+/// The list of somebody's calendars, or what has changed of it.
+pub(super) fn entries(
+    agenda: &Agenda,
+    me: &str,
+    params: &Params<'_>,
+    epoch: u64,
+) -> Result<Value, Answer> {
+    let least = match params.one("minAccessRole") {
+        None | Some("freeBusyReader") => 0,
+        Some("reader") => 1,
+        Some("writer" | "writerWithoutPrivateAccess") => 2,
+        Some("owner") => 3,
+        Some(_) => return Err(bad_value("minAccessRole")),
+    };
+    let rank = |access: Access| match access {
+        Access::Busy => 0,
+        Access::Reader => 1,
+        Access::Writer => 2,
+        Access::Owner => 3,
+    };
+    let since = match params.one("syncToken") {
+        None => None,
+        Some(_) if least > 0 => {
+            let message = "Sync token cannot be used with other request restrictions.";
+            return Err(refuse::bad(message));
+        }
+        Some(token) => {
+            let wrong = || refuse::invalid("Invalid sync token value.");
+            let (made, mark) = token.split_once('.').ok_or_else(wrong)?;
+            let made: u64 = made.parse().map_err(|_| wrong())?;
+            let mark: u64 = mark.parse().map_err(|_| wrong())?;
+            if made != epoch {
+                return Err(refuse::sync_over());
+            }
+            Some(mark)
+        }
+    };
+    let deleted = params.flag("showDeleted", "showDeleted")? || since.is_some();
+    let rows = match params.one("maxResults").map(str::parse::<usize>) {
+        None => ROWS.0,
+        Some(Ok(rows)) if rows > 0 => rows.min(ROWS.1),
+        Some(_) => return Err(bad_value("maxResults")),
+    };
+    let skip = match params.one("pageToken").map(str::parse::<usize>) {
+        None => 0,
+        Some(Ok(skip)) => skip,
+        Some(Err(_)) => {
+            let message = "Invalid page token value.";
+            return Err(refuse::invalid_parameter("pageToken", message));
+        }
+    };
+    let all: Vec<&Calendar> = agenda
+        .all_of(me)
+        .filter(|calendar| deleted || !calendar.gone)
+        .filter(|calendar| rank(calendar.access) >= least)
+        .filter(|calendar| since.is_none_or(|mark| calendar.mark > mark))
+        .collect();
+    let items: Vec<Value> = all.iter().skip(skip).take(rows).map(|it| entry(it)).collect();
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+    put("kind", "calendar#calendarList".into());
+    put("etag", etag(agenda.mark).replacen('"', "\"p", 1).into());
+    if skip.saturating_add(rows) < all.len() {
+        put("nextPageToken", (skip + rows).to_string().into());
+    } else if least == 0 {
+        put("nextSyncToken", format!("{epoch}.{}", agenda.mark).into());
+    }
+    put("items", items.into());
+    Ok(out.into())
+}
+
+/// Makes a calendar; its place.
+pub(super) fn insert(
+    agenda: &mut Agenda,
+    me: &str,
+    body: &Map<String, Value>,
+) -> Result<usize, Answer> {
+    let name = text(body, "summary")?.filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| refuse::required("Missing required field: summary"))?;
+    let usual = agenda.main_of(me).and_then(|place| agenda.calendar(place));
+    let usual = usual.map_or_else(|| "UTC".to_owned(), |calendar| calendar.zone.clone());
+    let zone = zone(body)?.unwrap_or(usual);
+    let notes = text(body, "description")?.unwrap_or_default();
+    let mut calendar = Calendar::further(me, &name, &zone);
+    // A second one of the name, or one of a deleted calendar's, is another.
+    let mut number = 2;
+    while agenda.all_of(me).any(|known| known.id == calendar.id) {
+        let id = Calendar::further(me, &format!("{name} {number}"), &zone).id;
+        calendar.id = id;
+        number += 1;
+    }
+    calendar.notes = notes;
+    Ok(agenda.add_calendar(calendar))
+}
+
+/// Changes a calendar; `whole` takes away what is not said.
+pub(super) fn change(
+    agenda: &mut Agenda,
+    place: usize,
+    body: &Map<String, Value>,
+    whole: bool,
+) -> Result<(), Answer> {
+    let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
+    if calendar.access != Access::Owner {
+        return Err(refuse::access("owner"));
+    }
+    let name = text(body, "summary")?.filter(|name| !name.is_empty());
+    if name.is_none() && (whole || body.contains_key("summary")) {
+        return Err(refuse::required("Missing required field: summary"));
+    }
+    let zone = zone(body)?;
+    let notes = text(body, "description")?;
+    agenda.change_calendar(place, |calendar| {
+        if let Some(name) = name {
+            calendar.name = name;
+        }
+        if let Some(zone) = zone {
+            calendar.zone = zone;
+        }
+        if whole || body.contains_key("description") {
+            calendar.notes = notes.unwrap_or_default();
+        }
+    });
+    Ok(())
+}
+
+fn zone(body: &Map<String, Value>) -> Result<Option<String>, Answer> {
+    let Some(name) = text(body, "timeZone")?.filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    match TimeZone::get(&name) {
+        Ok(_) => Ok(Some(name)),
+        Err(_) => Err(bad_value("timeZone")),
+    }
+}
+
+/// Deletes a calendar with its events.
+pub(super) fn delete(agenda: &mut Agenda, place: usize) -> Result<(), Answer> {
+    let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
+    if calendar.main {
+        let message = "The primary calendar of a user cannot be deleted.";
+        return Err(refuse::broken("cannotDeletePrimaryCalendar", message));
+    }
+    if calendar.access != Access::Owner {
+        return Err(refuse::access("owner"));
+    }
+    agenda.remove_calendar(place);
+    Ok(())
+}
+
+/// The settings of somebody: their zone is that of their main calendar.
+fn all_settings(agenda: &Agenda, me: &str) -> Vec<(&'static str, String)> {
+    let main = agenda.main_of(me).and_then(|place| agenda.calendar(place));
+    let zone = main.map_or("UTC", |calendar| &calendar.zone);
+    let fixed = [
+        ("dateFieldOrder", "DMY"),
+        ("defaultEventLength", "60"),
+        ("format24HourTime", "true"),
+        ("locale", "en"),
+        ("timezone", zone),
+        ("weekStart", "1"),
+    ];
+    fixed.map(|(id, value)| (id, value.to_owned())).to_vec()
+}
+
+/// One setting.
+pub(super) fn setting(agenda: &Agenda, me: &str, id: &str) -> Result<Value, Answer> {
+    let all = all_settings(agenda, me).into_iter();
+    let mut found = all.filter(|(known, _)| *known == id);
+    let (id, value) = found.next().ok_or_else(refuse::not_found)?;
+    Ok(json!({ "kind": "calendar#setting", "etag": etag(0), "id": id, "value": value }))
+}
+
+/// All settings.
+pub(super) fn settings(agenda: &Agenda, me: &str) -> Value {
+    let all = all_settings(agenda, me).into_iter();
+    let items: Vec<Value> = all
+        .map(|(id, value)| {
+            json!({ "kind": "calendar#setting", "etag": etag(0), "id": id, "value": value })
+        })
+        .collect();
+    json!({ "kind": "calendar#settings", "etag": etag(0), "items": items })
+}
+
+/// The colours by their numbers.
+pub(super) fn colours() -> Value {
+    let table = |colours: &[&str]| {
+        let numbered = colours.iter().enumerate().map(|(place, colour)| {
+            let pair = json!({ "background": colour, "foreground": FOREGROUND });
+            ((place + 1).to_string(), pair)
+        });
+        Value::Object(numbered.collect())
+    };
+    json!({
+        "kind": "calendar#colors",
+        "updated": "2012-02-14T00:00:00.000Z",
+        "calendar": table(&CALENDAR_COLOURS),
+        "event": table(&EVENT_COLOURS),
+    })
+}

@@ -1,0 +1,415 @@
+//! Google Calendar's JSON: an event as the API shows it in a calendar.
+//!
+//! Times are written with the offset that the zone of the answer has then: the
+//! calendar's, unless the request names another. What only Google knows of an
+//! event (`Event::more`, under [`OWN`]) was checked when it came in.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use crate::provider::calendar::{Answer, Guest, Show, Visibility};
+use crate::providers::sandbox::store::agenda::{Access, Agenda, Calendar, Event, same};
+use crate::when::{Moment, When};
+
+/// Where Google's half keeps what only it knows of an event.
+pub(super) const OWN: &str = "google";
+
+/// Of that: true when the organizer is asked, too, and has not answered.
+pub(super) const ORGANIZER_ASKED: &str = "organizerAsked";
+
+/// Of that: how many people somebody brings, by their addresses.
+pub(super) const BRINGS: &str = "additionalGuests";
+
+/// The reminders as they were sent.
+pub(super) const REMINDERS: &str = "reminders";
+
+/// The properties that programs have added.
+pub(super) const PROPERTIES: &str = "extendedProperties";
+
+/// Of what is kept: what is shown as it was sent.
+pub(super) const AS_SENT: [&str; 7] = [
+    "anyoneCanAddSelf",
+    "guestsCanInviteOthers",
+    "guestsCanModify",
+    "guestsCanSeeOtherGuests",
+    "privateCopy",
+    "source",
+    "attachments",
+];
+
+/// The properties of an event type, and the type.
+pub(super) const TYPES: [(Show, &str, &str); 3] = [
+    (Show::Oof, "outOfOffice", "outOfOfficeProperties"),
+    (Show::Focus, "focusTime", "focusTimeProperties"),
+    (Show::Elsewhere, "workingLocation", "workingLocationProperties"),
+];
+
+/// Where Google's meetings are joined.
+pub(super) const MEET: &str = "https://meet.google.com/";
+
+/// Through which calendar, in which zone, events are shown.
+pub(super) struct View<'a> {
+    /// All calendars.
+    pub agenda: &'a Agenda,
+    /// The calendar.
+    pub calendar: &'a Calendar,
+    /// The zone of the answer.
+    pub zone: TimeZone,
+    /// More attendees than this are left out, but for oneself.
+    pub most: Option<usize>,
+}
+
+/// What changes with every change.
+pub(super) fn etag(mark: u64) -> String {
+    format!("\"{}\"", 3_400_000_000_000_000 + mark * 2_000)
+}
+
+/// An instant as `created` and `updated` have it.
+pub(super) fn stamp(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// An instant with the offset of a zone.
+pub(super) fn date_time(at: Timestamp, zone: &TimeZone) -> String {
+    let zoned = at.to_zoned(zone.clone());
+    match zoned.offset().is_zero() {
+        true => zoned.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        false => zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+    }
+}
+
+/// What Google's half keeps of an event.
+pub(super) fn own(event: &Event) -> Option<&Map<String, Value>> {
+    event.more.get(OWN)?.as_object()
+}
+
+/// What Google's half keeps of one person's copy of it: [`REMINDERS`] and
+/// [`PROPERTIES`].
+pub(super) fn private<'a>(event: &'a Event, key: &str) -> Option<&'a Value> {
+    event.private.get(OWN)?.get(key)
+}
+
+/// The properties that programs have added, of both kinds.
+pub(super) fn properties(event: &Event) -> Map<String, Value> {
+    let shared = own(event).and_then(|own| own.get(PROPERTIES));
+    let both = [("private", private(event, PROPERTIES)), ("shared", shared)];
+    let both = both.into_iter();
+    both.filter_map(|(key, all)| Some((key.to_owned(), all?.clone()))).collect()
+}
+
+/// True when a calendar's owner may change an event for all.
+pub(super) fn is_organizer(event: &Event, calendar: &Calendar) -> bool {
+    let organizer = &event.organizer.address;
+    organizer.is_empty() || same(organizer, &calendar.owner) || same(organizer, &calendar.id)
+}
+
+impl View<'_> {
+    /// An event, whole.
+    pub fn event(&self, event: &Event) -> Value {
+        let mut out = self.head(event);
+        if self.calendar.access == Access::Busy {
+            out.insert("start".to_owned(), self.time(&event.start));
+            out.insert("end".to_owned(), self.time(&event.end));
+            out.insert("visibility".to_owned(), "private".into());
+            return out.into();
+        }
+        let mut put = |key: &str, value: Value| {
+            if !value.is_null() {
+                out.insert(key.to_owned(), value);
+            }
+        };
+        let text = |text: &str| match text.is_empty() {
+            true => Value::Null,
+            false => text.into(),
+        };
+        put("htmlLink", self.html_link(event).into());
+        put("created", stamp(event.created).into());
+        put("updated", stamp(event.updated).into());
+        put("summary", text(&event.title));
+        put("description", text(&event.notes));
+        put("location", text(&event.place));
+        let colour = event.colour.map(|number| number.to_string());
+        put("colorId", colour.map_or(Value::Null, Value::from));
+        put("creator", self.person(&event.organizer, false));
+        put("organizer", self.person(&event.organizer, true));
+        put("start", self.time(&event.start));
+        put("end", self.time(&event.end));
+        if let Some(repeat) = &event.repeat {
+            put("recurrence", repeat.lines(&event.start).into());
+        }
+        if let Some((series, original)) = &event.instead_of {
+            put("recurringEventId", series.as_str().into());
+            put("originalStartTime", self.original(event, series, *original));
+        }
+        let free = matches!(event.show, Show::Free | Show::Elsewhere);
+        put("transparency", if free { "transparent".into() } else { Value::Null });
+        put("visibility", visibility(event.visibility));
+        put("iCalUID", event.uid.as_str().into());
+        put("sequence", event.sequence.into());
+        let (attendees, omitted) = self.attendees(event);
+        put("attendees", attendees);
+        put("attendeesOmitted", if omitted { true.into() } else { Value::Null });
+        let (link, conference) = conference(event);
+        put("hangoutLink", link);
+        put("conferenceData", conference);
+        let properties = properties(event);
+        if !properties.is_empty() {
+            put(PROPERTIES, properties.into());
+        }
+        let own = own(event);
+        for key in AS_SENT {
+            put(key, own.and_then(|own| own.get(key)).cloned().unwrap_or_default());
+        }
+        put("reminders", reminders(event));
+        let kind = TYPES.iter().find(|(show, ..)| *show == event.show);
+        if let Some((_, _, key)) = kind {
+            put(key, own.and_then(|own| own.get(*key)).cloned().unwrap_or_else(|| usual(event)));
+        }
+        put("eventType", kind.map_or("default", |(_, kind, _)| kind).into());
+        out.into()
+    }
+
+    /// An event that is gone, as lists tell it: no more than which one it was.
+    pub fn gone(&self, event: &Event) -> Value {
+        let mut out = self.head(event);
+        out.insert("status".to_owned(), "cancelled".into());
+        if let Some((series, original)) = &event.instead_of {
+            out.insert("recurringEventId".to_owned(), series.as_str().into());
+            let original = self.original(event, series, *original);
+            out.insert("originalStartTime".to_owned(), original);
+        }
+        out.into()
+    }
+
+    /// What every event has.
+    fn head(&self, event: &Event) -> Map<String, Value> {
+        let status = match (event.gone, event.show) {
+            (true, _) => "cancelled",
+            (false, Show::Tentative) => "tentative",
+            (false, _) => "confirmed",
+        };
+        let mut out = Map::new();
+        out.insert("kind".to_owned(), "calendar#event".into());
+        out.insert("etag".to_owned(), etag(event.mark).into());
+        out.insert("id".to_owned(), event.id.as_str().into());
+        out.insert("status".to_owned(), status.into());
+        out
+    }
+
+    fn html_link(&self, event: &Event) -> String {
+        let eid = STANDARD_NO_PAD.encode(format!("{} {}", event.id, self.calendar.id));
+        format!("https://www.google.com/calendar/event?eid={eid}")
+    }
+
+    /// The organizer, or who made the event. In a calendar that is not the main
+    /// one, the organizer is the calendar.
+    fn person(&self, person: &Guest, organizer: bool) -> Value {
+        let calendar = self.calendar;
+        let own = person.address.is_empty() || same(&person.address, &calendar.owner);
+        let mut out = Map::new();
+        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+        if own && organizer && !calendar.main {
+            put("email", calendar.id.as_str().into());
+            put("displayName", calendar.name.as_str().into());
+            put("self", true.into());
+            return out.into();
+        }
+        let address = if own { &calendar.owner } else { &person.address };
+        put("email", address.as_str().into());
+        if let Some(name) = &person.name {
+            put("displayName", name.as_str().into());
+        }
+        // Whose calendar this is, not whose account.
+        if own && calendar.main {
+            put("self", true.into());
+        }
+        out.into()
+    }
+
+    /// A start or an end.
+    fn time(&self, moment: &Moment) -> Value {
+        match moment {
+            Moment::Day(day) => json!({ "date": day.to_string() }),
+            Moment::At(_, zone) => {
+                let at = moment.when().instant(&self.zone);
+                json!({ "dateTime": date_time(at, &self.zone), "timeZone": zone })
+            }
+        }
+    }
+
+    /// The start by the rule, in the zone of the series.
+    fn original(&self, event: &Event, series: &str, original: When) -> Value {
+        match original {
+            When::Day(day) => json!({ "date": day.to_string() }),
+            When::At(at) => {
+                let place = self.agenda.find(event.calendar, series);
+                let series = place.and_then(|place| self.agenda.event(place));
+                let zone = match &series.unwrap_or(event).start {
+                    Moment::At(_, zone) => zone,
+                    Moment::Day(_) => &self.calendar.zone,
+                };
+                json!({ "dateTime": date_time(at, &self.zone), "timeZone": zone })
+            }
+        }
+    }
+
+    /// Who is asked, and whether some were left out.
+    fn attendees(&self, event: &Event) -> (Value, bool) {
+        let own = own(event);
+        let asked = own.is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
+        let organizer = &event.organizer;
+        let organizer = (organizer.answer.is_some() || asked).then_some(organizer);
+        let brings = own.and_then(|own| own.get(BRINGS));
+        let all: Vec<(&Guest, bool)> = organizer
+            .map(|organizer| (organizer, true))
+            .into_iter()
+            .chain(event.guests.iter().map(|guest| (guest, false)))
+            .collect();
+        let me = |guest: &Guest| same(&guest.address, &self.calendar.owner);
+        let omitted = self.most.is_some_and(|most| all.len() > most);
+        let shown: Vec<Value> = all
+            .into_iter()
+            .filter(|(guest, _)| !omitted || me(guest))
+            .map(|(guest, organizer)| {
+                let mut out = Map::new();
+                let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+                put("email", guest.address.as_str().into());
+                if let Some(name) = &guest.name {
+                    put("displayName", name.as_str().into());
+                }
+                for (key, is) in [
+                    ("organizer", organizer),
+                    ("self", me(guest)),
+                    ("resource", guest.room),
+                    ("optional", guest.optional),
+                ] {
+                    if is {
+                        put(key, true.into());
+                    }
+                }
+                put("responseStatus", answer(guest.answer).into());
+                let reply = event.replies.iter().find(|it| same(&it.address, &guest.address));
+                if let Some(comment) = reply.and_then(|reply| reply.comment.as_deref()) {
+                    put("comment", comment.into());
+                }
+                let address = guest.address.to_lowercase();
+                if let Some(number) = brings.and_then(|brings| brings.get(&address)) {
+                    put("additionalGuests", number.clone());
+                }
+                out.into()
+            })
+            .collect();
+        match shown.is_empty() && !omitted {
+            true => (Value::Null, false),
+            false => (shown.into(), omitted),
+        }
+    }
+}
+
+/// The word for an answer.
+pub(super) fn answer(answer: Option<Answer>) -> &'static str {
+    match answer {
+        None => "needsAction",
+        Some(Answer::Accepted) => "accepted",
+        Some(Answer::Declined) => "declined",
+        Some(Answer::Tentative) => "tentative",
+    }
+}
+
+fn visibility(visibility: Visibility) -> Value {
+    match visibility {
+        Visibility::Default => Value::Null,
+        Visibility::Public => "public".into(),
+        Visibility::Private => "private".into(),
+        Visibility::Confidential => "confidential".into(),
+    }
+}
+
+/// The reminders as they were sent, unless the other half has changed them.
+fn reminders(event: &Event) -> Value {
+    let Some(minutes) = event.reminder else {
+        return json!({ "useDefault": true });
+    };
+    if let Some(sent) = private(event, REMINDERS)
+        && first_reminder(sent) == minutes
+    {
+        return json!({ "useDefault": false, "overrides": sent });
+    }
+    match minutes {
+        None => json!({ "useDefault": false }),
+        Some(minutes) => json!({
+            "useDefault": false,
+            "overrides": [{ "method": "popup", "minutes": minutes }],
+        }),
+    }
+}
+
+/// The minutes of the first of several reminders.
+pub(super) fn first_reminder(overrides: &Value) -> Option<u32> {
+    let minutes = overrides.as_array()?.first()?.get("minutes")?.as_u64()?;
+    u32::try_from(minutes).ok()
+}
+
+/// The link of a Meet conference, and the conference's data as they were sent,
+/// unless the other half has changed the link.
+fn conference(event: &Event) -> (Value, Value) {
+    let sent = own(event).and_then(|own| own.get("conferenceData"));
+    let Some(link) = &event.link else {
+        return (Value::Null, Value::Null);
+    };
+    let hangout = match link.starts_with(MEET) {
+        true => link.as_str().into(),
+        false => Value::Null,
+    };
+    let joined = |data: &&Value| {
+        let entries = data.get("entryPoints").and_then(Value::as_array);
+        entries.is_some_and(|all| all.iter().any(|it| it["uri"] == link.as_str()))
+    };
+    if let Some(sent) = sent.filter(joined) {
+        return (hangout, sent.clone());
+    }
+    let data = match link.strip_prefix(MEET) {
+        Some(code) => meet(code),
+        None => {
+            let host = url::Url::parse(link).ok();
+            let host = host.and_then(|url| url.host_str().map(str::to_owned));
+            json!({
+                "entryPoints": [{ "entryPointType": "video", "uri": link }],
+                "conferenceSolution": {
+                    "key": { "type": "addOn" },
+                    "name": host.unwrap_or_else(|| "meeting".to_owned()),
+                },
+            })
+        }
+    };
+    (hangout, data)
+}
+
+/// A Meet conference of a code.
+pub(super) fn meet(code: &str) -> Value {
+    json!({
+        "entryPoints": [{
+            "entryPointType": "video",
+            "uri": format!("{MEET}{code}"),
+            "label": format!("meet.google.com/{code}"),
+        }],
+        "conferenceSolution": {
+            "key": { "type": "hangoutsMeet" },
+            "name": "Google Meet",
+            "iconUri": "https://fonts.gstatic.com/s/i/productlogos/meet_2020q4/v6/web-512dp/logo_meet_2020q4_color_2x_web_512dp.png",
+        },
+        "conferenceId": code,
+    })
+}
+
+/// The properties of an event type where Google has been told none.
+fn usual(event: &Event) -> Value {
+    match event.show {
+        Show::Oof => json!({ "autoDeclineMode": "declineNone" }),
+        Show::Focus => json!({ "autoDeclineMode": "declineNone", "chatStatus": "available" }),
+        _ => json!({ "type": "customLocation", "customLocation": { "label": event.place } }),
+    }
+}

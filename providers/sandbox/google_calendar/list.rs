@@ -1,0 +1,327 @@
+//! Lists of events: which, in which order, which page of them, and what has
+//! changed since a sync token.
+//!
+//! With `singleEvents`, a series without an end goes on for two years, and one
+//! that has changed is told by its occurrences from a year ago on: the real
+//! service has such limits too, and does not tell them. What events say is
+//! looked at in `filter.rs`; pages and tokens are in
+//! `pages.rs`.
+
+use std::borrow::Cow;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::error as refuse;
+use super::event::{View, etag, stamp};
+use super::filter::retain;
+use super::pages::{Item, Page, digest, gives_sync, page, since, sync_token};
+use super::read::{bad_value, rfc3339};
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::agenda::expand::Occurrence;
+use crate::providers::sandbox::store::agenda::{Access, Agenda, Calendar, Event};
+
+/// How far without an end occurrences go: two years.
+const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
+
+/// How far back the occurrences of a changed series go: one year.
+const BACK: SignedDuration = SignedDuration::from_hours(366 * 24);
+
+/// What a list is asked for.
+struct Question {
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+    updated: Option<Timestamp>,
+    single: bool,
+    deleted: bool,
+    order: Option<String>,
+}
+
+/// A list of a calendar's events.
+pub(super) fn events(
+    agenda: &Agenda,
+    place: usize,
+    calendar: &Calendar,
+    params: &Params<'_>,
+    epoch: u64,
+) -> Result<Value, Answer> {
+    let question = question(params)?;
+    let view = view(agenda, calendar, params)?;
+    let sync = params.one("syncToken");
+    let since = match sync {
+        None => None,
+        Some(token) => Some(since(token, params, calendar, question.single, epoch)?),
+    };
+    let mut items = match since {
+        Some(mark) => changed(agenda, place, mark, &question),
+        None if question.single => occurrences(agenda, place, &question),
+        None => masters(agenda, place, &question),
+    };
+    if let Some(updated) = question.updated {
+        items.retain(|item| item.event.updated >= updated);
+    }
+    retain(&mut items, params, &view)?;
+    let digest = digest(calendar, params);
+    let mut page = page(items, params, &digest, agenda.mark)?;
+    if page.next.is_none() && (sync.is_some() || gives_sync(params)) {
+        page.sync = Some(sync_token(calendar, epoch, page.mark, question.single));
+    }
+    Ok(answer(agenda, place, &view, page))
+}
+
+/// A list of the occurrences of a series.
+pub(super) fn instances(
+    agenda: &Agenda,
+    place: usize,
+    calendar: &Calendar,
+    series: usize,
+    params: &Params<'_>,
+) -> Result<Value, Answer> {
+    let question =
+        Question { single: true, order: Some("startTime".to_owned()), ..question(params)? };
+    let view = view(agenda, calendar, params)?;
+    let (from, to) = question.range();
+    let of_series = |it: &Occurrence<'_>| key_of(it, &question);
+    let mut items: Vec<Item<'_>> = agenda
+        .instances(series, from, to)
+        .into_iter()
+        .map(|it| Item { key: of_series(&it), event: it.event, gone: false })
+        .collect();
+    if question.deleted
+        && let Some(event) = agenda.event(series)
+    {
+        let overrides = agenda.overrides(event.calendar, &event.id);
+        let gone = overrides.filter(|(_, it)| it.gone && question.holds(agenda, it));
+        items.extend(gone.map(|(place, it)| question.gone(agenda, place, it)));
+    }
+    if let Some(original) = params.one("originalStart") {
+        let at = rfc3339(original).ok_or_else(refuse::bad_request)?;
+        items.retain(|item| {
+            let start = item.event.original();
+            start.is_some_and(|start| start.instant(&calendar.time_zone()) == at)
+        });
+    }
+    let digest = digest(calendar, params);
+    let page = page(items, params, &digest, agenda.mark)?;
+    Ok(answer(agenda, place, &view, page))
+}
+
+/// The view that a request asks for.
+pub(super) fn view<'a>(
+    agenda: &'a Agenda,
+    calendar: &'a Calendar,
+    params: &Params<'_>,
+) -> Result<View<'a>, Answer> {
+    let zone = match params.one("timeZone") {
+        None => calendar.time_zone(),
+        Some(name) => TimeZone::get(name).map_err(|_| bad_value("timeZone"))?,
+    };
+    let most = params.number("maxAttendees", "maxAttendees")?;
+    Ok(View { agenda, calendar, zone, most })
+}
+
+/// Reads what every list is asked for.
+fn question(params: &Params<'_>) -> Result<Question, Answer> {
+    let time = |name: &str| match params.one(name) {
+        None => Ok(None),
+        Some(text) => rfc3339(text).map(Some).ok_or_else(refuse::bad_request),
+    };
+    let (from, to) = (time("timeMin")?, time("timeMax")?);
+    if from.zip(to).is_some_and(|(from, to)| to <= from) {
+        return Err(refuse::empty_range());
+    }
+    let single = params.flag("singleEvents", "singleEvents")?;
+    let order = params.one("orderBy").map(str::to_owned);
+    match order.as_deref() {
+        None | Some("updated") => {}
+        Some("startTime") if single => {}
+        Some("startTime") => {
+            let message = "The requested ordering is not available for the particular query.";
+            return Err(refuse::bad(message));
+        }
+        Some(_) => return Err(bad_value("orderBy")),
+    }
+    Ok(Question {
+        from,
+        to,
+        updated: time("updatedMin")?,
+        single,
+        deleted: params.flag("showDeleted", "showDeleted")?,
+        order,
+    })
+}
+
+impl Question {
+    /// The range with the ends that it has where none were named.
+    fn range(&self) -> (Timestamp, Timestamp) {
+        let now = Timestamp::now();
+        let base = self.from.map_or(now, |from| from.max(now));
+        let ahead = base.checked_add(AHEAD).unwrap_or(Timestamp::MAX);
+        (self.from.unwrap_or(Timestamp::MIN), self.to.unwrap_or(ahead))
+    }
+
+    /// True for an event within the range, by its own times.
+    fn holds(&self, agenda: &Agenda, event: &Event) -> bool {
+        let zone = agenda.zone_of(event);
+        let (start, end) = (event.start.when().instant(&zone), event.end.when().instant(&zone));
+        self.to.is_none_or(|to| start < to)
+            && self.from.is_none_or(|from| end > from || start >= from)
+    }
+
+    /// True when what is gone is told.
+    fn tells_gone(&self) -> bool {
+        self.deleted || self.updated.is_some()
+    }
+
+    /// An item that is gone, in its place.
+    fn gone<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> Item<'a> {
+        let key = match self.order.as_deref() {
+            Some("startTime") => {
+                let start = event.start.when().instant(&agenda.zone_of(event));
+                start.as_nanosecond()
+            }
+            Some(_) => event.updated.as_nanosecond(),
+            None => wide(place),
+        };
+        Item { key, event: Cow::Borrowed(event), gone: true }
+    }
+}
+
+/// A place among others.
+fn wide(place: usize) -> i128 {
+    i128::try_from(place).unwrap_or(i128::MAX)
+}
+
+fn key_of(it: &Occurrence<'_>, question: &Question) -> i128 {
+    match question.order.as_deref() {
+        Some("startTime") => it.from.as_nanosecond(),
+        Some(_) => it.event.updated.as_nanosecond(),
+        None => wide(it.place),
+    }
+}
+
+/// Single events and occurrences.
+fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<Item<'a>> {
+    let (from, to) = question.range();
+    let mut items: Vec<Item<'_>> = agenda
+        .occurrences(place, from, to)
+        .into_iter()
+        .map(|it| Item { key: key_of(&it, question), event: it.event, gone: false })
+        .collect();
+    if question.tells_gone() {
+        let gone = agenda.events_of(place).filter(|(_, event)| {
+            event.gone && event.repeat.is_none() && question.holds(agenda, event)
+        });
+        items.extend(gone.map(|(place, event)| question.gone(agenda, place, event)));
+    }
+    items
+}
+
+/// Series, single events, and what stands for occurrences.
+fn masters<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<Item<'a>> {
+    let in_range = |place: usize, event: &Event| match &event.repeat {
+        Some(_) if question.from.is_some() || question.to.is_some() => {
+            let (from, _) = question.range();
+            let to = question.to.unwrap_or(Timestamp::MAX);
+            !agenda.instances(place, from, to).is_empty()
+        }
+        Some(_) => true,
+        None => question.holds(agenda, event),
+    };
+    let mut items = Vec::new();
+    for (place, event) in agenda.events_of(place) {
+        let series = event.instead_of.as_ref();
+        let series = series.and_then(|(id, _)| agenda.find(event.calendar, id));
+        let series = series.and_then(|place| agenda.event(place));
+        // A series shows which of its occurrences are cancelled.
+        let needed = series.is_some_and(|series| !series.gone);
+        if event.gone {
+            if (needed || question.tells_gone()) && question.holds(agenda, event) {
+                items.push(question.gone(agenda, place, event));
+            }
+        } else if in_range(place, event) {
+            let key = match question.order {
+                Some(_) => event.updated.as_nanosecond(),
+                None => wide(place),
+            };
+            items.push(Item { key, event: Cow::Borrowed(event), gone: false });
+        }
+    }
+    items
+}
+
+/// What has changed since a mark.
+fn changed<'a>(agenda: &'a Agenda, place: usize, mark: u64, question: &Question) -> Vec<Item<'a>> {
+    let now = Timestamp::now();
+    let from = now.checked_sub(BACK).unwrap_or(Timestamp::MIN);
+    let to = now.checked_add(AHEAD).unwrap_or(Timestamp::MAX);
+    let mut items = Vec::new();
+    for (place, event) in agenda.changed_since(place, mark) {
+        let key = i128::from(event.mark);
+        let series = question.single && event.repeat.is_some();
+        if series {
+            // What stands for an occurrence has its own mark.
+            let all = agenda.expanded(place, from, to);
+            items.extend(all.into_iter().map(|it| Item { key, gone: event.gone, event: it.event }));
+        } else {
+            items.push(Item { key, event: Cow::Borrowed(event), gone: event.gone });
+        }
+    }
+    items
+}
+
+/// A page as the API has it.
+fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: Page<'_>) -> Value {
+    let calendar = view.calendar;
+    let events = agenda.events_of(place);
+    let updated = events.map(|(_, event)| event.updated).max();
+    let items: Vec<Value> = page
+        .items
+        .iter()
+        .map(|item| match item.gone {
+            true => view.gone(&item.event),
+            false => view.event(&item.event),
+        })
+        .collect();
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+    put("kind", "calendar#events".into());
+    put("etag", etag(agenda.mark).replacen('"', "\"p", 1).into());
+    put("summary", calendar.name.as_str().into());
+    if !calendar.notes.is_empty() {
+        put("description", calendar.notes.as_str().into());
+    }
+    let updated = updated.unwrap_or(Timestamp::UNIX_EPOCH);
+    put("updated", stamp(updated).into());
+    put("timeZone", calendar.zone.as_str().into());
+    put("accessRole", role(calendar.access).into());
+    put("defaultReminders", default_reminders(calendar));
+    if let Some(next) = page.next {
+        put("nextPageToken", next.into());
+    }
+    if let Some(sync) = page.sync {
+        put("nextSyncToken", sync.into());
+    }
+    put("items", items.into());
+    out.into()
+}
+
+/// The word for what somebody may do with a calendar.
+pub(super) fn role(access: Access) -> &'static str {
+    match access {
+        Access::Owner => "owner",
+        Access::Writer => "writer",
+        Access::Reader => "reader",
+        Access::Busy => "freeBusyReader",
+    }
+}
+
+/// The reminders of a calendar's events that say nothing of it.
+pub(super) fn default_reminders(calendar: &Calendar) -> Value {
+    match calendar.main {
+        true => json!([{ "method": "popup", "minutes": 10 }]),
+        false => json!([]),
+    }
+}

@@ -1,0 +1,169 @@
+//! Pages of lists of events, and the tokens of pages and of changes.
+//!
+//! A page token names the last item given and the question it was given to, so
+//! that pages part a list exactly even while it changes. A sync token names the
+//! mark of the last change that a list knew of, and remembers no range of time.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use super::error as refuse;
+use super::read::bad_value;
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::agenda::{Calendar, Event};
+
+/// Items of a page unless said otherwise, and at most.
+const ROWS: (usize, usize) = (250, 2_500);
+
+/// Parameters that cannot stand beside a sync token; a list with them gives
+/// none, but for those of the range.
+const NO_SYNC: [&str; 8] = [
+    "iCalUID",
+    "orderBy",
+    "privateExtendedProperty",
+    "q",
+    "sharedExtendedProperty",
+    "timeMin",
+    "timeMax",
+    "updatedMin",
+];
+
+/// An item of a list.
+pub(super) struct Item<'a> {
+    /// Its place in the order; equal ones stand by their ids.
+    pub key: i128,
+    /// What is shown.
+    pub event: Cow<'a, Event>,
+    /// True when no more is told of it than that it is gone.
+    pub gone: bool,
+}
+
+/// A page of a list.
+pub(super) struct Page<'a> {
+    /// The items.
+    pub items: Vec<Item<'a>>,
+    /// The token of the next page.
+    pub next: Option<String>,
+    /// The mark when the first page was made.
+    pub mark: u64,
+    /// The sync token, at the end.
+    pub sync: Option<String>,
+}
+
+/// Takes the page that is asked for.
+pub(super) fn page<'a>(
+    mut items: Vec<Item<'a>>,
+    params: &Params<'_>,
+    digest: &[u8; 8],
+    mark: u64,
+) -> Result<Page<'a>, Answer> {
+    let rows = match params.one("maxResults") {
+        None => ROWS.0,
+        Some(text) => match text.parse::<usize>() {
+            Ok(number) if number > 0 => number.min(ROWS.1),
+            _ => return Err(bad_value("maxResults")),
+        },
+    };
+    let after =
+        match params.one("pageToken") {
+            None => None,
+            Some(token) => Some(open(token, digest).ok_or_else(|| {
+                refuse::invalid_parameter("pageToken", "Invalid page token value.")
+            })?),
+        };
+    let mark = after.as_ref().map_or(mark, |(_, _, mark)| *mark);
+    items.sort_by(|one, other| (one.key, &one.event.id).cmp(&(other.key, &other.event.id)));
+    if let Some((key, id, _)) = &after {
+        items.retain(|item| (item.key, &item.event.id) > (*key, id));
+    }
+    let more = items.len() > rows;
+    items.truncate(rows);
+    let next = items.last().filter(|_| more).map(|last| {
+        let text = format!("{}|{mark}|{}", last.key, last.event.id);
+        URL_SAFE_NO_PAD.encode([digest.as_slice(), text.as_bytes()].concat())
+    });
+    Ok(Page { items, next, mark, sync: None })
+}
+
+/// What a page token says, if it belongs to the question.
+fn open(token: &str, digest: &[u8; 8]) -> Option<(i128, String, u64)> {
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let text = std::str::from_utf8(bytes.strip_prefix(digest)?).ok()?;
+    let mut parts = text.splitn(3, '|');
+    let key = parts.next()?.parse().ok()?;
+    let mark = parts.next()?.parse().ok()?;
+    Some((key, parts.next()?.to_owned(), mark))
+}
+
+/// What a page token must fit: whose list, and by which question.
+pub(super) fn digest(calendar: &Calendar, params: &Params<'_>) -> [u8; 8] {
+    let mut text = format!("{}\n{}", calendar.owner, calendar.id);
+    for name in NO_SYNC.iter().chain(&[
+        "singleEvents",
+        "showDeleted",
+        "syncToken",
+        "eventTypes",
+        "originalStart",
+    ]) {
+        for value in params.all(name) {
+            text.push_str(&format!("\n{name}={value}"));
+        }
+    }
+    let digest = Sha256::digest(text);
+    digest.first_chunk().copied().unwrap_or_default()
+}
+
+/// True for a list that gives a sync token at its end.
+pub(super) fn gives_sync(params: &Params<'_>) -> bool {
+    let range = ["timeMin", "timeMax"];
+    let mut hindered = NO_SYNC.iter().filter(|name| !range.contains(name));
+    !hindered.any(|name| params.one(name).is_some())
+}
+
+/// A sync token of a calendar's list that knew of all changes up to a mark.
+pub(super) fn sync_token(calendar: &Calendar, epoch: u64, mark: u64, single: bool) -> String {
+    let single = u8::from(single);
+    let text = format!("{epoch}|{mark}|{single}|{}|{}", calendar.owner, calendar.id);
+    URL_SAFE_NO_PAD.encode(text)
+}
+
+/// The mark that a sync token names.
+pub(super) fn since(
+    token: &str,
+    params: &Params<'_>,
+    calendar: &Calendar,
+    single: bool,
+    epoch: u64,
+) -> Result<u64, Answer> {
+    if NO_SYNC.iter().any(|name| params.one(name).is_some()) {
+        let message = "Sync token cannot be used with other request restrictions.";
+        return Err(refuse::bad(message));
+    }
+    if matches!(params.one("showDeleted"), Some("false" | "0")) {
+        return Err(bad_value("showDeleted"));
+    }
+    let wrong = || refuse::invalid("Invalid sync token value.");
+    let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| wrong())?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong())?;
+    let mut parts = text.splitn(5, '|');
+    let mut part = || parts.next().ok_or_else(wrong);
+    let (made, mark) = (part()?, part()?);
+    let (expanded, owner, id) = (part()?, part()?, part()?);
+    let made: u64 = made.parse().map_err(|_| wrong())?;
+    let mark: u64 = mark.parse().map_err(|_| wrong())?;
+    if owner != calendar.owner || id != calendar.id {
+        return Err(wrong());
+    }
+    if made != epoch {
+        return Err(refuse::sync_over());
+    }
+    match (expanded == "1") == single {
+        true => Ok(mark),
+        // The token belongs to the other kind of list.
+        false => Err(wrong()),
+    }
+}

@@ -1,0 +1,305 @@
+//! The larger parts of an event as clients send them: who is asked, the online
+//! conference, the properties of event types, and what is kept as it was sent.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::error as refuse;
+use super::event::{
+    AS_SENT, BRINGS, MEET, ORGANIZER_ASKED, PROPERTIES, is_organizer, meet, own as own_of,
+};
+use super::read::{Reading, bad_value};
+use crate::provider::calendar::{self, Guest, Show, Visibility};
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::agenda::{Event, Reply, same};
+
+/// Who is asked: all of them, as they were sent.
+pub(super) fn attendees(
+    body: &Map<String, Value>,
+    event: &mut Event,
+    own: &mut Map<String, Value>,
+    reading: &Reading<'_>,
+) -> Result<(), Answer> {
+    let sent = match body.get("attendees") {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(sent)) => sent.as_slice(),
+        Some(_) => return Err(bad_value("attendees")),
+    };
+    let before = std::mem::take(&mut event.guests);
+    event.organizer.answer = None;
+    let mut brings = Map::new();
+    for one in sent {
+        let Value::Object(one) = one else {
+            return Err(bad_value("attendees"));
+        };
+        let text = |key: &str| match one.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str())),
+            Some(_) => Err(bad_value(&format!("attendees.{key}"))),
+        };
+        let address = text("email")?.ok_or_else(|| refuse::required("Missing attendee email."))?;
+        if !is_address(address) {
+            return Err(refuse::invalid("Invalid attendee email."));
+        }
+        let answer = match text("responseStatus")? {
+            None | Some("needsAction") => None,
+            Some("accepted") => Some(calendar::Answer::Accepted),
+            Some("declined") => Some(calendar::Answer::Declined),
+            Some("tentative") => Some(calendar::Answer::Tentative),
+            Some(_) => return Err(bad_value("attendees.responseStatus")),
+        };
+        let flag = |key: &str| match one.get(key) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(bad_value(&format!("attendees.{key}"))),
+        };
+        let number = one.get("additionalGuests").and_then(Value::as_u64);
+        if let Some(number) = number.filter(|number| *number > 0) {
+            brings.insert(address.to_lowercase(), number.into());
+        }
+        comment(event, address, text("comment")?);
+        let owner = &reading.calendar.owner;
+        let organizes = match is_organizer(event, reading.calendar) {
+            true => same(address, owner) || same(address, &reading.calendar.id),
+            false => same(address, &event.organizer.address),
+        };
+        if organizes {
+            event.organizer.answer = answer;
+            if answer.is_none() {
+                own.insert(ORGANIZER_ASKED.to_owned(), true.into());
+            }
+            continue;
+        }
+        // Who is named twice is asked once.
+        if event.guest(address).is_some() {
+            continue;
+        }
+        let known = before.iter().find(|known| same(&known.address, address));
+        let name = text("displayName")?.map(str::to_owned);
+        event.guests.push(Guest {
+            address: address.to_owned(),
+            name: name.or_else(|| known.and_then(|known| known.name.clone())),
+            answer,
+            optional: flag("optional")?,
+            room: flag("resource")?,
+            me: false,
+        });
+    }
+    if !brings.is_empty() {
+        own.insert(BRINGS.to_owned(), brings.into());
+    }
+    Ok(())
+}
+
+/// Keeps what somebody wrote with their answer.
+fn comment(event: &mut Event, address: &str, comment: Option<&str>) {
+    let comment = comment.filter(|comment| !comment.is_empty());
+    let known = event.replies.iter_mut().find(|it| same(&it.address, address));
+    match (known, comment) {
+        (Some(known), comment) => known.comment = comment.map(str::to_owned),
+        (None, Some(comment)) => event.replies.push(Reply {
+            address: address.to_owned(),
+            at: Timestamp::now(),
+            comment: Some(comment.to_owned()),
+            proposed: None,
+        }),
+        (None, None) => {}
+    }
+}
+
+/// True for what could be an address.
+pub(super) fn is_address(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else {
+        return false;
+    };
+    let plain =
+        |char: char| !char.is_whitespace() && !char.is_control() && !"<>,;@\"".contains(char);
+    let dots = domain.split('.').all(|label| !label.is_empty());
+    !local.is_empty() && dots && local.chars().all(plain) && domain.chars().all(plain)
+}
+
+/// The conference: made at a request, kept, or taken away. A client that does
+/// not know of conferences changes nothing.
+pub(super) fn conference(
+    body: &Map<String, Value>,
+    base: &Event,
+    event: &mut Event,
+    own: &mut Map<String, Value>,
+    reading: &Reading<'_>,
+) -> Result<(), Answer> {
+    const KEY: &str = "conferenceData";
+    let had = own_of(base).and_then(|own| own.get(KEY));
+    let mut keep = |data: Value| own.insert(KEY.to_owned(), data);
+    if !reading.conference {
+        had.cloned().map(keep);
+        return Ok(());
+    }
+    let data = match body.get(KEY) {
+        None | Some(Value::Null) => {
+            event.link = None;
+            return Ok(());
+        }
+        Some(Value::Object(data)) => data,
+        Some(_) => return Err(bad_value(KEY)),
+    };
+    if let Some(entries) = data.get("entryPoints").and_then(Value::as_array) {
+        let uri = |entry: &Value| entry.get("uri")?.as_str().map(str::to_owned);
+        let video = entries.iter().find(|it| it["entryPointType"] == "video");
+        let link = video.or(entries.first()).and_then(uri);
+        event.link = Some(link.ok_or_else(|| bad_value("conferenceData.entryPoints"))?);
+        keep(data.clone().into());
+        return Ok(());
+    }
+    let Some(wish) = data.get("createRequest").filter(|wish| wish.is_object()) else {
+        return Err(bad_value(KEY));
+    };
+    let id = wish.get("requestId").and_then(Value::as_str).unwrap_or_default();
+    if id.is_empty() {
+        return Err(bad_value("conferenceData.createRequest.requestId"));
+    }
+    let kind = wish.pointer("/conferenceSolutionKey/type");
+    if kind.is_some_and(|kind| kind != "hangoutsMeet") {
+        return Err(refuse::invalid("Invalid conference type value."));
+    }
+    // A request that was carried out before is not carried out again.
+    let done = had.filter(|had| had.pointer("/createRequest/requestId") == wish.get("requestId"));
+    if let Some(done) = done {
+        keep(done.clone());
+        return Ok(());
+    }
+    let code = meet_code(&format!("{}\n{id}", event.id));
+    let mut made = json!({
+        "createRequest": {
+            "requestId": id,
+            "conferenceSolutionKey": { "type": "hangoutsMeet" },
+            "status": { "statusCode": "success" },
+        },
+    });
+    if let (Value::Object(made), Value::Object(meet)) = (&mut made, meet(&code)) {
+        made.extend(meet);
+    }
+    event.link = Some(format!("{MEET}{code}"));
+    keep(made);
+    Ok(())
+}
+
+/// A code as Meet's are: three, four and three letters.
+fn meet_code(seed: &str) -> String {
+    let digest = Sha256::digest(seed);
+    let letters = digest.iter().take(10).map(|byte| char::from(b'a' + byte % 26));
+    let mut code = String::new();
+    for (place, letter) in letters.enumerate() {
+        if place == 3 || place == 7 {
+            code.push('-');
+        }
+        code.push(letter);
+    }
+    code
+}
+
+/// What is kept as it was sent, where it differs from what is usual.
+pub(super) fn as_sent(
+    body: &Map<String, Value>,
+    base: &Event,
+    own: &mut Map<String, Value>,
+    reading: &Reading<'_>,
+) -> Result<(), Answer> {
+    for key in AS_SENT {
+        if key == "attachments" && !reading.attachments {
+            let had = own_of(base).and_then(|own| own.get(key));
+            had.map(|had| own.insert(key.to_owned(), had.clone()));
+            continue;
+        }
+        let Some(value) = body.get(key).filter(|value| !value.is_null()) else {
+            continue;
+        };
+        let usual = matches!(key, "guestsCanInviteOthers" | "guestsCanSeeOtherGuests");
+        let fits = match key {
+            "attachments" => value.is_array(),
+            "source" => {
+                let url = value.get("url").and_then(Value::as_str).unwrap_or_default();
+                url.starts_with("https://") || url.starts_with("http://")
+            }
+            _ => value.is_boolean(),
+        };
+        if !fits {
+            return Err(bad_value(key));
+        }
+        if *value != Value::Bool(usual) {
+            own.insert(key.to_owned(), value.clone());
+        }
+    }
+    Ok(())
+}
+
+/// The properties that programs have added: those for all, and one's own.
+pub(super) fn properties(
+    body: &Map<String, Value>,
+    own: &mut Map<String, Value>,
+    private: &mut Map<String, Value>,
+) -> Result<(), Answer> {
+    let both = match body.get(PROPERTIES) {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Object(both)) => both,
+        Some(_) => return Err(bad_value(PROPERTIES)),
+    };
+    for (key, all) in both {
+        let texts = all.as_object().filter(|all| all.values().all(Value::is_string));
+        let into = match (key.as_str(), texts) {
+            ("private", Some(_)) => &mut *private,
+            ("shared", Some(_)) => &mut *own,
+            _ => return Err(bad_value(PROPERTIES)),
+        };
+        into.insert(PROPERTIES.to_owned(), all.clone());
+    }
+    Ok(())
+}
+
+/// Checks an event that says what its owner does, and keeps its properties
+/// under `key`.
+pub(super) fn status_event(
+    body: &Map<String, Value>,
+    event: &Event,
+    key: &str,
+    free: bool,
+    own: &mut Map<String, Value>,
+    reading: &Reading<'_>,
+) -> Result<(), Answer> {
+    let (reason, noun) = match event.show {
+        Show::Oof => ("malformedOutOfOfficeEvent", "An out of office event"),
+        Show::Focus => ("malformedFocusTimeEvent", "A focus time event"),
+        _ => ("malformedWorkingLocationEvent", "A working location event"),
+    };
+    let place = event.show == Show::Elsewhere;
+    let faults = [
+        (!reading.calendar.main, "can only be on a primary calendar."),
+        (!event.guests.is_empty(), "cannot have attendees."),
+        (!place && event.start.when().is_day(), "cannot be an all-day event."),
+        (!place && free, "must have a transparency setting of opaque."),
+        (place && !free, "must have a transparency setting of transparent."),
+        (
+            place && event.visibility != Visibility::Public,
+            "must have a visibility setting of public.",
+        ),
+    ];
+    if let Some((_, fault)) = faults.iter().find(|(is, _)| *is) {
+        return Err(refuse::broken(reason, &format!("{noun} {fault}")));
+    }
+    match body.get(key) {
+        Some(sent @ Value::Object(properties)) => {
+            let kind = properties.get("type").and_then(Value::as_str);
+            let known = ["homeOffice", "officeLocation", "customLocation"];
+            if place && !kind.is_some_and(|kind| known.contains(&kind)) {
+                return Err(bad_value("workingLocationProperties.type"));
+            }
+            own.insert(key.to_owned(), sent.clone());
+            Ok(())
+        }
+        Some(Value::Null) | None if !place => Ok(()),
+        Some(Value::Null) | None => {
+            Err(refuse::required("A working location event must have working location properties."))
+        }
+        Some(_) => Err(bad_value(key)),
+    }
+}

@@ -1,0 +1,420 @@
+//! What clients send of an event, checked as Google checks it and put into an
+//! event of the model.
+//!
+//! A body is read whole, as `update` sends it; a patch is laid over the event's
+//! JSON first ([`merge`]). Whether the sender may change what they change is
+//! decided in `write.rs`; attendees, conferences and the
+//! properties of event types are in `parts.rs`.
+
+use std::str::FromStr;
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
+use serde_json::{Map, Value};
+
+use super::error as refuse;
+use super::event::{OWN, REMINDERS, TYPES, first_reminder};
+use super::parts;
+use crate::provider::calendar::{Show, Visibility};
+use crate::providers::sandbox::google::fields::Shape;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::agenda::expand::moment;
+use crate::providers::sandbox::store::agenda::{Calendar, Event};
+use crate::recurrence::Repeat;
+use crate::when::{Moment, resolve};
+
+/// More reminders than this are refused.
+const MAX_REMINDERS: usize = 5;
+
+/// The most minutes that a reminder comes before its event: four weeks.
+const MAX_MINUTES: u64 = 40_320;
+
+/// How a body is to be taken.
+pub(super) struct Reading<'a> {
+    /// The calendar that the event is in.
+    pub calendar: &'a Calendar,
+    /// True when the client knows of conferences.
+    pub conference: bool,
+    /// True when the client knows of attachments.
+    pub attachments: bool,
+    /// True for an event that is new here, so that its type is its own choice.
+    pub new: bool,
+    /// True for an event from elsewhere, with an organizer of its own.
+    pub import: bool,
+}
+
+/// A request's body as a JSON object with known names.
+pub(super) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Answer> {
+    if body.trim_ascii().is_empty() {
+        return Ok(Map::new());
+    }
+    let value: Value = serde_json::from_slice(body).map_err(|_| refuse::unparsed())?;
+    let Value::Object(body) = value else {
+        return Err(refuse::unparsed());
+    };
+    let unknown = body.keys().find(|key| !shape.0.iter().any(|(known, _)| known == key));
+    match unknown {
+        Some(name) => Err(refuse::invalid(&format!(
+            "Invalid JSON payload received. Unknown name \"{name}\": Cannot find field."
+        ))),
+        None => Ok(body),
+    }
+}
+
+/// Lays a patch over an object: null takes away, objects are laid over each
+/// other, all else is replaced (RFC 7396).
+pub(super) fn merge(into: &mut Map<String, Value>, patch: Map<String, Value>) {
+    for (key, value) in patch {
+        match (into.get_mut(&key), value) {
+            (_, Value::Null) => {
+                into.remove(&key);
+            }
+            (Some(Value::Object(into)), Value::Object(patch)) => merge(into, patch),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The event that `base` becomes by a body.
+pub(super) fn event(
+    body: &Map<String, Value>,
+    base: &Event,
+    reading: &Reading<'_>,
+) -> Result<Event, Answer> {
+    let mut event = base.clone();
+    event.title = text(body, "summary")?.unwrap_or_default();
+    event.notes = text(body, "description")?.unwrap_or_default();
+    event.place = text(body, "location")?.unwrap_or_default();
+    event.colour = colour(body)?;
+    event.visibility = match text(body, "visibility")?.as_deref() {
+        None | Some("default") => Visibility::Default,
+        Some("public") => Visibility::Public,
+        Some("private") => Visibility::Private,
+        Some("confidential") => Visibility::Confidential,
+        Some(_) => return Err(bad_value("visibility")),
+    };
+    let status = text(body, "status")?;
+    event.gone = match status.as_deref() {
+        None | Some("confirmed" | "tentative") => false,
+        Some("cancelled") => true,
+        Some(_) => return Err(bad_value("status")),
+    };
+    let free = match text(body, "transparency")?.as_deref() {
+        None | Some("opaque") => false,
+        Some("transparent") => true,
+        Some(_) => return Err(bad_value("transparency")),
+    };
+    let kind = kind(body, base, reading)?;
+    event.show = match (kind, free, status.as_deref()) {
+        (Some(show), ..) => show,
+        (None, true, _) => Show::Free,
+        (None, false, Some("tentative")) => Show::Tentative,
+        (None, false, _) => Show::Busy,
+    };
+    let mut own = Map::new();
+    if reading.import
+        && let Some(organizer) = body.get("organizer")
+        && let Some(address) = organizer.get("email").and_then(Value::as_str)
+    {
+        event.organizer.address = address.to_owned();
+        let name = organizer.get("displayName").and_then(Value::as_str);
+        event.organizer.name = name.map(str::to_owned);
+    }
+    recurrence(body, &mut event, reading)?;
+    let mut private = Map::new();
+    reminders(body, &mut event, &mut private)?;
+    parts::properties(body, &mut own, &mut private)?;
+    parts::attendees(body, &mut event, &mut own, reading)?;
+    parts::conference(body, base, &mut event, &mut own, reading)?;
+    parts::as_sent(body, base, &mut own, reading)?;
+    if let Some((_, _, key)) = TYPES.iter().find(|(show, ..)| Some(*show) == kind) {
+        parts::status_event(body, &event, key, free, &mut own, reading)?;
+    }
+    if let Some(sequence) = body.get("sequence").and_then(Value::as_u64) {
+        if sequence < u64::from(base.sequence) {
+            return Err(refuse::invalid(
+                "Invalid sequence value. The specified sequence number is below the current \
+                 sequence number of the resource. Re-fetch the resource and use its sequence \
+                 number on the following request.",
+            ));
+        }
+        if reading.import {
+            event.sequence = u32::try_from(sequence).unwrap_or_default();
+        }
+    }
+    for (kept, new) in [(&mut event.more, own), (&mut event.private, private)] {
+        match new.is_empty() {
+            true => kept.remove(OWN),
+            false => kept.insert(OWN.to_owned(), new.into()),
+        };
+    }
+    Ok(event)
+}
+
+/// The type of an event that has one of its own. It is chosen once.
+fn kind(
+    body: &Map<String, Value>,
+    base: &Event,
+    reading: &Reading<'_>,
+) -> Result<Option<Show>, Answer> {
+    let was = TYPES.iter().find(|(show, ..)| *show == base.show);
+    let said = text(body, "eventType")?;
+    let said = match said.as_deref() {
+        None if reading.new => None,
+        None => return Ok(was.map(|(show, ..)| *show)),
+        Some("default") => None,
+        Some(name) => Some(
+            TYPES
+                .iter()
+                .find(|(_, known, _)| *known == name)
+                .ok_or_else(|| bad_value("eventType"))?,
+        ),
+    };
+    // What comes from elsewhere is an event like any other.
+    if reading.import {
+        return Ok(None);
+    }
+    let said = said.map(|(show, ..)| *show);
+    match reading.new || said == was.map(|(show, ..)| *show) {
+        true => Ok(said),
+        false => Err(refuse::invalid("Event type cannot be changed.")),
+    }
+}
+
+/// Start, end, and how it recurs.
+fn recurrence(
+    body: &Map<String, Value>,
+    event: &mut Event,
+    reading: &Reading<'_>,
+) -> Result<(), Answer> {
+    let lines = match body.get("recurrence") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(lines)) => lines
+            .iter()
+            .map(|line| line.as_str().ok_or_else(|| bad_value("recurrence")))
+            .collect::<Result<Vec<_>, _>>()?,
+        Some(_) => return Err(bad_value("recurrence")),
+    };
+    let recurs = !lines.is_empty();
+    // The end first: that is the one that Google misses in an empty body.
+    let end = time(body.get("end"), "end", recurs, reading)?;
+    let start = time(body.get("start"), "start", recurs, reading)?;
+    let (from, to) = (start.when(), end.when());
+    if from.is_day() != to.is_day() {
+        return Err(refuse::invalid(
+            "Start and end times must either both be date or both be dateTime.",
+        ));
+    }
+    if to.instant(&TimeZone::UTC) < from.instant(&TimeZone::UTC) {
+        return Err(refuse::empty_range());
+    }
+    // What means the same stays as it was, to the nominal time of a series.
+    let same = |one: &Moment, other: &Moment| match (one, other) {
+        (Moment::At(_, one_zone), Moment::At(_, other_zone)) => {
+            one_zone == other_zone && one.when() == other.when()
+        }
+        (one, other) => one == other,
+    };
+    if !same(&start, &event.start) {
+        event.start = start;
+    }
+    if !same(&end, &event.end) {
+        event.end = end;
+    }
+    event.repeat = match recurs {
+        false => None,
+        true if event.instead_of.is_some() => {
+            return Err(refuse::invalid("An instance cannot have a recurrence of its own."));
+        }
+        true => Some(repeat(&lines, &event.start, reading)?),
+    };
+    Ok(())
+}
+
+/// The lines of a recurrence.
+fn repeat(lines: &[&str], start: &Moment, reading: &Reading<'_>) -> Result<Repeat, Answer> {
+    let refused = || refuse::invalid("Invalid recurrence rule.");
+    let zone = match start {
+        Moment::At(_, zone) => zone,
+        Moment::Day(_) => &reading.calendar.zone,
+    };
+    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    let mut rules = 0;
+    for line in lines {
+        let (name, value) = line.split_once(':').ok_or_else(refused)?;
+        match name.split(';').next().unwrap_or_default() {
+            "RRULE" => {
+                rules += 1;
+                Repeat::rule(value).map_err(|_| refused())?;
+            }
+            "EXDATE" | "RDATE" => {
+                if crate::recurrence::dates(value, &zone).len() != value.split(',').count() {
+                    return Err(refused());
+                }
+            }
+            _ => return Err(refused()),
+        }
+    }
+    let mut repeat = Repeat::from_lines(lines, &zone);
+    if rules > 1 || (rules == 0 && repeat.extra.is_empty()) {
+        return Err(refused());
+    }
+    repeat.rule = match repeat.rule.is_empty() {
+        true => repeat.rule,
+        false => Repeat::rule(&repeat.rule).map_err(|_| refused())?,
+    };
+    Ok(repeat)
+}
+
+/// A start or an end.
+fn time(
+    value: Option<&Value>,
+    which: &str,
+    recurs: bool,
+    reading: &Reading<'_>,
+) -> Result<Moment, Answer> {
+    let missing = || refuse::required(&format!("Missing {which} time."));
+    let wrong = || refuse::invalid(&format!("Invalid {which} time."));
+    let time = match value {
+        None | Some(Value::Null) => return Err(missing()),
+        Some(Value::Object(time)) => time,
+        Some(_) => return Err(wrong()),
+    };
+    let part = |name: &str| match time.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(wrong()),
+    };
+    let zone = part("timeZone")?.filter(|zone| !zone.is_empty());
+    let known = match zone {
+        None => None,
+        Some(name) => Some(TimeZone::get(name).map_err(|_| {
+            refuse::invalid(&format!("Invalid time zone definition for {which} time."))
+        })?),
+    };
+    let no_zone = || refuse::required(&format!("Missing time zone definition for {which} time."));
+    match (part("date")?, part("dateTime")?) {
+        (None, None) => Err(missing()),
+        (Some(_), Some(_)) => Err(wrong()),
+        (Some(date), None) => {
+            let whole = date.len() == 10;
+            let date = Date::strptime("%Y-%m-%d", date).ok().filter(|_| whole);
+            date.map(Moment::Day).ok_or_else(wrong)
+        }
+        (None, Some(text)) => {
+            if let Some(at) = rfc3339(text) {
+                if recurs && zone.is_none() {
+                    return Err(no_zone());
+                }
+                return Ok(moment(at, zone.unwrap_or(&reading.calendar.zone)));
+            }
+            let whole = text.len() >= 19 && text.as_bytes().get(10) == Some(&b'T');
+            let local = DateTime::from_str(text).ok().filter(|_| whole);
+            let local = local.ok_or_else(wrong)?;
+            let (Some(name), Some(known)) = (zone, known) else {
+                return Err(no_zone());
+            };
+            let at = resolve(local, &known);
+            match recurs {
+                // A time that is skipped today may be there another day.
+                true => Ok(Moment::At(whole_seconds(local), name.to_owned())),
+                false => Ok(moment(seconds(at), name)),
+            }
+        }
+    }
+}
+
+/// A time with its offset, as RFC 3339 has it; parts of a second are dropped.
+pub(super) fn rfc3339(text: &str) -> Option<Timestamp> {
+    let bytes = text.as_bytes();
+    let offset = match bytes.split_last_chunk::<6>() {
+        Some((_, [b'+' | b'-', _, _, b':', _, _])) => true,
+        _ => matches!(bytes.last(), Some(b'Z' | b'z')),
+    };
+    let looks = bytes.len() >= 20 && matches!(bytes.get(10), Some(b'T' | b't')) && offset;
+    let at = looks.then(|| Timestamp::from_str(text).ok())??;
+    Some(seconds(at))
+}
+
+fn seconds(at: Timestamp) -> Timestamp {
+    let whole = TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Floor);
+    at.round(whole).unwrap_or(at)
+}
+
+fn whole_seconds(local: DateTime) -> DateTime {
+    local.with().subsec_nanosecond(0).build().unwrap_or(local)
+}
+
+fn reminders(
+    body: &Map<String, Value>,
+    event: &mut Event,
+    private: &mut Map<String, Value>,
+) -> Result<(), Answer> {
+    let reminders = match body.get("reminders") {
+        None | Some(Value::Null) => {
+            event.reminder = None;
+            return Ok(());
+        }
+        Some(Value::Object(reminders)) => reminders,
+        Some(_) => return Err(bad_value("reminders")),
+    };
+    let usual = match reminders.get("useDefault") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(usual)) => *usual,
+        Some(_) => return Err(bad_value("reminders.useDefault")),
+    };
+    let overrides = match reminders.get("overrides") {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(overrides)) => overrides.as_slice(),
+        Some(_) => return Err(bad_value("reminders.overrides")),
+    };
+    if usual && !overrides.is_empty() {
+        return Err(refuse::broken(
+            "cannotUseDefaultRemindersAndSpecifyOverride",
+            "Cannot specify both default reminders and overrides at the same time.",
+        ));
+    }
+    let good = |reminder: &Value| {
+        let method = reminder.get("method").and_then(Value::as_str);
+        let minutes = reminder.get("minutes").and_then(Value::as_u64);
+        matches!(method, Some("email" | "popup"))
+            && minutes.is_some_and(|minutes| minutes <= MAX_MINUTES)
+    };
+    if overrides.len() > MAX_REMINDERS || !overrides.iter().all(good) {
+        return Err(bad_value("reminders.overrides"));
+    }
+    let sent = Value::from(overrides.to_vec());
+    event.reminder = match usual {
+        true => None,
+        false => Some(first_reminder(&sent)),
+    };
+    if !overrides.is_empty() {
+        private.insert(REMINDERS.to_owned(), sent);
+    }
+    Ok(())
+}
+
+fn colour(body: &Map<String, Value>) -> Result<Option<u8>, Answer> {
+    let Some(text) = text(body, "colorId")?.filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let number = text.parse().ok().filter(|number| (1..=11).contains(number));
+    number.map(Some).ok_or_else(|| bad_value("colorId"))
+}
+
+/// A text, where there is one.
+pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String>, Answer> {
+    match body.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(bad_value(key)),
+    }
+}
+
+/// 400 for a value that a field cannot have.
+pub(super) fn bad_value(field: &str) -> Answer {
+    refuse::invalid(&format!("Invalid value for: {field}"))
+}

@@ -1,0 +1,442 @@
+//! Writing events: made, taken over, patched, replaced, deleted, moved.
+//!
+//! The organizer changes an event for all. Who is only asked may answer, ask
+//! others, and change what is their own affair; the rest is refused.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::error as refuse;
+use super::event::{View, etag, is_organizer};
+use super::list::view;
+use super::read::{self, Reading, bad_value, text};
+use super::shape::EVENT;
+use crate::provider::calendar::{Guest, Show};
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::{Answer, Request};
+use crate::providers::sandbox::store::agenda::{
+    Access, Agenda, Calendar, Event, Reply, event_id, same,
+};
+use crate::when::{Moment, When};
+
+/// An event that a request is about.
+struct Target {
+    /// What is to be written to.
+    place: Place,
+    /// The event as it is shown.
+    event: Event,
+}
+
+/// Where a change goes.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// To an event of its own.
+    Event(usize),
+    /// To an occurrence that does not differ from its series yet.
+    Occurrence(usize, When),
+}
+
+/// A request to write to one calendar.
+pub(super) struct Write<'a> {
+    /// All calendars.
+    pub agenda: &'a mut Agenda,
+    /// The place of the calendar.
+    pub at: usize,
+    /// The calendar.
+    pub calendar: Calendar,
+    /// The request.
+    pub request: &'a Request,
+    /// Its parameters.
+    pub params: &'a Params<'a>,
+}
+
+impl Write<'_> {
+    /// Makes an event.
+    pub fn insert(&mut self) -> Result<Value, Answer> {
+        self.may_write()?;
+        let tell = self.tells()?;
+        let body = self.body()?;
+        let id = match text(&body, "id")?.filter(|id| !id.is_empty()) {
+            Some(id) if !is_id(&id) => return Err(refuse::invalid("Invalid resource id value.")),
+            Some(id) => id,
+            None => event_id(&format!("{} {}", self.calendar.id, self.agenda.mark)),
+        };
+        if self.agenda.find(self.at, &id).is_some() {
+            return Err(refuse::duplicate());
+        }
+        let uid = text(&body, "iCalUID")?.filter(|uid| !uid.is_empty());
+        let uid = uid.unwrap_or_else(|| format!("{id}@google.com"));
+        let base = self.blank(&id, &uid);
+        let event = read::event(&body, &base, &self.reading(true, false)?)?;
+        if event.gone {
+            return Err(bad_value("status"));
+        }
+        let place = self.agenda.insert(event, tell);
+        self.shown(place)
+    }
+
+    /// Takes over an event from elsewhere, or what stands for an occurrence of
+    /// one; the same UID once more replaces it. Nobody is told.
+    pub fn import(&mut self) -> Result<Value, Answer> {
+        self.may_write()?;
+        let body = self.body()?;
+        let uid = text(&body, "iCalUID")?.filter(|uid| !uid.is_empty());
+        let uid = uid.ok_or_else(|| refuse::required("Missing required field: iCalUID"))?;
+        let copies = self.agenda.with_uid(&uid);
+        let here: Vec<usize> =
+            copies.filter(|(_, it)| it.calendar == self.at).map(|(place, _)| place).collect();
+        let of = |agenda: &Agenda, original: Option<When>| {
+            let same = |place: &&usize| {
+                let event = agenda.event(**place);
+                event.is_some_and(|event| event.original() == original)
+            };
+            here.iter().find(same).copied()
+        };
+        let series = of(self.agenda, None);
+        let original = match body.get("originalStartTime").filter(|it| !it.is_null()) {
+            None => None,
+            Some(time) => Some(self.original(time)?),
+        };
+        let mut base = self.blank(&event_id(&uid), &uid);
+        let place = match (original, series) {
+            (None, series) => series,
+            (Some(original), Some(series)) => {
+                let known = of(self.agenda, Some(original));
+                known.or_else(|| self.agenda.exception(series, original))
+            }
+            (Some(_), None) => return Err(refuse::not_found()),
+        };
+        if original.is_some() && place.is_none() {
+            return Err(refuse::invalid("Invalid original start time."));
+        }
+        if let Some(known) = place.and_then(|place| self.agenda.event(place)) {
+            base = known.clone();
+        }
+        let reading = self.reading(place.is_none(), true)?;
+        let event = read::event(&body, &base, &reading)?;
+        let place = match place {
+            None => self.agenda.load(event),
+            Some(place) => {
+                self.agenda.alter(place, |known| become_(known, event));
+                place
+            }
+        };
+        self.shown(place)
+    }
+
+    /// Lays a patch over an event.
+    pub fn patch(&mut self, id: &str) -> Result<Value, Answer> {
+        let patch = self.body()?;
+        let target = self.target(id)?;
+        self.fits(&target.event)?;
+        let view = self.view()?;
+        let Value::Object(mut body) = view.event(&target.event) else {
+            return Err(refuse::not_found());
+        };
+        read::merge(&mut body, patch.clone());
+        self.apply(target, body, patch.get("attendeesOmitted"))
+    }
+
+    /// Replaces an event.
+    pub fn update(&mut self, id: &str) -> Result<Value, Answer> {
+        let body = self.body()?;
+        let target = self.target(id)?;
+        self.fits(&target.event)?;
+        let omitted = body.get("attendeesOmitted").cloned();
+        self.apply(target, body, omitted.as_ref())
+    }
+
+    /// Deletes an event.
+    pub fn delete(&mut self, id: &str) -> Result<(), Answer> {
+        self.may_write()?;
+        let tell = self.tells()?;
+        let target = self.target(id)?;
+        self.fits(&target.event)?;
+        if target.event.gone {
+            return Err(refuse::deleted());
+        }
+        self.remove(&target, tell);
+        Ok(())
+    }
+
+    /// Moves an event into another calendar.
+    pub fn move_to(&mut self, id: &str, other: usize) -> Result<Value, Answer> {
+        self.may_write()?;
+        self.tells()?;
+        let target = self.target(id)?;
+        self.fits(&target.event)?;
+        let calendar = self.agenda.calendar(other).cloned();
+        let calendar = calendar.ok_or_else(refuse::not_found)?;
+        if !matches!(calendar.access, Access::Owner | Access::Writer) {
+            return Err(refuse::access("writer"));
+        }
+        let Place::Event(place) = target.place else {
+            return Err(refuse::broken(
+                "cannotChangeOrganizerOfInstance",
+                "Cannot change the organizer of an instance.",
+            ));
+        };
+        let event = &target.event;
+        if event.gone || event.instead_of.is_some() {
+            return Err(refuse::not_found());
+        }
+        if !is_organizer(event, &self.calendar) {
+            return Err(refuse::not_organizer());
+        }
+        if matches!(event.show, Show::Oof | Show::Focus | Show::Elsewhere) {
+            let message = "Events of this type cannot be moved.";
+            return Err(refuse::broken("eventTypeRestriction", message));
+        }
+        if self.agenda.find(other, id).is_some() {
+            return Err(refuse::duplicate());
+        }
+        let moved = self.agenda.relocate(place, other);
+        self.calendar = calendar;
+        self.at = other;
+        self.shown(moved)
+    }
+
+    /// Writes what a body makes of an event.
+    fn apply(
+        &mut self,
+        target: Target,
+        mut body: Map<String, Value>,
+        omitted: Option<&Value>,
+    ) -> Result<Value, Answer> {
+        self.may_write()?;
+        let tell = self.tells()?;
+        let old = &target.event;
+        let mut reading = self.reading(false, false)?;
+        let mine = is_organizer(old, &self.calendar);
+        if !mine && !body.contains_key("conferenceData") {
+            // Who does not speak of it leaves it alone.
+            reading.conference = false;
+        }
+        if omitted == Some(&Value::Bool(true)) {
+            self.fill_in(&mut body, old);
+        }
+        let new = read::event(&body, old, &reading)?;
+        if old.gone && new.gone {
+            return Err(refuse::not_found());
+        }
+        if new.gone {
+            let view = self.view()?;
+            let gone = Event { gone: true, ..old.clone() };
+            let gone = view.event(&gone);
+            self.remove(&target, tell);
+            return Ok(gone);
+        }
+        if !mine && shared(old) != shared(&new) {
+            return Err(refuse::not_organizer());
+        }
+        let place = match target.place {
+            Place::Event(place) => place,
+            Place::Occurrence(series, original) => {
+                self.agenda.exception(series, original).ok_or_else(refuse::not_found)?
+            }
+        };
+        match mine {
+            true => self.agenda.change(place, tell, |event| become_(event, new)),
+            false => self.attend(place, &new, tell),
+        }
+        self.shown(place)
+    }
+
+    /// Writes what somebody who is only asked may change.
+    fn attend(&mut self, place: usize, new: &Event, tell: bool) {
+        let owner = self.calendar.owner.clone();
+        let Some(old) = self.agenda.event(place).cloned() else {
+            return;
+        };
+        self.agenda.change(place, false, |event| {
+            event.reminder = new.reminder;
+            event.colour = new.colour;
+            event.show = new.show;
+            event.visibility = new.visibility;
+            event.private = new.private.clone();
+        });
+        let known = |guest: &&Guest| old.guest(&guest.address).is_none();
+        let more: Vec<Guest> = new.guests.iter().filter(known).cloned().collect();
+        if !more.is_empty() {
+            self.agenda.ask_more(place, more, tell);
+        }
+        let said = |event: &Event| {
+            let reply = event.replies.iter().find(|it| same(&it.address, &owner));
+            let comment = reply.and_then(|reply| reply.comment.clone());
+            (event.guest(&owner).map(|guest| guest.answer), comment)
+        };
+        let (answer, comment) = said(new);
+        if said(&old) != (answer, comment.clone())
+            && let Some(answer) = answer
+        {
+            let reply = Reply { address: owner, at: Timestamp::now(), comment, proposed: None };
+            self.agenda.answer(place, answer, Some(reply), true);
+        }
+    }
+
+    /// Of a list that holds only some, the others are as they were.
+    fn fill_in(&self, body: &mut Map<String, Value>, old: &Event) {
+        let view = View {
+            agenda: self.agenda,
+            calendar: &self.calendar,
+            zone: self.calendar.time_zone(),
+            most: None,
+        };
+        let sent = body.remove("attendees").unwrap_or_default();
+        let mut all = match view.event(old).get_mut("attendees").map(Value::take) {
+            Some(Value::Array(all)) => all,
+            _ => Vec::new(),
+        };
+        let address = |value: &Value| {
+            let address = value.get("email").and_then(Value::as_str);
+            address.unwrap_or_default().to_lowercase()
+        };
+        for one in sent.as_array().into_iter().flatten() {
+            match all.iter_mut().find(|known| address(known) == address(one)) {
+                Some(known) => *known = one.clone(),
+                None => all.push(one.clone()),
+            }
+        }
+        body.insert("attendees".to_owned(), all.into());
+    }
+
+    fn remove(&mut self, target: &Target, tell: bool) {
+        // Deleting an invitation declines it, whoever is told by mail.
+        let tell = tell || !is_organizer(&target.event, &self.calendar);
+        match target.place {
+            Place::Event(place) => self.agenda.remove(place, tell),
+            Place::Occurrence(series, original) => {
+                self.agenda.remove_occurrence(series, original, tell);
+            }
+        }
+    }
+
+    /// Finds an event or an occurrence, gone or not.
+    fn target(&self, id: &str) -> Result<Target, Answer> {
+        if let Some(place) = self.agenda.find(self.at, id) {
+            let event = self.agenda.event(place).cloned();
+            return Ok(Target {
+                place: Place::Event(place),
+                event: event.ok_or_else(refuse::not_found)?,
+            });
+        }
+        let (series, original) =
+            self.agenda.series_of(self.at, id).ok_or_else(refuse::not_found)?;
+        let found = self.agenda.occurrence(series, original);
+        Ok(Target {
+            place: Place::Occurrence(series, original),
+            event: found.ok_or_else(refuse::not_found)?.event.into_owned(),
+        })
+    }
+
+    /// An event with nothing in it.
+    fn blank(&self, id: &str, uid: &str) -> Event {
+        let never = Moment::Day(jiff::civil::Date::ZERO);
+        let mut event = Event::new(self.at, id, uid, never.clone(), never);
+        event.organizer.address = self.calendar.owner.clone();
+        event
+    }
+
+    fn reading(&self, new: bool, import: bool) -> Result<Reading<'_>, Answer> {
+        let version = match self.params.one("conferenceDataVersion") {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(_) => return Err(bad_value("conferenceDataVersion")),
+        };
+        Ok(Reading {
+            calendar: &self.calendar,
+            conference: version,
+            attachments: self.params.flag("supportsAttachments", "supportsAttachments")?,
+            new,
+            import,
+        })
+    }
+
+    /// The start that a body names for an occurrence.
+    fn original(&self, time: &Value) -> Result<When, Answer> {
+        let wrong = || refuse::invalid("Invalid original start time.");
+        let part = |name: &str| time.get(name).and_then(Value::as_str);
+        if let Some(day) = part("date") {
+            let day = jiff::civil::Date::strptime("%Y-%m-%d", day);
+            return day.map(When::Day).map_err(|_| wrong());
+        }
+        let at = part("dateTime").and_then(read::rfc3339);
+        at.map(When::At).ok_or_else(wrong)
+    }
+
+    fn body(&self) -> Result<Map<String, Value>, Answer> {
+        read::object(&self.request.body, &EVENT)
+    }
+
+    fn view(&self) -> Result<View<'_>, Answer> {
+        view(self.agenda, &self.calendar, self.params)
+    }
+
+    /// An event after it was written.
+    fn shown(&self, place: usize) -> Result<Value, Answer> {
+        let event = self.agenda.event(place).ok_or_else(refuse::not_found)?;
+        Ok(self.view()?.event(event))
+    }
+
+    fn may_write(&self) -> Result<(), Answer> {
+        match self.calendar.access {
+            Access::Owner | Access::Writer => Ok(()),
+            Access::Reader | Access::Busy => Err(refuse::access("writer")),
+        }
+    }
+
+    /// Checks that the event is the one that the client has read.
+    fn fits(&self, event: &Event) -> Result<(), Answer> {
+        let Some(wanted) = self.request.header("if-match") else {
+            return Ok(());
+        };
+        let own = etag(event.mark);
+        let mut tags = wanted.split(',').map(str::trim);
+        match tags.any(|tag| tag == "*" || tag == own) {
+            true => Ok(()),
+            false => Err(refuse::condition()),
+        }
+    }
+
+    /// True when people are told.
+    fn tells(&self) -> Result<bool, Answer> {
+        match self.params.one("sendUpdates") {
+            Some("all" | "externalOnly") => Ok(true),
+            Some("none") => Ok(false),
+            Some(_) => Err(bad_value("sendUpdates")),
+            None => self.params.flag("sendNotifications", "sendNotifications"),
+        }
+    }
+}
+
+/// What of an event is the same for all.
+fn shared(event: &Event) -> impl PartialEq + use<> {
+    (
+        event.title.clone(),
+        event.notes.clone(),
+        event.place.clone(),
+        (event.start.clone(), event.end.clone()),
+        event.repeat.clone(),
+        event.link.clone(),
+    )
+}
+
+/// Puts in what was read, but for what tells one event from another.
+fn become_(event: &mut Event, new: Event) {
+    *event = Event {
+        id: std::mem::take(&mut event.id),
+        uid: std::mem::take(&mut event.uid),
+        calendar: event.calendar,
+        instead_of: event.instead_of.take(),
+        created: event.created,
+        updated: event.updated,
+        mark: event.mark,
+        ..new
+    };
+}
+
+/// True for an id that a client may choose: base32hex in lower case.
+fn is_id(id: &str) -> bool {
+    (5..=1024).contains(&id.len())
+        && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'v'))
+}

@@ -1,0 +1,254 @@
+//! Graph's answers to requests that were let in.
+//!
+//! Each method's answer is put together here; what it is made of is known
+//! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
+
+use serde_json::{Map, Value};
+
+use super::calendar::places;
+use super::error::{Refusal, bad_request, invalid_filter, not_found};
+use super::exchange::Store;
+use super::exchange::folders;
+use super::filter;
+use super::mail::categories;
+use super::mail::contacts;
+use super::mail::read::attachments;
+use super::mail::read::list::{self, DEFAULT_TOP, meets_texts};
+use super::mail::read::message;
+use super::mail::rules;
+use super::pages;
+use super::params::{Options, Prefer, unquoted};
+use super::people;
+use super::user;
+use super::{Body, Call, Part};
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::mailbox::contacts::Person;
+
+/// A request that was let in.
+pub(crate) struct Asked<'a> {
+    /// All there is.
+    pub state: &'a State,
+    /// The request, for what an answer repeats of it.
+    pub request: &'a Request,
+    /// The mailbox.
+    pub store: Store<'a>,
+    /// Its options.
+    pub options: &'a Options<'a>,
+    /// Its preferences.
+    pub prefer: &'a Prefer,
+    /// The age of pages.
+    pub epoch: u64,
+}
+
+impl Asked<'_> {
+    /// Makes the answer's body; `folder` is the one a message is looked for in.
+    pub fn carry_out(&self, call: &Call<'_>, folder: Option<&str>) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        match call {
+            Call::User => {
+                options.check_select(&user::USER, "user")?;
+                Ok(self.user(user::user(store, options)))
+            }
+            Call::Settings(name) => self.settings(*name, &super::mailbox_zone(self.state, store)),
+            Call::Zones(segment) => places::zones(self, segment),
+            Call::Categories => {
+                options.check_select(&categories::PROPERTIES, "outlookCategory")?;
+                let all = categories::all(store);
+                // The whole list is one page, unless the client wants less.
+                let rows = all.len().max(1);
+                self.list(&all, rows, "outlook/masterCategories", |_, category| {
+                    options.cut(category.clone()).into()
+                })
+            }
+            Call::Category(id) => {
+                options.check_select(&categories::PROPERTIES, "outlookCategory")?;
+                let category = categories::one(store, id)?;
+                Ok(self.single(options.cut(category), "outlook/masterCategories"))
+            }
+            Call::Rules(folder) => rules::list(self, folder),
+            Call::Rule(folder, id) => rules::one(self, folder, id),
+            Call::Contact(id) => {
+                options.check_select(&people::CONTACT, "contact")?;
+                let contact = contacts::one(store, id)?;
+                Ok(self.single(options.cut(contact), "contacts"))
+            }
+            Call::Contacts => self.contacts(),
+            Call::People => self.people(),
+            Call::Folders(parent) => self.folders(*parent),
+            Call::Folder(id) => {
+                options.check_select(&folders::PROPERTIES, "mailFolder")?;
+                let folder = store.folder(id)?;
+                Ok(self.single(options.cut(folders::json(store, &folder)), "mailFolders"))
+            }
+            Call::Messages(folder) => {
+                let folder = folder.map(|id| store.folder(id)).transpose()?;
+                let list = list::messages(
+                    self.request,
+                    store,
+                    folder.as_ref(),
+                    options,
+                    self.prefer,
+                    self.epoch,
+                )?;
+                Ok(Body::Json(list))
+            }
+            Call::Message(id, part) => self.message(id, part, folder),
+        }
+    }
+
+    /// The settings of the mailbox, or one of them by itself.
+    fn settings(&self, name: Option<&str>, zone: &str) -> Result<Body, Refusal> {
+        let mut settings = user::settings(self.store, zone);
+        let Some(name) = name else {
+            return Ok(self.single(self.options.cut(settings), "mailboxSettings"));
+        };
+        let of = format!("mailboxSettings/{name}");
+        let address = &self.store.mailbox.address;
+        let context = pages::context(self.request, address, &of, self.options, false);
+        Ok(match settings.remove(name) {
+            Some(Value::Object(members)) => with_context(context, members),
+            value => Body::Json(serde_json::json!({ "@odata.context": context, "value": value })),
+        })
+    }
+
+    fn message(&self, id: &str, part: &Part<'_>, folder: Option<&str>) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        let folder = folder.map(|id| store.folder(id)).transpose()?;
+        let letter = store.letter(id)?;
+        if folder.is_some_and(|folder| folder.number != folders::number_of(letter)) {
+            return Err(not_found());
+        }
+        match part {
+            Part::Itself => {
+                options.check_select(&message::PROPERTIES, "message")?;
+                let message = message::message(store, letter, options, self.prefer)?;
+                Ok(self.single(message, "messages"))
+            }
+            Part::Raw => Ok(Body::Bytes("text/plain", letter.raw.to_vec())),
+            Part::Attachments => {
+                options.check_select(&attachments::PROPERTIES, "attachment")?;
+                let all = attachments::list(store, letter, options, self.prefer);
+                let of = format!("messages('{id}')/attachments");
+                self.list(&all, all.len().max(1), &of, |_, row| row.clone())
+            }
+            Part::Attachment(attachment) => {
+                options.check_select(&attachments::PROPERTIES, "attachment")?;
+                let found = attachments::one(store, letter, attachment, options)?;
+                Ok(self.single(found, &format!("messages('{id}')/attachments")))
+            }
+            Part::File(attachment) => {
+                let bytes = attachments::bytes(store, letter, attachment)?;
+                Ok(Body::Bytes("application/octet-stream", bytes))
+            }
+        }
+    }
+
+    fn folders(&self, parent: Option<&str>) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        options.check_select(&folders::PROPERTIES, "mailFolder")?;
+        let parent = parent.map(|id| store.folder(id)).transpose()?;
+        let all = store.folders();
+        let mut folders = folders::children(&all, parent.as_ref(), options.hidden);
+        if let Some(filter) = self.filter()? {
+            folders = kept(folders, |folder| {
+                let text = |path: &str| (path == "displayName").then(|| folder.name.to_string());
+                meets_texts(&filter, "mailFolder", &text, &|_, _| None)
+            })?;
+        }
+        self.list(&folders, DEFAULT_TOP, "mailFolders", |_, folder| {
+            options.cut(folders::json(store, folder)).into()
+        })
+    }
+
+    fn contacts(&self) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        options.check_select(&people::CONTACT, "contact")?;
+        let mut contacts = contacts::all(store);
+        if let Some(filter) = self.filter()? {
+            contacts = kept(contacts, |contact| {
+                meets_texts(
+                    &filter,
+                    "contact",
+                    &|path| user::contact_text(contact, path),
+                    &|path, inside| user::contact_members(contact, path, inside),
+                )
+            })?;
+        }
+        self.list(&contacts, DEFAULT_TOP, "contacts", |_, contact| {
+            options.cut(contact.clone()).into()
+        })
+    }
+
+    fn people(&self) -> Result<Body, Refusal> {
+        let (store, options) = (self.store, self.options);
+        options.check_select(&people::PERSON, "person")?;
+        let search = options.search.map(unquoted).transpose();
+        let search = search.map_err(bad_request)?;
+        let people = store.people().others.iter();
+        let people: Vec<&Person> = people
+            .filter(|person| search.as_ref().is_none_or(|search| person.matches(search)))
+            .collect();
+        self.list(&people, DEFAULT_TOP, "people", |place, person| {
+            options.cut(people::relevant(person, place)).into()
+        })
+    }
+
+    /// The filter, where there is one.
+    pub fn filter(&self) -> Result<Option<filter::Filter>, Refusal> {
+        let filter = self.options.filter.map(filter::parse).transpose();
+        filter.map_err(|why| invalid_filter(&why))
+    }
+
+    /// A page of a list that is all here.
+    pub fn list<T>(
+        &self,
+        all: &[T],
+        default: usize,
+        of: &str,
+        row: impl Fn(usize, &T) -> Value,
+    ) -> Result<Body, Refusal> {
+        let (request, options) = (self.request, self.options);
+        let page = pages::page(request, options, self.prefer, self.epoch, default)?;
+        let rows = all.iter().enumerate();
+        let rows = rows.skip(page.rows.start).take(page.rows.len());
+        let rows = rows.map(|(place, item)| row(place, item)).collect();
+        let address = &self.store.mailbox.address;
+        let context = pages::context(request, address, of, options, false);
+        Ok(Body::Json(pages::answer(request, options, self.epoch, &page, all.len(), context, rows)))
+    }
+
+    /// One entity, under the address that says what it is.
+    pub fn single(&self, members: Map<String, Value>, of: &str) -> Body {
+        let address = &self.store.mailbox.address;
+        let context = pages::context(self.request, address, of, self.options, true);
+        with_context(context, members)
+    }
+
+    fn user(&self, members: Map<String, Value>) -> Body {
+        let context = format!("{}/v1.0/$metadata#users/$entity", pages::base(self.request));
+        with_context(context, members)
+    }
+}
+
+/// An entity under its context.
+pub(super) fn with_context(context: String, members: Map<String, Value>) -> Body {
+    let mut entity = Map::new();
+    entity.insert("@odata.context".to_owned(), context.into());
+    entity.extend(members);
+    Body::Json(Value::Object(entity))
+}
+
+/// Those of a list that meet a condition, unless it cannot be decided.
+pub(super) fn kept<T>(
+    list: Vec<T>,
+    meets: impl Fn(&T) -> Result<bool, Refusal>,
+) -> Result<Vec<T>, Refusal> {
+    let mut kept = Vec::with_capacity(list.len());
+    for item in list {
+        if meets(&item)? {
+            kept.push(item);
+        }
+    }
+    Ok(kept)
+}

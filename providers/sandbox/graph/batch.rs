@@ -1,0 +1,186 @@
+//! Graph's batches: up to twenty requests in one, each with an answer of its
+//! own.
+//!
+//! Items fail one by one, by themselves or on purpose; the batch succeeds when
+//! it can be read. The answers come in another order than the requests, for
+//! nobody promised theirs.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hyper::Method;
+use hyper::body::Bytes;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+
+use super::error::{self, Refusal, bad_request, not_allowed};
+use super::{Body, Reply};
+use crate::providers::sandbox::faults::Fault;
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::state::State;
+
+/// Requests in a batch at most.
+const MAX_ITEMS: usize = 20;
+
+/// Answers a batch.
+pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refusal> {
+    // A batch without a token is refused whole, not item by item.
+    super::access(state, &request.headers)?;
+    if request.method != Method::POST {
+        return Err(not_allowed("POST"));
+    }
+    let unreadable = |why: &str| bad_request(format!("Invalid batch payload format. {why}"));
+    let body: Value =
+        serde_json::from_slice(&request.body).map_err(|_| unreadable("The body is no JSON."))?;
+    let items = body.get("requests").and_then(Value::as_array);
+    let items = items.filter(|items| !items.is_empty());
+    let items = items.ok_or_else(|| unreadable("There are no requests."))?;
+    if items.len() > MAX_ITEMS {
+        return Err(bad_request(format!(
+            "Number of batch request steps exceeds the max value of {MAX_ITEMS}."
+        )));
+    }
+    let items: Vec<Item> = items.iter().map(item).collect::<Result<_, Refusal>>()?;
+    let mut ids: Vec<String> = items.iter().map(|item| item.id.to_lowercase()).collect();
+    ids.sort_unstable();
+    if ids.windows(2).any(|pair| pair.first() == pair.last()) {
+        return Err(unreadable("Two requests have the same id."));
+    }
+    let mut responses: Vec<Value> =
+        items.into_iter().map(|item| response(state, request, item)).collect();
+    responses.reverse();
+    Ok(Reply::of(Body::Json(json!({ "responses": responses }))))
+}
+
+/// One request of a batch.
+struct Item {
+    id: String,
+    method: Method,
+    url: String,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Reads one request of a batch.
+fn item(item: &Value) -> Result<Item, Refusal> {
+    let wrong = |what: &str| bad_request(format!("Invalid batch payload format. {what}"));
+    let text = |name: &str| item.get(name).and_then(Value::as_str);
+    let id = text("id").filter(|id| !id.is_empty());
+    let id = id.ok_or_else(|| wrong("A request has no id."))?;
+    if item.get("dependsOn").is_some() {
+        return Err(wrong("The sandbox knows no dependsOn."));
+    }
+    let method = text("method").map(str::to_ascii_uppercase);
+    let method = method.and_then(|name| Method::from_bytes(name.as_bytes()).ok());
+    let methods = [Method::GET, Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
+    let method = method.filter(|method| methods.contains(method));
+    // What is searched for may hold an address; the path may not.
+    let path = |url: &str| url.split('?').next().unwrap_or_default().to_owned();
+    let url = text("url").filter(|url| !path(url).is_empty() && !path(url).contains("//"));
+    let mut headers = HeaderMap::new();
+    for (name, value) in item.get("headers").and_then(Value::as_object).into_iter().flatten() {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok();
+        let value = value.as_str().and_then(|value| HeaderValue::from_str(value).ok());
+        let (name, value) = name.zip(value).ok_or_else(|| wrong("A header is none."))?;
+        headers.insert(name, value);
+    }
+    let method = method.ok_or_else(|| wrong("A request has no method."))?;
+    let body = item.get("body").filter(|body| !body.is_null());
+    let writes = [Method::POST, Method::PATCH, Method::PUT].contains(&method);
+    let typed = headers.contains_key("content-type");
+    if writes && (body.is_none() || !typed) {
+        return Err(bad_request(format!(
+            "Write request id : {id} does not contain Content-Type header or body."
+        )));
+    }
+    if body.is_some() && !typed {
+        return Err(wrong("A body has no Content-Type."));
+    }
+    Ok(Item {
+        id: id.to_owned(),
+        method,
+        url: url.ok_or_else(|| wrong("A request has no relative url."))?.to_owned(),
+        body: body.map(|body| bytes(body, &headers)).unwrap_or_default(),
+        headers,
+    })
+}
+
+/// The bytes of a request's body: JSON, or a text that stands for itself.
+fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
+    let kind = headers.get("content-type");
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    match body {
+        Value::String(text) if !kind.contains("json") => text.clone().into(),
+        body => body.to_string().into(),
+    }
+}
+
+/// Answers one request of a batch.
+fn response(state: &State, outer: &Request, item: Item) -> Value {
+    let mut headers = item.headers;
+    for name in ["authorization", "host"] {
+        if let Some(value) = outer.headers.get(name) {
+            headers.insert(name, value.clone());
+        }
+    }
+    let (path, query) = item.url.split_once('?').unwrap_or((&item.url, ""));
+    let path = format!("v1.0/{}", path.trim_start_matches('/'));
+    let request = Request::of(item.method, &path, query, headers, item.body);
+    let path: Vec<&str> = request.path.iter().skip(1).map(String::as_str).collect();
+    let fault = state.item_fault().map(|fault| {
+        // A connection cannot break inside an answer: a gateway's patience can.
+        error::fault(fault).or_else(|| error::fault(Fault::Timeout))
+    });
+    let result = match fault.flatten() {
+        Some(refusal) => Err(refusal),
+        None => super::carry_out(state, &request, &path),
+    };
+    let mut headers = Map::new();
+    let mut put = |name: &str, value: String| headers.insert(name.to_owned(), value.into());
+    let (status, body) = match result {
+        Ok(reply) => {
+            if !reply.applied.is_empty() {
+                put("Preference-Applied", reply.applied.join(", "));
+            }
+            if let Some(location) = reply.location {
+                put("Location", location);
+            }
+            let body = match reply.body {
+                Body::Nothing => None,
+                Body::Json(value) => {
+                    put("Content-Type", super::JSON.to_owned());
+                    Some(value)
+                }
+                Body::Bytes(kind, bytes) => {
+                    put("Content-Type", kind.to_owned());
+                    Some(STANDARD.encode(bytes).into())
+                }
+            };
+            (reply.status, body)
+        }
+        Err(refusal) => {
+            let id = state.graph.request_id();
+            put("Content-Type", "application/json".to_owned());
+            for (name, value) in &refusal.headers {
+                put(&written(name), value.clone());
+            }
+            (refusal.status, Some(refusal.body(&id, &id)))
+        }
+    };
+    let mut response = Map::new();
+    response.insert("id".to_owned(), item.id.into());
+    response.insert("status".to_owned(), status.as_u16().into());
+    response.insert("headers".to_owned(), headers.into());
+    response.extend(body.map(|body| ("body".to_owned(), body)));
+    response.into()
+}
+
+/// A header's name as it is written: `Retry-After`.
+fn written(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut upper = true;
+    for char in name.chars() {
+        out.push(if upper { char.to_ascii_uppercase() } else { char });
+        upper = char == '-';
+    }
+    out
+}

@@ -1,0 +1,258 @@
+//! Graph's answers with events: by their ids, in lists, and as a calendar
+//! shows them.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::event::PROPERTIES;
+use super::filter;
+use super::shown::{Kind, Shown};
+use super::{At, Desk};
+use crate::providers::sandbox::graph::Body;
+use crate::providers::sandbox::graph::error::{
+    Refusal, invalid_parameter, invalid_request, malformed_id, not_found,
+};
+use crate::providers::sandbox::graph::mail::read::list::DEFAULT_TOP;
+use crate::providers::sandbox::store::agenda::expand::Occurrence;
+use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
+use crate::providers::sandbox::store::agenda::{Agenda, Event, same};
+use crate::when::{Moment, When};
+
+/// The longest stretch of time that can be looked at.
+const MOST_DAYS: i64 = 1_825;
+
+/// What an id stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The place of the event or the series.
+    pub place: usize,
+    /// The occurrence of the series that is meant.
+    pub original: Option<When>,
+}
+
+impl Found {
+    /// The place of its calendar.
+    pub fn calendar(&self, agenda: &Agenda) -> Result<usize, Refusal> {
+        let event = agenda.event(self.place).ok_or_else(not_found)?;
+        Ok(event.calendar)
+    }
+
+    /// The event as it is shown.
+    pub fn shown<'a>(&self, desk: &'a Desk<'_>) -> Result<Shown<'a>, Refusal> {
+        let it = match self.original {
+            Some(original) => desk.agenda.occurrence(self.place, original),
+            None => as_is(desk.agenda, self.place),
+        };
+        let it = it.or_else(|| {
+            let event = desk.agenda.event(self.place)?;
+            let original = self.original?;
+            let place = desk.agenda.override_of(event.calendar, &event.id, original);
+            as_is(desk.agenda, place?).filter(|_| !event.gone)
+        });
+        let it = it.filter(|it| is_there(&it.event)).ok_or_else(not_found)?;
+        Ok(Shown::of(desk, it))
+    }
+}
+
+/// True for an event that was called off by somebody else: it stays in the
+/// calendar until its owner takes it out. A series does not stay.
+pub(crate) fn called_off(event: &Event) -> bool {
+    let flag = event.more.get(CALLED_OFF).and_then(Value::as_bool);
+    event.gone && event.repeat.is_none() && flag == Some(true)
+}
+
+/// True for an event that a calendar has.
+fn is_there(event: &Event) -> bool {
+    !event.gone || called_off(event)
+}
+
+/// What was called off of some events after `from` and before `to`.
+fn remains<'a>(
+    desk: &'a Desk<'_>,
+    events: impl Iterator<Item = (usize, &'a Event)>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Vec<Occurrence<'a>> {
+    let mine = |event: &Event| match &event.instead_of {
+        None => true,
+        Some((series, _)) => desk
+            .agenda
+            .find(event.calendar, series)
+            .and_then(|place| desk.agenda.event(place))
+            .is_none_or(|series| !series.gone),
+    };
+    events
+        .filter(|(_, event)| called_off(event) && mine(event))
+        .filter_map(|(place, _)| as_is(desk.agenda, place))
+        .filter(|it| touches(it, from, to))
+        .collect()
+}
+
+/// True for what takes time after `from` and before `to`.
+pub(crate) fn touches(it: &Occurrence<'_>, from: Timestamp, to: Timestamp) -> bool {
+    it.from < to && (it.to > from || it.from >= from)
+}
+
+/// The event at a place, a series as one.
+pub(crate) fn as_is(agenda: &Agenda, place: usize) -> Option<Occurrence<'_>> {
+    let event = agenda.event(place)?;
+    let zone = agenda.zone_of(event);
+    Some(Occurrence {
+        place,
+        from: event.start.when().instant(&zone),
+        to: event.end.when().instant(&zone),
+        event: std::borrow::Cow::Borrowed(event),
+    })
+}
+
+/// Finds what an id stands for, in a calendar or in all of the mailbox.
+pub(super) fn find(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
+    let wanted = match at {
+        At::Any => None,
+        at => Some(desk.calendar_at(at)?),
+    };
+    let found = desk.ids().event_of(id).map_err(|()| malformed_id())?;
+    let (place, second, _) = found.ok_or_else(not_found)?;
+    let event = desk.agenda.event(place).ok_or_else(not_found)?;
+    let calendar = desk.agenda.calendar(event.calendar).ok_or_else(not_found)?;
+    let mine = same(&calendar.owner, desk.owner()) && !calendar.gone;
+    if !mine || wanted.is_some_and(|wanted| wanted != event.calendar) {
+        return Err(not_found());
+    }
+    let original = match (second, &event.repeat) {
+        (None, _) => None,
+        (Some(_), None) => return Err(not_found()),
+        (Some(second), Some(_)) => {
+            let start = Timestamp::from_second(second).map_err(|_| not_found())?;
+            Some(match event.start {
+                Moment::Day(_) => When::Day(TimeZone::UTC.to_datetime(start).date()),
+                Moment::At(..) => When::At(start),
+            })
+        }
+    };
+    let found = Found { place, original };
+    // What stands for an occurrence goes by the occurrence's id.
+    let shown = found.shown(desk)?;
+    match original.is_none() && shown.series.is_some() {
+        true => Err(not_found()),
+        false => Ok(found),
+    }
+}
+
+/// One event.
+pub(super) fn event(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
+    desk.asked.options.check_select(&PROPERTIES, "event")?;
+    let found = find(desk, at, id)?;
+    single(desk, found)
+}
+
+/// The answer with one event.
+pub(super) fn single(desk: &Desk<'_>, found: Found) -> Result<Body, Refusal> {
+    let shown = found.shown(desk)?;
+    let mut members = shown.json(desk);
+    if let Some(link) = desk.calendar_link(shown.it.event.calendar) {
+        let association = format!("{link}/$ref");
+        members.insert("calendar@odata.associationLink".into(), association.into());
+        members.insert("calendar@odata.navigationLink".into(), link.into());
+    }
+    Ok(desk.asked.single(members, "events"))
+}
+
+/// The single events and the series of a calendar, the newest first.
+pub(super) fn list(desk: &Desk<'_>, at: At<'_>) -> Result<Body, Refusal> {
+    let calendar = desk.calendar_at(at)?;
+    let places = desk.agenda.events_of(calendar);
+    let events = places
+        .filter(|(_, event)| is_there(event))
+        .filter_map(|(place, _)| as_is(desk.agenda, place))
+        .map(|it| Shown::of(desk, it))
+        .filter(|shown| shown.kind != Kind::Exception);
+    let mut events: Vec<Shown<'_>> = events.collect();
+    events.reverse();
+    page(desk, events, &of(at, "events"))
+}
+
+/// What a calendar shows of a stretch of time.
+pub(super) fn view(desk: &Desk<'_>, at: At<'_>) -> Result<Body, Refusal> {
+    let calendar = desk.calendar_at(at)?;
+    let (from, to) = window(desk)?;
+    let mut found = desk.agenda.occurrences(calendar, from, to);
+    found.extend(remains(desk, desk.agenda.events_of(calendar), from, to));
+    found.sort_by_key(|it| it.from);
+    let shown = found.into_iter().map(|it| Shown::of(desk, it)).collect();
+    page(desk, shown, &of(at, "calendarView"))
+}
+
+/// The occurrences of a series in a stretch of time; of what does not recur,
+/// none.
+pub(super) fn instances(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
+    let (from, to) = window(desk)?;
+    let found = find(desk, at, id)?;
+    let mut all = Vec::new();
+    if let (None, Some(event)) = (found.original, desk.agenda.event(found.place)) {
+        all = desk.agenda.instances(found.place, from, to);
+        let overrides = desk.agenda.overrides(event.calendar, &event.id);
+        all.extend(remains(desk, overrides, from, to));
+        all.sort_by_key(|it| it.from);
+    }
+    let shown = all.into_iter().map(|it| Shown::of(desk, it)).collect();
+    page(desk, shown, &format!("events('{id}')/instances"))
+}
+
+/// A page of events.
+fn page(desk: &Desk<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body, Refusal> {
+    desk.asked.options.check_select(&PROPERTIES, "event")?;
+    let events = filter::applied(desk, events)?;
+    desk.asked.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(desk)))
+}
+
+/// The path to a calendar's collection, for the context.
+fn of(at: At<'_>, what: &str) -> String {
+    match at {
+        At::Any => what.to_owned(),
+        At::Main => format!("calendar/{what}"),
+        At::Id(id) => format!("calendars('{id}')/{what}"),
+    }
+}
+
+/// The stretch of time that a request is about.
+pub(crate) fn window(desk: &Desk<'_>) -> Result<(Timestamp, Timestamp), Refusal> {
+    let query = &desk.asked.request.query;
+    let text = |name: &str| {
+        let mut pairs = query.iter();
+        let found = pairs.find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.trim())
+    };
+    let (Some(from), Some(to)) = (text("startDateTime"), text("endDateTime")) else {
+        return Err(invalid_parameter(
+            "This request requires a time window specified by the query string parameters \
+             StartDateTime and EndDateTime.",
+        ));
+    };
+    let read = |name: &str, value: &str| {
+        instant(value).ok_or_else(|| {
+            invalid_parameter(format!("The value '{value}' of parameter '{name}' is invalid."))
+        })
+    };
+    let (from, to) = (read("startDateTime", from)?, read("endDateTime", to)?);
+    if to < from {
+        return Err(invalid_request("The specified end date cannot occur before the start date."));
+    }
+    if from.duration_until(to) > SignedDuration::from_hours(24 * MOST_DAYS) {
+        return Err(invalid_parameter(format!("The time window is longer than {MOST_DAYS} days.")));
+    }
+    Ok((from, to))
+}
+
+/// An instant; a time without an offset is in UTC.
+pub(super) fn instant(value: &str) -> Option<Timestamp> {
+    // A plus sign in an address is a space, where it was not written in signs.
+    let value = value.replace(' ', "+");
+    if let Ok(at) = value.parse::<Timestamp>() {
+        return Some(at);
+    }
+    let local: DateTime = value.parse().ok()?;
+    TimeZone::UTC.to_timestamp(local).ok()
+}

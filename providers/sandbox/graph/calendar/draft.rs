@@ -1,0 +1,322 @@
+//! What a client wants of an event: a body that was checked, made into a
+//! change of one.
+
+use jiff::civil::DateTime;
+use jiff::{Timestamp, ToSpan};
+use serde_json::{Map, Value};
+
+use super::body::{TEAMS, is_html, without_blob};
+use super::recurrence;
+use crate::provider::calendar::{Guest, Show, Visibility};
+use crate::providers::sandbox::graph::error::{
+    Refusal, invalid_property, invalid_recipients, unknown_zone,
+};
+use crate::providers::sandbox::graph::ids::named_guid;
+use crate::providers::sandbox::graph::zones::{Zone, iana_name};
+use crate::providers::sandbox::store::agenda::{Event, same};
+use crate::when::Moment;
+
+/// People that a meeting can have.
+const MOST_PEOPLE: usize = 500;
+
+/// What is only kept to be told again.
+const KEPT: [&str; 4] =
+    ["importance", "hideAttendees", "allowNewTimeProposals", "responseRequested"];
+
+/// A time as it was written: local, with IANA's name of its zone.
+type Stated = (DateTime, String);
+
+/// A body of an event.
+pub(super) struct Draft {
+    members: Map<String, Value>,
+}
+
+impl Draft {
+    /// A body that was checked against the type of events.
+    pub fn new(members: Map<String, Value>) -> Self {
+        Self { members }
+    }
+
+    /// The text that keeps a request from being carried out twice.
+    pub fn transaction(&self) -> Option<&str> {
+        self.text("transactionId")
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.members.get(name).and_then(Value::as_str)
+    }
+
+    fn truth(&self, name: &str) -> Option<bool> {
+        self.members.get(name).and_then(Value::as_bool)
+    }
+
+    /// Makes an event what the body says. `zone` is the one its calendar's days
+    /// begin in, `owner` the calendar's.
+    pub fn apply(&self, event: &mut Event, zone: &str, owner: &str) -> Result<(), Refusal> {
+        self.times(event, zone)?;
+        self.recurrence(event, zone)?;
+        if let Some(title) = self.members.get("subject") {
+            event.title = title.as_str().unwrap_or_default().to_owned();
+        }
+        self.place(event);
+        self.guests(event, owner)?;
+        if let Some(show) = self.text("showAs") {
+            event.show = match show {
+                "free" => Show::Free,
+                "tentative" => Show::Tentative,
+                "oof" => Show::Oof,
+                "workingElsewhere" => Show::Elsewhere,
+                _ => Show::Busy,
+            };
+        }
+        if let Some(sensitivity) = self.text("sensitivity") {
+            event.visibility = match sensitivity {
+                "private" => Visibility::Private,
+                "confidential" => Visibility::Confidential,
+                _ => Visibility::Default,
+            };
+            let kept = ("sensitivity".to_owned(), sensitivity.into());
+            event.more.extend([kept]);
+        }
+        self.reminder(event)?;
+        if let Some(categories) = self.members.get("categories").and_then(Value::as_array) {
+            let names = categories.iter().filter_map(Value::as_str);
+            event.categories = names.map(str::to_owned).collect();
+        }
+        for name in KEPT {
+            if let Some(value) = self.members.get(name).filter(|value| !value.is_null()) {
+                event.more.insert(name.to_owned(), value.clone());
+            }
+        }
+        self.body(event);
+        // Once a meeting is online, only what Teams put into its body says so.
+        if self.truth("isOnlineMeeting") == Some(true) && event.link.is_none() {
+            event.link = Some(teams_link(&event.uid));
+        }
+        Ok(())
+    }
+
+    /// The start or the end, where the body has it.
+    fn time(&self, name: &str) -> Result<Option<Stated>, Refusal> {
+        let Some(time) = self.members.get(name).filter(|time| time.is_object()) else {
+            return Ok(None);
+        };
+        stated(time).map(Some)
+    }
+
+    fn times(&self, event: &mut Event, zone: &str) -> Result<(), Refusal> {
+        let was_whole = matches!(event.start, Moment::Day(_));
+        let whole = self.truth("isAllDay").unwrap_or(was_whole);
+        let (start, end) = (self.time("start")?, self.time("end")?);
+        if start.is_none() && end.is_none() && whole == was_whole {
+            return Ok(());
+        }
+        let (start, start_zone) = start.unwrap_or_else(|| local(&event.start, zone));
+        let (end, end_zone) = end.unwrap_or_else(|| local(&event.end, zone));
+        let (first, last) = match whole {
+            true => {
+                let midnight = |time: DateTime| time.time() == jiff::civil::Time::midnight();
+                if !midnight(start) || !midnight(end) || start_zone != end_zone || end <= start {
+                    return Err(invalid_property());
+                }
+                (Moment::Day(start.date()), Moment::Day(end.date()))
+            }
+            false => (Moment::At(start, start_zone), Moment::At(end, end_zone)),
+        };
+        let at = |moment: &Moment| moment.when().instant(&jiff::tz::TimeZone::UTC);
+        if at(&last) < at(&first) {
+            return Err(invalid_property());
+        }
+        // A series stays on the days of its rule, unless that comes along.
+        let day = |moment: &Moment| local(moment, zone).0.date();
+        let moved = day(&first) != day(&event.start);
+        let ruled = self.members.contains_key("recurrence");
+        if event.repeat.is_some() && moved && !ruled {
+            return Err(invalid_property());
+        }
+        if first != event.start
+            && let Some(repeat) = &mut event.repeat
+        {
+            // What was left out was so at times that are no more.
+            repeat.except.clear();
+        }
+        (event.start, event.end) = (first, last);
+        Ok(())
+    }
+
+    fn recurrence(&self, event: &mut Event, zone: &str) -> Result<(), Refusal> {
+        let recurrence = match self.members.get("recurrence") {
+            None => return Ok(()),
+            Some(Value::Null) => {
+                event.repeat = None;
+                return Ok(());
+            }
+            Some(recurrence) => recurrence,
+        };
+        if event.instead_of.is_some() {
+            return Err(invalid_property());
+        }
+        let start = local(&event.start, zone).0.date();
+        let (mut repeat, first) = recurrence::read(recurrence, start)?;
+        if let Some(before) = &event.repeat
+            && endless(&before.rule) == endless(&repeat.rule)
+        {
+            repeat.except.clone_from(&before.except);
+        }
+        // A start that the pattern does not allow gives way to the first that
+        // it does.
+        let later = start.duration_until(first);
+        event.start = shifted(&event.start, later);
+        event.end = shifted(&event.end, later);
+        event.repeat = Some(repeat);
+        Ok(())
+    }
+
+    fn place(&self, event: &mut Event) {
+        let name = |place: &Value| {
+            let name = place.get("displayName").and_then(Value::as_str);
+            name.unwrap_or_default().to_owned()
+        };
+        if let Some(place) = self.members.get("location") {
+            event.place = name(place);
+            return;
+        }
+        if let Some(places) = self.members.get("locations").and_then(Value::as_array) {
+            let names: Vec<String> = places.iter().map(name).collect();
+            event.place = names.join("; ");
+        }
+    }
+
+    fn guests(&self, event: &mut Event, owner: &str) -> Result<(), Refusal> {
+        let Some(attendees) = self.members.get("attendees").and_then(Value::as_array) else {
+            return Ok(());
+        };
+        if attendees.len() > MOST_PEOPLE {
+            return Err(invalid_property());
+        }
+        let mut guests: Vec<Guest> = Vec::new();
+        for attendee in attendees {
+            let kind = attendee.get("type").and_then(Value::as_str);
+            let (name, address) = person(attendee)?;
+            let known = guests.iter().any(|guest| same(&guest.address, &address));
+            if known || same(&event.organizer.address, &address) {
+                continue;
+            }
+            guests.push(Guest {
+                answer: event.guest(&address).and_then(|guest| guest.answer),
+                me: same(&address, owner),
+                name,
+                address,
+                optional: kind == Some("optional"),
+                room: kind == Some("resource"),
+            });
+        }
+        event.guests = guests;
+        Ok(())
+    }
+
+    fn reminder(&self, event: &mut Event) -> Result<(), Refusal> {
+        let minutes = self.members.get("reminderMinutesBeforeStart");
+        let minutes = minutes.and_then(Value::as_i64);
+        let minutes = match minutes.map(u32::try_from) {
+            Some(Err(_)) => return Err(invalid_property()),
+            Some(Ok(minutes)) => Some(minutes),
+            None => None,
+        };
+        match (self.truth("isReminderOn"), minutes) {
+            (Some(false), _) => event.reminder = Some(None),
+            (on, Some(minutes)) if on == Some(true) || event.reminder != Some(None) => {
+                event.reminder = Some(Some(minutes));
+            }
+            (Some(true), None) if event.reminder == Some(None) => event.reminder = None,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn body(&self, event: &mut Event) {
+        let Some(body) = self.members.get("body") else {
+            return;
+        };
+        let content = body.get("content").and_then(Value::as_str);
+        let html = body.get("contentType").and_then(Value::as_str) == Some("html");
+        let content = content.unwrap_or_default();
+        let (notes, joinable) = match html {
+            true => without_blob(content),
+            false => (content.to_owned(), content.contains(TEAMS)),
+        };
+        event.notes = match html || !is_html(&notes) {
+            true => notes,
+            false => html_escape::encode_text(&notes).replace('\n', "<br>"),
+        };
+        let teams = event.link.as_deref().is_some_and(|link| link.starts_with(TEAMS));
+        if teams && !joinable {
+            event.link = None;
+        }
+    }
+}
+
+/// A time that is said with its zone; without one it is in UTC.
+pub(crate) fn stated(time: &Value) -> Result<Stated, Refusal> {
+    let text = time.get("dateTime").and_then(Value::as_str);
+    let text = text.ok_or_else(invalid_property)?;
+    let name = time.get("timeZone").and_then(Value::as_str);
+    let name = name.filter(|name| !name.is_empty()).unwrap_or("UTC");
+    let zone = Zone::of(name)?;
+    let iana = iana_name(name).ok_or_else(|| unknown_zone(name))?;
+    // One with an offset is what it is, wherever it is looked at.
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok((zone.zone.to_datetime(at), iana));
+    }
+    let local: DateTime = text.parse().map_err(|_| invalid_property())?;
+    Ok((local, iana))
+}
+
+/// Somebody with an address.
+pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), Refusal> {
+    let text = |name: &str| {
+        let pointer = format!("/emailAddress/{name}");
+        let text = recipient.pointer(&pointer).and_then(Value::as_str);
+        text.map(str::trim).filter(|text| !text.is_empty())
+    };
+    let address = text("address").ok_or_else(invalid_recipients)?;
+    let good = address
+        .split_once('@')
+        .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && !host.contains('@'));
+    match good && !address.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
+        true => Ok((text("name").map(str::to_owned), address.to_owned())),
+        false => Err(invalid_recipients()),
+    }
+}
+
+/// A time as a local one; a day begins in `zone`.
+fn local(moment: &Moment, zone: &str) -> Stated {
+    match moment {
+        Moment::Day(day) => (day.at(0, 0, 0, 0), zone.to_owned()),
+        Moment::At(local, zone) => (*local, zone.clone()),
+    }
+}
+
+/// The same local time on a later day.
+fn shifted(moment: &Moment, later: jiff::SignedDuration) -> Moment {
+    let days = later.as_hours() / 24;
+    match moment {
+        Moment::Day(day) => Moment::Day(day.saturating_add(days.days())),
+        Moment::At(local, zone) => Moment::At(local.saturating_add(days.days()), zone.clone()),
+    }
+}
+
+/// A rule without its end.
+fn endless(rule: &str) -> Vec<&str> {
+    let parts = rule.split(';');
+    let mut parts: Vec<&str> =
+        parts.filter(|part| !part.starts_with("UNTIL=") && !part.starts_with("COUNT=")).collect();
+    parts.sort_unstable();
+    parts
+}
+
+/// Where the meeting of a UID is joined.
+fn teams_link(uid: &str) -> String {
+    let meeting = named_guid(&format!("meeting {uid}"));
+    format!("{TEAMS}19%3ameeting_{meeting}%40thread.v2/0?context=%7b%7d")
+}

@@ -1,0 +1,434 @@
+//! Graph's JSON of an event.
+//!
+//! As with messages, only what is wanted is made.
+
+use std::cell::OnceCell;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use super::Desk;
+use super::answer::called_off;
+use super::body::{TEAMS, html, plain};
+use super::shown::Shown;
+use crate::provider::calendar::{Answer, Guest, Show, Visibility};
+use crate::providers::microsoft::calendar::recurrence;
+use crate::providers::sandbox::graph::pages;
+use crate::providers::sandbox::graph::params::BodyForm;
+use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::zones::{windows_name, written};
+use crate::providers::sandbox::store::agenda::{Event, same};
+use crate::when::{Moment, When};
+
+/// The properties of an event, in the order of the wire.
+pub(super) const PROPERTIES: [&str; 42] = [
+    "id",
+    "createdDateTime",
+    "lastModifiedDateTime",
+    "changeKey",
+    "categories",
+    "transactionId",
+    "originalStart",
+    "originalStartTimeZone",
+    "originalEndTimeZone",
+    "iCalUId",
+    "reminderMinutesBeforeStart",
+    "isReminderOn",
+    "hasAttachments",
+    "subject",
+    "bodyPreview",
+    "importance",
+    "sensitivity",
+    "isAllDay",
+    "isCancelled",
+    "isOrganizer",
+    "responseRequested",
+    "seriesMasterId",
+    "showAs",
+    "type",
+    "webLink",
+    "onlineMeetingUrl",
+    "isOnlineMeeting",
+    "onlineMeetingProvider",
+    "allowNewTimeProposals",
+    "isDraft",
+    "hideAttendees",
+    "responseStatus",
+    "body",
+    "start",
+    "end",
+    "location",
+    "locations",
+    "recurrence",
+    "attendees",
+    "organizer",
+    "onlineMeeting",
+    "cancelledOccurrences",
+];
+
+/// The moment at which nothing has happened yet.
+const NEVER: &str = "0001-01-01T00:00:00Z";
+
+/// Characters of a preview.
+const PREVIEW: usize = 255;
+
+/// What the properties of one event are made of.
+pub(super) struct Maker<'a> {
+    desk: &'a Desk<'a>,
+    shown: &'a Shown<'a>,
+    event: &'a Event,
+    /// The address of the calendar's owner.
+    owner: &'a str,
+    html: OnceCell<String>,
+}
+
+impl<'a> Maker<'a> {
+    /// The maker of an event's properties.
+    pub fn of(desk: &'a Desk<'_>, shown: &'a Shown<'_>) -> Self {
+        let event = &*shown.it.event;
+        let calendar = desk.agenda.calendar(event.calendar);
+        Self {
+            desk,
+            shown,
+            event,
+            owner: calendar.map_or(desk.owner(), |calendar| &calendar.owner),
+            html: OnceCell::new(),
+        }
+    }
+
+    /// One property; nothing for what this event does not have at all.
+    pub fn property(&self, name: &str) -> Option<Value> {
+        let (desk, shown, event) = (self.desk, self.shown, self.event);
+        Some(match name {
+            "id" => shown.id(desk).into(),
+            "createdDateTime" => precise(event.created).into(),
+            "lastModifiedDateTime" => precise(event.updated).into(),
+            "changeKey" => shown.change_key(desk).into(),
+            "categories" => event.categories.clone().into(),
+            "originalStart" => {
+                let original = event.original().filter(|_| shown.series.is_some())?;
+                whole(original.instant(&TimeZone::UTC)).into()
+            }
+            "originalStartTimeZone" => self.own_zone(&event.start).into(),
+            "originalEndTimeZone" => self.own_zone(&event.end).into(),
+            "iCalUId" => self.uid().into(),
+            "reminderMinutesBeforeStart" => event.reminder.flatten().unwrap_or(15).into(),
+            "isReminderOn" => (event.reminder != Some(None)).into(),
+            "hasAttachments" | "isDraft" => false.into(),
+            "subject" => match called_off(event) {
+                true => format!("Canceled: {}", event.title).into(),
+                false => event.title.as_str().into(),
+            },
+            "bodyPreview" => {
+                let text = plain(self.html());
+                text.chars().take(PREVIEW).collect::<String>().into()
+            }
+            "importance" => self.more(name, "normal".into()),
+            "sensitivity" => self.sensitivity().into(),
+            "isAllDay" => matches!(event.start, Moment::Day(_)).into(),
+            "isCancelled" => called_off(event).into(),
+            "isOrganizer" => self.is_organizer().into(),
+            "responseRequested" | "allowNewTimeProposals" => self.more(name, true.into()),
+            "hideAttendees" => self.more(name, false.into()),
+            "transactionId" => match self.is_organizer() {
+                true => self.more(name, Value::Null),
+                false => Value::Null,
+            },
+            "seriesMasterId" => shown
+                .series
+                .map(|series| desk.ids().event(series, None, desk.asked.prefer.immutable))
+                .into(),
+            "showAs" => self.show().into(),
+            "type" => shown.kind.name().into(),
+            "webLink" => pages::event_link(&shown.id(desk)).into(),
+            "onlineMeetingUrl" => Value::Null,
+            "isOnlineMeeting" => event.link.is_some().into(),
+            "onlineMeetingProvider" => match &event.link {
+                Some(link) if link.starts_with(TEAMS) => "teamsForBusiness".into(),
+                _ => "unknown".into(),
+            },
+            "onlineMeeting" => match &event.link {
+                Some(link) => json!({ "joinUrl": link }),
+                None => Value::Null,
+            },
+            "responseStatus" => self.own_answer(),
+            "body" => self.body(),
+            "start" => self.time(&event.start, shown.it.from),
+            "end" => self.time(&event.end, shown.it.to),
+            "location" => location(&event.place),
+            "locations" => match event.place.is_empty() {
+                true => json!([]),
+                false => json!([location(&event.place)]),
+            },
+            "recurrence" => self.recurrence(),
+            "attendees" => event.guests.iter().map(|it| self.attendee(it)).collect(),
+            "organizer" => {
+                // What nobody called, its owner wrote down.
+                let (name, address) = match event.organizer.address.as_str() {
+                    "" => (self.desk.name_of(self.owner), self.owner),
+                    address => (self.called(&event.organizer), address),
+                };
+                json!({ "emailAddress": { "name": name, "address": address } })
+            }
+            "cancelledOccurrences" => self.cancelled(),
+            _ => return None,
+        })
+    }
+
+    /// What was put into the event under this name.
+    fn more(&self, name: &str, default: Value) -> Value {
+        self.event.more.get(name).cloned().unwrap_or(default)
+    }
+
+    fn is_organizer(&self) -> bool {
+        is_organizer(self.event, self.owner)
+    }
+
+    /// Windows' name of the zone of a time; days have their calendar's.
+    fn own_zone(&self, moment: &Moment) -> String {
+        let calendar = || self.desk.agenda.calendar(self.event.calendar);
+        let zone = match moment {
+            Moment::At(_, zone) => Some(zone),
+            Moment::Day(_) => calendar().map(|calendar| &calendar.zone),
+        };
+        windows_name(zone.map_or("UTC", String::as_str)).to_owned()
+    }
+
+    /// A time in the zone that was asked for; days are days anywhere.
+    fn time(&self, moment: &Moment, at: Timestamp) -> Value {
+        let zone = &self.desk.zone;
+        let local = match moment {
+            Moment::Day(day) => written(day.at(0, 0, 0, 0)),
+            Moment::At(..) => zone.local(at),
+        };
+        json!({ "dateTime": local, "timeZone": zone.name })
+    }
+
+    /// Exchange's own UIDs hold the day of an occurrence; others stay as they
+    /// are.
+    fn uid(&self) -> String {
+        let uid = &self.event.uid;
+        let original = self.event.original().filter(|_| self.shown.series.is_some());
+        let (Some(original), true) = (original, is_global_id(uid)) else {
+            return uid.clone();
+        };
+        let (Some(head), Some(tail)) = (uid.get(..32), uid.get(40..)) else {
+            return uid.clone();
+        };
+        let zone = self.desk.agenda.zone_of(self.event);
+        let day = match original {
+            When::Day(day) => day,
+            When::At(at) => zone.to_datetime(at).date(),
+        };
+        format!("{head}{:04X}{:02X}{:02X}{tail}", day.year(), day.month(), day.day())
+    }
+
+    fn sensitivity(&self) -> &'static str {
+        match self.event.visibility {
+            Visibility::Default | Visibility::Public => {
+                match self.event.more.get("sensitivity").and_then(Value::as_str) {
+                    Some("personal") => "personal",
+                    _ => "normal",
+                }
+            }
+            Visibility::Private => "private",
+            Visibility::Confidential => "confidential",
+        }
+    }
+
+    fn show(&self) -> &'static str {
+        show_as(self.event, self.owner)
+    }
+
+    /// What the calendar's owner has answered.
+    fn own_answer(&self) -> Value {
+        let me = self.event.guest(self.owner);
+        let (response, time) = match me {
+            _ if self.is_organizer() => ("organizer", NEVER.to_owned()),
+            None => ("none", NEVER.to_owned()),
+            Some(me) => match me.answer {
+                Some(answer) => (word(answer), self.answered_at(me)),
+                None => ("notResponded", NEVER.to_owned()),
+            },
+        };
+        json!({ "response": response, "time": time })
+    }
+
+    fn attendee(&self, guest: &Guest) -> Value {
+        let kind = match guest {
+            Guest { room: true, .. } => "resource",
+            Guest { optional: true, .. } => "optional",
+            _ => "required",
+        };
+        let (response, time) = match guest.answer {
+            Some(answer) => (word(answer), self.answered_at(guest)),
+            None => ("none", NEVER.to_owned()),
+        };
+        let mut members = object(json!({
+            "type": kind,
+            "status": { "response": response, "time": time },
+            "emailAddress": { "name": self.called(guest), "address": guest.address },
+        }));
+        let reply = self.event.replies.iter();
+        let mut proposed = reply
+            .filter(|reply| same(&reply.address, &guest.address))
+            .filter_map(|reply| reply.proposed.as_ref());
+        if let Some((start, end)) = proposed.next() {
+            let zone = self.desk.agenda.zone_of(self.event);
+            let slot = json!({
+                "start": self.time(start, start.when().instant(&zone)),
+                "end": self.time(end, end.when().instant(&zone)),
+            });
+            members.insert("proposedNewTime".to_owned(), slot);
+        }
+        members.into()
+    }
+
+    /// When somebody answered; when that is not known, as of the last change.
+    fn answered_at(&self, guest: &Guest) -> String {
+        let mut replies = self.event.replies.iter();
+        let reply = replies.find(|reply| same(&reply.address, &guest.address));
+        whole(reply.map_or(self.event.updated, |reply| reply.at))
+    }
+
+    fn called(&self, guest: &Guest) -> String {
+        match &guest.name {
+            Some(name) => name.clone(),
+            None => self.desk.name_of(&guest.address),
+        }
+    }
+
+    fn recurrence(&self) -> Value {
+        let Some(repeat) = &self.event.repeat else {
+            return Value::Null;
+        };
+        let zone = self.own_zone(&self.event.start);
+        // Exchange knows no rules that it cannot express; those of others come
+        // without one.
+        let Ok(recurrence) = recurrence::pattern(repeat, &self.event.start, &zone) else {
+            return Value::Null;
+        };
+        let part = |name: &str, mut all: Value| {
+            let given = recurrence.get(name).and_then(Value::as_object).cloned();
+            if let (Some(all), Some(given)) = (all.as_object_mut(), given) {
+                all.extend(given);
+            }
+            all
+        };
+        // What a pattern does not use is there too, with nothing in it.
+        let pattern = json!({
+            "month": 0,
+            "dayOfMonth": 0,
+            "firstDayOfWeek": "sunday",
+            "index": "first",
+        });
+        let range = json!({ "endDate": "0001-01-01", "numberOfOccurrences": 0 });
+        json!({ "pattern": part("pattern", pattern), "range": part("range", range) })
+    }
+
+    /// The days on which a series does not happen.
+    fn cancelled(&self) -> Value {
+        let zone = self.desk.agenda.zone_of(self.event);
+        let id = self.shown.id(self.desk);
+        let left_out = self.event.repeat.iter().flat_map(|it| it.except.clone());
+        let overrides = self.desk.agenda.overrides(self.event.calendar, &self.event.id);
+        let gone =
+            overrides.filter(|(_, event)| event.gone).filter_map(|(_, event)| event.original());
+        left_out
+            .chain(gone)
+            .map(|original| match original {
+                When::Day(day) => format!("OID.{id}.{day}"),
+                When::At(at) => format!("OID.{id}.{}", zone.to_datetime(at).date()),
+            })
+            .collect()
+    }
+
+    fn body(&self) -> Value {
+        let html = self.html();
+        match self.desk.asked.prefer.body {
+            BodyForm::Text => json!({
+                "contentType": "text",
+                "content": plain(html),
+            }),
+            BodyForm::Stored | BodyForm::Html => {
+                json!({ "contentType": "html", "content": html })
+            }
+        }
+    }
+
+    fn html(&self) -> &str {
+        self.html.get_or_init(|| html(&self.event.notes, self.event.link.as_deref()))
+    }
+}
+
+/// True for UIDs that Exchange made.
+fn is_global_id(uid: &str) -> bool {
+    uid.len() >= 80
+        && uid.starts_with("040000008200E00074C5B7101A82E008")
+        && uid.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// True when a calendar's owner called an event, or nobody else did.
+pub(super) fn is_organizer(event: &Event, owner: &str) -> bool {
+    let organizer = &event.organizer.address;
+    organizer.is_empty() || same(organizer, owner)
+}
+
+/// How the time of an event is shown in its owner's calendar: an invitation is
+/// tentative until it is answered.
+pub(super) fn show_as(event: &Event, owner: &str) -> &'static str {
+    if called_off(event) {
+        return "free";
+    }
+    let answer = event.guest(owner).map(|me| me.answer);
+    match (event.show, answer) {
+        (Show::Busy, Some(None | Some(Answer::Tentative))) if !is_organizer(event, owner) => {
+            "tentative"
+        }
+        // Google's focus time is a meeting with nobody here.
+        (Show::Busy | Show::Focus, _) => "busy",
+        (Show::Free, _) => "free",
+        (Show::Tentative, _) => "tentative",
+        (Show::Oof, _) => "oof",
+        (Show::Elsewhere, _) => "workingElsewhere",
+    }
+}
+
+/// An answer's word on the wire.
+fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Accepted => "accepted",
+        Answer::Declined => "declined",
+        Answer::Tentative => "tentativelyAccepted",
+    }
+}
+
+fn location(place: &str) -> Value {
+    match place.is_empty() {
+        true => json!({
+            "displayName": "",
+            "locationType": "default",
+            "uniqueIdType": "unknown",
+            "address": {},
+            "coordinates": {},
+        }),
+        false => json!({
+            "displayName": place,
+            "locationType": "default",
+            "uniqueId": place,
+            "uniqueIdType": "private",
+        }),
+    }
+}
+
+/// An instant to the second.
+pub(super) fn whole(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// An instant to the hundred nanoseconds.
+fn precise(at: Timestamp) -> String {
+    let fraction = at.subsec_nanosecond().unsigned_abs() / 100;
+    format!("{}.{fraction:07}Z", at.strftime("%Y-%m-%dT%H:%M:%S"))
+}

@@ -1,0 +1,407 @@
+//! Graph's calendars: where a request for one leads, and the calendars
+//! themselves. Events are answered in `answer.rs`.
+
+pub(super) mod answer;
+mod body;
+pub(super) mod draft;
+mod event;
+mod filter;
+pub(super) mod places;
+mod recurrence;
+mod respond;
+mod schedule;
+pub(super) mod shown;
+mod write;
+
+use hyper::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::answer::{Asked, kept};
+use super::error::{
+    Refusal, denied, folder_exists, invalid_property, invalid_request, malformed_id, not_allowed,
+    not_found,
+};
+use super::ids::Ids;
+use super::mail::read::list::meets_texts;
+use super::pages;
+use super::params::{Options, Prefer};
+use super::people::{display_name, object};
+use super::types::CALENDAR;
+use super::types::read::read;
+use super::zones::Zone;
+use super::{Body, Reply};
+use crate::providers::sandbox::auth::tokens;
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::agenda::{self, Access, Agenda};
+use respond::Action;
+
+/// The properties of a calendar, in the order of the wire.
+const PROPERTIES: [&str; 14] = [
+    "id",
+    "name",
+    "color",
+    "hexColor",
+    "isDefaultCalendar",
+    "changeKey",
+    "canShare",
+    "canViewPrivateItems",
+    "canEdit",
+    "allowedOnlineMeetingProviders",
+    "defaultOnlineMeetingProvider",
+    "isTallyingResponses",
+    "isRemovable",
+    "owner",
+];
+
+/// The calendar of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At<'a> {
+    /// None is named: the main one, for what needs one.
+    Any,
+    /// The main one.
+    Main,
+    /// The one of an id.
+    Id(&'a str),
+}
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call<'a> {
+    Calendars,
+    Calendar(At<'a>),
+    Events(At<'a>),
+    View(At<'a>),
+    Event(At<'a>, &'a str),
+    Instances(At<'a>, &'a str),
+    Attachments(At<'a>, &'a str),
+    CalendarOf(&'a str),
+    Schedules,
+    Action(At<'a>, &'a str, Action),
+}
+
+impl<'a> Call<'a> {
+    /// The call of a path below the user, where it is one for calendars.
+    pub fn of(path: &[&'a str]) -> Option<Self> {
+        let (at, rest) = match path {
+            ["calendars"] => return Some(Self::Calendars),
+            ["calendars", id, rest @ ..] => (At::Id(id), rest),
+            ["calendar", rest @ ..] => (At::Main, rest),
+            rest => (At::Any, rest),
+        };
+        Some(match rest {
+            ["getSchedule"] if at == At::Main => Self::Schedules,
+            [] if at != At::Any => Self::Calendar(at),
+            ["events"] => Self::Events(at),
+            ["calendarView"] => Self::View(at),
+            ["events", id] => Self::Event(at, id),
+            ["events", id, "instances"] => Self::Instances(at, id),
+            ["events", id, "attachments"] => Self::Attachments(at, id),
+            ["events", id, "calendar"] => Self::CalendarOf(id),
+            ["events", id, action] => Self::Action(at, id, Action::of(action)?),
+            _ => return None,
+        })
+    }
+
+    /// The permissions of which one is enough, for one's own mailbox and for
+    /// another's.
+    fn permissions(&self, method: &Method) -> [&'static [&'static str]; 2] {
+        // Asking when people are busy is reading, by whatever method.
+        match *method == Method::GET || *self == Self::Schedules {
+            true => [
+                &["Calendars.Read", "Calendars.ReadWrite"],
+                &["Calendars.Read.Shared", "Calendars.ReadWrite.Shared"],
+            ],
+            false => [&["Calendars.ReadWrite"], &["Calendars.ReadWrite.Shared"]],
+        }
+    }
+
+    /// The methods it takes.
+    fn methods(&self) -> &'static str {
+        match self {
+            Self::Calendars | Self::Events(_) => "GET, POST",
+            Self::Calendar(_) | Self::Event(..) => "GET, PATCH, DELETE",
+            Self::Action(..) | Self::Schedules => "POST",
+            _ => "GET",
+        }
+    }
+
+    /// The options it takes.
+    fn options(&self) -> &'static [&'static str] {
+        match self {
+            Self::Calendars => &["$select", "$top", "$skip", "$count", "$skiptoken", "$filter"],
+            Self::Events(_) | Self::View(_) | Self::Instances(..) => {
+                &["$select", "$top", "$skip", "$count", "$skiptoken", "$filter", "$orderby"]
+            }
+            Self::Calendar(_) | Self::Event(..) | Self::CalendarOf(_) => &["$select"],
+            Self::Action(..) | Self::Schedules => &[],
+            Self::Attachments(..) => &["$select", "$top", "$skip", "$skiptoken", "$count"],
+        }
+    }
+}
+
+/// A request for calendars that was let in.
+pub(crate) struct Desk<'a> {
+    /// The request.
+    pub asked: &'a Asked<'a>,
+    /// All calendars.
+    pub agenda: &'a mut Agenda,
+    /// The zone that times are told in.
+    pub zone: Zone,
+}
+
+/// Answers a request for calendars, or refuses it.
+pub(super) fn carry_out(
+    state: &State,
+    request: &Request,
+    user: Option<&str>,
+    access: &tokens::Access,
+    call: &Call<'_>,
+) -> Result<Reply, Refusal> {
+    let mut methods = call.methods().split(", ");
+    if !methods.any(|name| request.method == name) {
+        return Err(not_allowed(call.methods()));
+    }
+    let store = super::let_in(state, access, user, call.permissions(&request.method))?;
+    let options = Options::read(request, call.options())?;
+    let prefer = Prefer::read(request);
+    let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
+    let asked = Asked {
+        state,
+        request,
+        store,
+        options: &options,
+        prefer: &prefer,
+        epoch: state.graph.epoch(),
+    };
+    let mut agenda = state.agenda();
+    let mut desk =
+        Desk { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
+    let reply = desk.carry_out(call)?;
+    Ok(Reply { applied: prefer.applied, ..reply })
+}
+
+impl<'a> Desk<'a> {
+    fn carry_out(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        let method = &self.asked.request.method;
+        let creates = method == Method::POST;
+        let body = match *call {
+            Call::Calendars if creates => return self.create_calendar(),
+            Call::Events(at) if creates => return write::create(self, at),
+            Call::Calendar(at) if method == Method::PATCH => return self.rename(at),
+            Call::Calendar(at) if method == Method::DELETE => return self.delete_calendar(at),
+            Call::Event(at, id) if method == Method::PATCH => {
+                return write::update(self, at, id);
+            }
+            Call::Event(at, id) if method == Method::DELETE => {
+                return write::delete(self, at, id);
+            }
+            Call::Action(at, id, action) => {
+                return respond::carry_out(self, at, id, action);
+            }
+            Call::Schedules => return schedule::schedules(self),
+            Call::Calendars => self.calendars()?,
+            Call::Calendar(at) => {
+                let place = self.calendar_at(at)?;
+                self.calendar(place)?
+            }
+            Call::Events(at) => answer::list(self, at)?,
+            Call::View(at) => answer::view(self, at)?,
+            Call::Event(at, id) => answer::event(self, at, id)?,
+            Call::Instances(at, id) => answer::instances(self, at, id)?,
+            Call::Attachments(at, id) => {
+                answer::find(self, at, id)?;
+                let of = format!("events('{id}')/attachments");
+                self.asked.list(&[], 10, &of, |_, (): &()| Value::Null)?
+            }
+            Call::CalendarOf(id) => {
+                let found = answer::find(self, At::Any, id)?;
+                let place = found.calendar(self.agenda)?;
+                self.calendar(place)?
+            }
+        };
+        Ok(Reply::of(body))
+    }
+
+    /// Whose calendars they are.
+    pub fn owner(&self) -> &'a str {
+        &self.asked.store.mailbox.address
+    }
+
+    /// The ids of their mailbox.
+    pub fn ids(&self) -> &'a Ids {
+        self.asked.store.ids()
+    }
+
+    /// The place of the calendar of a path.
+    pub fn calendar_at(&self, at: At<'_>) -> Result<usize, Refusal> {
+        match at {
+            At::Any | At::Main => self.agenda.main_of(self.owner()).ok_or_else(not_found),
+            At::Id(id) => {
+                if !Ids::is_folder(id) {
+                    return Err(malformed_id());
+                }
+                let mut all = self.agenda.calendars_of(self.owner());
+                let found = all.find(|(_, calendar)| self.ids().calendar(&calendar.id) == id);
+                found.map(|(place, _)| place).ok_or_else(not_found)
+            }
+        }
+    }
+
+    fn calendars(&self) -> Result<Body, Refusal> {
+        let options = self.asked.options;
+        self.check_select()?;
+        let mut all: Vec<_> = self.agenda.calendars_of(self.owner()).collect();
+        if let Some(filter) = self.asked.filter()? {
+            all = kept(all, |(_, calendar)| {
+                let text = |path: &str| (path == "name").then(|| shown_name(calendar).to_owned());
+                meets_texts(&filter, "calendar", &text, &|_, _| None)
+            })?;
+        }
+        self.asked.list(&all, 10, "calendars", |_, (_, calendar)| {
+            options.cut(self.calendar_json(calendar)).into()
+        })
+    }
+
+    /// One calendar.
+    pub fn calendar(&self, place: usize) -> Result<Body, Refusal> {
+        self.check_select()?;
+        let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
+        let members = self.asked.options.cut(self.calendar_json(calendar));
+        Ok(self.asked.single(members, "calendars"))
+    }
+
+    fn create_calendar(&mut self) -> Result<Reply, Refusal> {
+        let body = read(self.asked.request, &CALENDAR, true)?;
+        let name = name_in(&body).ok_or_else(invalid_property)?;
+        if self.named(name).is_some() {
+            return Err(folder_exists());
+        }
+        let main = self.agenda.main_of(self.owner());
+        let zone = main.and_then(|place| self.agenda.calendar(place));
+        let zone = zone.map_or("UTC".to_owned(), |main| main.zone.clone());
+        let mut calendar = agenda::Calendar::further(self.owner(), name, &zone);
+        // A name that was there before makes the same id.
+        let mut again = 1;
+        while self.agenda.calendars.iter().any(|it| it.id == calendar.id) {
+            again += 1;
+            let other = format!("{name} {again}");
+            calendar.id = agenda::Calendar::further(self.owner(), &other, &zone).id;
+        }
+        let place = self.agenda.add_calendar(calendar);
+        Ok(Reply {
+            status: StatusCode::CREATED,
+            location: self.calendar_link(place),
+            ..Reply::of(self.calendar(place)?)
+        })
+    }
+
+    fn rename(&mut self, at: At<'_>) -> Result<Reply, Refusal> {
+        let body = read(self.asked.request, &CALENDAR, true)?;
+        let place = self.calendar_at(at)?;
+        let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
+        if calendar.access != Access::Owner {
+            return Err(denied());
+        }
+        if let Some(name) = name_in(&body) {
+            // The main one is called what the mailbox's language calls it.
+            if calendar.main {
+                return Err(denied());
+            }
+            if self.named(name).is_some_and(|other| other != place) {
+                return Err(folder_exists());
+            }
+            let change = |calendar: &mut agenda::Calendar| calendar.name = name.to_owned();
+            self.agenda.change_calendar(place, change);
+        }
+        Ok(Reply::of(self.calendar(place)?))
+    }
+
+    fn delete_calendar(&mut self, at: At<'_>) -> Result<Reply, Refusal> {
+        let place = self.calendar_at(at)?;
+        let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
+        if calendar.main {
+            return Err(invalid_request("The default calendar of a mailbox can't be deleted."));
+        }
+        if calendar.access != Access::Owner {
+            return Err(denied());
+        }
+        self.agenda.remove_calendar(place);
+        Ok(Reply::done(StatusCode::NO_CONTENT))
+    }
+
+    /// The calendar of a name.
+    fn named(&self, name: &str) -> Option<usize> {
+        let mut all = self.agenda.calendars_of(self.owner());
+        let found = all.find(|(_, calendar)| shown_name(calendar).eq_ignore_ascii_case(name));
+        found.map(|(place, _)| place)
+    }
+
+    fn check_select(&self) -> Result<(), Refusal> {
+        self.asked.options.check_select(&PROPERTIES, "calendar")
+    }
+
+    fn calendar_json(&self, calendar: &agenda::Calendar) -> Map<String, Value> {
+        let ids = self.ids();
+        let writable = matches!(calendar.access, Access::Owner | Access::Writer);
+        let own = calendar.access == Access::Owner;
+        let providers: &[&str] = match calendar.main {
+            true => &["teamsForBusiness"],
+            false => &[],
+        };
+        object(json!({
+            "id": ids.calendar(&calendar.id),
+            "name": shown_name(calendar),
+            "color": "auto",
+            "hexColor": "",
+            "isDefaultCalendar": calendar.main,
+            "changeKey": ids.version(calendar.mark),
+            "canShare": own,
+            "canViewPrivateItems": own,
+            "canEdit": writable,
+            "allowedOnlineMeetingProviders": providers,
+            "defaultOnlineMeetingProvider": providers.first().unwrap_or(&"unknown"),
+            "isTallyingResponses": calendar.main,
+            "isRemovable": own && !calendar.main,
+            "owner": { "name": self.name_of(&calendar.owner), "address": calendar.owner },
+        }))
+    }
+
+    /// What somebody is called; the address, where that is not known.
+    pub fn name_of(&self, address: &str) -> String {
+        let people = self.asked.store.people();
+        let name = match agenda::same(address, self.owner()) {
+            true => people.owner.as_deref(),
+            false => {
+                let known = people.others.iter();
+                let mut known = known.filter(|person| agenda::same(&person.email, address));
+                known.next().map(display_name)
+            }
+        };
+        name.unwrap_or(address).to_owned()
+    }
+
+    /// The address of a calendar, as links name it.
+    pub fn calendar_link(&self, place: usize) -> Option<String> {
+        let id = self.ids().calendar(&self.agenda.calendar(place)?.id);
+        Some(format!(
+            "{}/v1.0/users('{}')/calendars('{id}')",
+            pages::base(self.asked.request),
+            self.ids().mailbox()
+        ))
+    }
+}
+
+/// The name in a calendar's body.
+fn name_in(body: &Map<String, Value>) -> Option<&str> {
+    let name = body.get("name").and_then(Value::as_str).map(str::trim);
+    name.filter(|name| !name.is_empty())
+}
+
+/// What Outlook calls a calendar: the main one is just that.
+fn shown_name(calendar: &agenda::Calendar) -> &str {
+    match calendar.main {
+        true => "Calendar",
+        false => &calendar.name,
+    }
+}

@@ -1,0 +1,167 @@
+//! Recurrences that come in, held against Graph's rules for them: which
+//! members each type of pattern needs, and what their values can be.
+//!
+//! What stands here is the service's side; the adapter's own reading and
+//! writing of patterns, in `microsoft/calendar/recurrence/mod.rs`, is used once a pattern is
+//! known to be a good one.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+use serde_json::Value;
+
+use crate::providers::microsoft::calendar::recurrence;
+use crate::providers::sandbox::graph::error::{Refusal, invalid_property, unknown_zone};
+use crate::providers::sandbox::graph::zones::iana_name;
+use crate::recurrence::Repeat;
+
+/// Days to look at for the first one that a pattern allows.
+const SEARCH: usize = 366 * 8;
+
+/// Occurrences that can be counted out.
+const MOST: i64 = 999;
+
+/// Checks a recurrence of an event that starts on `start`: its rule, and the
+/// first day that it really happens on.
+pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), Refusal> {
+    let pattern = recurrence.get("pattern").filter(|it| it.is_object());
+    let range = recurrence.get("range").filter(|it| it.is_object());
+    let (pattern, range) = pattern.zip(range).ok_or_else(invalid_property)?;
+    check_pattern(pattern)?;
+    check_range(range, start)?;
+    let first = first_day(pattern, start).ok_or_else(invalid_property)?;
+    let mut settled = recurrence.clone();
+    if let Some(day) = settled.pointer_mut("/range/startDate") {
+        *day = first.to_string().into();
+    }
+    let rule = recurrence::rule(&settled).ok_or_else(invalid_property)?;
+    let repeat = Repeat { rule, ..Repeat::default() };
+    Ok((repeat, first))
+}
+
+fn check_pattern(pattern: &Value) -> Result<(), Refusal> {
+    let number = |name: &str| pattern.get(name).and_then(Value::as_i64);
+    let between = |name: &str, low: i64, high: i64| {
+        let good = number(name).is_some_and(|it| (low..=high).contains(&it));
+        good.then_some(()).ok_or_else(invalid_property)
+    };
+    let days = || {
+        let days = pattern.get("daysOfWeek").and_then(Value::as_array);
+        let some = days.is_some_and(|days| !days.is_empty());
+        some.then_some(()).ok_or_else(invalid_property)
+    };
+    between("interval", 1, 999)?;
+    match pattern.get("type").and_then(Value::as_str) {
+        Some("daily") => Ok(()),
+        Some("weekly" | "relativeMonthly") => days(),
+        Some("absoluteMonthly") => between("dayOfMonth", 1, 31),
+        Some("absoluteYearly") => {
+            between("dayOfMonth", 1, 31)?;
+            between("month", 1, 12)?;
+            // The 30th of February is no day of any year.
+            let month = number("month").unwrap_or_default();
+            let longest = match month {
+                2 => 29,
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            between("dayOfMonth", 1, longest)
+        }
+        Some("relativeYearly") => {
+            days()?;
+            between("month", 1, 12)
+        }
+        _ => Err(invalid_property()),
+    }
+}
+
+fn check_range(range: &Value, start: Date) -> Result<(), Refusal> {
+    let day = |name: &str| {
+        let text = range.get(name).and_then(Value::as_str)?;
+        text.parse::<Date>().ok()
+    };
+    if let Some(zone) = range.get("recurrenceTimeZone").and_then(Value::as_str) {
+        iana_name(zone).ok_or_else(|| unknown_zone(zone))?;
+    }
+    if day("startDate") != Some(start) {
+        return Err(invalid_property());
+    }
+    let good = match range.get("type").and_then(Value::as_str) {
+        Some("noEnd") => true,
+        Some("endDate") => day("endDate").is_some_and(|end| end >= start),
+        Some("numbered") => {
+            let count = range.get("numberOfOccurrences").and_then(Value::as_i64);
+            count.is_some_and(|count| (1..=MOST).contains(&count))
+        }
+        _ => false,
+    };
+    good.then_some(()).ok_or_else(invalid_property)
+}
+
+/// The first day from `start` on that a pattern allows.
+fn first_day(pattern: &Value, start: Date) -> Option<Date> {
+    let days = start.series(1.day()).take(SEARCH);
+    days.into_iter().find(|day| allows(pattern, *day))
+}
+
+/// True for a day that a pattern allows, however long the time between two.
+fn allows(pattern: &Value, day: Date) -> bool {
+    let number = |name: &str| pattern.get(name).and_then(Value::as_i64);
+    let named = || {
+        let days = pattern.get("daysOfWeek").and_then(Value::as_array);
+        let mut days = days.into_iter().flatten().filter_map(Value::as_str);
+        days.any(|name| weekday(name) == Some(day.weekday()))
+    };
+    let month = || number("month") == Some(day.month().into());
+    // What is beyond the end of a month happens on its last day.
+    let on = || number("dayOfMonth") == Some(day.day().into());
+    let clipped = || {
+        let beyond = number("dayOfMonth").is_some_and(|it| it > day.days_in_month().into());
+        beyond && day.day() == day.days_in_month()
+    };
+    match pattern.get("type").and_then(Value::as_str) {
+        Some("daily") => true,
+        Some("weekly") => named(),
+        Some("absoluteMonthly") => on() || clipped(),
+        Some("absoluteYearly") => month() && (on() || clipped()),
+        Some("relativeMonthly") => named() && nth(pattern, day),
+        Some("relativeYearly") => month() && named() && nth(pattern, day),
+        _ => false,
+    }
+}
+
+/// True when a day is the one of its month that the index counts to, of all
+/// days of the week that are named.
+fn nth(pattern: &Value, day: Date) -> bool {
+    let names = pattern.get("daysOfWeek").and_then(Value::as_array);
+    let named: Vec<Weekday> =
+        names.into_iter().flatten().filter_map(|name| weekday(name.as_str()?)).collect();
+    let in_month = |other: Date| other.month() == day.month();
+    let all: Vec<Date> = day
+        .first_of_month()
+        .series(1.day())
+        .take_while(|other| in_month(*other))
+        .filter(|other| named.contains(&other.weekday()))
+        .collect();
+    let index = pattern.get("index").and_then(Value::as_str);
+    let wanted = match index.unwrap_or("first") {
+        "first" => all.first(),
+        "second" => all.get(1),
+        "third" => all.get(2),
+        "fourth" => all.get(3),
+        _ => all.last(),
+    };
+    wanted == Some(&day)
+}
+
+fn weekday(name: &str) -> Option<Weekday> {
+    Some(match name {
+        "monday" => Weekday::Monday,
+        "tuesday" => Weekday::Tuesday,
+        "wednesday" => Weekday::Wednesday,
+        "thursday" => Weekday::Thursday,
+        "friday" => Weekday::Friday,
+        "saturday" => Weekday::Saturday,
+        "sunday" => Weekday::Sunday,
+        _ => return None,
+    })
+}

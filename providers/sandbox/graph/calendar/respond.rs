@@ -1,0 +1,181 @@
+//! What is done with meetings: answering them, calling them off, forwarding
+//! them.
+
+use hyper::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::answer::{Found, called_off};
+use super::draft::{person, stated};
+use super::event::is_organizer;
+use super::write::{open, own_place, remove};
+use super::{At, Desk};
+use crate::provider::calendar::{Answer, Guest};
+use crate::providers::sandbox::graph::Reply;
+use crate::providers::sandbox::graph::error::{
+    Refusal, invalid_recipients, invalid_request, not_found,
+};
+use crate::providers::sandbox::graph::types::read::read;
+use crate::providers::sandbox::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
+use crate::providers::sandbox::store::agenda::{self, same};
+use crate::when::Moment;
+
+/// What is done with a meeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Respond(Answer),
+    Cancel,
+    Forward,
+}
+
+impl Action {
+    /// The action of a path's last segment.
+    pub fn of(segment: &str) -> Option<Self> {
+        Some(match segment {
+            "accept" => Self::Respond(Answer::Accepted),
+            "decline" => Self::Respond(Answer::Declined),
+            "tentativelyAccept" => Self::Respond(Answer::Tentative),
+            "cancel" => Self::Cancel,
+            "forward" => Self::Forward,
+            _ => return None,
+        })
+    }
+}
+
+/// Carries an action out.
+pub(super) fn carry_out(
+    desk: &mut Desk<'_>,
+    at: At<'_>,
+    id: &str,
+    action: Action,
+) -> Result<Reply, Refusal> {
+    let request = desk.asked.request;
+    match action {
+        Action::Respond(answer) => {
+            let shape = match answer {
+                Answer::Accepted => &ACCEPT,
+                _ => &DECLINE,
+            };
+            let body = read(request, shape, false)?;
+            let found = open(desk, at, id)?;
+            respond(desk, found, answer, &body)?;
+        }
+        Action::Cancel => {
+            read(request, &CANCEL, false)?;
+            let found = open(desk, at, id)?;
+            if !organizes(desk, found)? {
+                return Err(invalid_request("You need to be an organizer to cancel a meeting."));
+            }
+            remove(desk, found)?;
+        }
+        Action::Forward => {
+            let body = read(request, &FORWARD, true)?;
+            let found = open(desk, at, id)?;
+            forward(desk, found, &body)?;
+        }
+    }
+    Ok(Reply::done(StatusCode::ACCEPTED))
+}
+
+fn organizes(desk: &Desk<'_>, found: Found) -> Result<bool, Refusal> {
+    let shown = found.shown(desk)?;
+    Ok(is_organizer(&shown.it.event, desk.owner()))
+}
+
+fn respond(
+    desk: &mut Desk<'_>,
+    found: Found,
+    answer: Answer,
+    body: &Map<String, Value>,
+) -> Result<(), Refusal> {
+    if organizes(desk, found)? {
+        return Err(invalid_request(
+            "You can't respond to this meeting because you're the meeting organizer.",
+        ));
+    }
+    let send = body.get("sendResponse").and_then(Value::as_bool);
+    let send = send.unwrap_or(true);
+    let allows = |name: &str| -> Result<bool, Refusal> {
+        let shown = found.shown(desk)?;
+        let value = shown.it.event.more.get(name).and_then(Value::as_bool);
+        Ok(value.unwrap_or(true))
+    };
+    if send && !allows("responseRequested")? {
+        return Err(invalid_request("The meeting organizer hasn't requested a response."));
+    }
+    let proposed = body.get("proposedNewTime").filter(|it| it.is_object());
+    let proposed = proposed.map(slot).transpose()?;
+    if proposed.is_some() && (!send || !allows("allowNewTimeProposals")?) {
+        return Err(invalid_request("A new time can't be proposed for this meeting."));
+    }
+    let comment = body.get("comment").and_then(Value::as_str);
+    let comment = comment.filter(|it| !it.is_empty()).map(str::to_owned);
+    let reply =
+        agenda::Reply { address: desk.owner().to_owned(), at: Timestamp::now(), comment, proposed };
+    if called_off(&found.shown(desk)?.it.event) {
+        return remove(desk, found);
+    }
+    let place = own_place(desk, found)?;
+    desk.agenda.answer(place, Some(answer), Some(reply), send);
+    if answer == Answer::Declined {
+        // Outlook takes what was declined out of the calendar.
+        desk.agenda.remove(place, false);
+    }
+    Ok(())
+}
+
+/// A start and an end.
+fn slot(slot: &Value) -> Result<(Moment, Moment), Refusal> {
+    let time = |name: &str| {
+        let time = slot.get(name).filter(|time| time.is_object());
+        let time = time.ok_or_else(crate::providers::sandbox::graph::error::invalid_property)?;
+        stated(time).map(|(local, zone)| Moment::At(local, zone))
+    };
+    let (start, end) = (time("start")?, time("end")?);
+    let at = |moment: &Moment| moment.when().instant(&jiff::tz::TimeZone::UTC);
+    match at(&start) < at(&end) {
+        true => Ok((start, end)),
+        false => Err(crate::providers::sandbox::graph::error::invalid_property()),
+    }
+}
+
+/// Forwards a meeting: those it goes to are asked from now on.
+fn forward(desk: &mut Desk<'_>, found: Found, body: &Map<String, Value>) -> Result<(), Refusal> {
+    let recipients = body.get("toRecipients").and_then(Value::as_array);
+    let recipients = recipients.filter(|all| !all.is_empty());
+    let recipients = recipients.ok_or_else(invalid_recipients)?;
+    let people: Vec<(Option<String>, String)> =
+        recipients.iter().map(person).collect::<Result<_, _>>()?;
+    let Some(place) = organizers_copy(desk, found)? else {
+        return Ok(());
+    };
+    desk.agenda.change(place, true, |event| {
+        for (name, address) in people {
+            if event.guest(&address).is_none() && !same(&event.organizer.address, &address) {
+                event.guests.push(Guest { name, address, ..Guest::default() });
+            }
+        }
+    });
+    Ok(())
+}
+
+/// The organizer's copy of a meeting, where it is in this sandbox.
+fn organizers_copy(desk: &mut Desk<'_>, found: Found) -> Result<Option<usize>, Refusal> {
+    if organizes(desk, found)? {
+        return own_place(desk, found).map(Some);
+    }
+    let event = desk.agenda.event(found.place).ok_or_else(not_found)?;
+    let (uid, organizer) = (event.uid.clone(), event.organizer.address.clone());
+    let copy = desk.agenda.with_uid(&uid).find(|(_, it)| {
+        let calendar = desk.agenda.calendar(it.calendar);
+        let owned = calendar.is_some_and(|calendar| same(&calendar.owner, &organizer));
+        owned && !it.gone && it.instead_of.is_none()
+    });
+    let Some(place) = copy.map(|(place, _)| place) else {
+        return Ok(None);
+    };
+    Ok(match found.original {
+        Some(original) => desk.agenda.exception(place, original),
+        None => Some(place),
+    })
+}

@@ -1,0 +1,172 @@
+//! `getSchedule`: when people and rooms are busy.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::Desk;
+use super::draft::stated;
+use super::event::show_as;
+use super::places::is_room;
+use crate::provider::calendar::Visibility;
+use crate::providers::sandbox::graph::error::{Refusal, invalid_parameter, invalid_property};
+use crate::providers::sandbox::graph::pages;
+use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::types::SCHEDULE;
+use crate::providers::sandbox::graph::types::read::read;
+use crate::providers::sandbox::graph::zones::{Zone, windows_name};
+use crate::providers::sandbox::graph::{Body, Reply};
+use crate::providers::sandbox::store::agenda::{Event, same};
+use crate::when::resolve;
+
+/// People and rooms of one request.
+const MOST: usize = 20;
+
+/// The time that can be looked at.
+const LONGEST: SignedDuration = SignedDuration::from_hours(24 * 62);
+
+/// What is wanted.
+struct Ask {
+    from: Timestamp,
+    to: Timestamp,
+    /// Minutes of a sign in the merged view.
+    interval: i64,
+}
+
+/// Answers with a schedule for each address.
+pub(super) fn schedules(desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let body = read(desk.asked.request, &SCHEDULE, true)?;
+    let who = body.get("schedules").and_then(Value::as_array);
+    let who = who.filter(|all| !all.is_empty());
+    let who = who.ok_or_else(|| invalid_parameter("The parameter 'schedules' is missing."))?;
+    if who.len() > MOST {
+        return Err(invalid_parameter(format!(
+            "The number of schedules is over the limit of {MOST}."
+        )));
+    }
+    let ask = ask(&body)?;
+    let rows: Vec<Value> =
+        who.iter().filter_map(Value::as_str).map(|address| schedule(desk, address, &ask)).collect();
+    let base = pages::base(desk.asked.request);
+    let context = format!("{base}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
+    Ok(Reply::of(Body::Json(json!({
+        "@odata.context": context,
+        "value": rows,
+    }))))
+}
+
+fn ask(body: &Map<String, Value>) -> Result<Ask, Refusal> {
+    let time = |name: &str| {
+        let time = body.get(name).filter(|time| time.is_object());
+        let time =
+            time.ok_or_else(|| invalid_parameter(format!("The parameter '{name}' is missing.")))?;
+        let (local, zone) = stated(time)?;
+        Ok(resolve(local, &Zone::of(&zone)?.zone))
+    };
+    let (from, to) = (time("startTime")?, time("endTime")?);
+    let interval = body.get("availabilityViewInterval").and_then(Value::as_i64);
+    let interval = interval.unwrap_or(30);
+    if !(5..=1_440).contains(&interval) {
+        return Err(invalid_parameter(
+            "The merged free/busy interval has to be between 5 and 1440 minutes.",
+        ));
+    }
+    if to <= from {
+        return Err(invalid_property());
+    }
+    let length = from.duration_until(to);
+    if length >= LONGEST || length < SignedDuration::from_mins(interval) {
+        return Err(invalid_parameter(
+            "The time window has to be longer than the interval and shorter than 62 days.",
+        ));
+    }
+    Ok(Ask { from, to, interval })
+}
+
+/// The schedule of one address.
+fn schedule(desk: &Desk<'_>, address: &str, ask: &Ask) -> Value {
+    let main = desk.agenda.main_of(address);
+    if main.is_none() && !is_room(address) {
+        return json!({
+            "scheduleId": address,
+            "error": {
+                "message": format!(
+                    "Unable to resolve e-mail address {address} to an Active Directory object."
+                ),
+                "responseCode": "5009",
+            },
+        });
+    }
+    let zone = main.and_then(|place| desk.agenda.calendar(place));
+    let zone = zone.map_or("UTC", |calendar| windows_name(&calendar.zone));
+    let busy: Vec<(Timestamp, Timestamp, &str, Value)> = main
+        .into_iter()
+        .flat_map(|place| desk.agenda.occurrences(place, ask.from, ask.to))
+        .map(|it| {
+            let status = show_as(&it.event, address);
+            let item = item(desk, address, &it.event, status, it.from, it.to);
+            (it.from, it.to, status, item)
+        })
+        .collect();
+    let spans = busy.iter().map(|(from, to, status, _)| (*from, *to, *status));
+    let view = merged(&spans.collect::<Vec<_>>(), ask);
+    let items: Vec<Value> = busy.into_iter().map(|(.., item)| item).collect();
+    json!({
+        "scheduleId": address,
+        "availabilityView": view,
+        "scheduleItems": items,
+        "workingHours": {
+            "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
+            "startTime": "08:00:00.0000000",
+            "endTime": "17:00:00.0000000",
+            "timeZone": { "name": zone },
+        },
+    })
+}
+
+/// One stretch of somebody's time. What it is about is told to themselves
+/// alone, for nobody has said that others may know.
+fn item(
+    desk: &Desk<'_>,
+    address: &str,
+    event: &Event,
+    status: &str,
+    from: Timestamp,
+    to: Timestamp,
+) -> Value {
+    let zone = &desk.zone;
+    let time = |at: Timestamp| json!({ "dateTime": zone.local(at), "timeZone": zone.name });
+    let mut members = Map::new();
+    if same(address, desk.owner()) {
+        let private = matches!(event.visibility, Visibility::Private | Visibility::Confidential);
+        members = object(json!({
+            "isPrivate": private,
+            "subject": event.title,
+            "location": event.place,
+        }));
+    }
+    members.insert("status".to_owned(), status.into());
+    members.insert("start".to_owned(), time(from));
+    members.insert("end".to_owned(), time(to));
+    members.into()
+}
+
+/// The merged view: a sign for each interval, of the busiest that is in it.
+fn merged(spans: &[(Timestamp, Timestamp, &str)], ask: &Ask) -> String {
+    let length = SignedDuration::from_mins(ask.interval);
+    let mut view = String::new();
+    let mut from = ask.from;
+    while from < ask.to {
+        let to = from.checked_add(length).unwrap_or(Timestamp::MAX);
+        let to = to.min(ask.to);
+        let within = spans.iter().filter(|(start, end, _)| *start < to && *end > from);
+        let sign = within.map(|(_, _, status)| match *status {
+            "tentative" => '1',
+            "busy" => '2',
+            "oof" => '3',
+            _ => '0',
+        });
+        view.push(sign.max().unwrap_or('0'));
+        from = to;
+    }
+    view
+}

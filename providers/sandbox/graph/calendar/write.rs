@@ -1,0 +1,240 @@
+//! Events that are made, changed and deleted. Graph always tells the others of
+//! a meeting; there is no way to ask it not to.
+
+use hyper::StatusCode;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use serde_json::Value;
+
+use super::answer::{self, Found, called_off};
+use super::draft::Draft;
+use super::event::is_organizer;
+use super::{At, Desk};
+use crate::provider::calendar::Guest;
+use crate::providers::sandbox::graph::error::{
+    Refusal, conflict, crossing, denied, invalid_property, not_found,
+};
+use crate::providers::sandbox::graph::types::EVENT;
+use crate::providers::sandbox::graph::types::read::read;
+use crate::providers::sandbox::graph::{Body, Reply};
+use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
+use crate::providers::sandbox::store::agenda::{Access, Event, event_id, same};
+use crate::when::Moment;
+
+/// How far from an occurrence its neighbours are looked for.
+const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
+
+/// Makes an event.
+pub(super) fn create(desk: &mut Desk<'_>, at: At<'_>) -> Result<Reply, Refusal> {
+    let place = desk.calendar_at(at)?;
+    writable(desk, place)?;
+    let members = read(desk.asked.request, &EVENT, true)?;
+    let (start, end) = (members.get("start"), members.get("end"));
+    let told = |it: Option<&Value>| it.is_some_and(Value::is_object);
+    if told(start) != told(end) {
+        return Err(invalid_property());
+    }
+    let draft = Draft::new(members);
+    if let Some(place) = draft.transaction().and_then(|id| made_by(desk, id)) {
+        return created(desk, place);
+    }
+    let owner = desk.owner().to_owned();
+    let zone = desk.agenda.calendar(place).map(|it| it.zone.clone());
+    let zone = zone.unwrap_or_else(|| "UTC".to_owned());
+    let uid = global_id(&owner, desk.agenda.mark);
+    let (start, end) = soon();
+    let mut event = Event::new(place, &event_id(&uid), &uid, start, end);
+    event.organizer = organizer(desk);
+    draft.apply(&mut event, &zone, &owner)?;
+    if let Some(id) = draft.transaction() {
+        event.more.insert("transactionId".to_owned(), id.into());
+    }
+    let place = desk.agenda.insert(event, true);
+    created(desk, place)
+}
+
+/// The mailbox's owner, as who calls a meeting.
+fn organizer(desk: &Desk<'_>) -> Guest {
+    Guest {
+        name: Some(desk.name_of(desk.owner())),
+        address: desk.owner().to_owned(),
+        me: true,
+        ..Guest::default()
+    }
+}
+
+/// The answer with an event that was made.
+fn created(desk: &Desk<'_>, place: usize) -> Result<Reply, Refusal> {
+    let found = Found { place, original: None };
+    let body = answer::single(desk, found)?;
+    let id = match &body {
+        Body::Json(event) => event.get("id").and_then(Value::as_str),
+        _ => None,
+    };
+    let base = crate::providers::sandbox::graph::pages::base(desk.asked.request);
+    let user = desk.ids().mailbox();
+    let location = id.map(|id| format!("{base}/v1.0/users('{user}')/events('{id}')"));
+    Ok(Reply { status: StatusCode::CREATED, location, ..Reply::of(body) })
+}
+
+/// Changes an event.
+pub(super) fn update(desk: &mut Desk<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(desk.asked.request, &EVENT, true)?;
+    let found = open(desk, at, id)?;
+    let shown = found.shown(desk)?;
+    let before = shown.it.event.clone().into_owned();
+    let calendar = desk.agenda.calendar(before.calendar).ok_or_else(not_found)?;
+    let (zone, owner) = (calendar.zone.clone(), calendar.owner.clone());
+    let mut after = before.clone();
+    Draft::new(members).apply(&mut after, &zone, &owner)?;
+    if found.original.is_some() && (after.start != before.start || after.end != before.end) {
+        keep_apart(desk, found, &after)?;
+    }
+    if after != before {
+        let place = own_place(desk, found)?;
+        if after.organizer.address.is_empty() {
+            after.organizer = organizer(desk);
+        }
+        desk.agenda.change(place, true, |event| {
+            *event = Event {
+                id: event.id.clone(),
+                created: event.created,
+                updated: event.updated,
+                mark: event.mark,
+                sequence: event.sequence,
+                ..after
+            };
+        });
+    }
+    Ok(Reply::of(answer::single(desk, found)?))
+}
+
+/// Deletes an event; those who were asked to one's own hear of it.
+pub(super) fn delete(desk: &mut Desk<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
+    let found = open(desk, at, id)?;
+    remove(desk, found)?;
+    Ok(Reply::done(StatusCode::NO_CONTENT))
+}
+
+/// Takes an event out of its calendar.
+pub(super) fn remove(desk: &mut Desk<'_>, found: Found) -> Result<(), Refusal> {
+    let shown = found.shown(desk)?;
+    if called_off(&shown.it.event) {
+        let place = shown.it.place;
+        desk.agenda.alter(place, |event| {
+            event.more.remove(CALLED_OFF);
+        });
+        return Ok(());
+    }
+    let own = {
+        let event = desk.agenda.event(found.place).ok_or_else(not_found)?;
+        is_organizer(event, desk.owner())
+    };
+    match found.original {
+        Some(original) => {
+            desk.agenda.remove_occurrence(found.place, original, own);
+        }
+        None => desk.agenda.remove(found.place, own),
+    }
+    Ok(())
+}
+
+/// Finds what is to be written, if it may be and nobody was quicker.
+pub(super) fn open(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
+    let found = answer::find(desk, at, id)?;
+    writable(desk, found.calendar(desk.agenda)?)?;
+    let wanted = desk.asked.request.header("if-match").map(str::trim);
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != "*") {
+        let shown = found.shown(desk)?;
+        let key = shown.change_key(desk);
+        if wanted != shown.etag(desk) && wanted.trim_matches('"') != key {
+            return Err(conflict());
+        }
+    }
+    Ok(found)
+}
+
+/// The place of an event, or of an occurrence that is its own from now on.
+pub(super) fn own_place(desk: &mut Desk<'_>, found: Found) -> Result<usize, Refusal> {
+    match found.original {
+        None => Ok(found.place),
+        Some(_) if called_off(&found.shown(desk)?.it.event) => Ok(found.shown(desk)?.it.place),
+        Some(original) => {
+            let place = desk.agenda.exception(found.place, original);
+            place.ok_or_else(not_found)
+        }
+    }
+}
+
+/// Refuses to write where one may only read.
+pub(super) fn writable(desk: &Desk<'_>, place: usize) -> Result<(), Refusal> {
+    let calendar = desk.agenda.calendar(place).ok_or_else(not_found)?;
+    match calendar.access {
+        Access::Owner | Access::Writer => Ok(()),
+        Access::Reader | Access::Busy => Err(denied()),
+    }
+}
+
+/// The event that was made under a transaction's id.
+fn made_by(desk: &Desk<'_>, id: &str) -> Option<usize> {
+    let mine = desk.agenda.calendars_of(desk.owner());
+    let mut events = mine.flat_map(|(place, _)| desk.agenda.events_of(place));
+    let found = events.find(|(_, event)| {
+        let known = event.more.get("transactionId").and_then(Value::as_str);
+        let organizer = same(&event.organizer.address, desk.owner());
+        !event.gone && organizer && known == Some(id)
+    });
+    found.map(|(place, _)| place)
+}
+
+/// An occurrence stays between the days of those before and after it.
+fn keep_apart(desk: &Desk<'_>, found: Found, after: &Event) -> Result<(), Refusal> {
+    let Some(original) = found.original else {
+        return Ok(());
+    };
+    let zone = match &after.start {
+        Moment::At(_, name) => crate::providers::sandbox::graph::zones::Zone::of(name)?.zone,
+        Moment::Day(_) => desk.agenda.zone_of(after),
+    };
+    let at = original.instant(&zone);
+    let from = at.checked_sub(NEIGHBOURS).unwrap_or(Timestamp::MIN);
+    let to = at.checked_add(NEIGHBOURS).unwrap_or(Timestamp::MAX);
+    let around = desk.agenda.instances(found.place, from, to);
+    let day = |at: Timestamp| zone.to_datetime(at).date();
+    let originals = around.iter().filter_map(|it| Some((it.event.original()?, it.from)));
+    let (mut before, mut later) = (None, None);
+    for (other, starts) in originals {
+        match other.instant(&zone).cmp(&at) {
+            std::cmp::Ordering::Less => before = before.max(Some(day(starts))),
+            std::cmp::Ordering::Equal => {}
+            std::cmp::Ordering::Greater => {
+                let starts = day(starts);
+                later = Some(later.map_or(starts, |known: jiff::civil::Date| known.min(starts)));
+            }
+        }
+    }
+    let new = day(after.start.when().instant(&zone));
+    match before.is_some_and(|day| new <= day) || later.is_some_and(|day| new >= day) {
+        true => Err(crossing()),
+        false => Ok(()),
+    }
+}
+
+/// The next half hour: when an event is that does not say so.
+fn soon() -> (Moment, Moment) {
+    let now = TimeZone::UTC.to_datetime(Timestamp::now());
+    let minute = if now.minute() < 30 { 30 } else { 60 };
+    let hour = now.date().at(now.hour(), 0, 0, 0);
+    let start = hour.saturating_add(minute.minutes());
+    let end = start.saturating_add(30.minutes());
+    let utc = || "UTC".to_owned();
+    (Moment::At(start, utc()), Moment::At(end, utc()))
+}
+
+/// A UID as Exchange makes them.
+fn global_id(owner: &str, mark: u64) -> String {
+    let unique =
+        crate::providers::sandbox::graph::ids::named_guid(&format!("event {owner} {mark}"));
+    let unique = unique.replace('-', "").to_ascii_uppercase();
+    format!("040000008200E00074C5B7101A82E00800000000{mark:016X}000000000000000010000000{unique}")
+}

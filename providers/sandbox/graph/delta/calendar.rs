@@ -1,0 +1,103 @@
+//! What has changed in a stretch of a calendar.
+//!
+//! Occurrences that are as their series has them come with their times alone;
+//! the series comes before them, whole. What lies outside the stretch and has
+//! changed is told like what is deleted, as the service does.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{Key, Round, removed, there};
+use crate::providers::sandbox::graph::calendar::answer::{as_is, called_off, touches, window};
+use crate::providers::sandbox::graph::calendar::shown::{Kind, Shown, second};
+use crate::providers::sandbox::graph::calendar::{At, Desk};
+use crate::providers::sandbox::graph::error::Refusal;
+use crate::providers::sandbox::store::agenda::Event;
+use crate::when::When;
+
+/// Occurrences of a series that is gone, at most.
+const MOST: usize = 1_000;
+
+/// The entries of a round, in order.
+pub(super) fn changes(
+    desk: &Desk<'_>,
+    at: At<'_>,
+    round: &Round,
+) -> Result<Vec<(Key, Value)>, Refusal> {
+    let calendar = desk.calendar_at(at)?;
+    let (from, to) = window(desk)?;
+    let first = round.since == 0;
+    let mut rows = Vec::new();
+    for (place, event) in desk.agenda.changed_since(calendar, round.since) {
+        if event.mark > round.until {
+            continue;
+        }
+        let mut entries = match event.repeat {
+            Some(_) => series(desk, place, event, from, to),
+            None => single(desk, place, from, to),
+        };
+        if first {
+            entries.retain(|entry| entry.get("@removed").is_none());
+        }
+        let mark = i64::try_from(event.mark).unwrap_or(i64::MAX);
+        rows.extend((0..).zip(entries).map(|(at, entry)| ((mark, at), entry)));
+    }
+    Ok(rows)
+}
+
+/// A single event, or what stands for an occurrence.
+fn single(desk: &Desk<'_>, place: usize, from: Timestamp, to: Timestamp) -> Vec<Value> {
+    let Some(it) = as_is(desk.agenda, place) else {
+        return Vec::new();
+    };
+    let there_still = !it.event.gone || called_off(&it.event);
+    let inside = there_still && touches(&it, from, to);
+    let shown = Shown::of(desk, it);
+    match inside {
+        true => vec![there("event", shown.json(desk))],
+        false => vec![removed("event", shown.id(desk))],
+    }
+}
+
+/// A series, and its occurrences that are as it has them.
+fn series(
+    desk: &Desk<'_>,
+    place: usize,
+    event: &Event,
+    from: Timestamp,
+    to: Timestamp,
+) -> Vec<Value> {
+    let id = |original: Option<When>| {
+        let immutable = desk.asked.prefer.immutable;
+        removed("event", desk.ids().event(place, original.map(second), immutable))
+    };
+    let occurrences = desk.agenda.instances(place, from, to);
+    if event.gone || occurrences.is_empty() {
+        let mut entries = vec![id(None)];
+        if let Some(repeat) = event.repeat.as_ref().filter(|_| event.gone) {
+            let starts = repeat.occurrences(&event.start, from, to, MOST);
+            entries.extend(starts.into_iter().map(|original| id(Some(original))));
+        }
+        return entries;
+    }
+    let Some(master) = as_is(desk.agenda, place) else {
+        return Vec::new();
+    };
+    let mut entries = vec![there("event", Shown::of(desk, master).json(desk))];
+    let left_out = event.repeat.iter().flat_map(|repeat| &repeat.except);
+    let zone = desk.agenda.zone_of(event);
+    entries.extend(
+        left_out
+            .filter(|original| {
+                let at = original.instant(&zone);
+                at >= from && at < to
+            })
+            .map(|original| id(Some(*original))),
+    );
+    let same = occurrences.into_iter().map(|it| Shown::of(desk, it));
+    entries.extend(
+        same.filter(|shown| shown.kind == Kind::Occurrence)
+            .map(|shown| there("event", shown.sketch(desk))),
+    );
+    entries
+}

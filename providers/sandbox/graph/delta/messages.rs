@@ -1,0 +1,107 @@
+//! What has changed among the messages of a folder.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Key, Round, removed, there};
+use crate::providers::sandbox::graph::answer::Asked;
+use crate::providers::sandbox::graph::error::{
+    Refusal, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
+};
+use crate::providers::sandbox::graph::exchange::folders;
+use crate::providers::sandbox::graph::filter::{self, Comparison, Filter, Literal};
+use crate::providers::sandbox::graph::mail::read::message;
+use crate::providers::sandbox::store::mailbox::change::{Record, What};
+
+/// The entries of a round, in order.
+pub(super) fn changes(
+    asked: &Asked<'_>,
+    folder: &str,
+    round: &Round,
+) -> Result<Vec<(Key, Value)>, Refusal> {
+    let (store, options) = (asked.store, asked.options);
+    options.check_select(&message::PROPERTIES, "message")?;
+    let folder = store.folder(folder)?.number;
+    let from = options.filter.map(earliest).transpose()?;
+    let by_date = match options.orderby {
+        None => false,
+        Some("receivedDateTime desc") => true,
+        Some(other) => return Err(unsupported_order(other)),
+    };
+    let wanted = change_type(asked)?;
+    let mailbox = store.mailbox;
+    if round.since > 0 && round.since < mailbox.forgotten {
+        return Err(sync_state_lost());
+    }
+    // Of each letter, where it was before this round, and what has happened
+    // to it in it.
+    let mut before: BTreeMap<u64, &Record> = BTreeMap::new();
+    let mut latest: BTreeMap<u64, &Record> = BTreeMap::new();
+    let mut came: Vec<u64> = Vec::new();
+    for record in &mailbox.records {
+        if record.history <= round.since {
+            before.insert(record.letter, record);
+        } else if record.history <= round.until {
+            latest.insert(record.letter, record);
+            if record.what == What::Came {
+                came.push(record.letter);
+            }
+        }
+    }
+    let inside = |record: &Record| {
+        record.what != What::Went && folders::number_of_labels(&record.labels) == folder
+    };
+    let mut rows: Vec<(Key, Value)> = Vec::new();
+    for (letter, record) in latest {
+        let was = before.get(&letter).is_some_and(|record| inside(record));
+        let history = i64::try_from(record.history).unwrap_or(i64::MAX);
+        if inside(record) {
+            let Some(letter) = mailbox.letter(letter) else {
+                // It went after this round; the next one tells.
+                continue;
+            };
+            let kind = match was {
+                true => "updated",
+                false => "created",
+            };
+            let date = letter.facts.date;
+            if wanted.is_some_and(|wanted| wanted != kind) || from.is_some_and(|from| date < from) {
+                continue;
+            }
+            let message = message::message(store, letter, options, asked.prefer)?;
+            let first = if by_date { -date } else { history };
+            rows.push(((first, letter.id), there("message", message)));
+        } else if was && wanted.is_none_or(|wanted| wanted == "deleted") {
+            let id = store.ids().message(letter, folder, asked.prefer.immutable);
+            rows.push(((history, letter), removed("message", id)));
+        }
+    }
+    rows.sort_by_key(|(key, _)| *key);
+    Ok(rows)
+}
+
+/// The only filter that there is: letters from a time on, in milliseconds.
+fn earliest(filter: &str) -> Result<i64, Refusal> {
+    match filter::parse(filter).map_err(|why| invalid_filter(&why))? {
+        Filter::Compare(path, comparison, Literal::Time(time)) if path == "receivedDateTime" => {
+            match comparison {
+                Comparison::GreaterThanOrEqual => Ok(time),
+                Comparison::GreaterThan => Ok(time.saturating_add(1)),
+                _ => Err(unsupported_filter()),
+            }
+        }
+        _ => Err(unsupported_filter()),
+    }
+}
+
+/// The kind of changes that is wanted, where it is one alone.
+fn change_type<'a>(asked: &'a Asked<'_>) -> Result<Option<&'a str>, Refusal> {
+    let mut query = asked.request.query.iter();
+    let found = query.find(|(name, _)| name.eq_ignore_ascii_case("changeType"));
+    match found.map(|(_, value)| value.as_str()) {
+        None => Ok(None),
+        Some(kind @ ("created" | "updated" | "deleted")) => Ok(Some(kind)),
+        Some(other) => Err(bad_request(format!("The value '{other}' is no change type."))),
+    }
+}

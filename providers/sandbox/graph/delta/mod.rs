@@ -1,0 +1,299 @@
+//! Changes since the last time: rounds of pages, the links from one to the
+//! next, and the tokens in them.
+//!
+//! A round is about what has changed after one mark and up to another. Its
+//! first answer sets the end; what changes while a client turns pages comes in
+//! the next round. What has changed in a folder is worked out in
+//! `messages.rs`, in a calendar in `calendar.rs`.
+
+mod calendar;
+mod messages;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::answer::Asked;
+use super::calendar::{At, Desk};
+use super::error::{Refusal, not_allowed, sync_state_lost};
+use super::ids::named_guid;
+use super::pages;
+use super::params::{Options, Prefer};
+use super::zones::Zone;
+use super::{Body, Reply};
+use crate::providers::sandbox::auth::tokens::Access;
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::state::State;
+
+/// Rows of a page unless said otherwise.
+const DEFAULT_TOP: usize = 10;
+
+/// Where an entry stands in its round.
+pub(super) type Key = (i64, u64);
+
+/// Whose changes are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call<'a> {
+    /// A calendar's, within a stretch of time.
+    View(At<'a>),
+    /// A folder's messages.
+    Messages(&'a str),
+}
+
+impl<'a> Call<'a> {
+    /// The call of a path below the user, where it is one for changes.
+    pub fn of(path: &[&'a str]) -> Option<Self> {
+        Some(match path {
+            ["calendarView", "delta"] => Self::View(At::Any),
+            ["calendar", "calendarView", "delta"] => Self::View(At::Main),
+            ["calendars", id, "calendarView", "delta"] => Self::View(At::Id(id)),
+            ["mailFolders", id, "messages", "delta"] => Self::Messages(id),
+            _ => return None,
+        })
+    }
+
+    fn permissions(&self) -> [&'static [&'static str]; 2] {
+        match self {
+            Self::View(_) => [
+                &["Calendars.Read", "Calendars.ReadWrite"],
+                &["Calendars.Read.Shared", "Calendars.ReadWrite.Shared"],
+            ],
+            Self::Messages(_) => {
+                [&["Mail.Read", "Mail.ReadWrite"], &["Mail.Read.Shared", "Mail.ReadWrite.Shared"]]
+            }
+        }
+    }
+
+    /// The options of a first request.
+    fn options(&self) -> &'static [&'static str] {
+        match self {
+            Self::View(_) => &["$deltatoken", "$skiptoken"],
+            Self::Messages(_) => {
+                &["$deltatoken", "$skiptoken", "$select", "$top", "$filter", "$orderby"]
+            }
+        }
+    }
+}
+
+/// A round of changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Round {
+    /// What has changed after this mark; everything there is, if it is zero.
+    pub since: u64,
+    /// What has changed up to this mark.
+    pub until: u64,
+    /// The entry before this page.
+    after: Option<Key>,
+}
+
+/// Answers a request for changes.
+pub(super) fn carry_out(
+    state: &State,
+    request: &Request,
+    user: Option<&str>,
+    access: &Access,
+    call: Call<'_>,
+) -> Result<Reply, Refusal> {
+    if request.method != Method::GET {
+        return Err(not_allowed("GET"));
+    }
+    let store = super::let_in(state, access, user, call.permissions())?;
+    supported(request, call)?;
+    let token = {
+        let options = Options::read(request, call.options())?;
+        let token = options.deltatoken.or(options.skiptoken);
+        token
+            .map(|token| Token::read(token, state, &question(request, &store.mailbox.address)))
+            .transpose()?
+    };
+    // What the first request asked for holds for all of its rounds.
+    let first = Request {
+        method: request.method.clone(),
+        path: request.path.clone(),
+        query: match &token {
+            Some(token) => token.query.clone(),
+            None => request.query.clone(),
+        },
+        headers: request.headers.clone(),
+        body: request.body.clone(),
+    };
+    let options = Options::read(&first, call.options())?;
+    let prefer = Prefer::read(request);
+    let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
+    let asked = Asked {
+        state,
+        request: &first,
+        store,
+        options: &options,
+        prefer: &prefer,
+        epoch: state.graph.epoch(),
+    };
+    let mut agenda = state.agenda();
+    let now = match call {
+        Call::View(_) => agenda.mark,
+        Call::Messages(_) => store.mailbox.history,
+    };
+    let round = token.map_or(Round { since: 0, until: now, after: None }, |token| token.round(now));
+    let top = options.top.or(prefer.page_size).unwrap_or(DEFAULT_TOP);
+    let (kind, rows) = match call {
+        Call::Messages(folder) => {
+            drop(agenda);
+            let rows = messages::changes(&asked, folder, &round)?;
+            ("message", rows)
+        }
+        Call::View(at) => {
+            let desk =
+                Desk { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
+            ("event", calendar::changes(&desk, at, &round)?)
+        }
+    };
+    let body = page(state, &asked, &round, kind, rows, top);
+    Ok(Reply { applied: prefer.applied, ..Reply::of(body) })
+}
+
+/// Refuses the options that a calendar's changes do not have.
+fn supported(request: &Request, call: Call<'_>) -> Result<(), Refusal> {
+    const REFUSED: [&str; 6] = ["$select", "$filter", "$orderby", "$expand", "$search", "$top"];
+    let mut names = request.query.iter().map(|(name, _)| name.as_str());
+    match matches!(call, Call::View(_)) && names.any(|name| REFUSED.contains(&name)) {
+        true => Err(Refusal::new(
+            StatusCode::BAD_REQUEST,
+            "ErrorInvalidUrlQuery",
+            "The following parameters are not supported with change tracking over the \
+             'CalendarView' resource: '$orderby, $filter, $select, $expand, $search, $top'.",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// An entry that is there.
+pub(super) fn there(kind: &str, members: Map<String, Value>) -> Value {
+    let mut entry = Map::new();
+    let name = format!("#microsoft.graph.{kind}");
+    entry.insert("@odata.type".to_owned(), name.into());
+    entry.extend(members);
+    entry.into()
+}
+
+/// An entry that is not there any more.
+pub(super) fn removed(kind: &str, id: String) -> Value {
+    json!({
+        "@odata.type": format!("#microsoft.graph.{kind}"),
+        "id": id,
+        "@removed": { "reason": "deleted" },
+    })
+}
+
+/// A page of a round, whose entries are in the order of their keys.
+fn page(
+    state: &State,
+    asked: &Asked<'_>,
+    round: &Round,
+    kind: &str,
+    rows: Vec<(Key, Value)>,
+    top: usize,
+) -> Body {
+    let mut left =
+        rows.into_iter().filter(|(key, _)| round.after.is_none_or(|after| *key > after)).peekable();
+    let page: Vec<(Key, Value)> = left.by_ref().take(top).collect();
+    let last = page.last().map(|(key, _)| *key);
+    let more = left.peek().is_some();
+    let values: Vec<Value> = page.into_iter().map(|(_, row)| row).collect();
+    let round = Round { after: last.filter(|_| more), ..round.clone() };
+    let token = Token {
+        since: round.since,
+        until: round.until,
+        after: round.after,
+        query: kept(&asked.request.query),
+    };
+    let (link, name) = match more {
+        true => ("@odata.nextLink", "%24skiptoken"),
+        false => ("@odata.deltaLink", "%24deltatoken"),
+    };
+    let address = &asked.store.mailbox.address;
+    let token = token.write(state, &question(asked.request, address));
+    let base = pages::base(asked.request);
+    let mut answer = Map::new();
+    let context = format!("{base}/v1.0/$metadata#Collection({kind})");
+    answer.insert("@odata.context".to_owned(), context.into());
+    answer.insert("value".to_owned(), values.into());
+    let path = pages::path(asked.request);
+    let address = format!("{base}/{path}?{name}={token}");
+    answer.insert(link.to_owned(), address.into());
+    Body::Json(answer.into())
+}
+
+/// What a token carries.
+struct Token {
+    since: u64,
+    until: u64,
+    after: Option<Key>,
+    query: Vec<(String, String)>,
+}
+
+impl Token {
+    /// Reads a token, if it is of this generation and this path.
+    fn read(text: &str, state: &State, question: &str) -> Result<Self, Refusal> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok();
+        let parsed = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        let parsed = parsed.ok_or_else(malformed)?;
+        if parsed.get("p").and_then(Value::as_str) != Some(question) {
+            return Err(malformed());
+        }
+        let number = |name: &str| parsed.get(name).and_then(Value::as_u64);
+        if number("g") != Some(state.graph.generation()) {
+            return Err(sync_state_lost());
+        }
+        let (since, until) = number("s").zip(number("u")).ok_or_else(malformed)?;
+        let after = parsed.get("a").and_then(|after| {
+            let first = after.get(0)?.as_i64()?;
+            Some((first, after.get(1)?.as_u64()?))
+        });
+        let pairs = parsed.get("q").and_then(Value::as_array);
+        let text = |pair: &Value, at: usize| Some(pair.get(at)?.as_str()?.to_owned());
+        let query = pairs
+            .into_iter()
+            .flatten()
+            .filter_map(|pair| Some((text(pair, 0)?, text(pair, 1)?)))
+            .collect();
+        Ok(Self { since, until, after, query })
+    }
+
+    fn write(&self, state: &State, question: &str) -> String {
+        let token = json!({
+            "g": state.graph.generation(),
+            "p": question,
+            "s": self.since,
+            "u": self.until,
+            "a": self.after,
+            "q": self.query,
+        });
+        URL_SAFE_NO_PAD.encode(token.to_string())
+    }
+
+    /// The round that it stands for: the rest of its own, or the next.
+    fn round(&self, now: u64) -> Round {
+        match self.after {
+            Some(_) => Round { since: self.since, until: self.until, after: self.after },
+            None => Round { since: self.until, until: now, after: None },
+        }
+    }
+}
+
+fn malformed() -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.")
+}
+
+/// What of a query stays the same from round to round.
+fn kept(query: &[(String, String)]) -> Vec<(String, String)> {
+    let kept = query.iter();
+    kept.filter(|(name, _)| !matches!(name.as_str(), "$deltatoken" | "$skiptoken"))
+        .cloned()
+        .collect()
+}
+
+/// What a token must fit.
+fn question(request: &Request, address: &str) -> String {
+    named_guid(&format!("{address} {}", request.path.join("/")))
+}

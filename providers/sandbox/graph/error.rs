@@ -1,0 +1,443 @@
+//! Graph's refusals: one JSON shape, with the codes of several services in it.
+//!
+//! A refusal is made without knowing whether it goes out by itself or inside a
+//! batch, so it is plain data here; `graph/mod.rs` and `batch.rs` put it on
+//! the wire. The codes are as mixed as the real ones: the front end's
+//! (`BadRequest`, `RequestBroker--ParseUri`) and Exchange's (`Error…`).
+
+use hyper::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::providers::sandbox::faults::Fault;
+use crate::providers::sandbox::http::Answer;
+
+/// An error on its way out.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// The status.
+    pub status: StatusCode,
+    /// The word for programs.
+    pub code: &'static str,
+    /// The sentence for people.
+    pub message: String,
+    /// Headers beyond the standing ones.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Refusal {
+    /// A refusal without headers of its own.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), headers: Vec::new() }
+    }
+
+    /// The same with one more header.
+    fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// The body, under the request's two ids.
+    pub fn body(&self, request_id: &str, client_request_id: &str) -> Value {
+        let date = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
+        json!({
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "innerError": {
+                    "date": date,
+                    "request-id": request_id,
+                    "client-request-id": client_request_id,
+                },
+            },
+        })
+    }
+}
+
+/// 400 in the front end's name.
+pub(super) fn bad_request(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+}
+
+/// 400: a query option that cannot be read.
+pub(super) fn unreadable(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "RequestBroker--ParseUri", message)
+}
+
+/// 400: a property that a type does not have.
+pub(super) fn no_property(name: &str, kind: &str) -> Refusal {
+    unreadable(no_property_message(name, kind))
+}
+
+/// The sentence about a property that a type does not have.
+pub(super) fn no_property_message(name: &str, kind: &str) -> String {
+    format!("Could not find a property named '{name}' on type 'microsoft.graph.{kind}'.")
+}
+
+/// 400: a filter that is no filter.
+pub(super) fn invalid_filter(why: &str) -> Refusal {
+    bad_request(format!("Invalid filter clause: {why}"))
+}
+
+/// 400: a good filter that the store does not carry out.
+pub(super) fn unsupported_filter() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidUrlQueryFilter",
+        "The query filter contains one or more invalid nodes.",
+    )
+}
+
+/// 400: a filter and an order that no index of the store serves together.
+pub(super) fn inefficient() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "InefficientFilter",
+        "The restriction or sort order is too complex for this operation.",
+    )
+}
+
+/// 400: an order that the store does not have.
+pub(super) fn unsupported_order(name: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidUrlQuery",
+        format!("The property '{name}' does not support sorting."),
+    )
+}
+
+/// 400: an option that does not go with `$search`.
+pub(super) fn not_with_search(option: &str) -> Refusal {
+    let code = match option {
+        "$filter" => "SearchWithFilter",
+        "$orderby" => "SearchWithOrderBy",
+        "$skip" => "SearchWithSkip",
+        _ => "SearchWithCount",
+    };
+    let message = format!("The query parameter '{option}' is not supported with '$search'.");
+    Refusal::new(StatusCode::BAD_REQUEST, code, message)
+}
+
+/// 400: a page's token that is too old, or of another list.
+pub(super) fn invalid_page() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidUrlQuery",
+        "The query parameter '$skiptoken' is invalid or has expired.",
+    )
+}
+
+/// 400: an id that is none.
+pub(super) fn malformed_id() -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "ErrorInvalidIdMalformed", "Id is malformed.")
+}
+
+/// 404: a well-formed id of nothing.
+pub(super) fn not_found() -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "ErrorItemNotFound",
+        "The specified object was not found in the store., The process failed to get the \
+         correct properties.",
+    )
+}
+
+/// 404: a user that is not in the directory.
+pub(super) fn invalid_user(user: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "ErrorInvalidUser",
+        format!("The requested user '{user}' is invalid."),
+    )
+}
+
+/// 400: a path that leads nowhere.
+pub(super) fn no_segment(segment: &str) -> Refusal {
+    bad_request(format!("Resource not found for the segment '{segment}'."))
+}
+
+/// 405: a method that a path does not have.
+pub(super) fn not_allowed(allowed: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "Request_BadRequest",
+        "Specified HTTP method is not allowed for the request target.",
+    )
+    .with("allow", allowed)
+}
+
+/// 400: a zone that nobody knows.
+pub(super) fn unknown_zone(name: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "TimeZoneNotSupportedException",
+        format!(
+            "A valid TimeZone value must be specified. The following TimeZone value is not \
+             supported: '{name}'."
+        ),
+    )
+}
+
+/// 400: a parameter that makes no sense.
+pub(super) fn invalid_parameter(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "ErrorInvalidParameter", message)
+}
+
+/// 400: a request that can be read and not be carried out.
+pub(super) fn invalid_request(why: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidRequest",
+        format!("Your request can't be completed. {why}"),
+    )
+}
+
+/// 400: a property with a value that it cannot have.
+pub(super) fn invalid_property() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorPropertyValidationFailure",
+        "At least one property failed validation.",
+    )
+}
+
+/// 400: somebody without an address, or nobody at all.
+pub(super) fn invalid_recipients() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidRecipients",
+        "At least one recipient isn't valid.",
+    )
+}
+
+/// 400: header fields that a client may not set.
+pub(super) fn bad_headers(code: &'static str, message: &str) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, code, message)
+}
+
+/// 400: what only a draft can be given, or done with.
+pub(super) fn not_draft() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInvalidPropertySet",
+        "Set action is invalid for property.",
+    )
+}
+
+/// 403: a sender that one may not be.
+pub(super) fn send_as_denied() -> Refusal {
+    Refusal::new(
+        StatusCode::FORBIDDEN,
+        "ErrorSendAsDenied",
+        "The user account which was used to submit this request does not have the right to send \
+         mail on behalf of the specified sending account., Cannot submit message.",
+    )
+}
+
+/// 400: a folder that every mailbox has, which stays as it is.
+pub(super) fn distinguished_folder() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorDeleteDistinguishedFolder",
+        "Distinguished folders cannot be deleted, moved or renamed.",
+    )
+}
+
+/// 404: a folder that is not there, where a message is to go.
+pub(super) fn folder_not_found() -> Refusal {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        "ErrorFolderNotFound",
+        "The specified folder could not be found in the store.",
+    )
+}
+
+/// 400: a rule that makes no sense.
+pub(super) fn rule_refused(why: &str) -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorInboxRulesValidationError",
+        format!("A validation error occurred while executing a rule operation. {why}"),
+    )
+}
+
+/// 409: a category's name that is taken.
+pub(super) fn category_exists() -> Refusal {
+    Refusal::new(
+        StatusCode::CONFLICT,
+        "CategoryNameDuplicate",
+        "A category with the specified name already exists.",
+    )
+}
+
+/// 413: a file that has to be sent up piece by piece.
+pub(super) fn attachment_too_large() -> Refusal {
+    Refusal::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "RequestEntityTooLarge",
+        "The attachment is larger than the limit for this request.",
+    )
+}
+
+/// 404: an upload that is over, or never was.
+pub(super) fn no_session() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "ErrorItemNotFound", "The upload session was not found.")
+}
+
+/// 416: a piece of a file that is not the next.
+pub(super) fn range_refused() -> Refusal {
+    Refusal::new(
+        StatusCode::RANGE_NOT_SATISFIABLE,
+        "ErrorInvalidRange",
+        "The content range of the request is not the one that is expected next.",
+    )
+}
+
+/// 409: a name that is taken.
+pub(super) fn folder_exists() -> Refusal {
+    Refusal::new(
+        StatusCode::CONFLICT,
+        "ErrorFolderExists",
+        "A folder with the specified name already exists.",
+    )
+}
+
+/// 400: an occurrence that would come to stand on another's day, or past it.
+pub(super) fn crossing() -> Refusal {
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "ErrorOccurrenceCrossingBoundary",
+        "Modified occurrence is crossing or overlapping adjacent occurrence.",
+    )
+}
+
+/// 400: a body that is no JSON.
+pub(super) fn unreadable_body() -> Refusal {
+    bad_request(
+        "Unable to read JSON request payload. Please ensure Content-Type header is set and \
+         payload is of valid JSON format.",
+    )
+}
+
+/// 400: a body that is not what it has to be.
+pub(super) fn wrong_body(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "RequestBodyRead", message)
+}
+
+/// 412: somebody else was quicker.
+pub(super) fn conflict() -> Refusal {
+    Refusal::new(
+        StatusCode::PRECONDITION_FAILED,
+        "ErrorIrresolvableConflict",
+        "The send or update operation could not be performed because the change key passed in \
+         the request does not match the current change key for the item.",
+    )
+}
+
+/// 410: changes since a time that is forgotten.
+pub(super) fn sync_state_lost() -> Refusal {
+    Refusal::new(
+        StatusCode::GONE,
+        "SyncStateNotFound",
+        "The sync state generation is not found; the client has to start over.",
+    )
+}
+
+/// 401: no token, or not one that is good now.
+pub(super) fn unauthenticated(token: &str) -> Refusal {
+    let message = match token {
+        "" => "Access token is empty.",
+        _ => "Lifetime validation failed, the token is expired.",
+    };
+    Refusal::new(StatusCode::UNAUTHORIZED, "InvalidAuthenticationToken", message).with(
+        "www-authenticate",
+        "Bearer realm=\"\", \
+         authorization_uri=\"https://login.microsoftonline.com/common/oauth2/authorize\", \
+         client_id=\"00000003-0000-0000-c000-000000000000\"",
+    )
+}
+
+/// 403: a good token without the permission.
+pub(super) fn denied() -> Refusal {
+    Refusal::new(
+        StatusCode::FORBIDDEN,
+        "ErrorAccessDenied",
+        "Access is denied. Check credentials and try again.",
+    )
+}
+
+/// 429: more requests at a time than a mailbox takes.
+pub(super) fn too_many_at_once() -> Refusal {
+    Refusal::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "ApplicationThrottled",
+        "Application is over its MailboxConcurrency limit.",
+    )
+    .with("retry-after", "1")
+}
+
+/// A failure on purpose, where it has Graph's shape; a page for people, a
+/// connection that breaks, have none.
+pub(super) fn fault(fault: Fault) -> Option<Refusal> {
+    let refusal = match fault {
+        Fault::TooMany => Refusal::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "TooManyRequests",
+            "Too many requests. Please retry again later.",
+        )
+        .with("retry-after", "1"),
+        Fault::Forbidden => denied(),
+        Fault::Server => Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "InternalServerError",
+            "An internal server error occurred. The operation failed.",
+        ),
+        Fault::Unavailable => Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "ErrorServerBusy",
+            "The server is busy. Please try again later.",
+        )
+        .with("retry-after", "1"),
+        Fault::Timeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT, "UnknownError", ""),
+        Fault::Html
+        | Fault::Reset
+        | Fault::Half
+        | Fault::Lost
+        | Fault::Gate
+        | Fault::Late
+        | Fault::Overdue => {
+            return None;
+        }
+    };
+    Some(refusal)
+}
+
+/// 502 as the gateway in front of Graph words it: a page for people.
+pub(super) fn gateway_page() -> Answer {
+    page(StatusCode::BAD_GATEWAY, "The web server reported a bad gateway error.")
+}
+
+/// 413: a body beyond all measure.
+pub(super) fn too_large() -> Refusal {
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "BadRequest", "Maximum request length exceeded.")
+}
+
+/// 411: a body without an end, which the real front end never looks into.
+pub(crate) fn length_required() -> Answer {
+    page(
+        StatusCode::LENGTH_REQUIRED,
+        "HTTP Error 411. The request must be chunked or have a content length.",
+    )
+}
+
+fn page(status: StatusCode, sentence: &str) -> Answer {
+    let word = status.canonical_reason().unwrap_or_default();
+    Answer::html(
+        status,
+        format!(
+            "<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 4.01//EN\">\r\n\
+             <html><head><title>{word}</title></head>\r\n\
+             <body><h2>{word}</h2>\r\n<hr><p>{sentence}</p>\r\n</body></html>\r\n"
+        ),
+    )
+}

@@ -1,0 +1,202 @@
+//! A mailbox as Exchange would hold it: every letter in one folder, labels as
+//! categories, ids for all.
+//!
+//! The letters are the mailbox's own; here is only what is read from them once
+//! so that lists of ten thousand letters stay quick.
+
+pub(super) mod folders;
+pub(super) mod office;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use super::error::{Refusal, folder_not_found, malformed_id, not_found};
+use super::ids::Ids;
+use super::people::{self, Person};
+use super::state::GraphState;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::head;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::providers::sandbox::store::mailbox::contacts::People;
+use crate::providers::sandbox::store::mime;
+use folders::Folder;
+use office::{Notes, Office};
+
+/// What Gmail's tabs are called; as categories they have these names.
+pub(super) const TABS: [(&str, &str); 5] = [
+    ("CATEGORY_FORUMS", "forums"),
+    ("CATEGORY_UPDATES", "updates"),
+    ("CATEGORY_PERSONAL", "personal"),
+    ("CATEGORY_PROMOTIONS", "promotions"),
+    ("CATEGORY_SOCIAL", "social"),
+];
+
+/// What is known of a mailbox beyond its letters.
+#[derive(Debug)]
+pub(crate) struct Index {
+    ids: Ids,
+    /// Places in the mailbox by folder, newest first.
+    folders: HashMap<u16, Vec<usize>>,
+    /// How many letters of a folder are unread.
+    unread: HashMap<u16, usize>,
+    /// The names of labels that are categories, by their ids.
+    categories: HashMap<String, String>,
+    /// From and Sender of each letter, by its place, once they are asked for.
+    senders: Vec<OnceLock<[Option<Person>; 2]>>,
+    /// Places by letter.
+    places: HashMap<u64, usize>,
+}
+
+impl Index {
+    /// Reads a mailbox.
+    pub fn of(mailbox: &Mailbox) -> Self {
+        let mut folders: HashMap<u16, Vec<usize>> = HashMap::new();
+        let mut unread: HashMap<u16, usize> = HashMap::new();
+        let mut places = HashMap::with_capacity(mailbox.letters.len());
+        for (place, letter) in mailbox.letters.iter().enumerate() {
+            let folder = folders::number_of(letter);
+            folders.entry(folder).or_default().push(place);
+            *unread.entry(folder).or_default() += usize::from(letter.has("UNREAD"));
+            places.insert(letter.id, place);
+        }
+        let tabs = TABS.iter().map(|(id, name)| (id.to_string(), *name));
+        let categories = tabs.chain(mailbox.labels.all());
+        Self {
+            ids: Ids::of(&mailbox.address),
+            folders,
+            unread,
+            categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
+            senders: mailbox.letters.iter().map(|_| OnceLock::new()).collect(),
+            places,
+        }
+    }
+}
+
+/// A mailbox with its index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Store<'a> {
+    /// The mailbox.
+    pub mailbox: &'a Mailbox,
+    index: &'a Index,
+    graph: &'a GraphState,
+}
+
+impl<'a> Store<'a> {
+    /// The mailbox of an address.
+    pub fn of(state: &'a State, address: &str) -> Option<Self> {
+        let (mailbox, index) = state.indexed(address)?;
+        Some(Self { mailbox, index, graph: &state.graph })
+    }
+
+    /// Its ids.
+    pub fn ids(&self) -> &'a Ids {
+        &self.index.ids
+    }
+
+    /// The letters of a folder, or all, newest first.
+    pub fn letters(&self, folder: Option<&Folder>) -> Vec<&'a Letter> {
+        let Some(folder) = folder else {
+            return self.mailbox.letters.iter().map(AsRef::as_ref).collect();
+        };
+        let places = self.index.folders.get(&folder.number);
+        places
+            .into_iter()
+            .flatten()
+            .filter_map(|place| self.mailbox.letters.get(*place))
+            .map(AsRef::as_ref)
+            .collect()
+    }
+
+    /// How many letters of a folder there are, and how many of them unread.
+    pub fn counts(&self, folder: &Folder) -> (usize, usize) {
+        let letters = self.index.folders.get(&folder.number);
+        let unread = self.index.unread.get(&folder.number);
+        (letters.map_or(0, Vec::len), unread.copied().unwrap_or(0))
+    }
+
+    /// The id of a letter.
+    pub fn message_id(&self, letter: &Letter, immutable: bool) -> String {
+        let folder = folders::number_of(letter);
+        self.ids().message(letter.id, folder, immutable)
+    }
+
+    /// The letter of an id of either form.
+    pub fn letter(&self, id: &str) -> Result<&'a Letter, Refusal> {
+        let (number, immutable) = self.ids().letter(id).ok_or_else(malformed_id)?;
+        let letter = self.mailbox.letter(number).ok_or_else(not_found)?;
+        match self.message_id(letter, immutable) == id {
+            true => Ok(letter),
+            false => Err(not_found()),
+        }
+    }
+
+    /// The folder of an id or of a well-known name.
+    pub fn folder(&self, id: &str) -> Result<Folder, Refusal> {
+        if let Some(folder) = folders::well_known(id) {
+            return Ok(folder.clone());
+        }
+        if !Ids::is_folder(id) {
+            return Err(malformed_id());
+        }
+        let folders = self.folders();
+        let mut folders = folders.iter();
+        folders
+            .find(|folder| self.ids().folder(folder.number) == id)
+            .cloned()
+            .ok_or_else(folder_not_found)
+    }
+
+    /// All folders.
+    pub fn folders(&self) -> Arc<Vec<Folder>> {
+        self.with(|office| Arc::clone(&office.folders))
+    }
+
+    /// What is known of a letter beyond its bytes and labels.
+    pub fn notes(&self, letter: &Letter) -> Notes {
+        self.with(|office| office.notes.get(&letter.id).cloned()).unwrap_or_default()
+    }
+
+    /// Reads or changes what this half keeps of the mailbox.
+    pub fn with<T>(&self, then: impl FnOnce(&mut Office) -> T) -> T {
+        self.graph.office(&self.mailbox.address, then)
+    }
+
+    /// The version of a letter: another after every change of it.
+    pub fn change_key(&self, letter: &Letter) -> String {
+        let changes = self.notes(letter).changes;
+        let version = letter.id ^ letter.history.rotate_left(40) ^ changes.rotate_left(20);
+        self.ids().change_key(version)
+    }
+
+    /// The categories of a letter, in the order of its labels.
+    pub fn categories(&self, letter: &Letter) -> Vec<&'a str> {
+        let names = letter.labels.iter();
+        names.filter_map(|id| self.index.categories.get(id)).map(String::as_str).collect()
+    }
+
+    /// From of a letter.
+    pub fn from(&self, letter: &Letter) -> Option<&'a Person> {
+        self.people_of(letter)?.first()?.as_ref()
+    }
+
+    /// Sender of a letter; who wrote it, where nobody else sent it.
+    pub fn sender(&self, letter: &Letter) -> Option<&'a Person> {
+        let [from, sender] = self.people_of(letter)?;
+        sender.as_ref().or(from.as_ref())
+    }
+
+    fn people_of(&self, letter: &Letter) -> Option<&'a [Option<Person>; 2]> {
+        let place = *self.index.places.get(&letter.id)?;
+        let senders = self.index.senders.get(place)?;
+        Some(senders.get_or_init(|| {
+            let fields = head::fields(mime::header_section(&letter.raw));
+            ["From", "Sender"].map(|name| people::persons(&fields, name).into_iter().next())
+        }))
+    }
+
+    /// The owner, and everybody they write with.
+    pub fn people(&self) -> &'a People {
+        self.mailbox.people()
+    }
+}

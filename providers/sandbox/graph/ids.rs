@@ -1,0 +1,329 @@
+//! Ids as Exchange makes them: long, alike to the last letters, and full of
+//! signs that mean something in a URL.
+//!
+//! An id carries the letter, the folder or the part in disguise, so that it is
+//! the same on every run and resolves without a table. Reading one is done by
+//! making it again: what does not come out the same was not made here.
+//!
+//! A letter's common id names its folder, and so would change when the letter
+//! is moved; the immutable one does not. Folders have only one.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::providers::sandbox::store::letter::Letter;
+
+/// What every id of a folder or an item begins with.
+const ITEM: [u8; 4] = [0x00, 0x03, 0x24, 0x00];
+
+/// What every conversation's id begins with.
+const CONVERSATION: [u8; 4] = [0x00, 0x04, 0x24, 0x00];
+
+/// What every immutable id begins with.
+const IMMUTABLE: [u8; 27] = [
+    0x00, 0x09, 0x00, 0x2e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x1d, 0x84, 0x03, 0x11, 0xaa, 0x66, 0x11,
+    0xcd, 0x9b, 0xc8, 0x00, 0xaa, 0x00, 0x2f, 0xc4, 0x5a, 0x0d, 0x00,
+];
+
+/// What stands between a message's id and the part of an attachment.
+const PART: [u8; 5] = [0x01, 0x12, 0x00, 0x10, 0x00];
+
+/// What stands before the start of an occurrence in its id.
+const OCCURRENCE: [u8; 4] = [0x01, 0x51, 0x00, 0x08];
+
+/// Where that stands, in common ids and in immutable ones.
+fn occurrence_at(immutable: bool) -> usize {
+    match immutable {
+        true => IMMUTABLE.len(),
+        false => 40,
+    }
+}
+
+/// Seconds from the year 1, in which Exchange counts, to 1970.
+const YEAR_ONE: i64 = 62_135_596_800;
+
+/// The number of the folder that events are in.
+const CALENDAR: u16 = 0x0d;
+
+/// The bytes of a message's id, common and immutable.
+const MESSAGE_LENGTHS: [usize; 2] = [113, 51];
+
+/// Where the letter stands in a message's id, common and immutable.
+const LETTER_AT: [usize; 2] = [89, 27];
+
+/// Where the thread stands in a conversation's id.
+const THREAD_AT: usize = 43;
+
+/// The maker and reader of one mailbox's ids.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    /// The mailbox's number, written out.
+    guid: String,
+    /// Two more numbers that all its ids carry.
+    store: [u8; 16],
+    root: [u8; 16],
+}
+
+impl Ids {
+    /// The ids of an address's mailbox.
+    pub fn of(address: &str) -> Self {
+        let address = address.to_lowercase();
+        Self {
+            guid: guid(&digest(&[b"mailbox", address.as_bytes()])),
+            store: digest(&[b"store", address.as_bytes()]),
+            root: digest(&[b"root", address.as_bytes()]),
+        }
+    }
+
+    /// The mailbox's number, which is also its owner's id.
+    pub fn mailbox(&self) -> &str {
+        &self.guid
+    }
+
+    /// A folder's id: 120 characters.
+    pub fn folder(&self, number: u16) -> String {
+        let [high, low] = number.to_be_bytes();
+        let mut bytes = self.entry(&ITEM, [0x00, 0x2e]);
+        bytes.extend_from_slice(&[0x01, 0x00]);
+        bytes.extend_from_slice(&self.store);
+        bytes.extend_from_slice(&[0, 0, 0, 0, 1, low, high, 0]);
+        STANDARD.encode(bytes)
+    }
+
+    /// A message's id: 152 characters, or 68 for an immutable one.
+    pub fn message(&self, letter: u64, folder: u16, immutable: bool) -> String {
+        STANDARD.encode(self.message_bytes(letter, folder, immutable))
+    }
+
+    fn message_bytes(&self, letter: u64, folder: u16, immutable: bool) -> Vec<u8> {
+        let mut bytes = match immutable {
+            true => IMMUTABLE.to_vec(),
+            false => {
+                let mut bytes = self.entry(&ITEM, [0x00, 0x46]);
+                bytes.extend_from_slice(&[0x07, 0x00]);
+                bytes.extend_from_slice(&self.store);
+                let [high, low] = folder.to_be_bytes();
+                bytes.extend_from_slice(&[0, 0, 0, 0, 1, low, high, 0]);
+                bytes
+            }
+        };
+        let check = digest(&[b"message", &letter.to_be_bytes(), &self.store]);
+        bytes.extend_from_slice(&self.hidden(letter));
+        bytes.extend_from_slice(check.get(..8).unwrap_or_default());
+        bytes.extend_from_slice(&[0, 0]);
+        bytes.extend_from_slice(check.get(8..12).unwrap_or_default());
+        bytes.extend_from_slice(&[0, 0]);
+        bytes
+    }
+
+    /// The letter's number in a message's id, if it has the form of one; that
+    /// it is right shows when the id is made again.
+    pub fn letter(&self, id: &str) -> Option<(u64, bool)> {
+        let bytes = STANDARD.decode(id).ok()?;
+        self.letter_in(&bytes)
+    }
+
+    fn letter_in(&self, bytes: &[u8]) -> Option<(u64, bool)> {
+        let immutable = bytes.starts_with(&IMMUTABLE);
+        if !immutable && !bytes.starts_with(&ITEM) {
+            return None;
+        }
+        let [common_length, immutable_length] = MESSAGE_LENGTHS;
+        let [common_at, immutable_at] = LETTER_AT;
+        let (length, at) = match immutable {
+            true => (immutable_length, immutable_at),
+            false => (common_length, common_at),
+        };
+        let hidden = bytes.get(at..).filter(|_| bytes.len() == length)?;
+        Some((self.shown(hidden)?, immutable))
+    }
+
+    /// The id of an event, or of an occurrence of one by the second at which it
+    /// starts.
+    pub fn event(&self, place: usize, occurrence: Option<i64>, immutable: bool) -> String {
+        let number = u64::try_from(place).unwrap_or(u64::MAX);
+        let mut bytes = self.message_bytes(number, CALENDAR, immutable);
+        if let Some(second) = occurrence {
+            let at = occurrence_at(immutable);
+            let stamp = second.wrapping_add(YEAR_ONE).wrapping_mul(10_000_000);
+            let stamp = [OCCURRENCE.as_slice(), &stamp.to_be_bytes()].concat();
+            bytes.splice(at..at, stamp);
+        }
+        STANDARD.encode(bytes)
+    }
+
+    /// What the id of an event stands for, as it was given to [`Ids::event`]:
+    /// an error for what has not the form of one, nothing for one that was not
+    /// made here.
+    pub fn event_of(&self, id: &str) -> Result<Option<(usize, Option<i64>, bool)>, ()> {
+        let mut bytes = STANDARD.decode(id).map_err(|_| ())?;
+        let immutable = bytes.starts_with(&IMMUTABLE);
+        let at = occurrence_at(immutable);
+        let plain = MESSAGE_LENGTHS.contains(&bytes.len());
+        let stamp = bytes
+            .get(at..)
+            .filter(|_| !plain)
+            .and_then(|rest| rest.strip_prefix(&OCCURRENCE))
+            .and_then(|rest| rest.first_chunk().copied());
+        let occurrence = stamp.map(|stamp| {
+            bytes.drain(at..at + OCCURRENCE.len() + 8);
+            i64::from_be_bytes(stamp).div_euclid(10_000_000) - YEAR_ONE
+        });
+        let (number, immutable) = self.letter_in(&bytes).ok_or(())?;
+        let found = usize::try_from(number).ok();
+        let found = found.map(|place| (place, occurrence, immutable));
+        Ok(found.filter(|(place, occurrence, immutable)| {
+            self.event(*place, *occurrence, *immutable) == id
+        }))
+    }
+
+    /// A calendar's id: 120 characters.
+    pub fn calendar(&self, name: &str) -> String {
+        self.other("calendar", name)
+    }
+
+    /// The version of what has changed with a mark.
+    pub fn version(&self, mark: u64) -> String {
+        self.change_key(mark ^ (1 << 63))
+    }
+
+    /// The id of a letter's part, counted in reading order.
+    pub fn attachment(&self, letter: &Letter, folder: u16, part: u32, immutable: bool) -> String {
+        let mut bytes = self.message_bytes(letter.id, folder, immutable);
+        let check = digest(&[b"part", &letter.id.to_be_bytes(), &part.to_be_bytes()]);
+        bytes.extend_from_slice(&PART);
+        bytes.extend_from_slice(&check);
+        STANDARD.encode(bytes)
+    }
+
+    /// True for what has the form of an attachment's id.
+    pub fn is_attachment(id: &str) -> bool {
+        let Ok(bytes) = STANDARD.decode(id) else {
+            return false;
+        };
+        MESSAGE_LENGTHS.iter().any(|length| {
+            bytes.len() == length + PART.len() + 16
+                && bytes.get(*length..).is_some_and(|rest| rest.starts_with(&PART))
+        })
+    }
+
+    /// True for what has the form of a folder's id.
+    pub fn is_folder(id: &str) -> bool {
+        STANDARD.decode(id).is_ok_and(|bytes| bytes.len() == 89 && bytes.starts_with(&ITEM))
+    }
+
+    /// A conversation's id: 80 characters.
+    pub fn conversation(&self, thread: u64) -> String {
+        let mut bytes = CONVERSATION.to_vec();
+        bytes.extend_from_slice(self.guid.as_bytes());
+        bytes.extend_from_slice(&[0x00, 0x10, 0x00]);
+        bytes.extend_from_slice(&self.hidden(thread));
+        let check = digest(&[b"thread", &thread.to_be_bytes(), &self.store]);
+        bytes.extend_from_slice(check.get(..8).unwrap_or_default());
+        STANDARD.encode(bytes)
+    }
+
+    /// The thread of a conversation's id: an error for what is none, nothing
+    /// for one of another mailbox.
+    pub fn thread(&self, id: &str) -> Result<Option<u64>, ()> {
+        let bytes = STANDARD.decode(id).map_err(|_| ())?;
+        if bytes.len() != THREAD_AT + 16 || !bytes.starts_with(&CONVERSATION) {
+            return Err(());
+        }
+        let thread = bytes.get(THREAD_AT..).and_then(|hidden| self.shown(hidden));
+        Ok(thread.filter(|thread| self.conversation(*thread) == id))
+    }
+
+    /// The place of a letter in its conversation, as Outlook marks it: the
+    /// conversation, and five bytes for every answer before this one.
+    pub fn conversation_index(&self, thread: u64, answers: usize) -> String {
+        let mut bytes = vec![0x01, 0x01];
+        bytes.extend(digest(&[b"index", &thread.to_be_bytes(), &self.root]));
+        bytes.extend_from_slice(&[0xdb, 0x4e, 0x7a, 0x10]);
+        for answer in (0u32..).take(answers.min(200)) {
+            bytes.extend_from_slice(&answer.to_be_bytes());
+            bytes.push(0x80);
+        }
+        STANDARD.encode(bytes)
+    }
+
+    /// A version, by what it is one of.
+    pub fn change_key(&self, letter: u64) -> String {
+        let mut bytes = vec![0x09, 0, 0, 0, 0x16, 0, 0, 0];
+        bytes.extend_from_slice(&self.store);
+        bytes.extend_from_slice(&[0, 0]);
+        let check = digest(&[b"version", &letter.to_be_bytes()]);
+        bytes.extend_from_slice(check.get(..4).unwrap_or_default());
+        STANDARD.encode(bytes)
+    }
+
+    /// The id of anything else, made of its name: 120 characters.
+    pub fn other(&self, kind: &str, name: &str) -> String {
+        let mut bytes = self.entry(&ITEM, [0x00, 0x46]);
+        bytes.extend(digest(&[kind.as_bytes(), name.as_bytes(), &self.root]));
+        bytes.extend_from_slice(&[0; 10]);
+        STANDARD.encode(bytes)
+    }
+
+    /// What the ids of folders and items begin with.
+    fn entry(&self, start: &[u8; 4], kind: [u8; 2]) -> Vec<u8> {
+        let mut bytes = start.to_vec();
+        bytes.extend_from_slice(self.guid.as_bytes());
+        bytes.extend_from_slice(&kind);
+        bytes.extend_from_slice(&[0; 5]);
+        bytes.extend_from_slice(&self.root);
+        bytes
+    }
+
+    /// A number in disguise.
+    fn hidden(&self, number: u64) -> [u8; 8] {
+        (number ^ self.mask()).wrapping_mul(FACTOR).to_be_bytes()
+    }
+
+    /// The number behind a disguise.
+    fn shown(&self, hidden: &[u8]) -> Option<u64> {
+        let number = u64::from_be_bytes(*hidden.first_chunk()?);
+        Some(number.wrapping_mul(INVERSE) ^ self.mask())
+    }
+
+    fn mask(&self) -> u64 {
+        let first = self.store.first_chunk().copied().unwrap_or_default();
+        u64::from_be_bytes(first)
+    }
+}
+
+/// An odd number and its inverse modulo 2^64: multiplying by the one spreads a
+/// number over all its bits, and by the other gathers it again.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+const INVERSE: u64 = 0xf1de_83e1_9937_733d;
+
+/// Sixteen bytes that hang on all the given.
+fn digest(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+        hash.update([0]);
+    }
+    hash.finalize().first_chunk().copied().unwrap_or_default()
+}
+
+/// Sixteen bytes written as a UUID of version 4.
+pub(super) fn guid(bytes: &[u8; 16]) -> String {
+    let number = u128::from_be_bytes(*bytes);
+    let number = number & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{number:032x}");
+    let mut out = String::with_capacity(36);
+    for (place, char) in hex.chars().enumerate() {
+        if [8, 12, 16, 20].contains(&place) {
+            out.push('-');
+        }
+        out.push(char);
+    }
+    out
+}
+
+/// The UUID of a name.
+pub(super) fn named_guid(name: &str) -> String {
+    guid(&digest(&[b"name", name.as_bytes()]))
+}

@@ -1,0 +1,411 @@
+//! A letter that is being written: what is in it, read from its bytes or from
+//! Graph's JSON, and written as MIME.
+//!
+//! Exchange keeps one body, HTML or plain, and so does this; a letter with both
+//! becomes one of HTML when it is written anew.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use mail_builder::MessageBuilder;
+use mail_builder::headers::address::Address;
+use mail_builder::headers::content_type::ContentType;
+use mail_builder::headers::message_id::MessageId;
+use mail_builder::headers::text::Text;
+use mail_builder::mime::MimePart;
+use serde_json::{Map, Value};
+
+use super::read::attachments::{self, NUMBER};
+use crate::compose;
+use crate::providers::sandbox::graph::calendar::draft::person;
+use crate::providers::sandbox::graph::error::{
+    Refusal, bad_headers, bad_request, invalid_property, wrong_body,
+};
+use crate::providers::sandbox::graph::people::{self, Person};
+use crate::providers::sandbox::store::head::{self, Field};
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mime::{self, Part};
+
+/// Header fields of its own that a letter can be given at a time.
+const MOST_HEADERS: usize = 5;
+
+/// A file that goes with a letter.
+#[derive(Debug, Clone, Default)]
+pub(super) struct File {
+    /// Its name.
+    pub name: String,
+    /// Its media type.
+    pub media: String,
+    /// Its Content-ID without brackets.
+    pub cid: Option<String>,
+    /// The number that its id is made of, once it has one.
+    pub number: Option<u32>,
+    /// True for what the text shows.
+    pub inline: bool,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// A letter that is being written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Paper {
+    /// The Message-ID without its brackets.
+    pub message_id: String,
+    /// When it was written, in seconds since 1970.
+    pub date: i64,
+    /// From.
+    pub from: Option<Person>,
+    /// Sender, where it is somebody else.
+    pub sender: Option<Person>,
+    /// To, Cc, Bcc and Reply-To.
+    pub to: Vec<Person>,
+    pub cc: Vec<Person>,
+    pub bcc: Vec<Person>,
+    pub reply_to: Vec<Person>,
+    /// The subject.
+    pub subject: String,
+    /// True for a body in HTML.
+    pub html: bool,
+    /// The body.
+    pub content: String,
+    /// How much it matters: `low`, `normal` or `high`.
+    pub importance: String,
+    /// The Message-IDs of In-Reply-To and References, without brackets.
+    pub in_reply_to: Vec<String>,
+    pub references: Vec<String>,
+    /// Who asks for receipts: of delivery, and of reading.
+    pub receipts: [bool; 2],
+    /// Header fields beyond those.
+    pub more: Vec<(String, String)>,
+    /// The files.
+    pub files: Vec<File>,
+}
+
+impl Paper {
+    /// A letter with nothing in it.
+    pub fn new(message_id: String, date: i64) -> Self {
+        Self { message_id, date, importance: "normal".to_owned(), ..Self::default() }
+    }
+
+    /// What is in a letter.
+    pub fn of(letter: &Letter) -> Self {
+        let fields = head::fields(mime::header_section(&letter.raw));
+        let people = |name: &str| people::persons(&fields, name);
+        let text = |name: &str| head::find(&fields, name).map(|field| field.value());
+        let (plain, html) = letter.shown_texts();
+        let (is_html, texts) = match html.is_empty() {
+            true => (false, plain),
+            false => (true, html),
+        };
+        let importance = text("Importance").unwrap_or_default().to_lowercase();
+        Self {
+            message_id: letter.facts.message_id.clone(),
+            date: letter.facts.date.div_euclid(1_000),
+            from: people("From").into_iter().next(),
+            sender: people("Sender").into_iter().next(),
+            to: people("To"),
+            cc: people("Cc"),
+            bcc: people("Bcc"),
+            reply_to: people("Reply-To"),
+            subject: letter.facts.subject.clone(),
+            html: is_html,
+            content: texts.join("\r\n"),
+            importance: match importance.as_str() {
+                "low" | "high" => importance,
+                _ => "normal".to_owned(),
+            },
+            in_reply_to: bracketed(&text("In-Reply-To").unwrap_or_default()),
+            references: bracketed(&text("References").unwrap_or_default()),
+            receipts: ["Return-Receipt-To", "Disposition-Notification-To"]
+                .map(|name| head::find(&fields, name).is_some()),
+            more: more(&fields),
+            files: files(letter),
+        }
+    }
+
+    /// The letter as MIME, with Bcc or without.
+    pub fn bytes(&self, bcc: bool) -> Vec<u8> {
+        let mut out = MessageBuilder::new()
+            .message_id(self.message_id.as_str())
+            .date(self.date)
+            .header("Subject", compose::unstructured(&self.subject));
+        out = match self.from.as_ref().map(address) {
+            Some(from) => out.from(from),
+            None => out,
+        };
+        out = match self.sender.as_ref().map(address) {
+            Some(sender) => out.sender(sender),
+            None => out,
+        };
+        let lists =
+            [("To", &self.to), ("Cc", &self.cc), ("Bcc", &self.bcc), ("Reply-To", &self.reply_to)];
+        for (name, people) in lists {
+            if !people.is_empty() && (bcc || name != "Bcc") {
+                let people = people.iter().map(address);
+                out = out.header(name, Address::new_list(people.collect()));
+            }
+        }
+        for (name, ids) in [("In-Reply-To", &self.in_reply_to), ("References", &self.references)] {
+            if !ids.is_empty() {
+                out = out.header(name, MessageId::new_list(ids.iter().map(String::as_str)));
+            }
+        }
+        if self.importance != "normal" {
+            out = out.header("Importance", Text::new(self.importance.as_str()));
+        }
+        let names = ["Return-Receipt-To", "Disposition-Notification-To"];
+        for (name, asked) in names.into_iter().zip(self.receipts) {
+            if let Some(from) = self.from.as_ref().map(address).filter(|_| asked) {
+                out = out.header(name, from);
+            }
+        }
+        for (name, value) in &self.more {
+            out = out.header(name.as_str(), Text::new(value.as_str()));
+        }
+        out = match self.html {
+            true => out.html_body(self.content.as_str()),
+            false => out.text_body(self.content.as_str()),
+        };
+        let numbers = self.files.iter().filter_map(|file| file.number);
+        let mut next = numbers.max().map_or(1, |last| last.saturating_add(1));
+        let numbered = self.files.iter().map(|file| {
+            let number = file.number.unwrap_or(next);
+            next = next.max(number.saturating_add(1));
+            part(file, number)
+        });
+        let files: Vec<MimePart<'_>> = numbered.collect();
+        if !files.is_empty() {
+            out.attachments = Some(files);
+        }
+        // Writing to memory does not fail.
+        out.write_to_vec().unwrap_or_default()
+    }
+
+    /// Makes the letter what a body says that was checked against the type of
+    /// messages.
+    pub fn apply(&mut self, members: &Map<String, Value>) -> Result<(), Refusal> {
+        let text = |name: &str| members.get(name).and_then(Value::as_str);
+        if let Some(subject) = members.get("subject") {
+            self.subject = line(subject.as_str().unwrap_or_default());
+        }
+        if let Some(body) = members.get("body").and_then(Value::as_object) {
+            let part = |name: &str| body.get(name).and_then(Value::as_str);
+            let content = part("content").unwrap_or_default().replace('\0', "");
+            self.html = part("contentType").unwrap_or("text") == "html";
+            self.content = match self.html {
+                true => document(&content),
+                false => content,
+            };
+        }
+        if let Some(from) = members.get("from").filter(|from| from.is_object()) {
+            self.from = Some(recipient(from)?);
+        }
+        if let Some(sender) = members.get("sender").filter(|it| it.is_object()) {
+            self.sender = Some(recipient(sender)?);
+        }
+        let lists = [
+            ("toRecipients", &mut self.to),
+            ("ccRecipients", &mut self.cc),
+            ("bccRecipients", &mut self.bcc),
+            ("replyTo", &mut self.reply_to),
+        ];
+        for (name, people) in lists {
+            if let Some(list) = members.get(name).and_then(Value::as_array) {
+                *people = list.iter().map(recipient).collect::<Result<_, _>>()?;
+            }
+        }
+        if let Some(importance) = text("importance") {
+            importance.clone_into(&mut self.importance);
+        }
+        if let Some(id) = text("internetMessageId") {
+            self.message_id = message_id(id)?;
+        }
+        let names = ["isDeliveryReceiptRequested", "isReadReceiptRequested"];
+        for (name, asked) in names.into_iter().zip(&mut self.receipts) {
+            *asked = members.get(name).and_then(Value::as_bool).unwrap_or(*asked);
+        }
+        if let Some(list) = members.get("internetMessageHeaders").and_then(Value::as_array) {
+            self.headers(list)?;
+        }
+        Ok(())
+    }
+
+    /// Takes header fields in; only those that nobody has given a meaning to.
+    fn headers(&mut self, list: &[Value]) -> Result<(), Refusal> {
+        if list.len() > MOST_HEADERS {
+            return Err(bad_headers(
+                "InvalidInternetMessageHeaderCollection",
+                "Maximum number of headers in one message should be less than or equal to 5.",
+            ));
+        }
+        for header in list {
+            let part = |name: &str| header.get(name).and_then(Value::as_str);
+            let (name, value) = part("name").zip(part("value")).ok_or_else(invalid_property)?;
+            let good = name.len() > 2
+                && name.is_ascii()
+                && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':')
+                && name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
+            if !good {
+                return Err(bad_headers(
+                    "InvalidInternetMessageHeader",
+                    &format!(
+                        "The internet message header name '{name}' should start with 'x-' or \
+                         'X-'."
+                    ),
+                ));
+            }
+            self.more.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            self.more.push((name.to_owned(), line(value)));
+        }
+        Ok(())
+    }
+
+    /// Everybody it goes to, each once, in order.
+    pub fn recipients(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for person in self.to.iter().chain(&self.cc).chain(&self.bcc) {
+            let known = all.iter().any(|known| known.eq_ignore_ascii_case(&person.address));
+            if !known {
+                all.push(person.address.clone());
+            }
+        }
+        all
+    }
+}
+
+impl File {
+    /// The file of an attachment's body, which was checked against its type.
+    pub fn of(members: &Map<String, Value>) -> Result<Self, Refusal> {
+        let text = |name: &str| members.get(name).and_then(Value::as_str);
+        let name = text("name").map(line).filter(|name| !name.is_empty());
+        let name = name.ok_or_else(invalid_property)?;
+        let bytes = text("contentBytes").ok_or_else(invalid_property)?;
+        let bytes = STANDARD.decode(bytes).map_err(|_| {
+            wrong_body(
+                "Cannot convert a value to target type 'Edm.Binary' because of conversion error \
+                 between types.",
+            )
+        })?;
+        Ok(Self {
+            media: media(text("contentType"), &name),
+            name,
+            cid: text("contentId").map(line).filter(|cid| !cid.is_empty()),
+            number: None,
+            inline: members.get("isInline").and_then(Value::as_bool) == Some(true),
+            bytes,
+        })
+    }
+}
+
+/// The media type of a file: the one that is said if it is one, else the one
+/// that the name says.
+pub(super) fn media(said: Option<&str>, name: &str) -> String {
+    let good = |media: &&str| {
+        let token = |text: &str| {
+            !text.is_empty()
+                && text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+        };
+        media.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub))
+    };
+    match said.filter(good) {
+        Some(media) => media.to_ascii_lowercase(),
+        None => mime_guess::from_path(name).first_or_octet_stream().essence_str().to_owned(),
+    }
+}
+
+/// A recipient of Graph's.
+pub(super) fn recipient(value: &Value) -> Result<Person, Refusal> {
+    let (name, address) = person(value)?;
+    let name = name.map_or_else(|| address.clone(), |name| line(&name));
+    Ok(Person { name, address })
+}
+
+/// A Message-ID without its brackets.
+fn message_id(text: &str) -> Result<String, Refusal> {
+    let inner = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let good = |id: &&str| {
+        id.contains('@') && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>".contains(&byte))
+    };
+    inner
+        .filter(good)
+        .map(str::to_owned)
+        .ok_or_else(|| bad_request("The internetMessageId is malformed."))
+}
+
+/// HTML as Exchange keeps it: a document.
+pub(super) fn document(html: &str) -> String {
+    match html.to_ascii_lowercase().contains("<html") {
+        true => html.to_owned(),
+        false => format!(
+            "<html><head>\r\n<meta http-equiv=\"Content-Type\" content=\"text/html; \
+             charset=utf-8\"></head><body>{html}</body></html>"
+        ),
+    }
+}
+
+/// Text on one line: what goes into a header field must not end it.
+fn line(text: &str) -> String {
+    let mut text = text.to_owned();
+    text.retain(|sign| !sign.is_control());
+    text
+}
+
+/// Somebody for a header field.
+fn address(person: &Person) -> Address<'_> {
+    let name = (person.name != person.address).then_some(person.name.as_str());
+    Address::new_address(name, person.address.as_str())
+}
+
+/// A file as a part.
+fn part(file: &File, number: u32) -> MimePart<'_> {
+    let shown = file.inline && file.cid.is_some();
+    let way = if shown { "inline" } else { "attachment" };
+    let way = ContentType::new(way).attribute("filename", file.name.as_str());
+    let part = MimePart::new(file.media.as_str(), file.bytes.as_slice());
+    let part =
+        part.header("Content-Disposition", way).header(NUMBER, Text::new(number.to_string()));
+    match &file.cid {
+        Some(cid) => part.cid(cid.as_str()),
+        None => part,
+    }
+}
+
+/// What stands in brackets, at most as many as a long conversation has.
+fn bracketed(field: &str) -> Vec<String> {
+    let pieces = field.split('<').skip(1);
+    let ids = pieces.filter_map(|piece| Some(piece.split_once('>')?.0.trim().to_owned()));
+    ids.filter(|id| !id.is_empty()).take(100).collect()
+}
+
+/// The header fields of somebody's own.
+fn more(fields: &[Field<'_>]) -> Vec<(String, String)> {
+    let own = fields.iter().filter(|field| {
+        let name = field.name.to_ascii_lowercase();
+        name.starts_with("x-") && !name.starts_with("x-gm")
+    });
+    own.map(|field| (field.name.to_owned(), field.value())).collect()
+}
+
+/// The files of a letter.
+pub(super) fn files(letter: &Letter) -> Vec<File> {
+    let root = Part::of_letter(&letter.raw);
+    let parts = attachments::numbered(letter, &root).into_iter();
+    parts
+        .map(|(number, part)| {
+            let fields = head::fields(mime::slice(&letter.raw, &part.head));
+            let cid = head::find(&fields, "Content-ID").map(|field| field.value());
+            File {
+                name: match part.filename.as_str() {
+                    "" => "image".to_owned(),
+                    name => name.to_owned(),
+                },
+                media: part.mime_type.clone(),
+                number: Some(number),
+                cid: cid.map(|cid| cid.trim_matches(['<', '>']).to_owned()),
+                inline: part.embedded,
+                bytes: part.decoded(&letter.raw).into_owned(),
+            }
+        })
+        .collect()
+}

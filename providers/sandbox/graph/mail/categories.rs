@@ -1,0 +1,115 @@
+//! The list of categories of a mailbox, read and written. A category that is
+//! taken out of the list stays with the messages that have it.
+
+use hyper::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::flag;
+use super::{Desk, done};
+use crate::providers::sandbox::graph::Reply;
+use crate::providers::sandbox::graph::error::{
+    Refusal, category_exists, invalid_property, not_found,
+};
+use crate::providers::sandbox::graph::exchange::{Store, TABS};
+use crate::providers::sandbox::graph::ids::named_guid;
+use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::types::mail::CATEGORY;
+use crate::providers::sandbox::graph::types::read::read;
+
+/// The set that categories are of.
+const OF: &str = "outlook/masterCategories";
+
+/// The properties of a category.
+pub(crate) const PROPERTIES: [&str; 3] = ["id", "displayName", "color"];
+
+/// The list: Gmail's tabs, the user's labels, and what was made.
+pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
+    let tabs = TABS.iter().map(|(_, name)| (*name).to_owned());
+    let own = store.mailbox.labels.all().map(|(_, name)| name.to_owned());
+    let names = tabs.chain(own);
+    store.with(|office| {
+        let listed = names.filter(|name| !office.unlisted.contains(&name.to_lowercase()));
+        (0..25)
+            .cycle()
+            .zip(listed)
+            .map(|(place, name)| {
+                let colour = office.colours.get(&name.to_lowercase());
+                let colour = colour.cloned().unwrap_or_else(|| format!("preset{place}"));
+                object(json!({
+                    "id": named_guid(&format!("{}/{name}", store.mailbox.address)),
+                    "displayName": name,
+                    "color": colour,
+                }))
+            })
+            .collect()
+    })
+}
+
+/// The category of an id.
+pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Refusal> {
+    let mut all = all(store).into_iter();
+    all.find(|category| category.get("id").and_then(Value::as_str) == Some(id))
+        .ok_or_else(not_found)
+}
+
+/// Makes a category.
+pub(super) fn create(desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let members = read(desk.request, &CATEGORY, true)?;
+    let text = |name: &str| members.get(name).and_then(Value::as_str);
+    let name = text("displayName").map(str::trim);
+    let name = name.filter(|name| !name.is_empty() && name.chars().count() <= 255);
+    let name = name.ok_or_else(invalid_property)?;
+    let colour = text("color").unwrap_or("none").to_owned();
+    let named = |category: &Map<String, Value>| {
+        let known = category.get("displayName").and_then(Value::as_str);
+        known.is_some_and(|known| known.to_lowercase() == name.to_lowercase())
+    };
+    if all(desk.store()?).iter().any(named) {
+        return Err(category_exists());
+    }
+    flag::category(desk.state, &desk.address, name).ok_or_else(not_found)?;
+    desk.with(|office| {
+        office.unlisted.remove(&name.to_lowercase());
+        office.colours.insert(name.to_lowercase(), colour);
+    });
+    let made = all(desk.store()?).into_iter().find(named);
+    told(desk, made.ok_or_else(not_found)?, StatusCode::CREATED)
+}
+
+/// Gives a category another colour; its name stays.
+pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(desk.request, &CATEGORY, true)?;
+    let known = one(desk.store()?, id)?;
+    let name = known.get("displayName").and_then(Value::as_str);
+    let name = name.unwrap_or_default().to_owned();
+    let wanted = members.get("displayName").and_then(Value::as_str);
+    if wanted.is_some_and(|wanted| wanted != name) {
+        return Err(invalid_property());
+    }
+    if let Some(colour) = members.get("color").and_then(Value::as_str) {
+        desk.with(|office| office.colours.insert(name.to_lowercase(), colour.to_owned()));
+    }
+    told(desk, one(desk.store()?, id)?, StatusCode::OK)
+}
+
+/// Takes a category out of the list.
+pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
+    let known = one(desk.store()?, id)?;
+    let name = known.get("displayName").and_then(Value::as_str);
+    let name = name.unwrap_or_default().to_lowercase();
+    desk.with(|office| {
+        office.colours.remove(&name);
+        office.unlisted.insert(name);
+    });
+    Ok(done())
+}
+
+fn told(
+    desk: &Desk<'_>,
+    category: Map<String, Value>,
+    status: StatusCode,
+) -> Result<Reply, Refusal> {
+    let id = category.get("id").and_then(Value::as_str).unwrap_or_default();
+    let path = format!("{OF}('{id}')");
+    desk.entity(category, OF, &path, status)
+}

@@ -1,0 +1,137 @@
+//! Contacts, read and written: those that the mail makes known, and those that
+//! somebody made.
+
+use hyper::StatusCode;
+use serde_json::{Map, Value};
+
+use super::read::message;
+use super::{Desk, done, now};
+use crate::providers::sandbox::graph::Reply;
+use crate::providers::sandbox::graph::error::{Refusal, invalid_property, not_found};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::people;
+use crate::providers::sandbox::graph::types::mail::CONTACT;
+use crate::providers::sandbox::graph::types::read::read;
+
+/// The addresses that a contact can have.
+const MOST_ADDRESSES: usize = 3;
+
+/// What is only told.
+const READ_ONLY: [&str; 5] =
+    ["id", "createdDateTime", "lastModifiedDateTime", "changeKey", "parentFolderId"];
+
+/// All contacts.
+pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
+    let people = store.people().others.iter();
+    let known =
+        people.filter(|person| person.saved).map(|person| people::contact(store.ids(), person));
+    let mut own = store.with(|office| office.contacts.clone());
+    let mut contacts: Vec<Map<String, Value>> = known
+        .filter_map(|contact| match own.remove(&id_of(&contact)) {
+            Some(other) => other,
+            None => Some(contact),
+        })
+        .collect();
+    contacts.extend(own.into_values().flatten());
+    contacts
+}
+
+/// The contact of an id.
+pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Refusal> {
+    let mut contacts = all(store).into_iter();
+    contacts.find(|contact| id_of(contact) == id).ok_or_else(not_found)
+}
+
+fn id_of(contact: &Map<String, Value>) -> String {
+    let id = contact.get("id").and_then(Value::as_str);
+    id.unwrap_or_default().to_owned()
+}
+
+/// Makes a contact.
+pub(super) fn create(desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let members = read(desk.request, &CONTACT, true)?;
+    let store = desk.store()?;
+    let number = desk.with(|office| office.number());
+    let id = store.ids().other("contact made", &number.to_string());
+    let mut contact = Map::new();
+    for name in people::CONTACT {
+        let empty = match name {
+            "categories" | "emailAddresses" | "businessPhones" => Value::Array(Vec::new()),
+            _ => Value::Null,
+        };
+        contact.insert(name.to_owned(), empty);
+    }
+    contact.insert("id".to_owned(), id.into());
+    let folder = store.ids().other("folder", "contacts");
+    contact.insert("parentFolderId".to_owned(), folder.into());
+    contact.insert("createdDateTime".to_owned(), message::time(now()).into());
+    let contact = changed(desk, contact, members)?;
+    told(desk, contact, StatusCode::CREATED)
+}
+
+/// Changes a contact.
+pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(desk.request, &CONTACT, true)?;
+    let contact = one(desk.store()?, id)?;
+    let contact = changed(desk, contact, members)?;
+    told(desk, contact, StatusCode::OK)
+}
+
+/// Deletes a contact.
+pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
+    one(desk.store()?, id)?;
+    desk.with(|office| office.contacts.insert(id.to_owned(), None));
+    Ok(done())
+}
+
+/// A contact with what a body says, which is kept.
+fn changed(
+    desk: &Desk<'_>,
+    mut contact: Map<String, Value>,
+    members: Map<String, Value>,
+) -> Result<Map<String, Value>, Refusal> {
+    let named = members.contains_key("displayName");
+    let halves = members.contains_key("givenName") || members.contains_key("surname");
+    for (name, mut value) in members {
+        if READ_ONLY.contains(&name.as_str()) {
+            continue;
+        }
+        if name == "emailAddresses" {
+            let addresses = value.as_array_mut().ok_or_else(invalid_property)?;
+            if addresses.len() > MOST_ADDRESSES {
+                return Err(invalid_property());
+            }
+            for address in addresses {
+                let text = address.get("address").and_then(Value::as_str);
+                let text = text.unwrap_or_default().to_owned();
+                let name = address.get("name").is_some_and(Value::is_string);
+                if let Some(address) = address.as_object_mut().filter(|_| !name) {
+                    address.insert("name".to_owned(), text.into());
+                }
+            }
+        }
+        contact.insert(name, value);
+    }
+    if halves && !named {
+        let half = |name: &str| contact.get(name).and_then(Value::as_str);
+        let whole = [half("givenName"), half("surname")];
+        let whole: Vec<&str> = whole.into_iter().flatten().collect();
+        contact.insert("displayName".to_owned(), whole.join(" ").into());
+    }
+    let number = desk.with(|office| office.number());
+    let key = desk.store()?.ids().version(number);
+    let time = message::time(now());
+    contact.insert("lastModifiedDateTime".to_owned(), time.into());
+    contact.insert("changeKey".to_owned(), key.into());
+    desk.with(|office| office.contacts.insert(id_of(&contact), Some(contact.clone())));
+    Ok(contact)
+}
+
+fn told(
+    desk: &Desk<'_>,
+    contact: Map<String, Value>,
+    status: StatusCode,
+) -> Result<Reply, Refusal> {
+    let path = format!("contacts('{}')", id_of(&contact));
+    desk.entity(contact, "contacts", &path, status)
+}

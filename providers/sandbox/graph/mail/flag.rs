@@ -1,0 +1,128 @@
+//! Flags and categories of messages, as they are set through Graph.
+
+use serde_json::{Map, Value, json};
+
+use super::Desk;
+use super::read::message;
+use crate::providers::sandbox::graph::calendar::draft::stated;
+use crate::providers::sandbox::graph::error::{Refusal, invalid_request, not_found};
+use crate::providers::sandbox::graph::exchange::TABS;
+use crate::providers::sandbox::graph::exchange::office::Notes;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::labels::UserLabel;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mailbox::change::Change;
+
+/// What a flag is to be.
+#[derive(Debug)]
+pub(super) struct Flag {
+    /// True for one that is set and not done.
+    pub set: bool,
+    /// True for one that is done.
+    complete: bool,
+    /// Its times, by their names.
+    times: Map<String, Value>,
+}
+
+/// The flag of a message's body, where it has one.
+pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, Refusal> {
+    let Some(flag) = members.get("flag").and_then(Value::as_object) else {
+        return Ok(None);
+    };
+    let mut times = Map::new();
+    for name in ["startDateTime", "dueDateTime", "completedDateTime"] {
+        if let Some(time) = flag.get(name).filter(|time| time.is_object()) {
+            let (local, zone) = stated(time)?;
+            let zone = jiff::tz::TimeZone::get(&zone).unwrap_or(jiff::tz::TimeZone::UTC);
+            let at = zone.to_timestamp(local).unwrap_or_default();
+            let text = at.strftime("%Y-%m-%dT%H:%M:%S.0000000").to_string();
+            times.insert(name.to_owned(), json!({ "dateTime": text, "timeZone": "UTC" }));
+        }
+    }
+    let status = flag.get("flagStatus").and_then(Value::as_str);
+    let has = |name: &str| times.contains_key(name);
+    if has("dueDateTime") && !has("startDateTime") {
+        return Err(invalid_request("The startDateTime is required when the dueDateTime is set."));
+    }
+    let text = |name: &str| times.get(name)?.get("dateTime")?.as_str();
+    if text("dueDateTime").is_some_and(|due| Some(due) < text("startDateTime")) {
+        return Err(invalid_request("The dueDateTime is before the startDateTime."));
+    }
+    // Times alone flag a message too.
+    let status = status.unwrap_or(if has("completedDateTime") { "complete" } else { "flagged" });
+    Ok(Some(Flag { set: status == "flagged", complete: status == "complete", times }))
+}
+
+impl Flag {
+    /// Puts the flag into a letter's notes.
+    pub fn note(self, notes: &mut Notes) {
+        let Self { set, complete, mut times } = self;
+        notes.complete = complete;
+        if complete && !times.contains_key("completedDateTime") {
+            let today = jiff::Timestamp::now().strftime("%Y-%m-%dT00:00:00.0000000");
+            let time = json!({ "dateTime": today.to_string(), "timeZone": "UTC" });
+            times.insert("completedDateTime".to_owned(), time);
+        }
+        match set {
+            true => {
+                notes.flag.shift_remove("completedDateTime");
+                notes.flag.extend(times);
+            }
+            false => {
+                times.retain(|name, _| complete && name == "completedDateTime");
+                notes.flag = times;
+            }
+        }
+    }
+}
+
+/// The flag of a message as it is told.
+pub(super) fn json(letter: &Letter, notes: &Notes) -> Value {
+    let status = message::flag(letter, notes);
+    let mut flag = Map::new();
+    flag.insert("flagStatus".to_owned(), status.into());
+    if status != "notFlagged" {
+        flag.extend(notes.flag.clone());
+    }
+    flag.into()
+}
+
+/// Labels with other categories: those that are no categories stay.
+pub(super) fn categorised(
+    desk: &Desk<'_>,
+    labels: &[String],
+    names: &[&str],
+) -> Result<Vec<String>, Refusal> {
+    let mailbox = desk.store()?.mailbox;
+    let is_category =
+        |id: &String| TABS.iter().any(|(tab, _)| tab == id) || mailbox.labels.get(id).is_some();
+    let kept = labels.iter().filter(|id| !is_category(id));
+    let mut all: Vec<String> = kept.cloned().collect();
+    for name in names {
+        let id = category(desk.state, &desk.address, name).ok_or_else(not_found)?;
+        if !all.contains(&id) {
+            all.push(id);
+        }
+    }
+    Ok(all)
+}
+
+/// The label of a category; one that nobody has heard of is made. Nothing if
+/// there is no such mailbox.
+pub(super) fn category(state: &State, address: &str, name: &str) -> Option<String> {
+    let mailbox = state.mailbox(address)?;
+    let tab = TABS.iter().find(|(_, tab)| tab.eq_ignore_ascii_case(name));
+    if let Some((id, _)) = tab {
+        return Some((*id).to_owned());
+    }
+    if let Some(label) = mailbox.labels.named(name) {
+        return Some(label.id.clone());
+    }
+    let label = UserLabel::new(mailbox.labels.fresh(), name);
+    let id = label.id.clone();
+    state.change(address, |_| Some(Change::Label(Box::new(label))))?;
+    state.graph.office(address, |office| {
+        office.unlisted.insert(name.to_lowercase());
+    });
+    Some(id)
+}

@@ -1,0 +1,153 @@
+//! What Exchange puts into an answer by itself: subject, recipients, the chain
+//! of Message-IDs, and the message that is answered below a line.
+
+use super::Desk;
+use super::body::{self, Paper};
+use super::drafts::How;
+use super::read::message;
+use crate::providers::sandbox::graph::error::Refusal;
+use crate::providers::sandbox::graph::people::Person;
+use crate::providers::sandbox::graph::user;
+use crate::providers::sandbox::store::letter::Letter;
+
+/// What parts an answer from what it quotes.
+pub(super) const LINE: &str = "<hr tabindex=\"-1\" style=\"display:inline-block; width:98%\">";
+
+/// Begins an answer to a letter, under a comment.
+pub(super) fn begin(
+    desk: &Desk<'_>,
+    paper: &mut Paper,
+    letter: &Letter,
+    how: How,
+    comment: Option<&str>,
+) -> Result<(), Refusal> {
+    let original = Paper::of(letter);
+    let prefix = match how {
+        How::Forward => "FW: ",
+        How::Reply | How::ReplyAll => "RE: ",
+    };
+    paper.subject = prefixed(&original.subject, prefix);
+    if how != How::Forward {
+        recipients(desk, paper, &original, how)?;
+    }
+    if !original.message_id.is_empty() {
+        paper.in_reply_to = vec![original.message_id.clone()];
+        let chain = match original.references.is_empty() {
+            true => &original.in_reply_to,
+            false => &original.references,
+        };
+        paper.references = chain.clone();
+        paper.references.retain(|id| *id != original.message_id);
+        paper.references.push(original.message_id.clone());
+    }
+    paper.html = true;
+    paper.content = quoted(&original, letter, comment.unwrap_or_default());
+    // Files go on; pictures that the quoted text shows stay with it.
+    paper.files = original.files;
+    paper.files.retain(|file| how == How::Forward || file.inline);
+    for file in &mut paper.files {
+        file.number = None;
+    }
+    Ok(())
+}
+
+/// A subject under a prefix that it does not have yet.
+fn prefixed(subject: &str, prefix: &str) -> String {
+    let known = subject
+        .get(..prefix.len() - 1)
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix.trim_end()));
+    match known {
+        true => subject.to_owned(),
+        false => format!("{prefix}{subject}"),
+    }
+}
+
+/// Whom an answer goes to.
+fn recipients(
+    desk: &Desk<'_>,
+    paper: &mut Paper,
+    original: &Paper,
+    how: How,
+) -> Result<(), Refusal> {
+    let own = user::addresses(desk.store()?);
+    let is_own = |person: &Person| {
+        let mut own = own.iter();
+        own.any(|address| address.eq_ignore_ascii_case(&person.address))
+    };
+    paper.to = match original.reply_to.is_empty() {
+        true => original.from.iter().cloned().collect(),
+        false => original.reply_to.clone(),
+    };
+    if how == How::ReplyAll {
+        let mut all: Vec<Person> = Vec::new();
+        let mut take = |people: &[Person]| {
+            let mut taken = Vec::new();
+            for person in people {
+                let known =
+                    all.iter().any(|known| known.address.eq_ignore_ascii_case(&person.address));
+                if !known && !is_own(person) {
+                    all.push(person.clone());
+                    taken.push(person.clone());
+                }
+            }
+            taken
+        };
+        let to = [paper.to.as_slice(), &original.to].concat();
+        let taken = take(&to);
+        paper.cc = take(&original.cc);
+        // Who answers only themselves does so.
+        if !taken.is_empty() || !paper.cc.is_empty() {
+            paper.to = taken;
+        }
+    }
+    Ok(())
+}
+
+/// The body of an answer: the comment, a line, and what is answered.
+fn quoted(original: &Paper, letter: &Letter, comment: &str) -> String {
+    let escape = |text: &str| html_escape::encode_text(text).into_owned();
+    let people = |people: &[Person]| {
+        let people = people.iter().map(|person| match person.name == person.address {
+            true => escape(&person.address),
+            false => escape(&format!("{} <{}>", person.name, person.address)),
+        });
+        people.collect::<Vec<_>>().join("; ")
+    };
+    let from: Vec<Person> = original.from.iter().cloned().collect();
+    let mut head = String::new();
+    for (name, value) in [
+        ("From", people(&from)),
+        ("Sent", escape(&message::time(letter.facts.date))),
+        ("To", people(&original.to)),
+        ("Cc", people(&original.cc)),
+        ("Subject", escape(&original.subject)),
+    ] {
+        if !value.is_empty() {
+            head.push_str(&format!("<b>{name}:</b> {value}<br>"));
+        }
+    }
+    let quoted = match original.html {
+        true => inside(&original.content).to_owned(),
+        false => escape(&original.content).replace("\r\n", "<br>"),
+    };
+    let comment = match comment.is_empty() {
+        true => String::new(),
+        false => format!("<div>{}</div>", escape(comment).replace('\n', "<br>")),
+    };
+    body::document(&format!(
+        "{comment}{LINE}<div id=\"divRplyFwdMsg\" dir=\"ltr\">{head}</div><div>{quoted}</div>"
+    ))
+}
+
+/// What stands in the body of an HTML document.
+fn inside(html: &str) -> &str {
+    let lower = html.to_ascii_lowercase();
+    let start = lower.find("<body").and_then(|at| {
+        let end = lower.get(at..)?.find('>')?;
+        Some(at + end + 1)
+    });
+    let start = start.unwrap_or(0);
+    let end = lower.rfind("</body").filter(|end| *end >= start);
+    let end = end.or_else(|| lower.rfind("</html").filter(|end| *end >= start));
+    html.get(start..end.unwrap_or(html.len())).unwrap_or(html)
+}

@@ -1,0 +1,204 @@
+//! Graph's attachments: files, and letters in letters.
+//!
+//! What Gmail's half calls an attachment is one here too, and so are the
+//! pictures that the text shows; those say that they are inline. `contentBytes`
+//! belongs to files alone, so `$select` has to name it with their type.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::message;
+use crate::providers::sandbox::graph::error::{Refusal, malformed_id, not_found};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::exchange::folders;
+use crate::providers::sandbox::graph::ids::Ids;
+use crate::providers::sandbox::graph::params::{Options, Prefer};
+use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::store::head;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mime::{self, Part};
+
+/// The properties that can be selected.
+pub(crate) const PROPERTIES: [&str; 9] = [
+    "id",
+    "lastModifiedDateTime",
+    "name",
+    "contentType",
+    "size",
+    "isInline",
+    "microsoft.graph.fileAttachment/contentId",
+    "microsoft.graph.fileAttachment/contentLocation",
+    "microsoft.graph.fileAttachment/contentBytes",
+];
+
+/// The header field of a part that has its number.
+pub(crate) const NUMBER: &str = "X-Part-Number";
+
+/// Those of files alone.
+const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
+
+/// The attachments of a letter, as far as they are wanted.
+pub(crate) fn list(
+    store: Store<'_>,
+    letter: &Letter,
+    options: &Options<'_>,
+    prefer: &Prefer,
+) -> Vec<Value> {
+    let root = Part::of_letter(&letter.raw);
+    let found = numbered(letter, &root).into_iter();
+    found
+        .map(|(number, part)| {
+            let folder = folders::number_of(letter);
+            let ids = store.ids();
+            let id = ids.attachment(letter, folder, number, prefer.immutable);
+            Value::Object(attachment(letter, part, id, options))
+        })
+        .collect()
+}
+
+/// One attachment by its id, of either form.
+pub(crate) fn one(
+    store: Store<'_>,
+    letter: &Letter,
+    id: &str,
+    options: &Options<'_>,
+) -> Result<Map<String, Value>, Refusal> {
+    let root = Part::of_letter(&letter.raw);
+    let part = find(store, letter, &root, id)?;
+    Ok(attachment(letter, part, id.to_owned(), options))
+}
+
+/// The bytes of an attachment.
+pub(crate) fn bytes(store: Store<'_>, letter: &Letter, id: &str) -> Result<Vec<u8>, Refusal> {
+    let root = Part::of_letter(&letter.raw);
+    let part = find(store, letter, &root, id)?;
+    Ok(part.decoded(&letter.raw).into_owned())
+}
+
+/// The place of an attachment among those of its letter.
+pub(crate) fn place(store: Store<'_>, letter: &Letter, id: &str) -> Result<usize, Refusal> {
+    let root = Part::of_letter(&letter.raw);
+    let part = find(store, letter, &root, id)?;
+    let all = numbered(letter, &root);
+    let place = all.iter().position(|(_, known)| known.body == part.body);
+    place.ok_or_else(not_found)
+}
+
+/// The id of a letter's last attachment.
+pub(crate) fn last_id(store: Store<'_>, letter: &Letter) -> Option<String> {
+    let root = Part::of_letter(&letter.raw);
+    let all = numbered(letter, &root);
+    let (number, _) = all.last()?;
+    let folder = folders::number_of(letter);
+    Some(store.ids().attachment(letter, folder, *number, false))
+}
+
+/// The parts that are attachments, with their numbers: those that drafts give
+/// them, so that they stay when others go; else their places in reading order.
+pub(crate) fn numbered<'a>(letter: &Letter, root: &'a Part) -> Vec<(u32, &'a Part)> {
+    let mut parts: Vec<(u32, &Part)> = (0u32..)
+        .zip(root.own())
+        .filter(|(_, part)| !part.filename.is_empty() || part.embedded)
+        .collect();
+    let given = parts.iter().map(|(_, part)| {
+        let fields = head::fields(mime::slice(&letter.raw, &part.head));
+        head::find(&fields, NUMBER)?.value().parse().ok()
+    });
+    let given: Option<Vec<u32>> = given.collect();
+    let given = given.unwrap_or_default();
+    let distinct: HashSet<u32> = given.iter().copied().collect();
+    if distinct.len() == parts.len() {
+        for ((number, _), given) in parts.iter_mut().zip(given) {
+            *number = given;
+        }
+    }
+    parts
+}
+
+/// The part of an attachment's id.
+fn find<'a>(
+    store: Store<'_>,
+    letter: &Letter,
+    root: &'a Part,
+    id: &str,
+) -> Result<&'a Part, Refusal> {
+    if !Ids::is_attachment(id) {
+        return Err(malformed_id());
+    }
+    let folder = folders::number_of(letter);
+    let is = |number, immutable| store.ids().attachment(letter, folder, number, immutable) == id;
+    let mut parts = numbered(letter, root).into_iter();
+    parts
+        .find(|(number, _)| is(*number, false) || is(*number, true))
+        .map(|(_, part)| part)
+        .ok_or_else(not_found)
+}
+
+/// An attachment's JSON.
+fn attachment(
+    letter: &Letter,
+    part: &Part,
+    id: String,
+    options: &Options<'_>,
+) -> Map<String, Value> {
+    let fields = head::fields(mime::slice(&letter.raw, &part.head));
+    let content_type = part.mime_type.as_str();
+    let bytes: Cow<'_, [u8]> = part.decoded(&letter.raw);
+    let mut members = object(json!({
+        "@odata.type": "#microsoft.graph.fileAttachment",
+        "@odata.mediaContentType": content_type,
+        "id": id,
+        "lastModifiedDateTime": message::time(letter.facts.date),
+        "name": name(letter, part),
+        "contentType": content_type,
+        "size": bytes.len(),
+        "isInline": part.embedded,
+    }));
+    if part.is_letter() {
+        members.insert("@odata.type".to_owned(), "#microsoft.graph.itemAttachment".into());
+        // An item is no file: it has neither a media type nor bytes.
+        members.shift_remove("@odata.mediaContentType");
+        members.insert("contentType".to_owned(), Value::Null);
+        return options.cut(members);
+    }
+    for name in OF_FILES {
+        let full = format!("microsoft.graph.fileAttachment/{name}");
+        if !options.wants(&full) {
+            continue;
+        }
+        let field = |name| head::find(&fields, name).map(|field| field.value());
+        let value = match name {
+            "contentId" => {
+                field("Content-ID").map(|id| id.trim_matches(['<', '>']).to_owned()).into()
+            }
+            "contentLocation" => field("Content-Location").into(),
+            _ => STANDARD.encode(&bytes).into(),
+        };
+        members.insert(name.to_owned(), value);
+    }
+    members.retain(|name, _| {
+        name.starts_with('@')
+            || name == "id"
+            || OF_FILES.contains(&name.as_str())
+            || options.wants(name)
+    });
+    members
+}
+
+/// The name shown: a file's, or a letter's subject.
+fn name(letter: &Letter, part: &Part) -> String {
+    let inner = part.parts.first().filter(|_| part.is_letter());
+    let subject = inner.and_then(|inner| {
+        let fields = head::fields(mime::slice(&letter.raw, &inner.head));
+        Some(head::find(&fields, "Subject")?.value())
+    });
+    match subject.filter(|subject| !subject.is_empty()) {
+        Some(subject) => subject,
+        None if part.filename.is_empty() => "image".to_owned(),
+        None => part.filename.clone(),
+    }
+}

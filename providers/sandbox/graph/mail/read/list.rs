@@ -1,0 +1,130 @@
+//! Graph's lists of messages: which letters, in which order, and which page.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::expand;
+use super::matching::{self, text_meets};
+use super::message;
+use super::search;
+use super::search::found;
+use crate::providers::sandbox::graph::error::{
+    Refusal, bad_request, invalid_filter, not_with_search,
+};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::exchange::folders::Folder;
+use crate::providers::sandbox::graph::filter::{Comparison, Filter, Literal};
+use crate::providers::sandbox::graph::pages;
+use crate::providers::sandbox::graph::params::{Options, Prefer, unquoted};
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::store::letter::Letter;
+
+/// Rows of a page unless said otherwise.
+pub(crate) const DEFAULT_TOP: usize = 10;
+
+/// A search finds no more than this.
+const MAX_FOUND: usize = 1_000;
+
+/// One page of the messages in a folder, or in all.
+pub(crate) fn messages(
+    request: &Request,
+    store: Store<'_>,
+    folder: Option<&Folder>,
+    options: &Options<'_>,
+    prefer: &Prefer,
+    epoch: u64,
+) -> Result<Value, Refusal> {
+    options.check_select(&message::PROPERTIES, "message")?;
+    if let Some(expand) = options.expand {
+        expand::of(expand)?;
+    }
+    let page = pages::page(request, options, prefer, epoch, DEFAULT_TOP)?;
+    let letters = found(store, folder, options)?;
+    let rows = letters.iter().skip(page.rows.start).take(page.rows.len());
+    let rows = rows
+        .map(|letter| message::message(store, letter, options, prefer).map(Value::Object))
+        .collect::<Result<Vec<Value>, Refusal>>()?;
+    let of = match folder {
+        Some(folder) => format!(
+            "mailFolders('{}')/messages",
+            folder.well_known_or(&store.ids().folder(folder.number))
+        ),
+        None => "messages".to_owned(),
+    };
+    let address = &store.mailbox.address;
+    let context = pages::context(request, address, &of, options, false);
+    let total = letters.len();
+    Ok(pages::answer(request, options, epoch, &page, total, context, rows))
+}
+
+/// The letters a request is answered with, in their order.
+fn found<'a>(
+    store: Store<'a>,
+    folder: Option<&Folder>,
+    options: &Options<'_>,
+) -> Result<Vec<&'a Letter>, Refusal> {
+    if let Some(search) = options.search {
+        let refused = [
+            ("$filter", options.filter.is_some()),
+            ("$orderby", options.orderby.is_some()),
+            ("$skip", options.skip.is_some()),
+            ("$count", options.count),
+        ];
+        if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
+            return Err(not_with_search(option));
+        }
+        let search = unquoted(search).map_err(bad_request)?;
+        let query = search::parse(&search, Timestamp::now()).map_err(bad_request)?;
+        let letters = store.letters(folder).into_iter();
+        return Ok(letters
+            .filter(|letter| found::matches(&query, letter))
+            .take(MAX_FOUND)
+            .collect());
+    }
+    let filter = options.filter.map(|text| matching::filter(store, text)).transpose()?;
+    let order = matching::order(options.orderby, filter.as_ref())?;
+    let mut letters = store.letters(folder);
+    if let Some(filter) = &filter {
+        letters.retain(|letter| matching::meets(store, filter, letter));
+    }
+    matching::sort(store, &order, &mut letters);
+    Ok(letters)
+}
+
+/// Decides a filter over things of which only some texts can be compared, with
+/// `eq` and `startswith`; `members` are those in lists, asked with `any`.
+pub(crate) fn meets_texts(
+    filter: &Filter,
+    kind: &str,
+    text: &dyn Fn(&str) -> Option<String>,
+    members: &dyn Fn(&str, &str) -> Option<Vec<String>>,
+) -> Result<bool, Refusal> {
+    let all = |parts: &[Filter]| {
+        let met = parts.iter().map(|part| meets_texts(part, kind, text, members));
+        met.collect::<Result<Vec<bool>, Refusal>>()
+    };
+    let known = |path: &str| {
+        let message = crate::providers::sandbox::graph::error::no_property_message(path, kind);
+        text(path).ok_or_else(|| invalid_filter(&message))
+    };
+    let same = |held: &str, wanted: &str| held.to_lowercase() == wanted.to_lowercase();
+    match filter {
+        Filter::All(parts) => Ok(all(parts)?.into_iter().all(|met| met)),
+        Filter::Any(parts) => Ok(all(parts)?.into_iter().any(|met| met)),
+        Filter::Not(part) => Ok(!meets_texts(part, kind, text, members)?),
+        Filter::Compare(path, Comparison::Equal, Literal::Text(wanted)) => {
+            Ok(same(&known(path)?, wanted))
+        }
+        Filter::Text(test, path, wanted) => Ok(text_meets(*test, &known(path)?, wanted)),
+        Filter::Member(path, inner) => match &**inner {
+            Filter::Compare(inside, Comparison::Equal, Literal::Text(wanted)) => {
+                let held = members(path, inside);
+                let held =
+                    held.ok_or_else(crate::providers::sandbox::graph::error::unsupported_filter)?;
+                Ok(held.iter().any(|held| same(held, wanted)))
+            }
+            _ => Err(crate::providers::sandbox::graph::error::unsupported_filter()),
+        },
+        Filter::Compare(..) => Err(crate::providers::sandbox::graph::error::unsupported_filter()),
+    }
+}

@@ -1,0 +1,328 @@
+//! Filters and orders of messages, decided.
+//!
+//! A filter is checked once against the properties that the store can compare,
+//! and then asked for each letter. Texts compare whatever their case, as in
+//! Exchange.
+
+use std::cmp::Ordering;
+
+use super::message::{self, Importance};
+use crate::providers::sandbox::graph::error::{
+    Refusal, inefficient, invalid_filter, malformed_id, no_property, no_property_message,
+    unsupported_filter, unsupported_order,
+};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::exchange::folders;
+use crate::providers::sandbox::graph::filter::{self, Comparison, Filter, Literal, TextTest};
+use crate::providers::sandbox::graph::ids::Ids;
+use crate::providers::sandbox::store::letter::Letter;
+
+/// What a property is compared as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    /// Text of which pieces can be looked for too.
+    Words,
+    Truth,
+    Time,
+    /// A word of a list.
+    Enum,
+    Conversation,
+    Folder,
+}
+
+/// The properties that can be filtered by.
+const FILTERED: [(&str, Kind); 18] = [
+    ("receivedDateTime", Kind::Time),
+    ("sentDateTime", Kind::Time),
+    ("createdDateTime", Kind::Time),
+    ("lastModifiedDateTime", Kind::Time),
+    ("isRead", Kind::Truth),
+    ("isDraft", Kind::Truth),
+    ("hasAttachments", Kind::Truth),
+    ("importance", Kind::Enum),
+    ("inferenceClassification", Kind::Enum),
+    ("flag/flagStatus", Kind::Enum),
+    ("subject", Kind::Words),
+    ("internetMessageId", Kind::Text),
+    ("conversationId", Kind::Conversation),
+    ("parentFolderId", Kind::Folder),
+    ("from/emailAddress/address", Kind::Words),
+    ("from/emailAddress/name", Kind::Words),
+    ("sender/emailAddress/address", Kind::Words),
+    ("sender/emailAddress/name", Kind::Words),
+];
+
+/// The properties that can be ordered by.
+const ORDERED: [&str; 8] = [
+    "receivedDateTime",
+    "sentDateTime",
+    "createdDateTime",
+    "lastModifiedDateTime",
+    "subject",
+    "from/emailAddress/address",
+    "from/emailAddress/name",
+    "importance",
+];
+
+/// A property's value in one letter.
+#[derive(Debug, PartialEq, PartialOrd)]
+enum Held {
+    Text(String),
+    Truth(bool),
+    Time(i64),
+}
+
+/// Reads a filter of messages and checks that the store can carry it out.
+pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, Refusal> {
+    let mut filter = filter::parse(text).map_err(|why| invalid_filter(&why))?;
+    check(store, &mut filter)?;
+    Ok(filter)
+}
+
+/// Checks a filter, and puts numbers in the place of ids: making ten thousand
+/// ids to compare them with one would take its time.
+fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), Refusal> {
+    match filter {
+        Filter::All(parts) | Filter::Any(parts) => {
+            parts.iter_mut().try_for_each(|part| check(store, part))
+        }
+        Filter::Not(part) => check(store, part),
+        Filter::Compare(path, comparison, literal) => {
+            let kind = kind(path)?;
+            let expected = match kind {
+                Kind::Truth => "Edm.Boolean",
+                Kind::Time => "Edm.DateTimeOffset",
+                _ => "Edm.String",
+            };
+            if literal.kind() != expected {
+                return Err(invalid_filter(&format!(
+                    "A binary operator with incompatible types was detected. Found operand types \
+                     '{expected}' and '{}' for operator kind '{comparison:?}'.",
+                    literal.kind()
+                )));
+            }
+            if let Literal::Text(id) = literal {
+                let number = match kind {
+                    Kind::Conversation => {
+                        let thread = store.ids().thread(id).map_err(|()| malformed_id())?;
+                        Some(thread.unwrap_or_default())
+                    }
+                    Kind::Folder => Some(folder(store, id)?.into()),
+                    _ => None,
+                };
+                if let Some(number) = number {
+                    *id = number.to_string();
+                }
+            }
+            let equal = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+            match equal || matches!(kind, Kind::Time | Kind::Words | Kind::Text) {
+                true => Ok(()),
+                false => Err(unsupported_filter()),
+            }
+        }
+        Filter::Text(_, path, _) => match kind(path)? {
+            Kind::Words => Ok(()),
+            _ => Err(unsupported_filter()),
+        },
+        Filter::Member(path, inner) => match (path.as_str(), &**inner) {
+            ("categories", Filter::Compare(inside, Comparison::Equal, Literal::Text(_)))
+                if inside.is_empty() =>
+            {
+                Ok(())
+            }
+            _ if is_property(path) => Err(unsupported_filter()),
+            _ => Err(invalid_filter(&no_property_message(path, "message"))),
+        },
+    }
+}
+
+/// The number of a folder's id; that of none for a well-formed id of nothing.
+/// Well-known names are for paths only.
+fn folder(store: Store<'_>, id: &str) -> Result<u16, Refusal> {
+    match Ids::is_folder(id) {
+        true => Ok(store.folder(id).map_or(0, |folder| folder.number)),
+        false => Err(malformed_id()),
+    }
+}
+
+/// The kind of a property that can be filtered by.
+fn kind(path: &str) -> Result<Kind, Refusal> {
+    match FILTERED.iter().find(|(known, _)| *known == path) {
+        Some((_, kind)) => Ok(*kind),
+        None if is_property(path) => Err(unsupported_filter()),
+        None => Err(invalid_filter(&no_property_message(path, "message"))),
+    }
+}
+
+/// True for what a message has, if only in name.
+fn is_property(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or(path);
+    message::PROPERTIES.contains(&first)
+}
+
+/// True when a letter meets a filter that was checked.
+pub(super) fn meets(store: Store<'_>, filter: &Filter, letter: &Letter) -> bool {
+    match filter {
+        Filter::All(parts) => parts.iter().all(|part| meets(store, part, letter)),
+        Filter::Any(parts) => parts.iter().any(|part| meets(store, part, letter)),
+        Filter::Not(part) => !meets(store, part, letter),
+        Filter::Compare(path, comparison, literal) => {
+            let ordering = match (held(store, path, letter), literal) {
+                (Some(Held::Text(held)), Literal::Text(text)) => {
+                    held.to_lowercase().cmp(&text.to_lowercase())
+                }
+                (Some(Held::Truth(held)), Literal::Truth(truth)) => held.cmp(truth),
+                (Some(Held::Time(held)), Literal::Time(time)) => held.cmp(time),
+                _ => return *comparison == Comparison::NotEqual,
+            };
+            match comparison {
+                Comparison::Equal => ordering.is_eq(),
+                Comparison::NotEqual => ordering.is_ne(),
+                Comparison::GreaterThan => ordering.is_gt(),
+                Comparison::GreaterThanOrEqual => ordering.is_ge(),
+                Comparison::LessThan => ordering.is_lt(),
+                Comparison::LessThanOrEqual => ordering.is_le(),
+            }
+        }
+        Filter::Text(test, path, text) => match held(store, path, letter) {
+            Some(Held::Text(held)) => text_meets(*test, &held, text),
+            _ => false,
+        },
+        Filter::Member(_, inner) => match &**inner {
+            Filter::Compare(_, _, Literal::Text(text)) => {
+                let text = text.to_lowercase();
+                let mut names = store.categories(letter).into_iter();
+                names.any(|name| name.to_lowercase() == text)
+            }
+            _ => false,
+        },
+    }
+}
+
+/// Decides `startswith` and `contains`.
+pub(crate) fn text_meets(test: TextTest, held: &str, text: &str) -> bool {
+    let (held, text) = (held.to_lowercase(), text.to_lowercase());
+    match test {
+        TextTest::StartsWith => held.starts_with(&text),
+        TextTest::Contains => held.contains(&text),
+    }
+}
+
+/// What a letter has of a property.
+fn held(store: Store<'_>, path: &str, letter: &Letter) -> Option<Held> {
+    let text = |text: &str| Some(Held::Text(text.to_owned()));
+    match path {
+        "lastModifiedDateTime" => {
+            let changed = message::changed(letter, &store.notes(letter));
+            Some(Held::Time(changed / 1_000 * 1_000))
+        }
+        "receivedDateTime" | "sentDateTime" | "createdDateTime" => {
+            // The wire has whole seconds, and so has the comparison.
+            Some(Held::Time(letter.facts.date / 1_000 * 1_000))
+        }
+        "isRead" => Some(Held::Truth(!letter.has("UNREAD"))),
+        "isDraft" => Some(Held::Truth(letter.has("DRAFT"))),
+        "hasAttachments" => Some(Held::Truth(!letter.filenames().is_empty())),
+        "importance" => text(Importance::noted(letter, &store.notes(letter)).name()),
+        "inferenceClassification" => text(message::inference(letter, &store.notes(letter))),
+        "flag/flagStatus" => text(message::flag(letter, &store.notes(letter))),
+        "subject" => text(&letter.facts.subject),
+        "internetMessageId" => Some(Held::Text(message::internet_message_id(letter)?)),
+        // Numbers, as `check` has put into the filter.
+        "conversationId" => Some(Held::Text(letter.thread.to_string())),
+        "parentFolderId" => Some(Held::Text(folders::number_of(letter).to_string())),
+        "from/emailAddress/address" => text(&store.from(letter)?.address),
+        "from/emailAddress/name" => text(&store.from(letter)?.name),
+        "sender/emailAddress/address" => text(&store.sender(letter)?.address),
+        "sender/emailAddress/name" => text(&store.sender(letter)?.name),
+        _ => None,
+    }
+}
+
+/// One key of an order, and whether it runs down.
+type Key = (&'static str, bool);
+
+/// Reads an order and checks it against the filter it comes with: the store
+/// walks one index for both, so the ordered properties must come first in it.
+pub(super) fn order(text: Option<&str>, filter: Option<&Filter>) -> Result<Vec<Key>, Refusal> {
+    let Some(text) = text else {
+        return Ok(Vec::new());
+    };
+    let mut keys = Vec::new();
+    for item in text.split(',').map(str::trim) {
+        let (name, direction) = item.split_once(' ').unwrap_or((item, "asc"));
+        let down = match direction.trim() {
+            "asc" => false,
+            "desc" => true,
+            _ => {
+                let message = format!("Syntax error at position 0 in '{text}'.");
+                return Err(crate::providers::sandbox::graph::error::unreadable(message));
+            }
+        };
+        let known = ORDERED.into_iter().find(|known| *known == name);
+        match known {
+            Some(known) => keys.push((known, down)),
+            None if is_property(name) => return Err(unsupported_order(name)),
+            None => return Err(no_property(name, "message")),
+        }
+    }
+    if let Some(filter) = filter {
+        let filtered = filter.properties();
+        let ordered: Vec<&str> = keys.iter().map(|(name, _)| *name).collect();
+        if !filtered.starts_with(&ordered) {
+            return Err(inefficient());
+        }
+    }
+    Ok(keys)
+}
+
+/// Puts letters, newest first, into an order.
+pub(super) fn sort(store: Store<'_>, keys: &[Key], letters: &mut [&Letter]) {
+    match keys {
+        [] | [("receivedDateTime" | "sentDateTime", true)] => {}
+        [("receivedDateTime" | "sentDateTime", false)] => letters.reverse(),
+        _ => letters.sort_by_cached_key(|letter| {
+            let keys = keys.iter();
+            keys.map(|(name, down)| Ranked {
+                value: held(store, name, letter).map(folded),
+                down: *down,
+            })
+            .collect::<Vec<_>>()
+        }),
+    }
+}
+
+/// Text as it is compared.
+fn folded(held: Held) -> Held {
+    match held {
+        Held::Text(text) => Held::Text(text.to_lowercase()),
+        other => other,
+    }
+}
+
+/// A value in an order that may run down.
+#[derive(Debug, PartialEq)]
+struct Ranked {
+    value: Option<Held>,
+    down: bool,
+}
+
+impl Eq for Ranked {}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let order = self.value.partial_cmp(&other.value);
+        let order = order.unwrap_or(Ordering::Equal);
+        match self.down {
+            true => order.reverse(),
+            false => order,
+        }
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

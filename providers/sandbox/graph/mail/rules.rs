@@ -1,0 +1,310 @@
+//! The rules of an inbox: kept as they were sent, and carried out on what comes
+//! in, as far as they are simple.
+//!
+//! A request finds what has come since the last one and lets the rules look at
+//! it, before it sees the mailbox itself.
+
+use hyper::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::flag;
+use super::read::message::Importance;
+use super::{Desk, done};
+use crate::providers::sandbox::graph::Body;
+use crate::providers::sandbox::graph::Reply;
+use crate::providers::sandbox::graph::answer::Asked;
+use crate::providers::sandbox::graph::error::{Refusal, invalid_request, not_found, rule_refused};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::exchange::folders;
+use crate::providers::sandbox::graph::types::mail::RULE;
+use crate::providers::sandbox::graph::types::read::read;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mailbox::change::{Change, What};
+
+/// The properties of a rule, in the order of the wire.
+pub(super) const PROPERTIES: [&str; 9] = [
+    "id",
+    "displayName",
+    "sequence",
+    "isEnabled",
+    "hasError",
+    "isReadOnly",
+    "conditions",
+    "actions",
+    "exceptions",
+];
+
+/// The number of the folder that has rules.
+const INBOX: u16 = 12;
+
+/// The rules, in their order.
+pub(crate) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, Refusal> {
+    inbox(asked.store, folder)?;
+    asked.options.check_select(&PROPERTIES, "messageRule")?;
+    let rules = asked.store.with(|office| office.rules.clone());
+    let of = "mailFolders('inbox')/messageRules";
+    asked.list(&rules, rules.len().max(1), of, |_, rule| asked.options.cut(rule.clone()).into())
+}
+
+/// One rule.
+pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, Refusal> {
+    inbox(asked.store, folder)?;
+    asked.options.check_select(&PROPERTIES, "messageRule")?;
+    let rule = asked.store.with(|office| {
+        let found = office.rules.iter().find(|rule| is(rule, id));
+        found.cloned()
+    });
+    let rule = asked.options.cut(rule.ok_or_else(not_found)?);
+    Ok(asked.single(rule, "mailFolders('inbox')/messageRules"))
+}
+
+/// Makes a rule.
+pub(super) fn create(desk: &Desk<'_>, folder: &str) -> Result<Reply, Refusal> {
+    inbox(desk.store()?, folder)?;
+    let members = read(desk.request, &RULE, true)?;
+    for needed in ["displayName", "actions"] {
+        if members.get(needed).is_none_or(Value::is_null) {
+            return Err(invalid_request(&format!("The {needed} of a rule is required.")));
+        }
+    }
+    let mailbox = desk.store()?.mailbox;
+    let (number, next) = desk.with(|office| {
+        let last = office.rules.iter().map(sequence).max().unwrap_or(0);
+        if office.rules.is_empty() {
+            // What has come so far came without rules.
+            office.ruled = mailbox.history;
+        }
+        (office.number(), last + 1)
+    });
+    let mut rule = Map::new();
+    rule.insert("id".to_owned(), format!("AQAA{number:08X}=").into());
+    rule.insert("sequence".to_owned(), next.into());
+    rule.insert("isEnabled".to_owned(), true.into());
+    rule.insert("hasError".to_owned(), false.into());
+    rule.insert("isReadOnly".to_owned(), false.into());
+    let rule = changed(desk, rule, members)?;
+    keep(desk, rule.clone());
+    told(desk, rule, StatusCode::CREATED)
+}
+
+/// Changes a rule; conditions, actions and exceptions are replaced whole.
+pub(super) fn change(desk: &Desk<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
+    inbox(desk.store()?, folder)?;
+    let members = read(desk.request, &RULE, true)?;
+    let rule = desk.with(|office| office.rules.iter().find(|rule| is(rule, id)).cloned());
+    let rule = changed(desk, rule.ok_or_else(not_found)?, members)?;
+    keep(desk, rule.clone());
+    told(desk, rule, StatusCode::OK)
+}
+
+/// Deletes a rule.
+pub(super) fn delete(desk: &Desk<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
+    inbox(desk.store()?, folder)?;
+    let gone = desk.with(|office| {
+        let before = office.rules.len();
+        office.rules.retain(|rule| !is(rule, id));
+        office.rules.len() < before
+    });
+    match gone {
+        true => Ok(done()),
+        false => Err(not_found()),
+    }
+}
+
+/// Only the inbox has rules.
+fn inbox(store: Store<'_>, folder: &str) -> Result<(), Refusal> {
+    match store.folder(folder)?.number == INBOX {
+        true => Ok(()),
+        false => Err(invalid_request("Only the inbox has message rules.")),
+    }
+}
+
+fn is(rule: &Map<String, Value>, id: &str) -> bool {
+    rule.get("id").and_then(Value::as_str) == Some(id)
+}
+
+fn sequence(rule: &Map<String, Value>) -> i64 {
+    rule.get("sequence").and_then(Value::as_i64).unwrap_or(1)
+}
+
+/// A rule with what a body says, in the order of the wire.
+fn changed(
+    desk: &Desk<'_>,
+    mut rule: Map<String, Value>,
+    members: Map<String, Value>,
+) -> Result<Map<String, Value>, Refusal> {
+    const OURS: [&str; 3] = ["id", "hasError", "isReadOnly"];
+    for (name, value) in members {
+        if !OURS.contains(&name.as_str()) {
+            rule.insert(name, value);
+        }
+    }
+    if sequence(&rule) < 1 {
+        return Err(rule_refused("The sequence of a rule begins with 1."));
+    }
+    let action = |name: &str| rule.get("actions")?.get(name);
+    for name in ["moveToFolder", "copyToFolder"] {
+        if let Some(folder) = action(name).and_then(Value::as_str) {
+            desk.store()?
+                .folder(folder)
+                .map_err(|_| rule_refused("The folder of a rule's action is not there."))?;
+        }
+    }
+    let mut ordered = Map::new();
+    for name in PROPERTIES {
+        if let Some(value) = rule.shift_remove(name) {
+            ordered.insert(name.to_owned(), value);
+        }
+    }
+    Ok(ordered)
+}
+
+/// Puts a rule into its place.
+fn keep(desk: &Desk<'_>, rule: Map<String, Value>) {
+    desk.with(|office| {
+        let id = rule.get("id").and_then(Value::as_str).map(str::to_owned);
+        office.rules.retain(|known| !is(known, id.as_deref().unwrap_or_default()));
+        office.rules.push(rule);
+        office.rules.sort_by_key(sequence);
+    });
+}
+
+fn told(desk: &Desk<'_>, rule: Map<String, Value>, status: StatusCode) -> Result<Reply, Refusal> {
+    let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
+    let path = format!("mailFolders('inbox')/messageRules('{id}')");
+    desk.entity(rule, "mailFolders('inbox')/messageRules", &path, status)
+}
+
+/// Lets the rules look at what has come into an inbox.
+pub(crate) fn catch_up(state: &State, address: &str) {
+    let (rules, since) = state.graph.office(address, |office| (office.rules.clone(), office.ruled));
+    let enabled = |rule: &Map<String, Value>| rule.get("isEnabled") == Some(&Value::Bool(true));
+    let Some(store) = Store::of(state, address).filter(|_| !rules.is_empty()) else {
+        return;
+    };
+    let mailbox = store.mailbox;
+    let came = mailbox.records.iter().rev();
+    let came: Vec<u64> = came
+        .take_while(|record| record.history > since)
+        .filter(|record| record.what == What::Came)
+        .map(|record| record.letter)
+        .collect();
+    for letter in came.into_iter().rev().filter_map(|id| mailbox.letter(id)) {
+        if !letter.has("INBOX") || letter.has("SENT") || letter.has("DRAFT") {
+            continue;
+        }
+        let mut labels = letter.labels.clone();
+        for rule in rules.iter().filter(|rule| enabled(rule)) {
+            let part = |name: &str| rule.get(name).and_then(Value::as_object);
+            let met = part("conditions").is_none_or(|it| all_met(it, letter));
+            let excepted = part("exceptions").is_some_and(|it| any_met(it, letter));
+            if !met || excepted {
+                continue;
+            }
+            let actions = part("actions").cloned().unwrap_or_default();
+            labels = carried_out(state, store, labels, &actions);
+            if actions.get("stopProcessingRules") == Some(&Value::Bool(true)) {
+                break;
+            }
+        }
+        let gone = labels.iter().any(|label| label == GONE);
+        let change = match gone {
+            true => Change::Goes(vec![letter.id]),
+            false => Change::Labels(letter.id, labels),
+        };
+        state.change(address, |_| Some(change));
+    }
+    // What the rules have done is nothing that came.
+    let now = state.mailbox(address).map_or(since, |it| it.history);
+    state.graph.office(address, |office| office.ruled = now);
+}
+
+/// What a letter is marked with that a rule deletes for good.
+const GONE: &str = " gone";
+
+/// The labels of a letter after a rule's actions.
+fn carried_out(
+    state: &State,
+    store: Store<'_>,
+    mut labels: Vec<String>,
+    actions: &Map<String, Value>,
+) -> Vec<String> {
+    let truth = |name: &str| actions.get(name) == Some(&json!(true));
+    if truth("markAsRead") {
+        labels.retain(|label| label != "UNREAD");
+    }
+    if let Some(word) = actions.get("markImportance").and_then(Value::as_str) {
+        labels.retain(|label| label != "IMPORTANT");
+        if word == "high" {
+            labels.push("IMPORTANT".to_owned());
+        }
+    }
+    let names = actions.get("assignCategories").and_then(Value::as_array);
+    for name in names.into_iter().flatten().filter_map(Value::as_str) {
+        let id = flag::category(state, &store.mailbox.address, name);
+        labels.extend(id.filter(|id| !labels.contains(id)));
+    }
+    let folder = actions.get("moveToFolder").and_then(Value::as_str);
+    if let Some(Ok(folder)) = folder.map(|id| store.folder(id)) {
+        labels = folders::labels_in(&labels, folder.number);
+    }
+    if truth("delete") {
+        labels = folders::labels_in(&labels, folders::DELETED);
+    }
+    if truth("permanentDelete") {
+        labels.push(GONE.to_owned());
+    }
+    labels
+}
+
+/// True when a letter meets all conditions; one that is not known is not met.
+fn all_met(conditions: &Map<String, Value>, letter: &Letter) -> bool {
+    let mut conditions = given(conditions);
+    conditions.all(|(name, value)| met(name, value, letter))
+}
+
+/// True when a letter meets any of some exceptions.
+fn any_met(exceptions: &Map<String, Value>, letter: &Letter) -> bool {
+    given(exceptions).any(|(name, value)| met(name, value, letter))
+}
+
+/// Those that say something.
+fn given(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    let said = |value: &Value| !value.is_null() && value.as_array().is_none_or(|it| !it.is_empty());
+    let all = all.iter().map(|(name, value)| (name.as_str(), value));
+    all.filter(move |(_, value)| said(value))
+}
+
+/// True when a letter meets one condition.
+fn met(name: &str, wanted: &Value, letter: &Letter) -> bool {
+    let facts = &letter.facts;
+    let contains = |held: &str| {
+        let held = held.to_lowercase();
+        let wanted = wanted.as_array().into_iter().flatten();
+        let mut wanted = wanted.filter_map(Value::as_str);
+        wanted.any(|text| held.contains(&text.to_lowercase()))
+    };
+    let addresses = |held: &str| {
+        let held = held.to_lowercase();
+        let wanted = wanted.as_array().into_iter().flatten();
+        let mut wanted = wanted.filter_map(|it| it.pointer("/emailAddress/address")?.as_str());
+        wanted.any(|address| held.contains(&address.to_lowercase()))
+    };
+    let body = || {
+        let (plain, html) = letter.shown_texts();
+        [plain, html].concat().join("\n")
+    };
+    match name {
+        "senderContains" => contains(&facts.from),
+        "subjectContains" => contains(&facts.subject),
+        "bodyContains" => contains(&body()),
+        "bodyOrSubjectContains" => contains(&facts.subject) || contains(&body()),
+        "recipientContains" => contains(&facts.to) || contains(&facts.cc),
+        "fromAddresses" => addresses(&facts.from),
+        "sentToAddresses" => addresses(&facts.to) || addresses(&facts.cc),
+        "hasAttachments" => wanted.as_bool() == Some(!letter.filenames().is_empty()),
+        "importance" => wanted.as_str() == Some(Importance::of(letter).name()),
+        _ => false,
+    }
+}

@@ -1,0 +1,98 @@
+//! How a mailbox is set up: automatic answers, zone, language, working hours.
+
+use hyper::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::Desk;
+use crate::providers::sandbox::graph;
+use crate::providers::sandbox::graph::Reply;
+use crate::providers::sandbox::graph::calendar::draft::stated;
+use crate::providers::sandbox::graph::error::{Refusal, invalid_property};
+use crate::providers::sandbox::graph::types::mail::SETTINGS;
+use crate::providers::sandbox::graph::types::read::read;
+use crate::providers::sandbox::graph::user;
+use crate::providers::sandbox::graph::zones::Zone;
+
+/// What is only told.
+const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
+
+/// The times of automatic answers.
+const TIMES: [&str; 2] = ["scheduledStartDateTime", "scheduledEndDateTime"];
+
+/// Changes the settings that a body names.
+pub(super) fn change(desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let mut members = read(desk.request, &SETTINGS, true)?;
+    members.retain(|name, value| !READ_ONLY.contains(&name.as_str()) && !value.is_null());
+    let store = desk.store()?;
+    let zone = graph::mailbox_zone(desk.state, store);
+    let before = user::settings(store, &zone);
+    if let Some(zone) = members.get("timeZone").and_then(Value::as_str) {
+        Zone::of(zone)?;
+    }
+    if let Some(zone) =
+        members.get("workingHours").and_then(|hours| hours.pointer("/timeZone/name")?.as_str())
+    {
+        Zone::of(zone)?;
+    }
+    if let Some(replies) = members.get_mut("automaticRepliesSetting").and_then(Value::as_object_mut)
+    {
+        scheduled(replies, before.get("automaticRepliesSetting"))?;
+    }
+    if let Some(language) = members.get_mut("language").and_then(Value::as_object_mut) {
+        let locale = language.get("locale").and_then(Value::as_str);
+        let good = |locale: &&str| {
+            let mut parts = locale.split('-');
+            let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            parts.next().is_some_and(|tongue| (2..=3).contains(&tongue.len()) && letters(tongue))
+                && parts.all(|part| (2..=8).contains(&part.len()) && letters(part))
+        };
+        let locale = locale.filter(good).ok_or_else(invalid_property)?.to_owned();
+        // The service names the language itself; this one knows no names.
+        language.insert("displayName".to_owned(), locale.into());
+    }
+    desk.with(|office| {
+        for (name, value) in members {
+            let held = office.settings.get(&name).or_else(|| before.get(&name));
+            let merged = match (held, value) {
+                (Some(Value::Object(held)), Value::Object(new)) => {
+                    let mut merged = held.clone();
+                    merged.extend(new.into_iter().filter(|(_, value)| !value.is_null()));
+                    merged.into()
+                }
+                (_, value) => value,
+            };
+            office.settings.insert(name, merged);
+        }
+    });
+    let zone = graph::mailbox_zone(desk.state, store);
+    let settings = user::settings(store, &zone);
+    desk.entity(settings, "mailboxSettings", "mailboxSettings", StatusCode::OK)
+}
+
+/// Checks the times of automatic answers and writes them as the service does.
+fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), Refusal> {
+    for name in TIMES {
+        let Some(time) = replies.get(name).filter(|time| time.is_object()) else {
+            continue;
+        };
+        let (local, _) = stated(time)?;
+        let zone = time.get("timeZone").and_then(Value::as_str);
+        let zone = zone.filter(|zone| !zone.is_empty()).unwrap_or("UTC");
+        let text = local.strftime("%Y-%m-%dT%H:%M:%S.0000000").to_string();
+        let time = json!({ "dateTime": text, "timeZone": zone });
+        replies.insert(name.to_owned(), time);
+    }
+    if replies.get("status").and_then(Value::as_str) == Some("scheduled") {
+        let of = |name: &str| {
+            let held = || before.and_then(|before| before.get(name));
+            let time = replies.get(name).or_else(held);
+            let (local, zone) = stated(time?).ok()?;
+            local.in_tz(&zone).ok().map(|at| at.timestamp())
+        };
+        let [from, to] = TIMES.map(of);
+        if from.is_none() || from >= to {
+            return Err(invalid_property());
+        }
+    }
+    Ok(())
+}

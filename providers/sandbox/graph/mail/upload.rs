@@ -1,0 +1,259 @@
+//! Files put into drafts through Graph: at once, or piece by piece under an
+//! address of their own, which needs no token.
+
+use std::sync::Arc;
+
+use hyper::{Method, StatusCode};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::body::{self, File, Paper};
+use super::drafts;
+use super::read::attachments;
+use super::{Desk, done};
+use crate::providers::sandbox::auth::tokens;
+use crate::providers::sandbox::delivery;
+use crate::providers::sandbox::graph::answer::with_context;
+use crate::providers::sandbox::graph::error::{
+    Refusal, attachment_too_large, invalid_property, no_session, not_allowed, not_draft, not_found,
+    range_refused, wrong_body,
+};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::pages;
+use crate::providers::sandbox::graph::params::Options;
+use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::types::mail::{ATTACHMENT, UPLOAD};
+use crate::providers::sandbox::graph::types::read::read;
+use crate::providers::sandbox::graph::{Body, Reply};
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mailbox::change::{Change, Entry};
+
+/// The bytes of a file that is sent at once, at most.
+const AT_ONCE: usize = 3 << 20;
+
+/// The bytes of a file at all.
+const MOST: i64 = 150 << 20;
+
+/// How long an address is good.
+const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
+
+/// A file that comes piece by piece.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    token: String,
+    /// The mailbox and the draft.
+    address: String,
+    letter: u64,
+    /// The file, as far as it is here.
+    file: File,
+    /// How long it will be.
+    size: usize,
+    expires: Timestamp,
+}
+
+/// Puts a file into a draft.
+pub(super) fn attach(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
+    let kind = serde_json::from_slice::<Value>(&desk.request.body).ok();
+    let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
+    match kind {
+        None => return Err(wrong_body("The property '@odata.type' is missing.")),
+        Some(kind)
+            if !kind
+                .trim_start_matches('#')
+                .eq_ignore_ascii_case("microsoft.graph.fileAttachment") =>
+        {
+            return Err(wrong_body("The sandbox takes file attachments only."));
+        }
+        Some(_) => {}
+    }
+    let members = read(desk.request, &ATTACHMENT, true)?;
+    let letter = draft(desk, id)?;
+    let file = File::of(&members)?;
+    if file.bytes.len() > AT_ONCE {
+        return Err(attachment_too_large());
+    }
+    let mut paper = Paper::of(letter);
+    paper.files.push(file);
+    drafts::rewrite(desk, letter, &paper)?;
+    let store = desk.store()?;
+    let letter = store.mailbox.letter(letter.id).ok_or_else(not_found)?;
+    let options = Options::default();
+    let list = attachments::list(store, letter, &options, desk.prefer);
+    let Some(Value::Object(last)) = list.into_iter().next_back() else {
+        return Err(not_found());
+    };
+    let part = last.get("id").and_then(Value::as_str).unwrap_or_default();
+    let of = format!("messages('{id}')/attachments");
+    let path = format!("{of}('{part}')");
+    desk.entity(last, &of, &path, StatusCode::CREATED)
+}
+
+/// Takes a file out of a draft.
+pub(super) fn detach(desk: &Desk<'_>, id: &str, part: &str) -> Result<Reply, Refusal> {
+    let letter = draft(desk, id)?;
+    let place = attachments::place(desk.store()?, letter, part)?;
+    let mut paper = Paper::of(letter);
+    if place >= paper.files.len() {
+        return Err(not_found());
+    }
+    paper.files.remove(place);
+    drafts::rewrite(desk, letter, &paper)?;
+    Ok(done())
+}
+
+/// The draft of an id; files go into nothing else.
+fn draft<'a>(desk: &Desk<'a>, id: &str) -> Result<&'a Letter, Refusal> {
+    let letter = desk.letter(id)?;
+    match letter.has("DRAFT") {
+        true => Ok(letter),
+        false => Err(not_draft()),
+    }
+}
+
+/// Gives the address under which a file can be sent up.
+pub(super) fn begin(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(desk.request, &UPLOAD, true)?;
+    let item = members.get("attachmentItem").and_then(Value::as_object);
+    let item = item.ok_or_else(|| wrong_body("The parameter 'attachmentItem' is required."))?;
+    let text = |name: &str| item.get(name).and_then(Value::as_str);
+    let size = item.get("size").and_then(Value::as_i64).unwrap_or_default();
+    let name = text("name").filter(|name| !name.trim().is_empty());
+    let name = name.filter(|_| text("attachmentType") == Some("file") && size > 0);
+    let name = name.ok_or_else(invalid_property)?;
+    if size > MOST {
+        return Err(attachment_too_large());
+    }
+    let letter = draft(desk, id)?;
+    let number = desk.with(|office| office.number());
+    let secret = tokens::random("", 24).map_err(|_| no_session())?;
+    let token = format!("{}{number:x}", secret.trim());
+    let upload = Upload {
+        token: token.clone(),
+        address: desk.address.clone(),
+        letter: letter.id,
+        file: File {
+            name: name.to_owned(),
+            media: body::media(text("contentType"), name),
+            number: None,
+            cid: text("contentId").map(str::to_owned),
+            inline: item.get("isInline").and_then(Value::as_bool) == Some(true),
+            bytes: Vec::new(),
+        },
+        size: usize::try_from(size).unwrap_or(usize::MAX),
+        expires: Timestamp::now().saturating_add(LIFETIME).unwrap_or(Timestamp::MAX),
+    };
+    let base = pages::base(desk.request);
+    let session = object(json!({
+        "uploadUrl": format!("{base}/v1.0/uploads/{token}"),
+        "expirationDateTime": upload.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        "nextExpectedRanges": ["0-"],
+    }));
+    desk.state.graph.uploads(|all| all.push(upload));
+    let context = format!("{base}/v1.0/$metadata#microsoft.graph.uploadSession");
+    Ok(Reply { status: StatusCode::CREATED, ..Reply::of(with_context(context, session)) })
+}
+
+/// Answers at the address of an upload.
+pub(crate) fn answer(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal> {
+    let now = Timestamp::now();
+    state.graph.uploads(|all| all.retain(|upload| upload.expires > now));
+    match request.method {
+        Method::PUT => piece(state, request, token),
+        Method::GET => state
+            .graph
+            .uploads(|all| all.iter().find(|it| it.token == token).map(standing))
+            .ok_or_else(no_session),
+        Method::DELETE => {
+            let gone = state.graph.uploads(|all| {
+                let before = all.len();
+                all.retain(|upload| upload.token != token);
+                all.len() < before
+            });
+            match gone {
+                true => Ok(done()),
+                false => Err(no_session()),
+            }
+        }
+        _ => Err(not_allowed("PUT, GET, DELETE")),
+    }
+}
+
+/// What of a file is still to come.
+fn standing(upload: &Upload) -> Reply {
+    let next = format!("{}-", upload.file.bytes.len());
+    Reply::of(Body::Json(json!({
+        "expirationDateTime": upload.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        "nextExpectedRanges": [next],
+    })))
+}
+
+/// Takes a piece of a file; after the last, the draft has it.
+fn piece(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal> {
+    let range = request.header("content-range").and_then(range);
+    let (from, to, total) = range.ok_or_else(range_refused)?;
+    let whole = state.graph.uploads(|all| {
+        let place = all.iter().position(|upload| upload.token == token);
+        let place = place.ok_or_else(no_session)?;
+        let upload = all.get_mut(place).ok_or_else(no_session)?;
+        let here = upload.file.bytes.len();
+        let fits = from == here
+            && total == upload.size
+            && to < total
+            && to.checked_sub(from).map(|last| last + 1) == Some(request.body.len());
+        if !fits {
+            return Err(range_refused());
+        }
+        upload.file.bytes.extend_from_slice(&request.body);
+        match upload.file.bytes.len() == upload.size {
+            true => Ok(Err(all.swap_remove(place))),
+            false => Ok(Ok(standing(upload))),
+        }
+    })?;
+    match whole {
+        Ok(standing) => Ok(standing),
+        Err(upload) => finish(state, request, upload),
+    }
+}
+
+/// Puts a file that is whole into its draft.
+fn finish(state: &State, request: &Request, upload: Upload) -> Result<Reply, Refusal> {
+    let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
+    let letter = store.mailbox.letter(upload.letter).ok_or_else(not_found)?;
+    if !letter.has("DRAFT") {
+        return Err(not_draft());
+    }
+    let mut paper = Paper::of(letter);
+    paper.files.push(upload.file);
+    let raw: Arc<[u8]> = paper.bytes(true).into();
+    let facts = delivery::facts_at(&raw, letter.facts.date).map_err(|_| no_session())?;
+    let entry = Entry { raw, facts, labels: letter.labels.clone(), thread: None };
+    let rewritten = Change::Rewrites(letter.id, Box::new(entry));
+    state.change(&upload.address, |_| Some(rewritten));
+    state.graph.office(&upload.address, |office| {
+        office.note(upload.letter, |notes| notes.changed = Some(state.tick()));
+    });
+    let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
+    let letter = store.mailbox.letter(upload.letter).ok_or_else(not_found)?;
+    let message = store.message_id(letter, false);
+    let part = attachments::last_id(store, letter).ok_or_else(not_found)?;
+    let base = pages::base(request);
+    let user = store.ids().mailbox();
+    Ok(Reply {
+        status: StatusCode::CREATED,
+        location: Some(format!(
+            "{base}/v1.0/users('{user}')/messages('{message}')/attachments('{part}')"
+        )),
+        ..Reply::of(Body::Nothing)
+    })
+}
+
+/// `bytes 0-9/20`: the first byte, the last, and all there are.
+fn range(text: &str) -> Option<(usize, usize, usize)> {
+    let rest = text.trim().strip_prefix("bytes")?.trim_start();
+    let (range, total) = rest.split_once('/')?;
+    let (from, to) = range.split_once('-')?;
+    let number = |text: &str| text.trim().parse::<usize>().ok();
+    Some((number(from)?, number(to)?, number(total)?))
+}

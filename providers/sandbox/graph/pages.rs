@@ -1,0 +1,171 @@
+//! Pages of Graph's lists, and the links between them.
+//!
+//! A link is a whole address: the one the request came to, with all its
+//! options and the place of the next page. It goes stale with the sandbox's
+//! epoch ([`Sandbox::expire_pages`](crate::providers::sandbox::Sandbox::expire_pages)), as real
+//! links do with time.
+
+use std::ops::Range;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::error::{Refusal, invalid_page};
+use super::params::{Options, Prefer};
+use crate::providers::sandbox::http::Request;
+
+/// What is written with signs in addresses.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// Where a page stands in its list.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// The rows, counted from the first of the list.
+    pub rows: Range<usize>,
+    /// True when a link is to carry its place in the token alone.
+    by_token: bool,
+}
+
+/// Finds the page that a request wants of a list of `default` rows a page.
+pub(super) fn page(
+    request: &Request,
+    options: &Options<'_>,
+    prefer: &Prefer,
+    epoch: u64,
+    default: usize,
+) -> Result<Page, Refusal> {
+    let size = options.top.or(prefer.page_size).unwrap_or(default);
+    let by_token = options.search.is_some();
+    let mut start = options.skip.unwrap_or_default();
+    // A link by position alone is one from before pages ever expired.
+    if start > 0 && epoch > 0 && options.skiptoken.is_none() {
+        return Err(invalid_page());
+    }
+    if let Some(token) = options.skiptoken {
+        let place = place(token, epoch, &question(request)).ok_or_else(invalid_page)?;
+        if by_token {
+            start = place;
+        }
+    }
+    Ok(Page { rows: start..start.saturating_add(size), by_token })
+}
+
+/// Puts a page of a list of `total` rows together.
+pub(super) fn answer(
+    request: &Request,
+    options: &Options<'_>,
+    epoch: u64,
+    page: &Page,
+    total: usize,
+    context: String,
+    rows: Vec<Value>,
+) -> Value {
+    let mut answer = Map::new();
+    answer.insert("@odata.context".to_owned(), context.into());
+    if options.count {
+        answer.insert("@odata.count".to_owned(), total.into());
+    }
+    answer.insert("value".to_owned(), rows.into());
+    if page.rows.end < total {
+        let next = link(request, page, epoch);
+        answer.insert("@odata.nextLink".to_owned(), next.into());
+    }
+    Value::Object(answer)
+}
+
+/// The base of the address that a request came to.
+pub(super) fn base(request: &Request) -> String {
+    format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
+}
+
+/// The address that says what an answer is; `of` is the path to its entities
+/// below the user.
+pub(super) fn context(
+    request: &Request,
+    address: &str,
+    of: &str,
+    options: &Options<'_>,
+    single: bool,
+) -> String {
+    let selected = match &options.select {
+        Some(names) => format!("({})", names.join(",")),
+        None => String::new(),
+    };
+    format!(
+        "{}/v1.0/$metadata#users('{}')/{of}{selected}{}",
+        base(request),
+        utf8_percent_encode(address, ENCODED),
+        if single { "/$entity" } else { "" }
+    )
+}
+
+/// Where a message can be seen in a browser.
+pub(super) fn web_link(id: &str) -> String {
+    let id = utf8_percent_encode(id, ENCODED);
+    format!("https://outlook.office365.com/owa/?ItemID={id}&exvsurl=1&viewmodel=ReadMessageItem")
+}
+
+/// The path of a request, as it is written.
+pub(super) fn path(request: &Request) -> String {
+    let parts = request.path.iter();
+    let parts = parts.map(|part| utf8_percent_encode(part, ENCODED).to_string());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Where an event can be seen in a browser.
+pub(super) fn event_link(id: &str) -> String {
+    let id = utf8_percent_encode(id, ENCODED);
+    format!("https://outlook.office365.com/owa/?itemid={id}&exvsurl=1&path=/calendar/item")
+}
+
+/// The address of the page after a page.
+fn link(request: &Request, page: &Page, epoch: u64) -> String {
+    let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
+    let token = token(page.rows.end, epoch, &question(request));
+    let kept =
+        request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
+    let mut query: Vec<String> =
+        kept.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+    if !page.by_token {
+        query.push(format!("%24skip={}", page.rows.end));
+    }
+    // Graph counts most lists by position and nothing else; a token beside it is
+    // how this sandbox tells which links were given before it let them expire.
+    if page.by_token || epoch > 0 {
+        query.push(format!("%24skiptoken={token}"));
+    }
+    format!("{}/{}?{}", base(request), path(request), query.join("&"))
+}
+
+/// What a token must fit: the path and all options that change the list.
+fn question(request: &Request) -> [u8; 8] {
+    let mut hash = Sha256::new();
+    for part in &request.path {
+        hash.update(part);
+        hash.update("/");
+    }
+    for (name, value) in &request.query {
+        if !matches!(name.as_str(), "$skip" | "$skiptoken") {
+            hash.update(format!("{name}={value}&"));
+        }
+    }
+    let digest = hash.finalize();
+    digest.first_chunk().copied().unwrap_or_default()
+}
+
+fn token(start: usize, epoch: u64, question: &[u8; 8]) -> String {
+    let start = u64::try_from(start).unwrap_or(u64::MAX);
+    let bytes = [*question, epoch.to_be_bytes(), start.to_be_bytes()].concat();
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The place a token stands for, if it is of this epoch and this question.
+fn place(token: &str, epoch: u64, question: &[u8; 8]) -> Option<usize> {
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let rest = bytes.strip_prefix(question)?;
+    let start = rest.strip_prefix(&epoch.to_be_bytes())?;
+    usize::try_from(u64::from_be_bytes(start.try_into().ok()?)).ok()
+}

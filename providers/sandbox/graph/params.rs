@@ -1,0 +1,248 @@
+//! What a Graph request says beside its path: OData's query options, and the
+//! `Prefer` header. Options that a path does not have are refused.
+
+use serde_json::{Map, Value};
+
+use super::error::{Refusal, bad_request, no_property, unreadable};
+use crate::providers::sandbox::http::Request;
+
+/// Rows of a page at most.
+pub(super) const MAX_TOP: usize = 1_000;
+
+/// The options of one request.
+#[derive(Debug, Default)]
+pub(crate) struct Options<'a> {
+    /// The properties wanted.
+    pub select: Option<Vec<&'a str>>,
+    /// The rows of a page.
+    pub top: Option<usize>,
+    /// The rows passed over.
+    pub skip: Option<usize>,
+    /// True when all rows are to be counted.
+    pub count: bool,
+    /// The filter.
+    pub filter: Option<&'a str>,
+    /// The order.
+    pub orderby: Option<&'a str>,
+    /// The search, still in its quotes.
+    pub search: Option<&'a str>,
+    /// The place of a page.
+    pub skiptoken: Option<&'a str>,
+    /// Where a round of changes ended.
+    pub deltatoken: Option<&'a str>,
+    /// What is to be given along.
+    pub expand: Option<&'a str>,
+    /// True when hidden folders are wanted too.
+    pub hidden: bool,
+}
+
+impl<'a> Options<'a> {
+    /// Reads the options of a request; `known` are those its path has.
+    pub fn read(request: &'a Request, known: &[&str]) -> Result<Self, Refusal> {
+        let mut options = Self::default();
+        let mut seen: Vec<&str> = Vec::new();
+        for (name, value) in &request.query {
+            let (name, value) = (name.as_str(), value.trim());
+            if name.eq_ignore_ascii_case("includeHiddenFolders") {
+                options.hidden = truth(name, value)?;
+                continue;
+            }
+            if !name.starts_with('$') {
+                // Graph passes over what is no option of OData.
+                continue;
+            }
+            if !known.contains(&name) {
+                let message = format!("The query parameter '{name}' is not supported.");
+                return Err(bad_request(message));
+            }
+            if seen.contains(&name) {
+                let message = format!("Query option '{name}' was specified more than once.");
+                return Err(unreadable(message));
+            }
+            seen.push(name);
+            match name {
+                "$select" => options.select = Some(list(value)).filter(|list| !list.is_empty()),
+                "$top" => options.top = Some(number(name, value)?),
+                "$skip" => options.skip = Some(number(name, value)?),
+                "$count" => options.count = truth(name, value)?,
+                "$filter" => options.filter = Some(value),
+                "$orderby" => options.orderby = Some(value).filter(|value| !value.is_empty()),
+                "$search" => options.search = Some(value),
+                "$skiptoken" => options.skiptoken = Some(value),
+                "$deltatoken" => options.deltatoken = Some(value),
+                _ => options.expand = Some(value).filter(|value| !value.is_empty()),
+            }
+        }
+        if let Some(top) = options.top.filter(|top| *top == 0 || *top > MAX_TOP) {
+            let message = format!(
+                "Invalid value '{top}' for $top query option found. The $top query option \
+                 requires an integer value from 1 to {MAX_TOP}."
+            );
+            return Err(unreadable(message));
+        }
+        Ok(options)
+    }
+
+    /// Checks the properties wanted against those a type has.
+    pub fn check_select(&self, properties: &[&str], kind: &str) -> Result<(), Refusal> {
+        let mut wanted = self.select.iter().flatten();
+        match wanted.find(|name| **name != "*" && !properties.contains(name)) {
+            Some(name) => Err(no_property(name, kind)),
+            None => Ok(()),
+        }
+    }
+
+    /// True when a property is to be in the answer.
+    pub fn wants(&self, name: &str) -> bool {
+        match &self.select {
+            Some(wanted) => wanted.contains(&name) || wanted.contains(&"*"),
+            None => true,
+        }
+    }
+
+    /// True when a property is named; for those that come only then.
+    pub fn names(&self, name: &str) -> bool {
+        self.select.as_ref().is_some_and(|wanted| wanted.contains(&name))
+    }
+
+    /// Keeps of an object what was wanted, its id, and what OData adds.
+    pub fn cut(&self, mut members: Map<String, Value>) -> Map<String, Value> {
+        members.retain(|name, _| name == "id" || name.starts_with('@') || self.wants(name));
+        members
+    }
+}
+
+/// The names of a list.
+fn list(value: &str) -> Vec<&str> {
+    let names = value.split(',').map(str::trim);
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+fn number(name: &str, value: &str) -> Result<usize, Refusal> {
+    let number = value.parse::<u32>().ok();
+    number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| {
+        unreadable(format!(
+            "Invalid value '{value}' for {name} query option found. The {name} query option \
+                 requires a non-negative integer value."
+        ))
+    })
+}
+
+fn truth(name: &str, value: &str) -> Result<bool, Refusal> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(unreadable(format!(
+            "Invalid value '{value}' for {name} query option found. Valid values are 'true' or \
+             'false'."
+        ))),
+    }
+}
+
+/// The query in the value of `$search`: it stands in double quotes, and those
+/// inside it are escaped by backslashes. Without quotes, it can be words only.
+pub(super) fn unquoted(value: &str) -> Result<String, String> {
+    let wrong = |char: char, position: usize| {
+        format!(
+            "Syntax error: character '{char}' is not valid at position {position} in '{value}'."
+        )
+    };
+    let Some(inner) = value.strip_prefix('"') else {
+        let odd = value
+            .char_indices()
+            .find(|(_, char)| !(char.is_alphanumeric() || char.is_whitespace()));
+        return match odd {
+            Some((position, char)) => Err(wrong(char, position)),
+            None if value.is_empty() => Err("The query parameter '$search' is empty.".to_owned()),
+            None => Ok(value.to_owned()),
+        };
+    };
+    let mut text = String::new();
+    let mut chars = inner.char_indices();
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '\\' => match chars.next() {
+                Some((_, next @ ('"' | '\\'))) => text.push(next),
+                Some((_, next)) => text.extend(['\\', next]),
+                None => return Err(wrong('\\', at + 1)),
+            },
+            '"' => {
+                return match chars.next() {
+                    Some((at, char)) => Err(wrong(char, at + 1)),
+                    None => Ok(text),
+                };
+            }
+            _ => text.push(char),
+        }
+    }
+    Err(format!("Syntax error: unterminated string literal in '{value}'."))
+}
+
+/// The form in which bodies are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyForm {
+    /// As they were written.
+    Stored,
+    /// As HTML, made of text where need be.
+    Html,
+    /// As text, made of HTML where need be.
+    Text,
+}
+
+/// What a request would rather have.
+#[derive(Debug)]
+pub(crate) struct Prefer {
+    /// True for immutable ids.
+    pub immutable: bool,
+    /// The form of bodies.
+    pub body: BodyForm,
+    /// The rows of a page, where `$top` says nothing.
+    pub page_size: Option<usize>,
+    /// The name of the zone that events are to be told in.
+    pub zone: Option<String>,
+    /// The preferences that were heard, as they are told back.
+    pub applied: Vec<String>,
+}
+
+impl Prefer {
+    /// Reads the preferences of a request; what is not known is passed over.
+    pub fn read(request: &Request) -> Self {
+        let mut prefer = Self {
+            immutable: false,
+            body: BodyForm::Stored,
+            page_size: None,
+            zone: None,
+            applied: Vec::new(),
+        };
+        let lines = request.headers.get_all("prefer").iter();
+        for item in lines.filter_map(|line| line.to_str().ok()) {
+            for wish in item.split([',', ';']).map(str::trim) {
+                if prefer.hear(wish) {
+                    prefer.applied.push(wish.to_owned());
+                }
+            }
+        }
+        prefer
+    }
+
+    /// Takes one preference in; false for what is none.
+    fn hear(&mut self, wish: &str) -> bool {
+        let Some((name, value)) = wish.split_once('=') else {
+            return false;
+        };
+        let plain = value.trim().trim_matches('"');
+        let value = plain.to_ascii_lowercase();
+        match (name.trim().to_ascii_lowercase().as_str(), value.as_str()) {
+            ("outlook.timezone", _) => self.zone = Some(plain.to_owned()),
+            ("idtype", "immutableid") => self.immutable = true,
+            ("outlook.body-content-type", "text") => self.body = BodyForm::Text,
+            ("outlook.body-content-type", "html") => self.body = BodyForm::Html,
+            ("odata.maxpagesize", size) => match size.parse::<usize>() {
+                Ok(size @ 1..=MAX_TOP) => self.page_size = Some(size),
+                _ => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+}

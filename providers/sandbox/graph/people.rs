@@ -1,0 +1,161 @@
+//! People in Graph's shapes: those of a message's headers, and those whom the
+//! owner writes with, as contacts and as people around them.
+//!
+//! Addresses are read from the header as it was sent, encoded words and all,
+//! so that a comma inside a name stays inside it.
+
+use mail_parser::parsers::MessageStream;
+use mail_parser::{Addr, Address, HeaderValue};
+use serde_json::{Map, Value, json};
+
+use super::ids::{Ids, named_guid};
+use crate::providers::sandbox::store::head::{self, Field};
+use crate::providers::sandbox::store::mailbox::contacts;
+
+/// More people than any honest header names; the rest is not looked at.
+const MAX_PEOPLE: usize = 500;
+
+/// Somebody in a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Person {
+    /// The name; the address, where there is none.
+    pub name: String,
+    /// The address.
+    pub address: String,
+}
+
+impl Person {
+    /// As a recipient.
+    pub fn json(&self) -> Value {
+        json!({ "emailAddress": { "name": self.name, "address": self.address } })
+    }
+}
+
+/// The people of a header field, in their order; those of groups like others.
+pub(super) fn persons(fields: &[Field<'_>], name: &str) -> Vec<Person> {
+    let Some(field) = head::find(fields, name) else {
+        return Vec::new();
+    };
+    // The reader wants the line end that the unfolding took away.
+    let line = format!("{}\n", field.unfolded());
+    let parsed = MessageStream::new(line.as_bytes()).parse_address();
+    let HeaderValue::Address(address) = parsed else {
+        return Vec::new();
+    };
+    let found: Vec<Addr<'_>> = match address {
+        Address::List(list) => list,
+        Address::Group(groups) => {
+            let groups = groups.into_iter();
+            groups.flat_map(|group| group.addresses).collect()
+        }
+    };
+    found.iter().take(MAX_PEOPLE).filter_map(person).collect()
+}
+
+/// Somebody with an address, or at least a name.
+fn person(found: &Addr<'_>) -> Option<Person> {
+    let text = |text: Option<&str>| text.unwrap_or_default().trim().to_owned();
+    let address = text(found.address.as_deref());
+    let name = text(found.name.as_deref());
+    let name = match name.is_empty() {
+        true => address.clone(),
+        false => name,
+    };
+    (!name.is_empty()).then_some(Person { name, address })
+}
+
+/// The name shown of somebody: the address, where there is no name.
+pub(super) fn display_name(person: &contacts::Person) -> &str {
+    match person.name.as_str() {
+        "" => &person.email,
+        name => name,
+    }
+}
+
+/// The parts of a name before and after its last space, where it has one.
+pub(super) fn names(name: &str) -> (Value, Value) {
+    match name.rsplit_once(' ') {
+        Some((given, surname)) => (given.into(), surname.into()),
+        None => (Value::Null, Value::Null),
+    }
+}
+
+/// The properties of a contact.
+pub(super) const CONTACT: [&str; 14] = [
+    "id",
+    "createdDateTime",
+    "lastModifiedDateTime",
+    "changeKey",
+    "categories",
+    "parentFolderId",
+    "displayName",
+    "givenName",
+    "surname",
+    "emailAddresses",
+    "companyName",
+    "jobTitle",
+    "businessPhones",
+    "mobilePhone",
+];
+
+/// Somebody as a contact.
+pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value> {
+    let name = display_name(person);
+    let (given, surname) = names(name);
+    object(json!({
+        "id": ids.other("contact", &person.email),
+        "createdDateTime": "2024-01-01T00:00:00Z",
+        "lastModifiedDateTime": "2024-01-01T00:00:00Z",
+        "changeKey": ids.change_key(0),
+        "categories": [],
+        "parentFolderId": ids.other("folder", "contacts"),
+        "displayName": name,
+        "givenName": given,
+        "surname": surname,
+        "emailAddresses": [{ "name": name, "address": person.email }],
+        "companyName": null,
+        "jobTitle": null,
+        "businessPhones": [],
+    }))
+}
+
+/// The properties of a person.
+pub(super) const PERSON: [&str; 10] = [
+    "id",
+    "displayName",
+    "givenName",
+    "surname",
+    "scoredEmailAddresses",
+    "userPrincipalName",
+    "personType",
+    "companyName",
+    "jobTitle",
+    "phones",
+];
+
+/// Somebody as one of the people around the owner.
+pub(super) fn relevant(person: &contacts::Person, place: usize) -> Map<String, Value> {
+    let name = display_name(person);
+    let (given, surname) = names(name);
+    object(json!({
+        "id": named_guid(&person.email),
+        "displayName": name,
+        "givenName": given,
+        "surname": surname,
+        "scoredEmailAddresses": [{
+            "address": person.email,
+            "relevanceScore": 100usize.saturating_sub(place).max(1),
+            "selectionLikelihood": "notSpecified",
+        }],
+        "userPrincipalName": person.email,
+        "personType": { "class": "Person", "subclass": "PersonalContact" },
+    }))
+}
+
+/// The members of an object.
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,160 @@
+//! Bodies held against the types of `types/mod.rs`: Graph refuses what
+//! a type does not have, and values of other kinds, before anybody looks at what
+//! they mean.
+
+use hyper::body::Bytes;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde_json::{Map, Value};
+
+use super::{Shape, Type};
+use crate::providers::sandbox::graph::error::{Refusal, bad_request, unreadable_body, wrong_body};
+use crate::providers::sandbox::http::Request;
+
+use Type::{Day, Fraction, Instant, Many, Number, Of, Text, Truth, Word};
+
+/// Reads a body of a type, which may be left out where nothing in it is
+/// needed. Members with annotations, and those that are null, are gone from it.
+pub(crate) fn read(
+    request: &Request,
+    shape: &'static Shape,
+    needed: bool,
+) -> Result<Map<String, Value>, Refusal> {
+    if request.body.is_empty() {
+        return match needed {
+            true => Err(bad_request("Empty Payload. JSON content expected.")),
+            false => Ok(Map::new()),
+        };
+    }
+    let kind = request.header("content-type").unwrap_or_default();
+    if !kind.to_ascii_lowercase().starts_with("application/json") {
+        return Err(unreadable_body());
+    }
+    parse(&request.body, shape)
+}
+
+fn parse(body: &Bytes, shape: &'static Shape) -> Result<Map<String, Value>, Refusal> {
+    let value: Value = serde_json::from_slice(body).map_err(|_| unreadable_body())?;
+    let members = match value {
+        Value::Object(members) => members,
+        other => return Err(node(&other, "StartObject")),
+    };
+    checked(members, shape)
+}
+
+/// Checks the members of a shape; their names come back as they are defined.
+fn checked(
+    members: Map<String, Value>,
+    shape: &'static Shape,
+) -> Result<Map<String, Value>, Refusal> {
+    let mut out = Map::new();
+    for (name, mut value) in members {
+        if name.contains('@') {
+            continue;
+        }
+        let same = |known: &str| match shape.loose {
+            true => known.eq_ignore_ascii_case(&name),
+            false => known == name,
+        };
+        let Some((known, kind)) = shape.members.iter().find(|(known, _)| same(known)) else {
+            return Err(wrong_body(match shape.loose {
+                true => format!(
+                    "The parameter '{name}' in the request payload is not a valid parameter for \
+                     the operation."
+                ),
+                false => format!(
+                    "The property '{name}' does not exist on type 'microsoft.graph.{}'. Make \
+                     sure to only use property names that are defined by the type.",
+                    shape.name
+                ),
+            }));
+        };
+        check(&mut value, kind)?;
+        out.insert((*known).to_owned(), value);
+    }
+    Ok(out)
+}
+
+/// Checks a value; words come to be spelled as in their list.
+fn check(value: &mut Value, kind: &'static Type) -> Result<(), Refusal> {
+    let taken = value.take();
+    *value = match (kind, taken) {
+        (Many(_), Value::Null) => return Err(node(&Value::Null, "StartArray")),
+        (_, Value::Null) => Value::Null,
+        (Text, Value::String(text)) => text.into(),
+        (Truth, Value::Bool(truth)) => truth.into(),
+        (Number, Value::Number(number)) => match whole_number(&number) {
+            Some(number) => number.into(),
+            None => return Err(literal(&number.to_string(), "Edm.Int32")),
+        },
+        (Number, Value::String(text)) => match text.parse::<i32>() {
+            Ok(number) => number.into(),
+            Err(_) => return Err(literal(&text, "Edm.Int32")),
+        },
+        (Fraction, Value::Number(number)) => number.into(),
+        (Day, Value::String(text)) => match text.parse::<Date>() {
+            Ok(day) if text.len() == 10 => day.to_string().into(),
+            _ => return Err(literal(&text, "Edm.Date")),
+        },
+        (Instant, Value::String(text)) => match text.parse::<Timestamp>() {
+            Ok(_) => text.into(),
+            Err(_) => return Err(literal(&text, "Edm.DateTimeOffset")),
+        },
+        (Word(words), Value::String(text)) => {
+            let known = words.iter().find(|word| word.eq_ignore_ascii_case(&text));
+            match known {
+                Some(word) => (*word).into(),
+                None => {
+                    return Err(wrong_body(format!("Requested value '{text}' was not found.")));
+                }
+            }
+        }
+        (Many(inner), Value::Array(mut values)) => {
+            for value in &mut values {
+                check(value, inner)?;
+            }
+            values.retain(|value| !value.is_null());
+            values.into()
+        }
+        (Of(shape), Value::Object(members)) => checked(members, shape)?.into(),
+        (Many(_), other) => return Err(node(&other, "StartArray")),
+        (Of(_), other) => return Err(node(&other, "StartObject")),
+        (kind, other) => return Err(mismatch(kind, &other)),
+    };
+    Ok(())
+}
+
+fn whole_number(number: &serde_json::Number) -> Option<i32> {
+    i32::try_from(number.as_i64()?).ok()
+}
+
+fn mismatch(kind: &Type, value: &Value) -> Refusal {
+    let kind = match kind {
+        Truth => "Edm.Boolean",
+        Number => "Edm.Int32",
+        Fraction => "Edm.Double",
+        Day => "Edm.Date",
+        Instant => "Edm.DateTimeOffset",
+        _ => "Edm.String",
+    };
+    match value {
+        Value::Array(_) | Value::Object(_) => node(value, "PrimitiveValue"),
+        value => literal(value.as_str().unwrap_or(&value.to_string()), kind),
+    }
+}
+
+fn literal(text: &str, kind: &str) -> Refusal {
+    wrong_body(format!("Cannot convert the literal '{text}' to the expected type '{kind}'."))
+}
+
+fn node(value: &Value, wanted: &str) -> Refusal {
+    let found = match value {
+        Value::Object(_) => "StartObject",
+        Value::Array(_) => "StartArray",
+        _ => "PrimitiveValue",
+    };
+    wrong_body(format!(
+        "An unexpected '{found}' node was found when reading from the JSON reader. A '{wanted}' \
+         node was expected."
+    ))
+}

@@ -1,0 +1,151 @@
+//! Graph's answers about a mailbox's owner: profile and settings, and what a
+//! filter compares of contacts.
+
+use serde_json::{Map, Value, json};
+
+use super::exchange::Store;
+use super::exchange::folders;
+use super::params::Options;
+use super::people::{names, object};
+
+/// The properties of a user that can be selected.
+pub(super) const USER: [&str; 15] = [
+    "id",
+    "businessPhones",
+    "displayName",
+    "givenName",
+    "jobTitle",
+    "mail",
+    "mobilePhone",
+    "officeLocation",
+    "preferredLanguage",
+    "surname",
+    "userPrincipalName",
+    "proxyAddresses",
+    "otherMails",
+    "accountEnabled",
+    "userType",
+];
+
+/// Those that come only when they are named.
+const ON_DEMAND: [&str; 4] = ["proxyAddresses", "otherMails", "accountEnabled", "userType"];
+
+/// A mailbox's owner.
+pub(super) fn user(store: Store<'_>, options: &Options<'_>) -> Map<String, Value> {
+    let address = &store.mailbox.address;
+    let name = name(store);
+    let (given, surname) = names(name);
+    let mut members = object(json!({
+        "businessPhones": [],
+        "displayName": name,
+        "givenName": given,
+        "jobTitle": null,
+        "mail": address,
+        "mobilePhone": null,
+        "officeLocation": null,
+        "preferredLanguage": null,
+        "surname": surname,
+        "userPrincipalName": address,
+        "id": store.ids().mailbox(),
+        "proxyAddresses": proxies(store),
+        "otherMails": [],
+        "accountEnabled": true,
+        "userType": "Member",
+    }));
+    members.retain(|name, _| !ON_DEMAND.contains(&name.as_str()) || options.names(name));
+    // Unlike a message, a user comes without an id that nobody asked for.
+    members.retain(|name, _| options.wants(name));
+    members
+}
+
+/// The name that the owner writes under; else the address's first half.
+pub(super) fn name<'a>(store: Store<'a>) -> &'a str {
+    let address = &store.mailbox.address;
+    match &store.people().owner {
+        Some(name) => name,
+        None => address.split('@').next().unwrap_or(address),
+    }
+}
+
+/// The addresses that reach the mailbox: its own first, in capitals, then the
+/// one that every tenant gives, then those that letters were delivered to.
+fn proxies(store: Store<'_>) -> Vec<String> {
+    let address = store.mailbox.address.as_str();
+    let (local, domain) = address.split_once('@').unwrap_or((address, "example.com"));
+    let tenant = domain.split('.').next().unwrap_or(domain);
+    let mut proxies =
+        vec![format!("SMTP:{address}"), format!("smtp:{local}@{tenant}.onmicrosoft.com")];
+    for letter in &store.mailbox.letters {
+        let delivered = letter.facts.delivered_to.trim_matches(['<', '>']);
+        let proxy = format!("smtp:{}", delivered.to_lowercase());
+        let known = proxies.iter().any(|known| known.eq_ignore_ascii_case(&proxy));
+        if delivered.contains('@') && !known && proxies.len() < 10 {
+            proxies.push(proxy);
+        }
+    }
+    proxies
+}
+
+/// The settings of a mailbox whose owner is in a zone of Windows' name.
+pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
+    let archive = folders::well_known("archive").map(|folder| folder.number);
+    let mut settings = object(json!({
+        "archiveFolder": archive.map(|number| store.ids().folder(number)),
+        "timeZone": zone,
+        "delegateMeetingMessageDeliveryOptions": "sendToDelegateOnly",
+        "dateFormat": "dd.MM.yyyy",
+        "timeFormat": "HH:mm",
+        "userPurpose": "user",
+        "automaticRepliesSetting": {
+            "status": "disabled",
+            "externalAudience": "all",
+            "internalReplyMessage": "",
+            "externalReplyMessage": "",
+            "scheduledStartDateTime": {
+                "dateTime": "2026-01-01T08:00:00.0000000",
+                "timeZone": "UTC",
+            },
+            "scheduledEndDateTime": {
+                "dateTime": "2026-01-02T08:00:00.0000000",
+                "timeZone": "UTC",
+            },
+        },
+        "language": { "locale": "en-GB", "displayName": "English (United Kingdom)" },
+        "workingHours": {
+            "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
+            "startTime": "08:00:00.0000000",
+            "endTime": "17:00:00.0000000",
+            "timeZone": { "name": zone },
+        },
+    }));
+    store.with(|office| settings.extend(office.settings.clone()));
+    settings
+}
+
+/// The text of a contact's property, for a filter.
+pub(super) fn contact_text(contact: &Map<String, Value>, path: &str) -> Option<String> {
+    let known = matches!(path, "displayName" | "givenName" | "surname" | "companyName");
+    let text = contact.get(path).and_then(Value::as_str);
+    known.then(|| text.unwrap_or_default().to_owned())
+}
+
+/// The texts of a contact's addresses, for a filter.
+pub(super) fn contact_members(
+    contact: &Map<String, Value>,
+    path: &str,
+    inside: &str,
+) -> Option<Vec<String>> {
+    let known = path == "emailAddresses" && matches!(inside, "address" | "name");
+    let all = contact.get(path).and_then(Value::as_array);
+    let texts = all.into_iter().flatten().filter_map(|it| {
+        let text = it.get(inside)?.as_str()?;
+        Some(text.to_owned())
+    });
+    known.then(|| texts.collect())
+}
+
+/// The addresses that one sends as.
+pub(super) fn addresses(store: Store<'_>) -> Vec<String> {
+    let proxies = proxies(store).into_iter();
+    proxies.filter_map(|proxy| Some(proxy.split_once(':')?.1.to_owned())).collect()
+}

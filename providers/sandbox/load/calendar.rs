@@ -1,0 +1,356 @@
+//! Calendars out of a folder of `.ics` files, or out of the samples.
+//!
+//! Whose they are: files below a top-level folder with an `@` in its name belong
+//! to that address, be it one with a mailbox or a colleague whose time is only
+//! asked about. Any other file belongs to the address that it is called after
+//! (`X-WR-CALNAME`, as exports of main calendars have it), or else to the first
+//! mailbox.
+//!
+//! Which calendar it becomes: the owner's main one if it is the owner's only
+//! file, or if it is called `calendar`, `main`, or after the owner; else a
+//! further one, named by `X-WR-CALNAME` or after the file. The owner may only
+//! read what comes out of a file that ends in `.readonly.ics`. Every mailbox has
+//! a main calendar, be it empty.
+//!
+//! A file or event that cannot be used is told in the report and passed over;
+//! only a path that does not exist is an error.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use super::files::{self, Wanted, unreadable};
+use crate::error::Result;
+use crate::ical::{self, Document, Entry};
+use crate::provider::calendar::Guest;
+use crate::providers::sandbox::store::agenda::{
+    Access, Agenda, Calendar, Event, event_id, instance_id,
+};
+use crate::text;
+use crate::when::{self, When};
+
+/// The calendars of the sample mailboxes' owner and of the people around:
+/// the path below the folder of the samples, and what is there.
+const SAMPLES: [(&str, &str); 8] = [
+    ("jonas@example.com/calendar.ics", include_str!("../samples/jonas@example.com/calendar.ics")),
+    ("mira@example.com/Family.ics", include_str!("../samples/mira@example.com/Family.ics")),
+    (
+        "mira@example.com/Holidays.readonly.ics",
+        include_str!("../samples/mira@example.com/Holidays.readonly.ics"),
+    ),
+    ("mira@example.com/calendar.ics", include_str!("../samples/mira@example.com/calendar.ics")),
+    (
+        "mira@lindqvist-lamps.example/Kiln.ics",
+        include_str!("../samples/mira@lindqvist-lamps.example/Kiln.ics"),
+    ),
+    (
+        "mira@lindqvist-lamps.example/calendar.ics",
+        include_str!("../samples/mira@lindqvist-lamps.example/calendar.ics"),
+    ),
+    ("priya@example.com/calendar.ics", include_str!("../samples/priya@example.com/calendar.ics")),
+    (
+        "yusuf@lindqvist-lamps.example/calendar.ics",
+        include_str!("../samples/yusuf@lindqvist-lamps.example/calendar.ics"),
+    ),
+];
+
+/// The zone of calendars that name none; where the sample people live.
+const ZONE: &str = "Europe/Berlin";
+
+/// How calendars are called that say only that they are one.
+const MAIN: [&str; 2] = ["calendar", "main"];
+
+/// Where calendars come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum From<'a> {
+    /// A folder of files, or one file.
+    Path(&'a Path),
+    /// The samples.
+    Samples,
+    /// Nowhere: the main calendars are empty.
+    Nothing,
+}
+
+/// What was loaded.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The calendars.
+    pub agenda: Agenda,
+    /// The number of their entries.
+    pub events: usize,
+    /// What was passed over, as the file and the reason.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// Loads the calendars for mailboxes of these addresses.
+pub(crate) fn load(from: From<'_>, addresses: &[String]) -> Result<Loaded> {
+    let mut loading = Loading { files: Vec::new(), skipped: Vec::new(), addresses };
+    match from {
+        From::Path(path) => loading.path(path)?,
+        From::Samples => {
+            for (name, content) in SAMPLES {
+                loading.file(name, files::owner(name), content);
+            }
+        }
+        From::Nothing => {}
+    }
+    Ok(loading.agenda())
+}
+
+/// What has been read so far.
+struct Loading<'a> {
+    files: Vec<Found>,
+    skipped: Vec<(String, String)>,
+    addresses: &'a [String],
+}
+
+/// A file that was read.
+struct Found {
+    /// Its path below the one that was named, for the report.
+    path: String,
+    /// What it is called: its name without the endings.
+    stem: String,
+    owner: String,
+    readonly: bool,
+    document: Document,
+}
+
+impl Found {
+    /// What the calendar is called.
+    fn name(&self) -> &str {
+        match self.document.name.as_deref() {
+            Some(name) if !name.trim().is_empty() => name,
+            _ => &self.stem,
+        }
+    }
+
+    /// True if it says that it is its owner's main calendar.
+    fn is_main(&self) -> bool {
+        let says = |name: &str| {
+            name.eq_ignore_ascii_case(&self.owner)
+                || MAIN.iter().any(|main| name.eq_ignore_ascii_case(main))
+        };
+        says(&self.stem) || self.document.name.as_deref().is_some_and(says)
+    }
+}
+
+impl Loading<'_> {
+    /// Reads every file of a path.
+    fn path(&mut self, path: &Path) -> Result<()> {
+        let wanted = Wanted {
+            what: "calendars",
+            next: "name a folder of .ics files, or one such file",
+            is: is_calendar,
+        };
+        for source in files::sources(path, &wanted, &mut self.skipped)? {
+            let mut bytes = Vec::new();
+            let read = File::open(&source.path)
+                .and_then(|file| file.take(ical::LONGEST as u64 + 1).read_to_end(&mut bytes));
+            match read {
+                Ok(_) => self.file(&source.name, source.owner, &String::from_utf8_lossy(&bytes)),
+                Err(error) => self.skip(&source.name, unreadable(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a file.
+    fn file(&mut self, path: &str, owner: Option<String>, content: &str) {
+        let mut document = match ical::read(content, &default_zone()) {
+            Ok(document) => document,
+            Err(error) => return self.skip(path, error.message()),
+        };
+        for (at, entry) in (1..).zip(&mut document.entries) {
+            if entry.uid.is_empty() {
+                entry.uid = format!("{path}:{at}");
+            }
+        }
+        for note in &document.notes {
+            self.skipped.push((path.to_owned(), note.to_string()));
+        }
+        let (stem, readonly) = stem(path);
+        let Some(owner) = owner.or_else(|| self.owner(&document)) else {
+            return self.skip(path, "there is no mailbox that it could belong to");
+        };
+        self.files.push(Found {
+            path: path.to_owned(),
+            stem,
+            owner: owner.to_lowercase(),
+            readonly,
+            document,
+        });
+    }
+
+    /// Whose calendar it is, when the folder does not tell.
+    fn owner(&self, document: &Document) -> Option<String> {
+        let name = document.name.as_deref().unwrap_or_default();
+        let named = self.addresses.iter();
+        let mut named = named.filter(|address| name.eq_ignore_ascii_case(address));
+        named.next().or_else(|| self.addresses.first()).cloned()
+    }
+
+    /// Notes what was passed over.
+    fn skip(&mut self, path: &str, why: impl Into<String>) {
+        self.skipped.push((path.to_owned(), why.into()));
+    }
+
+    /// Puts what was read into calendars: those of the mailboxes first, then
+    /// those of others, each owner's main one first.
+    fn agenda(mut self) -> Loaded {
+        let mut files: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+        for file in std::mem::take(&mut self.files) {
+            files.entry(file.owner.clone()).or_default().push(file);
+        }
+        let known: BTreeSet<String> = self.addresses.iter().map(|it| it.to_lowercase()).collect();
+        let others = files.keys().filter(|owner| !known.contains(*owner)).cloned();
+        let owners: Vec<String> = self.addresses.iter().cloned().chain(others).collect();
+        let mut agenda = Agenda::default();
+        let mut events = 0;
+        for owner in owners {
+            let mine = files.remove(&owner.to_lowercase()).unwrap_or_default();
+            let alone = mine.len() == 1;
+            let (main, further): (Vec<_>, Vec<_>) =
+                mine.into_iter().partition(|file| alone || file.is_main());
+            let mut calendar = Calendar::main(&owner, ZONE);
+            if let Some(first) = main.first() {
+                dress(&mut calendar, first);
+                calendar.name = first.name().to_owned();
+            }
+            let place = agenda.add_calendar(calendar);
+            events += self.fill(&mut agenda, place, &owner, &main);
+            // Two files of one name are one calendar.
+            let mut named: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+            for file in further {
+                named.entry(file.name().to_owned()).or_default().push(file);
+            }
+            for (at, (name, files)) in (1_usize..).zip(named) {
+                let mut calendar = Calendar::further(&owner, &name, ZONE);
+                // Google has 24 colours of calendars.
+                calendar.colour = u8::try_from(at % 24).unwrap_or_default() + 1;
+                if let Some(first) = files.first() {
+                    dress(&mut calendar, first);
+                }
+                let place = agenda.add_calendar(calendar);
+                events += self.fill(&mut agenda, place, &owner, &files);
+            }
+        }
+        Loaded { agenda, events, skipped: self.skipped }
+    }
+
+    /// Puts the entries of files into a calendar: of several versions of one
+    /// the latest. Says how many there are.
+    fn fill(
+        &mut self,
+        agenda: &mut Agenda,
+        calendar: usize,
+        owner: &str,
+        files: &[Found],
+    ) -> usize {
+        let mut entries: Vec<&Entry> = Vec::new();
+        let mut places: HashMap<(&str, Option<When>), usize> = HashMap::new();
+        for file in files {
+            for entry in &file.document.entries {
+                let place =
+                    *places.entry((&entry.uid, entry.recurrence_id)).or_insert(entries.len());
+                match entries.get_mut(place) {
+                    None => entries.push(entry),
+                    Some(before) => {
+                        if entry.sequence > before.sequence {
+                            *before = entry;
+                        }
+                        let uid = text::brief(&entry.uid);
+                        self.skip(&file.path, format!("it holds the event {uid} twice"));
+                    }
+                }
+            }
+        }
+        let series: BTreeSet<&str> = entries
+            .iter()
+            .filter(|entry| entry.recurrence_id.is_none() && entry.repeat.is_some())
+            .map(|entry| entry.uid.as_str())
+            .collect();
+        for entry in &entries {
+            agenda.load(event(entry, calendar, owner, series.contains(entry.uid.as_str())));
+        }
+        entries.len()
+    }
+}
+
+/// Gives a calendar what its file says of it.
+fn dress(calendar: &mut Calendar, file: &Found) {
+    if let Some(zone) = file.document.zone.as_deref().and_then(when::zone_name) {
+        calendar.zone = zone;
+    }
+    if file.readonly {
+        calendar.access = Access::Reader;
+    }
+}
+
+/// An entry as the sandbox keeps it; `in_series` if the series that it may be
+/// of is there too.
+fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event {
+    let series = event_id(&entry.uid);
+    let id = match entry.recurrence_id {
+        Some(original) => instance_id(&series, original),
+        None => series.clone(),
+    };
+    let (start, end) = (entry.start.clone(), entry.end.clone());
+    let begins = start.when();
+    let mut event = Event::new(calendar, &id, &entry.uid, start, end);
+    event.instead_of = match entry.recurrence_id {
+        Some(original) if in_series => Some((series, original)),
+        _ => None,
+    };
+    event.repeat = entry.repeat.clone();
+    event.title.clone_from(&entry.title);
+    event.place.clone_from(&entry.place);
+    event.notes.clone_from(&entry.notes);
+    event.organizer = entry
+        .organizer
+        .clone()
+        .unwrap_or_else(|| Guest { address: owner.to_owned(), ..Guest::default() });
+    event.guests.clone_from(&entry.guests);
+    event.show = entry.show;
+    event.visibility = entry.visibility;
+    event.reminder = entry.reminder.map(Some);
+    event.categories.clone_from(&entry.categories);
+    event.link.clone_from(&entry.link);
+    event.gone = entry.cancelled;
+    event.sequence = entry.sequence;
+    // The same on every run: two weeks before it.
+    let made = made(begins.instant(&TimeZone::UTC));
+    (event.created, event.updated) = (made, made);
+    event
+}
+
+fn made(start: Timestamp) -> Timestamp {
+    start.checked_sub((14 * 24).hours()).unwrap_or(start)
+}
+
+fn default_zone() -> TimeZone {
+    when::find_zone(ZONE).unwrap_or(TimeZone::UTC)
+}
+
+/// True for the path of a calendar file.
+fn is_calendar(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("ics"))
+}
+
+/// The name of a file without its endings, and whether it may only be read.
+fn stem(path: &str) -> (String, bool) {
+    const READONLY: &str = ".readonly";
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
+        Some((stem, ending)) if ending.eq_ignore_ascii_case(".ics") => stem,
+        _ => name,
+    };
+    match name.strip_suffix(READONLY) {
+        Some(stem) => (stem.to_owned(), true),
+        None => (name.to_owned(), false),
+    }
+}

@@ -1,0 +1,244 @@
+//! Mailboxes out of a folder of `.eml` and `.mbox` files, or out of the samples.
+//!
+//! Whose letters they are: those below a top-level folder with an `@` in its
+//! name belong to that address. All others belong together, to the address
+//! that most of them were delivered to (`Delivered-To`), or to
+//! `me@example.com` where none says.
+//!
+//! A file or letter that cannot be used is told in the report and passed over;
+//! only a path that does not exist is an error.
+
+pub(super) mod calendar;
+mod files;
+mod mbox;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::store::letter::{self, MAX_LETTER};
+use super::store::mailbox::{Arrival, Mailbox};
+use crate::error::Result;
+use files::{Wanted, unreadable};
+use mbox::Posted;
+
+/// The mailboxes that the sandbox comes with: file, owner, letters. One
+/// person's, in private and at work.
+const SAMPLES: [(&str, &str, &[u8]); 2] = [
+    ("sample.mbox", "mira@example.com", include_bytes!("../sample.mbox")),
+    ("work.mbox", "mira@lindqvist-lamps.example", include_bytes!("../work.mbox")),
+];
+
+/// Whose mail it is when nothing tells.
+const NOBODY: &str = "me@example.com";
+
+/// Loading that is over sooner needs no progress bar.
+const LONG: Duration = Duration::from_millis(700);
+
+/// What was loaded and what was not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoadReport {
+    /// The number of letters loaded.
+    pub messages: usize,
+    /// The number of calendar entries loaded: a recurring event is one, and each
+    /// of its occurrences that differs is one more.
+    pub events: usize,
+    /// What was passed over, as the file (`file:number` for a letter in an
+    /// mbox, from 1) and the reason.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// Loads the mailboxes of a path, or the samples.
+pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>, LoadReport)> {
+    let mut loading = Loading::default();
+    match mail {
+        None => {
+            for (name, owner, letters) in SAMPLES {
+                loading.mbox(name, Some(owner), letters, |_| ());
+            }
+        }
+        Some(path) => loading.path(path, progress)?,
+    }
+    Ok(loading.mailboxes())
+}
+
+/// What has been loaded so far.
+#[derive(Default)]
+struct Loading {
+    letters: BTreeMap<Option<String>, Vec<Arrival>>,
+    report: LoadReport,
+}
+
+impl Loading {
+    /// Loads every file of a path.
+    fn path(&mut self, path: &Path, progress: bool) -> Result<()> {
+        let wanted = Wanted {
+            what: "mail",
+            next: "name a folder of .eml and .mbox files, or one such file",
+            is: |path| kind(path).is_some(),
+        };
+        let sources = files::sources(path, &wanted, &mut self.report.skipped)?;
+        let mut bar = Bar::new(progress, sources.iter().map(|source| source.size).sum());
+        for source in sources {
+            let owner = source.owner.as_deref();
+            let read = File::open(&source.path).and_then(|file| match kind(&source.path) {
+                Some(Format::Mbox) => {
+                    self.mbox(&source.name, owner, BufReader::new(file), |done| {
+                        bar.add(done);
+                    });
+                    Ok(())
+                }
+                _ => {
+                    let mut bytes = Vec::new();
+                    file.take(MAX_LETTER as u64 + 1).read_to_end(&mut bytes)?;
+                    bar.add(bytes.len());
+                    self.letter(source.name.clone(), owner, &bytes, None);
+                    Ok(())
+                }
+            });
+            if let Err(error) = read {
+                self.skip(source.name, unreadable(&error));
+            }
+        }
+        bar.finish();
+        Ok(())
+    }
+
+    /// Loads the letters of an mbox, telling how many bytes each took.
+    fn mbox(
+        &mut self,
+        name: &str,
+        owner: Option<&str>,
+        file: impl io::BufRead,
+        mut done: impl FnMut(usize),
+    ) {
+        let mut count = 0;
+        let read = mbox::read(file, MAX_LETTER, |Posted { bytes, time }| {
+            count += 1;
+            done(bytes.len());
+            self.letter(format!("{name}:{count}"), owner, &bytes, time);
+        });
+        match read {
+            Err(error) => self.skip(name.to_owned(), unreadable(&error)),
+            Ok(()) if count == 0 => {
+                self.skip(name.to_owned(), "it holds no mbox separator (`From …` line)".to_owned());
+            }
+            Ok(()) => {}
+        }
+    }
+
+    /// Loads one letter.
+    fn letter(&mut self, name: String, owner: Option<&str>, bytes: &[u8], time: Option<i64>) {
+        let raw: Arc<[u8]> = letter::wire_form(bytes).into();
+        match letter::facts(&raw, time) {
+            Ok(facts) => {
+                let owner = owner.map(str::to_lowercase);
+                let arrival = Arrival { name, raw, facts };
+                self.letters.entry(owner).or_default().push(arrival);
+            }
+            Err(why) => self.skip(name, why.to_owned()),
+        }
+    }
+
+    /// Notes what was passed over.
+    fn skip(&mut self, name: String, why: String) {
+        self.report.skipped.push((name, why));
+    }
+
+    /// Puts the letters into mailboxes, in the order of the addresses. There is
+    /// always one, be it empty.
+    fn mailboxes(self) -> (Vec<Mailbox>, LoadReport) {
+        let mut report = self.report;
+        let mut owned: BTreeMap<String, Vec<Arrival>> = BTreeMap::new();
+        for (owner, letters) in self.letters {
+            let owner = owner.unwrap_or_else(|| commonest(&letters));
+            owned.entry(owner).or_default().extend(letters);
+        }
+        if owned.is_empty() {
+            owned.insert(NOBODY.to_owned(), Vec::new());
+        }
+        let mailboxes: Vec<Mailbox> = owned
+            .into_iter()
+            .map(|(owner, letters)| {
+                Mailbox::new(owner, letters, |name| {
+                    let why = "it is a copy of a letter already loaded".to_owned();
+                    report.skipped.push((name, why));
+                })
+            })
+            .collect();
+        report.messages = mailboxes.iter().map(|mailbox| mailbox.letters.len()).sum();
+        (mailboxes, report)
+    }
+}
+
+/// What a file holds, by its name.
+enum Format {
+    Letter,
+    Mbox,
+}
+
+/// The format of a file, for those that are mail.
+fn kind(path: &Path) -> Option<Format> {
+    let extension = path.extension()?;
+    if extension.eq_ignore_ascii_case("eml") {
+        Some(Format::Letter)
+    } else if extension.eq_ignore_ascii_case("mbox") {
+        Some(Format::Mbox)
+    } else {
+        None
+    }
+}
+
+/// The address that most letters were delivered to.
+fn commonest(letters: &[Arrival]) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for arrival in letters {
+        let address = arrival.facts.delivered_to.trim_matches(['<', '>']).to_lowercase();
+        if address.contains('@') && !address.contains(char::is_whitespace) {
+            *counts.entry(address).or_default() += 1;
+        }
+    }
+    // Of several that lead, the first of the alphabet.
+    let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
+    most.map_or_else(|| NOBODY.to_owned(), |(address, _)| address)
+}
+
+/// A progress bar that appears only when loading takes its time.
+struct Bar {
+    bar: Option<ProgressBar>,
+    since: Instant,
+}
+
+impl Bar {
+    fn new(wanted: bool, total: u64) -> Self {
+        let style = ProgressStyle::with_template("loading mail {wide_bar} {bytes}/{total_bytes}");
+        let bar = wanted.then(|| {
+            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+            match style {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        });
+        Self { bar, since: Instant::now() }
+    }
+
+    fn add(&mut self, bytes: usize) {
+        let Some(bar) = &self.bar else { return };
+        if bar.is_hidden() && self.since.elapsed() > LONG {
+            // Draws nothing where stderr is no terminal.
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.inc(bytes as u64);
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

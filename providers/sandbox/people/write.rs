@@ -1,0 +1,256 @@
+//! Contacts of the People API that are made, changed and deleted.
+//!
+//! A contact that the mail gave is changed by laying what is written over it;
+//! what is written is kept with the mailbox's settings.
+
+use hyper::Method;
+use serde_json::{Map, Value, json};
+
+use super::{Kind, PERSON};
+use crate::providers::sandbox::auth::google::bearer;
+use crate::providers::sandbox::google::body::{inner, object, text};
+use crate::providers::sandbox::google::error;
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::{Answer, Request};
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::providers::sandbox::store::mailbox::contacts::Person;
+use crate::providers::sandbox::store::settings::Contact;
+
+/// The API's own name, in its errors.
+const SERVICE: &str = "people.googleapis.com";
+
+/// The fields that can be written; only those that the sandbox keeps.
+const WRITTEN: [&str; 5] =
+    ["names", "emailAddresses", "phoneNumbers", "organizations", "biographies"];
+
+/// Fields that are kept as they are sent.
+const KEPT: [&str; 3] = ["phoneNumbers", "organizations", "biographies"];
+
+/// A method, with the number of a contact.
+pub(super) enum Call {
+    Get(u64),
+    Create,
+    Update(u64),
+    Delete(u64),
+}
+
+impl Call {
+    /// The method of a path below `/v1`, if it is one of these.
+    pub fn of(method: &Method, path: &[&str]) -> Option<Self> {
+        let number = |text: &str| text.strip_prefix('c')?.parse().ok();
+        match (method.as_str(), path) {
+            ("POST", ["people:createContact"]) => Some(Self::Create),
+            ("GET", ["people", id]) => number(id).map(Self::Get),
+            (method, ["people", rest]) => match (method, rest.split_once(':')?) {
+                ("PATCH", (id, "updateContact")) => number(id).map(Self::Update),
+                ("DELETE", (id, "deleteContact")) => number(id).map(Self::Delete),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// Answers one of these methods, or refuses it.
+pub(super) fn carry_out(state: &State, request: &Request, call: &Call) -> Result<Answer, Answer> {
+    let (mailbox, access) = bearer(state, request)?;
+    let reads = matches!(call, Call::Get(_)) && access.has("contacts.readonly");
+    if !reads && !access.has("contacts") {
+        return Err(error::insufficient_scopes(SERVICE));
+    }
+    let known: &[&str] = match call {
+        Call::Get(_) | Call::Create => &["personFields", "sources"],
+        Call::Update(_) => &["personFields", "updatePersonFields", "sources"],
+        Call::Delete(_) => &[],
+    };
+    let params = Params::check(&request.query, known, &PERSON)?;
+    let body = object(&request.body, &PERSON)?;
+    let id = match call {
+        Call::Get(id) => *id,
+        Call::Create => create(state, mailbox, &body)?,
+        Call::Update(id) => {
+            update(state, mailbox, *id, &params, &body)?;
+            *id
+        }
+        Call::Delete(id) => {
+            find(state, mailbox, *id)?;
+            state.settings(&mailbox.address, |settings| {
+                settings.contacts.insert(*id, None);
+            });
+            return Ok(params.answer(json!({})));
+        }
+    };
+    let fields = match (call, params.one("personFields")) {
+        (Call::Create | Call::Update(_), None) => {
+            let mut fields = WRITTEN.to_vec();
+            fields.push("metadata");
+            fields
+        }
+        _ => super::mask(&params, "personFields", "person_fields", Kind::Contacts, true)?,
+    };
+    let (person, contact) = find(state, mailbox, id)?;
+    let entry = super::resource(&person, contact.as_ref(), Kind::Contacts, &fields);
+    Ok(params.answer(entry))
+}
+
+/// The contacts of a mailbox: those of its mail, with what was changed by hand,
+/// and those made by hand, in the order in which they were made.
+pub(super) fn all(state: &State, mailbox: &Mailbox) -> Vec<(Person, Option<Contact>)> {
+    let written = state.settings(&mailbox.address, |settings| settings.contacts.clone());
+    let mail = mailbox.people().others.iter();
+    let mail: Vec<&Person> = mail.filter(|person| person.saved).collect();
+    let mut all = Vec::new();
+    for person in &mail {
+        match written.get(&person.id) {
+            None => all.push(((*person).clone(), None)),
+            Some(None) => {}
+            Some(Some(contact)) => all.push(shown(person.id, contact)),
+        }
+    }
+    for (id, contact) in written {
+        if let (Some(contact), false) = (contact, mail.iter().any(|person| person.id == id)) {
+            all.push(shown(id, &contact));
+        }
+    }
+    all
+}
+
+/// A contact by hand as a person.
+fn shown(id: u64, contact: &Contact) -> (Person, Option<Contact>) {
+    let person = Person {
+        name: contact.name(),
+        email: contact.emails.first().cloned().unwrap_or_default(),
+        count: 0,
+        saved: true,
+        id,
+    };
+    (person, Some(contact.clone()))
+}
+
+/// The contact of a number.
+fn find(state: &State, mailbox: &Mailbox, id: u64) -> Result<(Person, Option<Contact>), Answer> {
+    let mut all = all(state, mailbox).into_iter();
+    let found = all.find(|(person, _)| person.id == id);
+    found.ok_or_else(error::not_found)
+}
+
+/// Makes a contact and gives its number.
+fn create(state: &State, mailbox: &Mailbox, body: &Map<String, Value>) -> Result<u64, Answer> {
+    let mut contact = Contact::default();
+    for field in WRITTEN {
+        write(&mut contact, field, body)?;
+    }
+    Ok(state.settings(&mailbox.address, |settings| {
+        // Large, as numbers of contacts are, and in the order of their making.
+        let id = (1 << 62) + settings.number();
+        settings.contacts.insert(id, Some(contact));
+        id
+    }))
+}
+
+/// Changes the fields of a contact that are named.
+fn update(
+    state: &State,
+    mailbox: &Mailbox,
+    id: u64,
+    params: &Params<'_>,
+    body: &Map<String, Value>,
+) -> Result<(), Answer> {
+    let named = params.one("updatePersonFields").unwrap_or_default();
+    let named: Vec<&str> = named.split(',').filter(|name| !name.is_empty()).collect();
+    if named.is_empty() {
+        return Err(error::invalid(
+            "updatePersonFields mask is required. Please specify one or more valid paths.",
+        ));
+    }
+    if let Some(wrong) = named.iter().find(|name| !WRITTEN.contains(name)) {
+        return Err(error::invalid(&format!("Invalid updatePersonFields mask path: \"{wrong}\".")));
+    }
+    let (person, contact) = find(state, mailbox, id)?;
+    let tag = text(body, "etag")?.filter(|tag| !tag.is_empty());
+    let tag = tag.ok_or_else(|| {
+        error::failed_precondition(
+            "Request must set person.etag or person.metadata.sources.etag for the source that is \
+             being updated.",
+        )
+    })?;
+    if tag != super::etag(id, contact.as_ref()) {
+        return Err(error::failed_precondition(
+            "Request person.etag is different than the current person.etag. Clear local cache and \
+             get the latest person.",
+        ));
+    }
+    let mut contact = contact.unwrap_or_else(|| of_mail(&person));
+    for field in named {
+        write(&mut contact, field, body)?;
+    }
+    contact.version += 1;
+    state.settings(&mailbox.address, |settings| {
+        settings.contacts.insert(id, Some(contact));
+    });
+    Ok(())
+}
+
+/// What the mail says of a person, as a contact.
+fn of_mail(person: &Person) -> Contact {
+    let (given, family) = match person.name.rsplit_once(' ') {
+        Some((given, family)) => (given, family),
+        None => (person.name.as_str(), ""),
+    };
+    Contact {
+        given: given.to_owned(),
+        family: family.to_owned(),
+        emails: vec![person.email.clone()],
+        ..Contact::default()
+    }
+}
+
+/// Writes one field of a body into a contact; a field that is missing there is
+/// taken away.
+fn write(contact: &mut Contact, field: &str, body: &Map<String, Value>) -> Result<(), Answer> {
+    let entries = match body.get(field) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(entries)) => entries.iter().filter_map(Value::as_object).collect(),
+        Some(_) => return Err(error::invalid_value(field, "TYPE_MESSAGE", "")),
+    };
+    match field {
+        "names" => {
+            if entries.len() > 1 {
+                return Err(error::invalid(
+                    "Only one value is allowed for this field: person.names",
+                ));
+            }
+            let name = entries.first();
+            let one = |key: &str| match name {
+                Some(name) => Ok(text(name, key)?.unwrap_or_default().to_owned()),
+                None => Ok(String::new()),
+            };
+            contact.given = one("givenName")?;
+            contact.family = one("familyName")?;
+            let whole = one("unstructuredName")?;
+            if contact.given.is_empty() && contact.family.is_empty() {
+                contact.given = whole;
+            }
+        }
+        "emailAddresses" => {
+            let emails: Result<Vec<_>, Answer> = entries
+                .into_iter()
+                .map(|entry| Ok(text(entry, "value")?.unwrap_or_default().to_owned()))
+                .collect();
+            contact.emails = emails?;
+            contact.emails.retain(|email| !email.is_empty());
+        }
+        _ if KEPT.contains(&field) => {
+            for entry in &entries {
+                inner(entry, "metadata")?;
+            }
+            match body.get(field).filter(|_| !entries.is_empty()) {
+                Some(value) => contact.rest.insert(field.to_owned(), value.clone()),
+                None => contact.rest.remove(field),
+            };
+        }
+        _ => {}
+    }
+    Ok(())
+}

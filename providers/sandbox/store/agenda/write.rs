@@ -1,0 +1,150 @@
+//! How events change: every change has its mark, and what is deleted stays as a
+//! tombstone.
+
+use jiff::Timestamp;
+
+use super::{Agenda, Calendar, Event};
+use crate::when::When;
+
+impl Agenda {
+    /// Adds an event; its place. With `tell`, the people who are asked get it
+    /// into their main calendars.
+    pub fn insert(&mut self, event: Event, tell: bool) -> usize {
+        let place = self.load(event);
+        self.share(place, tell);
+        place
+    }
+
+    /// Changes an event. Copies of it in other people's calendars follow; with
+    /// `tell`, people who are newly asked get one. `SEQUENCE` counts up when
+    /// the change is one that people have to hear of.
+    ///
+    /// Id, UID, calendar and series of an event are not to be changed.
+    pub fn change(&mut self, place: usize, tell: bool, change: impl FnOnce(&mut Event)) {
+        if self.alter(place, change) {
+            self.prune(place);
+            self.share(place, tell);
+        }
+    }
+
+    /// Deletes an event; a series with all of its occurrences. The copies of
+    /// one's own meeting go too; with `tell`, deleting an invitation declines
+    /// it.
+    pub fn remove(&mut self, place: usize, tell: bool) {
+        let Some(event) = self.event(place).filter(|event| !event.gone) else {
+            return;
+        };
+        let (calendar, id) = (event.calendar, event.id.clone());
+        let overrides: Vec<usize> = self.overrides(calendar, &id).map(|(place, _)| place).collect();
+        for place in overrides {
+            self.alter(place, |event| event.gone = true);
+        }
+        self.alter(place, |event| {
+            event.gone = true;
+            event.sequence += 1;
+        });
+        self.share_removal(place, tell);
+    }
+
+    /// Makes an occurrence of a series an event of its own, to be changed or
+    /// removed; its place. Nothing when there is no such occurrence, or it is
+    /// cancelled.
+    pub fn exception(&mut self, series: usize, original: When) -> Option<usize> {
+        let occurrence = self.occurrence(series, original)?;
+        if occurrence.place != series {
+            return Some(occurrence.place);
+        }
+        let event = Event {
+            created: Timestamp::now(),
+            updated: Timestamp::now(),
+            ..occurrence.event.into_owned()
+        };
+        Some(self.load(event))
+    }
+
+    /// Deletes an occurrence, as [`Agenda::remove`] does; false when there is
+    /// none.
+    pub fn remove_occurrence(&mut self, series: usize, original: When, tell: bool) -> bool {
+        let Some(place) = self.exception(series, original) else {
+            return false;
+        };
+        self.remove(place, tell);
+        true
+    }
+
+    /// Moves an event into another calendar of the same person, a series with
+    /// what stands for its occurrences; its new place. Where it was, it is gone.
+    pub fn relocate(&mut self, place: usize, calendar: usize) -> usize {
+        let Some(event) = self.event(place).cloned() else {
+            return place;
+        };
+        let overrides = self.overrides(event.calendar, &event.id);
+        let mut old: Vec<(usize, Event)> = overrides.map(|(at, it)| (at, it.clone())).collect();
+        old.insert(0, (place, event));
+        let mut moved = Vec::new();
+        for (place, event) in old {
+            self.alter(place, |event| event.gone = true);
+            moved.push(self.load(Event { calendar, updated: Timestamp::now(), ..event }));
+        }
+        moved.first().copied().unwrap_or(place)
+    }
+
+    /// Changes a calendar.
+    pub fn change_calendar(&mut self, place: usize, change: impl FnOnce(&mut Calendar)) {
+        if let Some(calendar) = self.calendars.get_mut(place) {
+            change(calendar);
+            self.mark += 1;
+            calendar.mark = self.mark;
+        }
+    }
+
+    /// Deletes a calendar with all of its events.
+    pub fn remove_calendar(&mut self, place: usize) {
+        let events: Vec<usize> = self
+            .events_of(place)
+            .filter(|(_, event)| !event.gone)
+            .map(|(place, _)| place)
+            .collect();
+        for event in events {
+            self.remove(event, true);
+        }
+        self.change_calendar(place, |calendar| calendar.gone = true);
+    }
+
+    /// Changes one event and nothing else; false when that changes nothing.
+    pub(crate) fn alter(&mut self, place: usize, change: impl FnOnce(&mut Event)) -> bool {
+        let Some(event) = self.events.get_mut(place) else {
+            return false;
+        };
+        let before = event.clone();
+        change(event);
+        if *event == before {
+            return false;
+        }
+        // RFC 5546, 2.1.4: a new time is one that all have to answer.
+        if before.start != event.start || before.end != event.end || before.repeat != event.repeat {
+            event.sequence = event.sequence.max(before.sequence + 1);
+        }
+        self.mark += 1;
+        event.mark = self.mark;
+        event.updated = Timestamp::now();
+        true
+    }
+
+    /// What stands for occurrences that a new rule does not have any more is
+    /// gone.
+    fn prune(&mut self, series: usize) {
+        let Some(event) = self.event(series) else {
+            return;
+        };
+        let stale: Vec<usize> = self
+            .overrides(event.calendar, &event.id)
+            .filter(|(_, it)| !it.gone)
+            .filter(|(_, it)| !it.original().is_some_and(|at| self.falls_on(event, at)))
+            .map(|(place, _)| place)
+            .collect();
+        for place in stale {
+            self.alter(place, |event| event.gone = true);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Header fields: where they are, and what they say.
+//!
+//! Lenient on purpose, as a mailbox full of real mail needs: lines that are no
+//! fields are passed over, bytes that are no UTF-8 are read as Latin letters.
+//! Nothing here knows what a field means; charsets and encoded words are the
+//! work of `text`.
+
+use std::borrow::Cow;
+
+use crate::text::charset;
+
+/// More fields than any honest letter has; the rest is not looked at.
+const MAX_FIELDS: usize = 2_000;
+
+/// The server that received the sample mail; each service has its own name there.
+const RECEIVER: &str = "mx.example.com;";
+
+/// One header field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field<'a> {
+    /// The name as written.
+    pub name: &'a str,
+    /// Everything after the colon, still folded and encoded.
+    raw: &'a [u8],
+}
+
+impl Field<'_> {
+    /// The value unfolded, with its encoded words (RFC 2047) decoded.
+    pub fn value(&self) -> String {
+        let text = self.unfolded();
+        crate::text::header(&text).into_owned()
+    }
+
+    /// The value, with `server` in the place of the sample mail's receiving server
+    /// where that signs what it found out about the sender.
+    pub fn received_by(&self, server: &str) -> String {
+        let value = self.value();
+        let signed = self.name.eq_ignore_ascii_case("Authentication-Results");
+        match value.strip_prefix(RECEIVER).filter(|_| signed) {
+            Some(found) => format!("{server}{found}").trim_start().to_owned(),
+            None => value,
+        }
+    }
+
+    /// The value on one line, otherwise as written.
+    pub fn unfolded(&self) -> String {
+        let line: Vec<u8> =
+            self.raw.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect();
+        text(&line, None).trim().to_owned()
+    }
+}
+
+/// The fields of a header section, in their order.
+pub(crate) fn fields(head: &[u8]) -> Vec<Field<'_>> {
+    let mut spans: Vec<(&str, usize, usize)> = Vec::new();
+    let mut at = 0;
+    let mut open = false;
+    for line in head.split_inclusive(|byte| *byte == b'\n') {
+        let end = at + line.len();
+        if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+            if let Some(last) = spans.last_mut().filter(|_| open) {
+                last.2 = end;
+            }
+        } else if let Some((name, colon)) = field_name(line).filter(|_| spans.len() < MAX_FIELDS) {
+            spans.push((name, at + colon + 1, end));
+            open = true;
+        } else {
+            open = false;
+        }
+        at = end;
+    }
+    spans
+        .into_iter()
+        .map(|(name, start, end)| Field { name, raw: head.get(start..end).unwrap_or_default() })
+        .collect()
+}
+
+/// The name of the field that a line starts, and where its colon stands.
+pub(crate) fn field_name(line: &[u8]) -> Option<(&str, usize)> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let name = line.get(..colon)?.trim_ascii_end();
+    let good = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+    Some((std::str::from_utf8(name).ok().filter(|_| good)?, colon))
+}
+
+/// The first field of a name, whatever its case.
+pub(crate) fn find<'a>(fields: &[Field<'a>], name: &str) -> Option<Field<'a>> {
+    fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)).copied()
+}
+
+/// Bytes as text: by their charset where it is known, as UTF-8 where they are
+/// that, else as Latin letters.
+pub(super) fn text(bytes: &[u8], charset: Option<&str>) -> String {
+    charset::decode(bytes, charset).0
+}
+
+/// The text of a part for a client: UTF-8 where the charset is known, else the
+/// bytes as they are.
+pub(crate) fn to_utf8<'a>(bytes: Cow<'a, [u8]>, charset: Option<&str>) -> Cow<'a, [u8]> {
+    let Some(charset) = charset else {
+        return bytes;
+    };
+    if is_utf8(charset) || bytes.is_ascii() && charset.eq_ignore_ascii_case("iso-8859-1") {
+        return bytes;
+    }
+    match charset::is_known(charset) {
+        true => Cow::Owned(text(&bytes, Some(charset)).into_bytes()),
+        false => bytes,
+    }
+}
+
+/// True for UTF-8 and for ASCII, which many a UTF-8 letter claims to be.
+fn is_utf8(charset: &str) -> bool {
+    ["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|name| name.eq_ignore_ascii_case(charset))
+}

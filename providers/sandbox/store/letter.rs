@@ -1,0 +1,350 @@
+//! One letter: its bytes, the facts read from them, and what a search needs.
+//!
+//! The facts are read when the letter is loaded; what takes decoding the whole
+//! body (snippet, words, file names) is worked out when somebody first asks,
+//! so that ten thousand letters load in moments. Nothing here is any one
+//! provider's, but for the two header fields that Gmail's exports add.
+
+use std::sync::{Arc, OnceLock};
+
+use jiff::tz::TimeZone;
+use mail_parser::DateTime;
+
+use super::head::{self, Field};
+use super::mime::{self, Part};
+use super::words::{beginning, each_word, has_phrase, number, visible, words};
+use crate::ical;
+use crate::text::flowed::unflow;
+
+/// No letter is larger: Gmail's own limit is 50 MB, with encoding.
+pub(crate) const MAX_LETTER: usize = 64 << 20;
+
+/// How much of a text part a search sees.
+const MAX_SEARCHED: usize = 1 << 20;
+
+/// The characters of a snippet.
+const SNIPPET: usize = 200;
+
+/// The characters of a preview, which is the same but longer.
+const PREVIEW: usize = 255;
+
+/// Fields of which a letter has at least one; without any, it is none.
+const TELLING: [&str; 10] = [
+    "From",
+    "To",
+    "Cc",
+    "Subject",
+    "Date",
+    "Message-ID",
+    "Received",
+    "Return-Path",
+    "Sender",
+    "MIME-Version",
+];
+
+/// What a letter's header section says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    /// From, decoded.
+    pub from: String,
+    /// To, decoded.
+    pub to: String,
+    /// Cc, decoded.
+    pub cc: String,
+    /// Bcc, decoded.
+    pub bcc: String,
+    /// Subject, decoded.
+    pub subject: String,
+    /// List-ID.
+    pub list: String,
+    /// Delivered-To.
+    pub delivered_to: String,
+    /// The Message-ID without its brackets.
+    pub message_id: String,
+    /// The Message-IDs of References and In-Reply-To.
+    pub references: Vec<String>,
+    /// X-Gmail-Labels: the labels, in an export.
+    pub labels: Option<String>,
+    /// X-GM-THRID: the conversation, in an export.
+    pub conversation: Option<String>,
+    /// When it came, in milliseconds since 1970.
+    pub date: i64,
+}
+
+/// What a search and a snippet need of the body.
+#[derive(Debug, Clone)]
+struct Content {
+    snippet: String,
+    preview: String,
+    filenames: Vec<String>,
+    /// The words of the letter as sorted numbers.
+    words: Box<[u64]>,
+}
+
+/// A letter in a mailbox.
+#[derive(Debug, Clone)]
+pub(crate) struct Letter {
+    /// The id; 16 hexadecimal digits on the wire.
+    pub id: u64,
+    /// The id of the conversation's first letter.
+    pub thread: u64,
+    /// The history id of its arrival.
+    pub history: u64,
+    /// The ids of its labels.
+    pub labels: Vec<String>,
+    /// What its header section says.
+    pub facts: Arc<Facts>,
+    /// The bytes.
+    pub raw: Arc<[u8]>,
+    /// Worked out at the first need, once for all states of the letter.
+    content: Arc<OnceLock<Content>>,
+}
+
+impl Letter {
+    /// A letter that is a conversation of its own, as yet.
+    pub fn new(id: u64, labels: Vec<String>, facts: Facts, raw: Arc<[u8]>) -> Self {
+        Self {
+            id,
+            thread: id,
+            history: 0,
+            labels,
+            facts: Arc::new(facts),
+            raw,
+            content: Arc::default(),
+        }
+    }
+
+    /// True for a letter that carries a label.
+    pub fn has(&self, label: &str) -> bool {
+        self.labels.iter().any(|id| id == label)
+    }
+
+    /// The beginning of the text, as it stands in a list.
+    pub fn snippet(&self) -> &str {
+        &self.content().snippet
+    }
+
+    /// The same, as far as a preview goes.
+    pub fn preview(&self) -> &str {
+        &self.content().preview
+    }
+
+    /// The texts as they are shown: those that are plain, and those in HTML.
+    /// Exchange keeps no lines that flow: it joins them when a letter comes in.
+    pub fn shown_texts(&self) -> (Vec<String>, Vec<String>) {
+        let part = Part::of_letter(&self.raw);
+        let texts = part.own().into_iter().filter(|part| part.is_inline_text());
+        let mut plain = Vec::new();
+        let mut html = Vec::new();
+        for part in texts {
+            let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
+            match (part.mime_type.as_str(), part.flowed) {
+                ("text/html", _) => html.push(text),
+                ("text/plain", Some(delsp)) => plain.push(unflow(&text, delsp)),
+                ("text/plain" | "", None) => plain.push(text),
+                // A calendar or the headers of a letter that bounced: no text
+                // that anybody wrote.
+                _ => {}
+            }
+        }
+        (plain, html)
+    }
+
+    /// What a calendar in the letter asks for: `REQUEST`, `REPLY`, `CANCEL`, …
+    /// (RFC 6047); nothing when there is none, or it is attached as a file.
+    pub fn calendar_method(&self) -> Option<String> {
+        const CALENDAR: &[u8] = b"text/calendar";
+        let mut windows = self.raw.windows(CALENDAR.len());
+        if !windows.any(|bytes| bytes.eq_ignore_ascii_case(CALENDAR)) {
+            return None;
+        }
+        let letter = Part::of_letter(&self.raw);
+        let parts = letter.own();
+        let part = parts
+            .iter()
+            .find(|part| part.mime_type == "text/calendar" && part.filename.is_empty())?;
+        let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
+        ical::read(&text, &TimeZone::UTC).ok()?.method
+    }
+
+    /// The names of the attachments.
+    pub fn filenames(&self) -> &[String] {
+        &self.content().filenames
+    }
+
+    /// True when the words stand next to each other in a header or the text.
+    pub fn says(&self, phrase: &[String]) -> bool {
+        let known = &self.content().words;
+        let all = phrase.iter().all(|word| known.binary_search(&number(word)).is_ok());
+        // Only neighbours have to be looked for in the text itself.
+        all && (phrase.len() < 2
+            || self.texts().iter().any(|text| has_phrase(&words(text), phrase)))
+    }
+
+    /// True when the words stand next to each other in the text itself.
+    pub fn body_says(&self, phrase: &[String]) -> bool {
+        let known = &self.content().words;
+        let all = phrase.iter().all(|word| known.binary_search(&number(word)).is_ok());
+        if !all {
+            return false;
+        }
+        let (plain, html) = bodies(&Part::of_letter(&self.raw), &self.raw);
+        let mut texts = plain.iter().chain(&html);
+        texts.any(|text| has_phrase(&words(text), phrase))
+    }
+
+    fn content(&self) -> &Content {
+        self.content.get_or_init(|| {
+            let part = Part::of_letter(&self.raw);
+            let (plain, html) = bodies(&part, &self.raw);
+            let mut words = Vec::new();
+            let texts = plain.iter().chain(&html).map(String::as_str);
+            for text in self.headers().into_iter().chain(texts) {
+                each_word(text, |word| words.push(number(word)));
+            }
+            words.sort_unstable();
+            words.dedup();
+            let shown = plain.iter().chain(&html).find(|text| !text.trim().is_empty());
+            let first_of = |limit| shown.map(|text| beginning(text, limit));
+            Content {
+                snippet: first_of(SNIPPET).unwrap_or_default(),
+                preview: first_of(PREVIEW).unwrap_or_default(),
+                filenames: part
+                    .own()
+                    .into_iter()
+                    .filter(|part| part.is_attachment())
+                    .map(|part| part.filename.clone())
+                    .collect(),
+                words: words.into_boxed_slice(),
+            }
+        })
+    }
+
+    /// The headers that free words are looked for in.
+    fn headers(&self) -> [&str; 4] {
+        let facts = &self.facts;
+        [&facts.subject, &facts.from, &facts.to, &facts.cc]
+    }
+
+    /// All texts that free words are looked for in.
+    fn texts(&self) -> Vec<String> {
+        let (plain, html) = bodies(&Part::of_letter(&self.raw), &self.raw);
+        let headers = self.headers().into_iter().map(str::to_owned);
+        headers.chain(plain).chain(html).collect()
+    }
+}
+
+/// The texts of a letter: those that are plain, and those made from HTML.
+fn bodies(letter: &Part, raw: &[u8]) -> (Vec<String>, Vec<String>) {
+    let mut plain = Vec::new();
+    let mut html = Vec::new();
+    for part in letter.own().into_iter().filter(|part| part.is_inline_text()) {
+        let bytes = part.decoded(raw);
+        let text = head::text(beginning_of(&bytes), part.charset.as_deref());
+        match part.mime_type.as_str() {
+            "text/html" => html.push(visible(&text)),
+            _ => plain.push(text),
+        }
+    }
+    (plain, html)
+}
+
+/// As much of a text as is searched, not cut inside a UTF-8 character.
+fn beginning_of(text: &[u8]) -> &[u8] {
+    let mut end = MAX_SEARCHED;
+    while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) && end > MAX_SEARCHED - 4 {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
+/// Brings a letter's bytes into the form of the wire: no mbox separator or byte
+/// order mark in front, and line ends as in RFC 5322 where the file's are
+/// Unix's.
+pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    loop {
+        let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+        let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+        let separator = line.starts_with(b"From ") || line.starts_with(b">From ");
+        if line.is_empty() || !(separator || line.trim_ascii().is_empty()) {
+            break;
+        }
+        bytes = rest;
+    }
+    let first = bytes.iter().position(|byte| *byte == b'\n').unwrap_or_default();
+    if first > 0 && bytes.get(first - 1) == Some(&b'\r') {
+        return bytes.to_vec();
+    }
+    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 32);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(text) if !text.ends_with(b"\r") => {
+                out.extend_from_slice(text);
+                out.extend_from_slice(b"\r\n");
+            }
+            _ => out.extend_from_slice(line),
+        }
+    }
+    out
+}
+
+/// Reads the facts of a letter, or says why it is none. `posted` is the time
+/// that the mbox gives, in seconds.
+pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static str> {
+    if raw.is_empty() {
+        return Err("it is empty");
+    }
+    if raw.len() > MAX_LETTER {
+        return Err("it is larger than 64 MiB");
+    }
+    let head = mime::header_section(raw);
+    let fields = head::fields(head);
+    if fields.is_empty() {
+        return Err("it has no header fields");
+    }
+    if !TELLING.iter().any(|name| head::find(&fields, name).is_some()) {
+        return Err("it has none of the header fields of a letter");
+    }
+    let text = |name| head::find(&fields, name).map(|field| field.value());
+    let plain = |name| text(name).unwrap_or_default();
+    let mut references = ids(&plain("References"));
+    references.extend(ids(&plain("In-Reply-To")));
+    Ok(Facts {
+        from: plain("From"),
+        to: plain("To"),
+        cc: plain("Cc"),
+        bcc: plain("Bcc"),
+        subject: plain("Subject"),
+        list: plain("List-ID"),
+        delivered_to: plain("Delivered-To"),
+        message_id: plain("Message-ID").trim_matches(['<', '>']).to_owned(),
+        references,
+        labels: text("X-Gmail-Labels"),
+        conversation: text("X-GM-THRID"),
+        date: date(&fields, posted),
+    })
+}
+
+/// When a letter came: its Date, else the last hop's, else the mbox's, else the
+/// beginning of time.
+fn date(fields: &[Field<'_>], posted: Option<i64>) -> i64 {
+    let read = |text: &str| {
+        let date = DateTime::parse_rfc822(&format!("{text}\n"))?;
+        date.is_valid().then(|| date.to_timestamp())
+    };
+    let field = |name| head::find(fields, name).map(|field| field.unfolded());
+    let sent = field("Date").and_then(|text| read(&text));
+    let received = || {
+        let text = field("Received")?;
+        read(text.rsplit_once(';')?.1)
+    };
+    let seconds = sent.or_else(received).or(posted).unwrap_or_default();
+    seconds.max(0).saturating_mul(1_000)
+}
+
+/// The Message-IDs in a field, at most as many as a long conversation has.
+fn ids(field: &str) -> Vec<String> {
+    let inside = |piece: &str| Some(piece.split_once('>')?.0.trim().to_owned());
+    field.split('<').skip(1).filter_map(inside).take(200).collect()
+}

@@ -1,0 +1,158 @@
+//! The people of a mailbox: who wrote, and whom its owner wrote to.
+//!
+//! The sandbox keeps no address book of its own; it makes one of the mail, so
+//! that a look-up finds the people the letters are about. Whom the owner wrote
+//! to counts as saved, as if by hand; everybody else is known from mail only.
+//! Provider-neutral: each provider's shapes are made of it elsewhere.
+
+use std::collections::HashMap;
+
+use mail_parser::HeaderValue;
+use mail_parser::parsers::MessageStream;
+use sha2::{Digest, Sha256};
+
+use super::Mailbox;
+use crate::providers::sandbox::store::head;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mime;
+use crate::providers::sandbox::store::words::words;
+
+/// Mail under these labels makes nobody known.
+const PASSED_OVER: [&str; 3] = ["SPAM", "TRASH", "DRAFT"];
+
+/// The most people taken from one letter; a longer list is a mailing.
+const MAX_PER_LETTER: usize = 100;
+
+/// All people of a mailbox.
+#[derive(Debug, Default)]
+pub(crate) struct People {
+    /// The owner's name, where a letter of theirs gives one.
+    pub owner: Option<String>,
+    /// Everybody else, those of most letters first.
+    pub others: Vec<Person>,
+}
+
+/// One person, that is, one address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Person {
+    /// The name in the newest letter that gives one; else empty.
+    pub name: String,
+    /// The address in lower case.
+    pub email: String,
+    /// How many letters were exchanged.
+    pub count: usize,
+    /// True when the owner wrote to them.
+    pub saved: bool,
+    /// A number of this person's own, the same on every run.
+    pub id: u64,
+}
+
+impl Person {
+    /// True when the question stands at the beginning of a word of the name or
+    /// address: its last word may be cut short, those before are whole. An
+    /// empty question finds nobody.
+    pub fn matches(&self, question: &str) -> bool {
+        let asked = words(question);
+        let Some((last, whole)) = asked.split_last() else {
+            return false;
+        };
+        [&self.name, &self.email].into_iter().any(|text| {
+            words(text).windows(asked.len()).any(|known| {
+                known
+                    .split_last()
+                    .is_some_and(|(end, before)| before == whole && end.starts_with(last.as_str()))
+            })
+        })
+    }
+}
+
+/// Reads the people out of a mailbox's letters.
+pub(super) fn people(mailbox: &Mailbox) -> People {
+    let mut owner = None;
+    let mut known: HashMap<String, Person> = HashMap::new();
+    // Newest first, so the first name found is the newest.
+    for letter in &mailbox.letters {
+        if PASSED_OVER.iter().any(|label| letter.has(label)) {
+            continue;
+        }
+        let from = addresses(letter, &["From"]);
+        let own = letter.has("SENT") || from.iter().any(|(_, email)| is_owner(mailbox, email));
+        if own && owner.is_none() {
+            let mut names = from.iter().filter(|(name, _)| !name.is_empty());
+            owner = names.next().map(|(name, _)| name.clone());
+        }
+        let met = match own {
+            true => addresses(letter, &["To", "Cc", "Bcc"]),
+            false => from,
+        };
+        for (name, email) in met {
+            if is_owner(mailbox, &email) {
+                continue;
+            }
+            let id = id(mailbox, &email);
+            let person = known.entry(email.clone()).or_insert_with(|| Person {
+                name: String::new(),
+                email,
+                count: 0,
+                saved: false,
+                id,
+            });
+            person.count += 1;
+            person.saved |= own;
+            if person.name.is_empty() {
+                person.name = name;
+            }
+        }
+    }
+    let mut others: Vec<Person> = known.into_values().collect();
+    others.sort_by(|one, other| (other.count, &one.email).cmp(&(one.count, &other.email)));
+    People { owner, others }
+}
+
+/// True for the owner's address, and for their address with a tag (`me+news@`).
+fn is_owner(mailbox: &Mailbox, email: &str) -> bool {
+    let plain = email.rsplit_once('@').map(|(local, domain)| {
+        let local = local.split_once('+').map_or(local, |(local, _)| local);
+        format!("{local}@{domain}")
+    });
+    let own = &mailbox.address;
+    own.eq_ignore_ascii_case(email) || plain.is_some_and(|plain| own.eq_ignore_ascii_case(&plain))
+}
+
+/// Names and addresses of some header fields, each address once.
+fn addresses(letter: &Letter, names: &[&str]) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for field in head::fields(mime::header_section(&letter.raw)) {
+        if !names.iter().any(|name| field.name.eq_ignore_ascii_case(name)) {
+            continue;
+        }
+        let line = format!("{}\r\n", field.unfolded());
+        let HeaderValue::Address(list) = MessageStream::new(line.as_bytes()).parse_address() else {
+            continue;
+        };
+        for entry in list.iter() {
+            let email = entry.address.as_deref().unwrap_or_default().trim();
+            let email = email.to_lowercase();
+            let whole = email.contains('@') && !email.contains(char::is_whitespace);
+            if !whole || found.len() == MAX_PER_LETTER || found.iter().any(|(_, e)| *e == email) {
+                continue;
+            }
+            let name = entry.name.as_deref().unwrap_or_default().trim();
+            // Many mailers put the address where the name belongs.
+            let name = if name.contains('@') { "" } else { name };
+            found.push((name.to_owned(), email));
+        }
+    }
+    found
+}
+
+/// A person's number in a mailbox.
+fn id(mailbox: &Mailbox, email: &str) -> u64 {
+    let digest = Sha256::new()
+        .chain_update("contact\0")
+        .chain_update(&mailbox.address)
+        .chain_update([0])
+        .chain_update(email)
+        .finalize();
+    u64::from_be_bytes(digest.first_chunk().copied().unwrap_or_default())
+}

@@ -1,7 +1,7 @@
 //! Request → projection → page → rows → text: what every answer shares.
 //!
-//! Every answer is made by the same steps, 1 to 3 in [`search`], [`lookup`],
-//! [`read`] and their like, 4 and 5 in [`fit`]:
+//! Every answer is made by the same steps, 1 to 3 in [`search`](mail::search), [`lookup`],
+//! [`read`](mail::read) and their like, 4 and 5 in [`fit`](answer::fit):
 //! 1. `project` turns the chosen columns into what to ask the API for;
 //! 2. the provider answers with a page of its own objects, the only I/O to an API;
 //! 3. `flatten` makes rows of them, and ids become handles: the whole answer;
@@ -10,33 +10,16 @@
 //!    and notes say what is not there.
 //!
 //! It names the port (`provider.rs`) and never a provider. Signing in stands in
-//! [`sign_in`].
+//! [`sign_in`](access::sign_in).
 
-mod agenda;
-mod arrange;
-mod attachment;
-mod audit;
+mod access;
+mod answer;
 mod brief;
+mod calendar;
 mod changes;
-mod compose;
-mod cursor;
-mod fit;
-mod free;
-mod gather;
-mod guard;
 mod lookup;
-mod modify;
-mod outcome;
-mod output;
-mod outward;
-mod read;
-mod save;
-mod search;
-mod send;
-mod shown;
-mod sign_in;
-mod target;
-mod whose;
+mod mail;
+mod settings;
 mod writing;
 
 use std::collections::HashMap;
@@ -63,10 +46,10 @@ use crate::store::{HandleKind, Store};
 use crate::text::{Note, note, ours, quoted};
 use crate::unsubscribe::post::Poster;
 
-pub use attachment::URI as ATTACHMENT_URI;
-pub use fit::{Answer, Stats};
-pub use guard::above;
-pub use sign_in::{Begun, Finished, finish};
+pub use access::guard::above;
+pub use access::sign_in::{Begun, Finished, finish};
+pub use answer::fit::{Answer, Stats};
+pub use mail::attachment::URI as ATTACHMENT_URI;
 
 /// How long one account of several may take, unless set otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(15);
@@ -77,22 +60,22 @@ pub struct Pipeline {
     store: Store,
     accounts: Arc<Accounts>,
     connect: Arc<dyn Connect>,
-    sign_ins: Arc<sign_in::SignIns>,
+    sign_ins: Arc<access::sign_in::SignIns>,
     /// Calendars that were listed lately.
-    lists: agenda::calendars::Lists,
+    lists: calendar::agenda::calendars::Lists,
     /// Answers that were told in chunks lately.
-    snapshots: fit::Snapshots,
+    snapshots: answer::fit::Snapshots,
     /// Rows that were shown lately.
-    shown: shown::Shown,
+    shown: answer::shown::Shown,
     /// Answers that were shortened.
     outputs: Outputs,
     /// What leaves mailing lists.
     poster: Poster,
     patience: Duration,
     /// What strangers may have said by now.
-    strangers: guard::Strangers,
+    strangers: access::guard::Strangers,
     /// How long a letter in doubt may still go out.
-    doubt: send::Doubt,
+    doubt: mail::send::Doubt,
     /// What is taken for now, if it is not the clock's.
     now: Option<Timestamp>,
 }
@@ -107,18 +90,18 @@ impl Pipeline {
     ) -> Self {
         Self {
             outputs: Outputs::new(&config, store.clone(), accounts.clone()),
-            doubt: send::Doubt::new(config.look),
+            doubt: mail::send::Doubt::new(config.look),
             config,
             store,
             accounts,
             connect,
             sign_ins: Arc::default(),
-            lists: agenda::calendars::Lists::default(),
-            snapshots: fit::Snapshots::default(),
-            shown: shown::Shown::default(),
+            lists: calendar::agenda::calendars::Lists::default(),
+            snapshots: answer::fit::Snapshots::default(),
+            shown: answer::shown::Shown::default(),
             poster: Poster::new(),
             patience: PATIENCE,
-            strangers: guard::Strangers::default(),
+            strangers: access::guard::Strangers::default(),
             now: None,
         }
     }
@@ -150,7 +133,7 @@ impl Pipeline {
     /// and for how long after that it may still go out.
     #[must_use]
     pub fn doubt(mut self, look: Duration, open: Duration) -> Self {
-        self.doubt = send::Doubt { look, open };
+        self.doubt = mail::send::Doubt { look, open };
         self
     }
 

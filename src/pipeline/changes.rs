@@ -10,8 +10,8 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cursor::{Cursor, other_use};
-use super::whose::Labels;
+use super::access::whose::Labels;
+use super::answer::cursor::{Cursor, other_use};
 use super::{Draft, Flattening, Pipeline, zone_name};
 use crate::accounts::Account;
 use crate::encode::Document;

@@ -8,9 +8,10 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cursor::{Cursor, another_search, other_use};
+use super::answer::cursor::{Cursor, another_search, other_use};
+use super::settings;
 use super::{
-    Draft, Flattening, Missing, Pipeline, arrange, columns_of, failed_note, missing_line, zone_line,
+    Draft, Flattening, Missing, Pipeline, columns_of, failed_note, missing_line, zone_line,
 };
 use crate::accounts::Account;
 use crate::encode::Document;
@@ -213,11 +214,11 @@ impl Pipeline {
         Ok(match kind {
             Listing::Rules => {
                 let rules = self.connect.mailbox(account)?.rules().await?;
-                Some(rules.iter().map(arrange::rules::object).collect())
+                Some(rules.iter().map(settings::rules::object).collect())
             }
             Listing::AutoReply => {
                 let reply = self.connect.mailbox(account)?.auto_reply().await?;
-                Some(vec![arrange::reply::object(&reply)])
+                Some(vec![settings::reply::object(&reply)])
             }
             _ => None,
         })

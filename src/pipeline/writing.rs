@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 use super::Pipeline;
-use super::audit::Entry;
+use super::access::audit::Entry;
 use crate::course;
 use crate::error::Result;
 use crate::request::Action;

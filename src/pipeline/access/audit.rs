@@ -1,0 +1,103 @@
+//! The audit log: what was written, by whom, to whom, with what outcome.
+//!
+//! A line before the call and one with what became of it, so that a write that
+//! was cut off has one, too. One JSON object per line in `audit.jsonl` in the state folder, readable by
+//! its owner alone. No subject, no text, and of recipients the domains only.
+
+use serde_json::{Value, json};
+
+use crate::error::Result;
+use crate::pipeline::Pipeline;
+use crate::text::Note;
+
+/// What the line says that is written before a call.
+pub(in crate::pipeline) const BEGUN: &str = "begun";
+
+/// One thing that was written, or refused.
+#[derive(Debug, Clone, Default)]
+pub(in crate::pipeline) struct Entry<'a> {
+    /// The account's address.
+    pub(in crate::pipeline) account: &'a str,
+    /// The tool.
+    pub(in crate::pipeline) tool: &'a str,
+    /// What was done.
+    pub(in crate::pipeline) op: &'a str,
+    /// Handles or providers' ids of what it was done to.
+    pub(in crate::pipeline) ids: Vec<String>,
+    /// Addresses of recipients; their domains are kept.
+    pub(in crate::pipeline) recipients: Vec<&'a str>,
+    /// What became of it.
+    pub(in crate::pipeline) outcome: &'a str,
+}
+
+impl Pipeline {
+    /// Adds a line to the audit log.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store) if it cannot be written: then
+    /// nothing should be.
+    pub(in crate::pipeline) async fn audit(&self, entry: Entry<'_>) -> Result<()> {
+        // Its first line is where a call begins to write.
+        self.begins()?;
+        let mut domains: Vec<&str> = entry
+            .recipients
+            .iter()
+            .filter_map(|address| Some(address.rsplit_once('@')?.1))
+            .collect();
+        domains.sort_unstable();
+        domains.dedup();
+        let line: Value = json!({
+            "time": self.clock().now.to_string(),
+            "account": entry.account,
+            "tool": entry.tool,
+            "op": entry.op,
+            "ids": entry.ids,
+            "domains": domains,
+            "recipients": entry.recipients.len(),
+            "outcome": entry.outcome,
+        });
+        self.store.append_audit(&line.to_string())
+    }
+
+    /// The line after a call. What was done is told whatever becomes of the log:
+    /// what is wrong with that is a note.
+    pub(in crate::pipeline) async fn audit_after(&self, entry: Entry<'_>, notes: &mut Vec<Note>) {
+        if let Err(error) = self.audit(entry).await {
+            notes.push(Note::from(&error));
+        }
+    }
+
+    /// Makes a write between two lines of the log. `made` names what came of it,
+    /// where that was not known before.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be
+    /// written: then nothing was done. Those of the write.
+    pub(in crate::pipeline) async fn logged<T>(
+        &self,
+        entry: Entry<'_>,
+        notes: &mut Vec<Note>,
+        write: impl Future<Output = Result<T>>,
+        made: impl FnOnce(&T) -> Option<String>,
+    ) -> Result<T> {
+        self.audit(Entry { outcome: BEGUN, ..entry.clone() })
+            .await
+            .map_err(|error| error.context("nothing was written"))?;
+        let written = write.await;
+        let mut after = Entry { outcome: outcome(&written), ..entry };
+        if let Some(id) = written.as_ref().ok().and_then(made) {
+            after.ids = vec![id];
+        }
+        self.audit_after(after, notes).await;
+        written
+    }
+}
+
+/// What became of a write, in the log's words.
+pub(in crate::pipeline) fn outcome<T>(written: &Result<T>) -> &'static str {
+    match written {
+        Ok(_) => "done",
+        Err(error) if error.is_open() => "unknown",
+        Err(_) => "failed",
+    }
+}

@@ -1,0 +1,360 @@
+//! The accounts tool: who is signed in, and signing in from a chat.
+//!
+//! `add` answers at once with the address of the sign-in page, or with a code to
+//! enter, and goes on in the background; `list` says how it went. What a sign-in
+//! is stands in `oauth`, what an account is in `accounts`.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use crate::access::Access;
+use crate::accounts::{Account, Accounts, HOW_TO_ADD};
+use crate::config::Config;
+use crate::encode::Document;
+use crate::error::{Error, Result};
+use crate::oauth::{DeviceSignIn, SignIn, Tokens};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Connect;
+use crate::request::{AccountsOp, Add};
+use crate::schemas::{ACCOUNT, Level, OUTCOME};
+use crate::text::{Note, note, ours};
+
+/// A sign-in that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// The account it was for.
+    pub account: Account,
+    /// Where it ended otherwise than was asked, in words.
+    pub note: Option<String>,
+}
+
+/// A sign-in that was begun, whichever way.
+#[derive(Debug)]
+pub enum Begun {
+    /// Through a browser that comes back to this machine.
+    Browser(SignIn),
+    /// With a code that is entered elsewhere.
+    Device(DeviceSignIn),
+}
+
+impl Begun {
+    /// Begins the sign-in that `add` asks for.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for what cannot be asked
+    /// for, and those of [`SignIn::start`] and [`DeviceSignIn::start`].
+    pub async fn start(config: &Config, connect: &dyn Connect, add: &Add) -> Result<Self> {
+        if let Some(mailbox) = &add.mailbox
+            && !mailbox.contains('@')
+        {
+            return Err(Error::argument("the shared mailbox is no address")
+                .next("give its whole e-mail address"));
+        }
+        let scopes = connect.scopes(&add.provider, add.mailbox.is_some(), config.access)?;
+        let scopes = scopes.as_slice();
+        let tenant = add.tenant.as_deref();
+        if add.device {
+            let device = DeviceSignIn::start(config, &add.provider, tenant, scopes).await?;
+            return Ok(Self::Device(device));
+        }
+        let hint = add.address.as_deref();
+        let sign_in = SignIn::start(config, &add.provider, tenant, scopes, hint).await?;
+        Ok(Self::Browser(sign_in))
+    }
+
+    /// Waits for the person, makes an account of what they granted, and tells
+    /// their browser the outcome.
+    ///
+    /// # Errors
+    /// Those of [`SignIn::wait`] and of [`finish`].
+    pub async fn finish(
+        self,
+        accounts: &Accounts,
+        connect: &dyn Connect,
+        add: &Add,
+    ) -> Result<Finished> {
+        let (tokens, page) = match self {
+            Self::Browser(sign_in) => {
+                let (tokens, page) = sign_in.wait().await?;
+                (tokens, Some(page))
+            }
+            Self::Device(device) => (device.wait().await?, None),
+        };
+        let finished = finish(accounts, connect, tokens, add).await;
+        if let Some(page) = page {
+            match &finished {
+                Ok(finished) => page.signed_in(&finished.account.email).await,
+                Err(error) => page.failed(error).await,
+            }
+        }
+        finished
+    }
+}
+
+/// Makes an account of fresh tokens: asks the provider whose they are, and
+/// keeps both. What counts is what the provider says; if `add` asked for
+/// somebody else, that is noted.
+///
+/// # Errors
+/// Those of [`Connect::address`] and [`Accounts::add`].
+pub async fn finish(
+    accounts: &Accounts,
+    connect: &dyn Connect,
+    tokens: Tokens,
+    add: &Add,
+) -> Result<Finished> {
+    let mailbox = add.mailbox.as_deref();
+    let person = connect.address(tokens.provider, tokens.access.secret(), mailbox).await?;
+    let account = match mailbox {
+        Some(mailbox) if !mailbox.trim().eq_ignore_ascii_case(person.trim()) => {
+            accounts.add_shared(tokens, mailbox, &person).await?
+        }
+        _ => accounts.add(tokens, &person).await?,
+    };
+    let asked = add.address.as_deref().map(str::trim);
+    let note = asked.filter(|asked| !asked.eq_ignore_ascii_case(person.trim())).map(|asked| {
+        let person = person.trim();
+        if account.via.is_some() {
+            format!("{asked} was to sign in for {}, but {person} did", account.email)
+        } else {
+            format!(
+                "{asked} was to sign in, but {person} did: the account is stored as {}",
+                account.email
+            )
+        }
+    });
+    Ok(Finished { account, note })
+}
+
+/// Sign-ins that were started in this process and not yet told about.
+#[derive(Debug, Default)]
+pub(in crate::pipeline) struct SignIns {
+    waiting: Mutex<Vec<Pending>>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Pending {
+    add: Add,
+    state: State,
+    /// What waits for the person.
+    task: Option<AbortHandle>,
+    number: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The person has not decided yet.
+    Open,
+    Failed(Error),
+    /// It went well, with something to tell.
+    Noted(String),
+}
+
+impl SignIns {
+    fn with<T>(&self, change: impl FnOnce(&mut Vec<Pending>) -> T) -> T {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut waiting)
+    }
+
+    fn open(&self) -> usize {
+        self.with(|waiting| waiting.iter().filter(|one| one.is_open()).count())
+    }
+}
+
+impl Pending {
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
+    /// The row of a sign-in that is not over, or has failed.
+    fn row(&self) -> Option<Value> {
+        let (status, problem) = match &self.state {
+            State::Open if self.add.device => ("waiting for the code to be entered", None),
+            State::Open => ("waiting for the sign-in page", None),
+            State::Failed(error) => ("failed", Some(error.to_string())),
+            State::Noted(_) => return None,
+        };
+        let address = self.add.mailbox.as_ref().or(self.add.address.as_ref());
+        Some(json!({
+            "email": address.map_or("(new account)", String::as_str),
+            "provider": self.add.provider,
+            "status": status,
+            "problem": problem,
+        }))
+    }
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn accounts(&self, op: AccountsOp) -> Result<Draft> {
+        match op {
+            AccountsOp::List => self.account_list().await,
+            AccountsOp::Add(add) => self.account_add(add).await,
+            AccountsOp::Again { account, device } => {
+                let account = self.accounts.find(Some(&account)).await?;
+                let (address, mailbox) = match account.via {
+                    Some(via) => (via, Some(account.email)),
+                    None => (account.email, None),
+                };
+                self.account_add(Add {
+                    provider: account.provider,
+                    tenant: account.tenant,
+                    address: Some(address),
+                    mailbox,
+                    device,
+                })
+                .await
+            }
+            AccountsOp::Remove { account } => {
+                // It revokes the grant at the provider.
+                self.needs(Access::Organize, "signing an account out")?;
+                let known = self.accounts.find(Some(&account)).await;
+                let detail = self.accounts.remove(&account).await?.to_string();
+                let mut draft = self.outcome(&account, "remove", "done", &detail);
+                if let Ok(known) = known {
+                    self.snapshots.clear();
+                    self.shown.clear();
+                    if let Err(error) = self.outputs.purge(&known.id).await {
+                        draft.notes.push(Note::from(&error));
+                    }
+                }
+                Ok(draft)
+            }
+        }
+    }
+
+    /// Waits until no sign-in of this process is open any more, and answers with
+    /// what there is to tell of them; fails as the first of them that failed.
+    pub async fn signed_in(&self) -> Result<Vec<String>> {
+        loop {
+            let changed = self.sign_ins.changed.notified();
+            if self.sign_ins.open() == 0 {
+                let mut notes = Vec::new();
+                for one in self.sign_ins.with(std::mem::take) {
+                    match one.state {
+                        State::Failed(error) => return Err(error),
+                        State::Noted(note) => notes.push(note),
+                        State::Open => {}
+                    }
+                }
+                return Ok(notes);
+            }
+            changed.await;
+        }
+    }
+
+    async fn account_list(&self) -> Result<Draft> {
+        let known = self.accounts.list().await?;
+        let mut objects: Vec<Value> = known
+            .iter()
+            .map(|account| {
+                json!({
+                    "email": account.email,
+                    "provider": account.provider,
+                    "status": account.status.to_string(),
+                    "problem": account.problem,
+                    "via": account.via,
+                    "scopes": account.scopes.join(" "),
+                    "added": account.added.to_string().get(..10),
+                })
+            })
+            .collect();
+        let mut notes = Vec::new();
+        // How it ended is told once; an open page is told until it is over.
+        self.sign_ins.with(|waiting| {
+            objects.extend(waiting.iter().filter_map(Pending::row));
+            for one in waiting.iter() {
+                if let State::Noted(note) = &one.state {
+                    notes.push(note!("{}", ours(note)));
+                }
+            }
+            waiting.retain(Pending::is_open);
+        });
+        let columns = ACCOUNT.up_to(Level::More);
+        let rows = self.local().rows(&ACCOUNT, &columns, &objects, &HashMap::new(), &mut notes);
+        notes.push(if objects.is_empty() {
+            note!("no account is signed in: {}", HOW_TO_ADD)
+        } else {
+            note!("accounts: {}", rows.len())
+        });
+        Ok(Draft {
+            document: Document { scalars: Vec::new(), tables: vec![rows] },
+            notes,
+            ..Draft::default()
+        })
+    }
+
+    async fn account_add(&self, add: Add) -> Result<Draft> {
+        let begun = Begun::start(&self.config, &*self.connect, &add).await?;
+        let detail = match &begun {
+            Begun::Device(device) => device.message(),
+            Begun::Browser(sign_in) => {
+                let url = sign_in.url();
+                let opened = self.config.browser && open::that_detached(url).is_ok();
+                let how = if opened { "a browser opens" } else { "open" };
+                format!("{how} {url} to sign in")
+            }
+        };
+        let address = add.mailbox.as_ref().or(add.address.as_ref());
+        let item = address.unwrap_or(&add.provider).clone();
+        let number = self.sign_ins.with(|waiting| {
+            let number = waiting.iter().map(|one| one.number + 1).max().unwrap_or(0);
+            // A newer page for the same account takes the place of the older.
+            waiting.retain(|one| {
+                let same = one.add.provider == add.provider
+                    && one.add.address == add.address
+                    && one.add.mailbox == add.mailbox;
+                if same && let Some(task) = &one.task {
+                    task.abort();
+                }
+                !same
+            });
+            waiting.push(Pending { add: add.clone(), state: State::Open, task: None, number });
+            number
+        });
+        let (accounts, connect) = (self.accounts.clone(), self.connect.clone());
+        let sign_ins = self.sign_ins.clone();
+        let task = tokio::spawn(async move {
+            let state = match begun.finish(&accounts, &*connect, &add).await {
+                Ok(finished) => finished.note.map(State::Noted),
+                Err(error) => Some(State::Failed(error)),
+            };
+            sign_ins.with(|waiting| match state {
+                None => waiting.retain(|one| one.number != number),
+                Some(state) => {
+                    if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
+                        one.state = state;
+                    }
+                }
+            });
+            sign_ins.changed.notify_waiters();
+        });
+        self.sign_ins.with(|waiting| {
+            if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
+                one.task = Some(task.abort_handle());
+            }
+        });
+        Ok(self.outcome(
+            &item,
+            "add",
+            "waiting",
+            &format!("{detail}; then call accounts with op=list"),
+        ))
+    }
+
+    fn outcome(&self, item: &str, op: &str, result: &str, detail: &str) -> Draft {
+        let object = json!({"item": item, "op": op, "result": result, "detail": detail});
+        let mut notes = Vec::new();
+        let columns = OUTCOME.up_to(Level::Core);
+        let rows = self.local().rows(&OUTCOME, &columns, &[object], &HashMap::new(), &mut notes);
+        Draft {
+            document: Document { scalars: Vec::new(), tables: vec![rows] },
+            notes,
+            ..Draft::default()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Which accounts a call is about, and how they are called in its answer.
+
+use std::collections::HashMap;
+
+use crate::accounts::Account;
+use crate::error::{Error, Result};
+use crate::pipeline::Pipeline;
+
+/// How accounts are called in rows and notes, by their ids.
+pub(in crate::pipeline) struct Labels(HashMap<String, String>);
+
+impl Labels {
+    /// How the account with this id is called; by its id when it is gone.
+    pub(in crate::pipeline) fn of(&self, id: &str) -> String {
+        self.0.get(id).map_or_else(|| id.to_owned(), String::clone)
+    }
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn labels(&self) -> Result<Labels> {
+        Ok(Labels(self.accounts.labels().await?))
+    }
+
+    /// The account of that name, or all that are signed in.
+    pub(in crate::pipeline) async fn named_or_all(
+        &self,
+        name: Option<&str>,
+    ) -> Result<Vec<Account>> {
+        if name.is_some() {
+            return Ok(vec![self.accounts.find(name).await?]);
+        }
+        let all = self.accounts.list().await?;
+        match all.len() {
+            // Says that nobody is signed in, and how to.
+            0 => Ok(vec![self.accounts.find(None).await?]),
+            _ => Ok(all),
+        }
+    }
+
+    /// The account that a handle belongs to, if it is the one named.
+    pub(in crate::pipeline) async fn owner_named(
+        &self,
+        owner: &str,
+        account: Option<&str>,
+    ) -> Result<Account> {
+        let owner = self.accounts.by_id(owner).await?;
+        if account.is_some() && self.accounts.find(account).await?.id != owner.id {
+            return Err(Error::argument(format!(
+                "it belongs to {}, not to that account",
+                owner.id
+            ))
+            .next("leave out `account`: a handle knows its own"));
+        }
+        Ok(owner)
+    }
+}

@@ -1,0 +1,90 @@
+//! What a call that writes tells: what became of each item, the events as
+//! their services hold them, and what to know besides.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::pipeline::calendar::target::Owner;
+use crate::pipeline::{Draft, Pipeline};
+use crate::row::RowTable;
+use crate::schemas::{Level, OUTCOME};
+use crate::text::Note;
+
+/// What became of one thing that a call was to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::pipeline) struct Outcome {
+    pub(in crate::pipeline) item: String,
+    pub(in crate::pipeline) op: &'static str,
+    pub(in crate::pipeline) result: &'static str,
+    pub(in crate::pipeline) detail: String,
+}
+
+impl Outcome {
+    pub(in crate::pipeline) fn new(
+        item: impl Into<String>,
+        op: &'static str,
+        result: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self { item: item.into(), op, result, detail: detail.into() }
+    }
+
+    /// What did not succeed. When the line broke, nobody knows what became of it.
+    pub(in crate::pipeline) fn failed(
+        item: impl Into<String>,
+        op: &'static str,
+        error: &Error,
+    ) -> Self {
+        match error.is_open() {
+            true => Self::new(
+                item,
+                op,
+                "unknown",
+                format!(
+                    "{}: it may have been done all the same, so search before trying again",
+                    error.message()
+                ),
+            ),
+            false => Self::new(item, op, "failed", error.to_string()),
+        }
+    }
+}
+
+/// What a call that writes has to tell.
+#[derive(Default)]
+pub(in crate::pipeline) struct Told {
+    pub(in crate::pipeline) events: Vec<(Owner, Value)>,
+    pub(in crate::pipeline) outcomes: Vec<Outcome>,
+    pub(in crate::pipeline) notes: Vec<Note>,
+}
+
+impl Pipeline {
+    /// The answer of a call that writes.
+    pub(in crate::pipeline) async fn tell(&self, told: Told) -> Result<Draft> {
+        let mut draft = Draft::default();
+        self.held_rows(&told.events, &mut draft.document, &mut draft.notes).await;
+        let rows = self.outcomes(&told.outcomes);
+        if !rows.is_empty() {
+            draft.document.tables.push(rows);
+        }
+        let mut notes = told.notes;
+        notes.append(&mut draft.notes);
+        draft.notes = notes;
+        Ok(draft)
+    }
+
+    pub(in crate::pipeline) fn outcomes(&self, outcomes: &[Outcome]) -> RowTable {
+        let objects: Vec<Value> = outcomes
+            .iter()
+            .map(|one| {
+                let detail = (!one.detail.is_empty()).then_some(one.detail.as_str());
+                json!({"item": one.item, "op": one.op, "result": one.result, "detail": detail})
+            })
+            .collect();
+        let columns = OUTCOME.up_to(Level::Core);
+        let names = HashMap::new();
+        self.local().rows(&OUTCOME, &columns, &objects, &names, &mut Vec::new())
+    }
+}

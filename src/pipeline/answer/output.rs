@@ -1,0 +1,161 @@
+//! `output_read`: answers that were shortened, kept and read on in.
+//!
+//! An answer is had from memory, from the database where it is kept there, or
+//! by asking again as it was asked; that has to give the same answer.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::budget::{Draft, LongText};
+use crate::encode::Format;
+use crate::error::{Error, Kind, Result};
+use crate::outputs::page::{Ask, page};
+use crate::outputs::{self, Found, grep::grep};
+use crate::pipeline::Pipeline;
+use crate::request::output::OutputRead;
+use crate::request::{self, Call};
+use crate::row::Cell;
+use crate::text::brief;
+use crate::tools::{self, Effect};
+
+/// The lines that are shown when a call does not say.
+const LIMIT: u32 = 200;
+/// Tokens that the answer has besides the lines.
+const BESIDES: usize = 120;
+
+/// How an answer was asked for, as the store keeps it.
+#[derive(Serialize, Deserialize)]
+struct Recipe {
+    tool: String,
+    /// Nothing for calls that change something: they are not made again.
+    arguments: Option<Map<String, Value>>,
+}
+
+impl Pipeline {
+    /// Keeps a whole answer that tells of these accounts, by their ids; its hash.
+    ///
+    /// Where the store cannot be written to, this process has it all the same.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`].
+    pub(super) async fn keep_output(
+        &self,
+        call: &Call,
+        text: &str,
+        accounts: Vec<String>,
+    ) -> Result<String> {
+        let reads = tools::find(call.tool).is_some_and(|tool| tool.effect == Effect::Read);
+        let recipe =
+            Recipe { tool: call.tool.to_owned(), arguments: reads.then(|| call.arguments.clone()) };
+        let recipe = serde_json::to_string(&recipe)
+            .map_err(|_| Error::new(Kind::Internal, "a recipe could not be written"))?;
+        Ok(self.outputs.keep(&recipe, text, &accounts).await)
+    }
+
+    /// The whole text of an output, by its hash or URI.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] if there is none, or no longer; [`Kind::Conflict`] if it
+    /// was asked for again and the answer is another now; what asking can end
+    /// with.
+    pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
+        let hash = outputs::meant(id).ok_or_else(|| unknown(id))?;
+        let (recipe, accounts) = match self.outputs.get(hash).await? {
+            None => return Err(unknown(hash)),
+            Some(Found::Text(text)) => return Ok(text),
+            Some(Found::Recipe { recipe, accounts }) => (recipe, accounts),
+        };
+        let recipe: Recipe = serde_json::from_str(&recipe).map_err(|_| unknown(hash))?;
+        let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
+        let Some(arguments) = recipe.arguments.filter(|_| tool.effect == Effect::Read) else {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("what {} answered as `{hash}` is no longer kept", tool.name),
+            )
+            .next("search for what it changed; it is not done again to be read"));
+        };
+        let call = Call { tool: tool.name, arguments };
+        let text = self.ask_again(&call).await?;
+        if outputs::hash(&text) != hash {
+            return Err(Error::new(
+                Kind::Conflict,
+                format!("the answer behind `{hash}` has changed since (new mail?)"),
+            )
+            .next(format!("call {} again", tool.name)));
+        }
+        self.keep_output(&call, &text, accounts).await?;
+        // As it is kept: the end of a text that is too long is missing.
+        match self.outputs.get(hash).await? {
+            Some(Found::Text(text)) => Ok(text),
+            _ => Err(unknown(hash)),
+        }
+    }
+
+    /// The whole answer to a call, as text.
+    ///
+    /// In a box, because what is asked for may be any tool.
+    fn ask_again<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async {
+            let tool = tools::find(call.tool).ok_or_else(|| unknown(call.tool))?;
+            let arguments = Some(call.arguments.clone());
+            self.whole_text(request::read(tool, arguments, Format::default())?).await
+        })
+    }
+
+    pub(in crate::pipeline) async fn output(
+        &self,
+        asked: OutputRead,
+        fields: bool,
+    ) -> Result<Draft> {
+        let text = self.output_text(&asked.id).await?;
+        let budget = asked.budget.map_or(self.config.budget, |most| most as usize);
+        let ask = Ask {
+            offset: asked.offset.unwrap_or(1) as usize,
+            limit: asked.limit.unwrap_or(LIMIT) as usize,
+            tokens: budget.saturating_sub(BESIDES),
+            tokenizer: self.config.tokenizer,
+            fields,
+        };
+        // On a thread of its own: a pattern may take a second, and the session
+        // has to answer meanwhile.
+        let work = move || match asked.grep {
+            Some(pattern) => grep(&text, &pattern, ask),
+            None => page(&text, ask),
+        };
+        let page = tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
+
+        let mut draft = Draft { notes: page.notes, ..Draft::default() };
+        let hash = outputs::meant(&asked.id).unwrap_or_default().to_owned();
+        let scalars = &mut draft.document.scalars;
+        scalars.push(("output", Cell::Text(hash)));
+        scalars.push(("lines", count(page.lines)));
+        if let Some((from, to)) = page.shown {
+            scalars.push(("from", count(from)));
+            scalars.push(("to", count(to)));
+            draft.texts.push(LongText {
+                name: "o1".to_owned(),
+                text: page.text,
+                page: true,
+                ..LongText::default()
+            });
+        }
+        if let Some(next) = page.next {
+            draft.document.scalars.push(("next", count(next)));
+        }
+        Ok(draft)
+    }
+}
+
+fn count(lines: usize) -> Cell {
+    Cell::Count(i64::try_from(lines).unwrap_or(i64::MAX))
+}
+
+fn unknown(id: &str) -> Error {
+    Error::new(Kind::NotFound, format!("there is no output `{}`, or no longer", brief(id)))
+        .next("use the id that the notes of a shortened answer give")
+}

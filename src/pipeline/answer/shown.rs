@@ -1,0 +1,87 @@
+//! What was shown of messages and events lately, by their handles: enough to say
+//! what it was that is gone.
+//!
+//! It lies in this process's memory alone, because nothing of mail is on disk.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use crate::encode::Document;
+use crate::row::Cell;
+
+/// How many rows are remembered; the latest stay.
+const MOST: usize = 5_000;
+
+/// The columns of a message, an event or a change: key, time, who, what.
+const COLUMNS: [[&str; 4]; 3] = [
+    ["id", "date", "from", "subject"],
+    ["id", "start", "organizer", "title"],
+    ["id", "when", "who", "title"],
+];
+
+/// When, who and what a row told.
+pub(in crate::pipeline) type Told = [Cell; 3];
+
+/// The rows that were shown lately.
+#[derive(Default)]
+pub(in crate::pipeline) struct Shown(Mutex<Rows>);
+
+#[derive(Default)]
+struct Rows {
+    told: HashMap<String, Told>,
+    /// The handles, the latest last.
+    order: VecDeque<String>,
+}
+
+impl Shown {
+    /// Remembers the rows of a document.
+    pub(in crate::pipeline) fn note(&self, document: &Document) {
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for table in &document.tables {
+            let has = |names: &&[&str; 4]| {
+                let mut names = names.iter();
+                names.all(|name| table.columns().iter().any(|field| field.name == *name))
+            };
+            let Some([key, when, who, what]) = COLUMNS.iter().find(has) else {
+                continue;
+            };
+            for row in 0..table.len() {
+                let cell = |name: &str| table.cell(row, name).cloned().unwrap_or(Cell::Null);
+                let id = match cell(key) {
+                    Cell::Handle(kind, number) => format!("{kind}{number}"),
+                    Cell::Text(id) => id,
+                    _ => continue,
+                };
+                let told = [cell(when), cell(who), cell(what)];
+                // A row that tells that something is gone may know nothing of it.
+                if told.iter().any(|cell| *cell != Cell::Null) {
+                    rows.keep(id, told);
+                }
+            }
+        }
+    }
+
+    /// What was told of a handle, if it was shown lately.
+    pub(in crate::pipeline) fn find(&self, id: &str) -> Option<Told> {
+        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.told.get(id).cloned()
+    }
+
+    /// Forgets all: somebody was signed out.
+    pub(in crate::pipeline) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Rows::default();
+    }
+}
+
+impl Rows {
+    fn keep(&mut self, id: String, told: Told) {
+        if self.told.insert(id.clone(), told).is_none() {
+            self.order.push_back(id);
+        }
+        while self.order.len() > MOST {
+            if let Some(id) = self.order.pop_front() {
+                self.told.remove(&id);
+            }
+        }
+    }
+}

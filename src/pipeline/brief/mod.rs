@@ -1,0 +1,477 @@
+//! `brief`: a day, or any range, in one answer.
+//!
+//! It is made of an agenda (`calendar/agenda/ranged.rs`) and of the mail of some days
+//! (`brief/mail.rs`), asked for at the same time: per account one list of its
+//! calendars (remembered for a minute), the events of the range and of the day
+//! after it at once, and three lists of mail. Which letters need the reader is
+//! decided in `brief/rules.rs`, which events clash in `brief/clashes.rs`.
+//! What is shown of it when there is little room, the budget decides; here it is
+//! only said what matters more.
+
+mod clashes;
+mod mail;
+mod rules;
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use serde_json::{Value, json};
+
+use self::clashes::{Clash, clashes, is_declined};
+use self::mail::{Mail, Window};
+use self::rules::{Sorted, Why};
+use super::calendar::agenda::Ranged;
+use super::calendar::agenda::range::{self, Range};
+use super::{Pipeline, zone_line};
+use crate::accounts::Account;
+use crate::budget::plan::Tier;
+use crate::budget::value::Hint;
+use crate::budget::{Draft, Item};
+use crate::error::{Error, Result};
+use crate::provider::calendar::Facts;
+use crate::query::{self, Clock};
+use crate::request::brief::Brief;
+use crate::row::{Cell, RowTable};
+use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
+use crate::text::{Note, note, ours};
+use crate::times::Here;
+use crate::when::When;
+
+/// How many days back mail is looked at for a day.
+const MAIL_DAYS: i32 = 7;
+/// How many days back sent mail tells whom the reader writes to.
+const SENT_DAYS: i32 = 30;
+
+/// What a brief is about.
+struct Span {
+    range: Range,
+    /// Its day, if it is one.
+    day: Option<Date>,
+    /// What is over before this is left out.
+    over: Option<Timestamp>,
+    /// The search of the mail that is looked at.
+    inbox: String,
+    /// The search of the mail that the reader sent.
+    sent: String,
+    sent_since: Date,
+    /// How the range is said in a call.
+    said: String,
+    /// ` account=…`, as it was said.
+    account: String,
+}
+
+/// The most events and clashes of a day that have to be shown at once.
+const MOST_CRITICAL: usize = 40;
+/// The most clashes that are told.
+const MOST_CLASHES: usize = 50;
+
+/// The places of the events by section.
+struct Days {
+    today: Vec<usize>,
+    tomorrow: Vec<usize>,
+    declined: usize,
+}
+
+impl Pipeline {
+    pub(super) async fn brief(&self, asked: Brief) -> Result<Draft> {
+        let zone = &self.config.zone;
+        let clock = self.clock();
+        let span = Span::read(&asked, &clock)?;
+        let accounts = self.named_or_all(asked.account.as_deref()).await?;
+        let window = Window {
+            inbox: query::parse(&span.inbox, &clock)?,
+            sent: query::parse(&span.sent, &clock)?,
+        };
+        let (agenda, mail) = join(
+            self.ranged_agenda(span.with_next_day(zone), &accounts, zone),
+            self.brief_mail(&accounts, &window),
+        )
+        .await;
+        let (agenda, mail) = (agenda?, mail?);
+        if agenda.is_unknown() && mail.inboxes.is_empty() {
+            return Err(all_failed(&mail.missing, accounts.len()));
+        }
+
+        let sorted = rules::sort(&mail.letters, &mail.own);
+        let days = span.days(&agenda, zone);
+        let mut sheet = Sheet::default();
+        let mut notes = Vec::new();
+        let found = self.event_tables(&span, &agenda, &days, &mut sheet, &mut notes).await?;
+        let several = accounts.len() > 1;
+        if !mail.inboxes.is_empty() {
+            let whys =
+                self.mail_tables(&span, &mail, &sorted, several, &mut sheet, &mut notes).await?;
+            notes.splice(0..0, whys);
+        }
+        if !agenda.is_unknown() && !days.tomorrow.is_empty() {
+            let rows = self.ranged_rows(&agenda, &days.tomorrow, zone, &mut notes);
+            let call = span.calendar_search(span.next_day());
+            sheet.push(rows.await?.section(TOMORROW), Tier::Medium, None, call);
+        }
+
+        let mut draft = sheet.draft;
+        zone_line(&mut draft.document, zone);
+        if sorted.newsletters > 0 {
+            let count = i64::try_from(sorted.newsletters).unwrap_or(i64::MAX);
+            let scalars = &mut draft.document.scalars;
+            scalars.push(("newsletters", Cell::Count(count)));
+        }
+        draft.notes = vec![
+            span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
+            note!(
+                "mail: {}; people you write to: to and cc of your mail since {}",
+                ours(&span.inbox),
+                ours(&span.sent_since)
+            ),
+        ];
+        draft.notes.append(&mut notes);
+        draft.notes.extend(left_out(&mail, &agenda));
+        draft.notes.extend(mail.notes);
+        draft.notes.extend(agenda.notes);
+        Ok(draft)
+    }
+
+    /// The tables `today` and `clashes`; how many clashes there are.
+    async fn event_tables(
+        &self,
+        span: &Span,
+        agenda: &Ranged,
+        days: &Days,
+        sheet: &mut Sheet,
+        notes: &mut Vec<Note>,
+    ) -> Result<usize> {
+        if agenda.is_unknown() {
+            return Ok(0);
+        }
+        let zone = &self.config.zone;
+        let events: Vec<(&Facts, bool)> = agenda.events().collect();
+        let own: Vec<(usize, &Facts)> = days
+            .today
+            .iter()
+            .filter_map(|at| events.get(*at).map(|(facts, own)| (*at, *facts, *own)))
+            .filter_map(|(at, facts, own)| own.then_some((at, facts)))
+            .collect();
+        let mut found = clashes(&own, zone);
+        if found.len() > MOST_CLASHES {
+            notes.push(note!(
+                "clashes: {} are found, {} are told: a shorter time has the others",
+                found.len(),
+                MOST_CLASHES
+            ));
+            found.truncate(MOST_CLASHES);
+        }
+        let today = self.ranged_rows(agenda, &days.today, zone, notes).await?;
+        let clashing = self.clash_rows(&found, &events, days, &today);
+        let call = span.calendar_search(span.said.clone());
+        // A day has to be there at once; of a longer time the first chunk may be.
+        let tier = match span.day {
+            Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
+            _ => Tier::High,
+        };
+        sheet.push(today.section(TODAY), tier, None, call.clone());
+        if !clashing.is_empty() {
+            sheet.push(clashing, tier, Some(true), call);
+        }
+        match days.declined {
+            0 => {}
+            1 => notes.push("1 event that you declined is not shown".into()),
+            many => notes.push(note!("{} events that you declined are not shown", ours(many))),
+        }
+        Ok(found.len())
+    }
+
+    /// The table `clashes`, with the handles that the events have in `today`.
+    fn clash_rows(
+        &self,
+        found: &[Clash],
+        events: &[(&Facts, bool)],
+        days: &Days,
+        today: &RowTable,
+    ) -> RowTable {
+        let facts = |at: usize| events.get(at).map(|(facts, _)| *facts);
+        let id = |at| facts(at).map(|facts| facts.id.as_str());
+        let title = |at| facts(at).map(|facts| facts.title.as_str());
+        let objects: Vec<Value> = found
+            .iter()
+            .map(|one| {
+                json!({
+                    "id": id(one.first), "title": title(one.first),
+                    "start": told(one.start), "end": told(one.end),
+                    "with": id(one.second), "with_title": title(one.second),
+                })
+            })
+            .collect();
+        let columns = CLASH.up_to(Level::Core);
+        let mut notes = Vec::new();
+        let names = std::collections::HashMap::new();
+        let mut rows = self.local().rows(&CLASH, &columns, &objects, &names, &mut notes);
+        let handle = |at: usize| {
+            let row = days.today.iter().position(|one| *one == at)?;
+            today.cell(row, "id").cloned()
+        };
+        for (row, one) in found.iter().enumerate() {
+            for (name, at) in [("id", one.first), ("with", one.second)] {
+                if let (Some(cell), Some(handle)) = (rows.cell_mut(row, name), handle(at)) {
+                    *cell = handle;
+                }
+            }
+        }
+        rows
+    }
+
+    /// The tables `needs_me` and `unread`; what is to be noted of them first.
+    async fn mail_tables(
+        &self,
+        span: &Span,
+        mail: &Mail,
+        sorted: &Sorted,
+        several: bool,
+        sheet: &mut Sheet,
+        notes: &mut Vec<Note>,
+    ) -> Result<Vec<Note>> {
+        let mut first = Vec::new();
+        let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
+        let rows = self.letter_rows(mail, &needs, several, notes).await?;
+        if !rows.is_empty() {
+            sheet.draft.legend.push(whys(&rows, sorted));
+        }
+        let call = span.mail_search(&span.inbox);
+        sheet.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
+        let unread = format!("is:unread {}", span.inbox);
+        if !sorted.unread.is_empty() {
+            let rows = self.letter_rows(mail, &sorted.unread, several, notes);
+            let call = span.mail_search(&unread);
+            sheet.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
+        }
+        if sorted.newsletters > 0 {
+            // No search finds them alone: it knows no headers.
+            first.push(note!(
+                "newsletters: {} unread, not listed; among all unread mail, with list or bulk in \
+                 the column bulk: {} fields=from,subject,bulk",
+                sorted.newsletters,
+                ours(span.mail_search(&unread))
+            ));
+        }
+        Ok(first)
+    }
+}
+
+/// The draft as it grows, table by table.
+#[derive(Default)]
+struct Sheet {
+    draft: Draft,
+}
+
+impl Sheet {
+    fn push(&mut self, rows: RowTable, tier: Tier, open: Option<bool>, call: String) {
+        let tables = &mut self.draft.document.tables;
+        let (number, of) = (tables.len(), rows.len());
+        let items = (0..of).map(|row| Item {
+            rows: vec![(number, row)],
+            tier,
+            hint: Hint { position: row, of, open, ..Hint::default() },
+            ..Item::default()
+        });
+        self.draft.items.get_or_insert_default().extend(items);
+        self.draft.calls.push((number, call));
+        tables.push(rows);
+    }
+}
+
+impl Span {
+    fn read(asked: &Brief, clock: &Clock) -> Result<Self> {
+        let zone = &clock.zone;
+        let here = Here { now: clock.now, zone: zone.clone(), named: false };
+        let range = range::days(asked.from.as_deref(), asked.to.as_deref(), &here)?;
+        let (first, last) = range.dates(zone);
+        let today = zone.to_datetime(clock.now).date();
+        let running = range.from() <= clock.now && clock.now < range.to();
+        let ahead = range.from() > clock.now;
+        let since = match first == last || ahead {
+            // A day that is to come is about the mail of these days.
+            true => first.min(today).saturating_sub(MAIL_DAYS.days()),
+            false => first,
+        };
+        let over = range.to() <= clock.now;
+        let mut inbox = format!("in:inbox after:{since}");
+        if over {
+            inbox.push_str(&format!(" before:{}", bound(range.to(), zone)));
+        }
+        let until = last.min(today);
+        let sent_since = until.saturating_sub(SENT_DAYS.days()).min(since);
+        let whole = |day: Date| When::Day(day).instant(zone);
+        let next = last.saturating_add(1.day());
+        let said = match range.from() == whole(first) && range.to() == whole(next) {
+            true => format!("from={first} to={last}"),
+            false => format!("from={} to={}", local(range.from(), zone), local(range.to(), zone)),
+        };
+        let account = asked.account.as_ref();
+        Ok(Self {
+            range,
+            day: (first == last).then_some(first),
+            over: running.then_some(clock.now),
+            inbox,
+            sent: format!("in:sent after:{sent_since}"),
+            sent_since,
+            said,
+            account: account.map_or_else(String::new, |name| format!(" account={name}")),
+        })
+    }
+
+    /// The range with the day after it, if it is a day.
+    fn with_next_day(&self, zone: &TimeZone) -> Range {
+        let next = self.day.map(|day| day.saturating_add(2.days()));
+        let to = next.map_or(self.range.to(), |over| When::Day(over).instant(zone));
+        Range::new(self.range.from(), to)
+    }
+
+    /// The day after it, as it is said in a call.
+    fn next_day(&self) -> String {
+        let next = self.day.unwrap_or_default().saturating_add(1.day());
+        format!("from={next} to={next}")
+    }
+
+    fn calendar_search(&self, range: String) -> String {
+        format!("calendar_search {range}{}", self.account)
+    }
+
+    fn mail_search(&self, q: &str) -> String {
+        // Dates with a time are in quotes already.
+        format!("mail_search q={}{} limit=100", Value::from(q), self.account)
+    }
+
+    /// Which events are shown where.
+    fn days(&self, agenda: &Ranged, zone: &TimeZone) -> Days {
+        let mut days = Days { today: Vec::new(), tomorrow: Vec::new(), declined: 0 };
+        let next = self.day.map(|day| {
+            let day = |more: i32| When::Day(day.saturating_add(more.days())).instant(zone);
+            Range::new(day(1), day(2))
+        });
+        for (at, (facts, _)) in agenda.events().enumerate() {
+            let (start, end) = (facts.start.instant(zone), facts.end.instant(zone));
+            let over = self.over.is_some_and(|now| end <= now && start < now);
+            let today = self.range.has(start, end) && !over;
+            let tomorrow = next.is_some_and(|next| next.has(start, end));
+            if is_declined(facts) {
+                days.declined += usize::from(today || tomorrow);
+                continue;
+            }
+            days.today.extend(today.then_some(at));
+            days.tomorrow.extend(tomorrow.then_some(at));
+        }
+        days
+    }
+
+    /// `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 4 need you,
+    /// 6 other unread, 7 newsletters`.
+    #[expect(clippy::too_many_arguments, reason = "it is a line about all of it")]
+    fn headline(
+        &self,
+        accounts: &[Account],
+        agenda: &Ranged,
+        days: &Days,
+        clashes: usize,
+        mail: &Mail,
+        sorted: &Sorted,
+        zone: &TimeZone,
+    ) -> Note {
+        let mut parts = Vec::new();
+        if agenda.is_unknown() {
+            parts.push("events unknown".to_owned());
+        } else {
+            let left = if self.over.is_some() { " left" } else { "" };
+            let events = number(days.today.len(), "event", "events");
+            parts.push(format!("{events}{left}"));
+            parts.push(number(clashes, "clash", "clashes"));
+        }
+        if mail.inboxes.is_empty() {
+            parts.push("mail unknown".to_owned());
+        } else {
+            parts.push(number(sorted.needs_me.len(), "needs you", "need you"));
+            parts.push(format!("{} other unread", sorted.unread.len()));
+            parts.push(number(sorted.newsletters, "newsletter", "newsletters"));
+        }
+        note!(
+            "brief of {}, {}: {}",
+            ours(self.range.tell(zone)),
+            ours(number(accounts.len(), "account", "accounts")),
+            ours(parts.join(", "))
+        )
+    }
+}
+
+fn number(count: usize, one: &str, many: &str) -> String {
+    let word = if count == 1 { one } else { many };
+    format!("{count} {word}")
+}
+
+/// `why: to_me m1 m4; to_me+my_thread m2`.
+fn whys(rows: &RowTable, sorted: &Sorted) -> Note {
+    let mut groups: BTreeMap<&[Why], Vec<String>> = BTreeMap::new();
+    for (at, (_, why)) in sorted.needs_me.iter().enumerate() {
+        if let Some(Cell::Handle(letter, number)) = rows.cell(at, "id") {
+            let group = groups.entry(why).or_default();
+            group.push(format!("{letter}{number}"));
+        }
+    }
+    let groups: Vec<String> = groups
+        .into_iter()
+        .map(|(why, handles)| {
+            let words: Vec<_> = why.iter().map(|why| why.word()).collect();
+            format!("{} {}", words.join("+"), handles.join(" "))
+        })
+        .collect();
+    note!("why: {}", ours(groups.join("; ")))
+}
+
+/// Notes about accounts of which something is missing.
+fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
+    let both = |error: &&Error| agenda.missing.contains(error);
+    let mut notes: Vec<Note> = mail
+        .missing
+        .iter()
+        .map(|error| match both(&error) {
+            true => note!("left out: {}", error),
+            false => note!("mail left out: {}", error),
+        })
+        .collect();
+    let calendars = agenda.missing.iter();
+    let calendars = calendars.filter(|error| !mail.missing.contains(error));
+    notes.extend(calendars.map(|error| note!("calendars left out: {}", error)));
+    notes
+}
+
+fn all_failed(missing: &[Error], accounts: usize) -> Error {
+    let first = missing.first().cloned().unwrap_or_else(|| {
+        Error::new(crate::error::Kind::Internal, "an account was left without an answer")
+    });
+    match accounts {
+        1 => first,
+        count => first.context(format!("all {count} accounts failed, the first")),
+    }
+}
+
+/// A time as an object of ours has it.
+fn told(when: When) -> Value {
+    match when {
+        When::Day(day) => json!({"date": day.to_string()}),
+        When::At(at) => json!({"dateTime": at.to_string()}),
+    }
+}
+
+/// A time as a search of mail takes it: a date where it is a midnight.
+fn bound(at: Timestamp, zone: &TimeZone) -> String {
+    let local = zone.to_datetime(at);
+    match When::Day(local.date()).instant(zone) == at {
+        true => local.date().to_string(),
+        false => at.to_string(),
+    }
+}
+
+/// A time as a search of events takes it.
+fn local(at: Timestamp, zone: &TimeZone) -> String {
+    zone.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string()
+}

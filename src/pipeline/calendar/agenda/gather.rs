@@ -1,0 +1,308 @@
+//! One account's part of an agenda: pages of all its calendars at once, until
+//! there is enough.
+//!
+//! Services sort by start, but each has its own idea of when a whole day begins.
+//! So a calendar is asked for a little more than the range, what is in the range
+//! is decided here, and how far a calendar is known ([`Gathered::known`]) is told
+//! with that much room.
+
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::calendars::Listed;
+use super::place::{Place, Position, mark};
+use super::range::Range;
+use super::words;
+use crate::error::{Error, Result};
+use crate::flatten::Context;
+use crate::pipeline::answer::cursor::Mark;
+use crate::project::Projection;
+use crate::provider::Page;
+use crate::provider::calendar::{AskEvents, Calendars, Facts};
+use crate::query::Query;
+use crate::text::{Note, note, quoted};
+
+/// How often one service is asked for one page of ours.
+const MOST_ROUNDS: usize = 12;
+/// How many events more than a page has are asked for: those that were shown
+/// already, and copies.
+const MORE: usize = 50;
+/// How many are asked for when most of them are looked at and not shown.
+const MANY: usize = 500;
+/// Zones are at most so far apart (UTC-12 to UTC+14).
+const ZONES: SignedDuration = SignedDuration::from_hours(26);
+
+/// What is asked for, the same of every account.
+pub(super) struct Asked<'a> {
+    pub(super) range: Range,
+    pub(super) series: bool,
+    pub(super) query: Option<&'a Query>,
+    pub(super) zone: &'a TimeZone,
+    /// What was shown before.
+    pub(super) seen: &'a HashSet<Mark>,
+    /// How many rows a page has.
+    pub(super) wanted: usize,
+}
+
+/// One row to be.
+#[derive(Clone)]
+pub(super) struct Row {
+    pub(super) item: Value,
+    pub(super) facts: Facts,
+    pub(super) at: Position,
+    pub(super) mark: Mark,
+    /// The place of its calendar among those that were asked.
+    pub(super) calendar: usize,
+    /// Which of several copies is shown: the greatest.
+    pub(super) rank: (bool, bool),
+}
+
+/// One calendar, as far as it was read.
+pub(super) struct Sheet {
+    pub(super) calendar: Listed,
+    /// Where it went on.
+    pub(super) at: Position,
+    next: Option<String>,
+    open: bool,
+    /// Before this start, in microseconds, all is known.
+    known: i64,
+    /// Why it could not be read.
+    pub(super) error: Option<Error>,
+}
+
+/// What one account had.
+pub(super) struct Gathered {
+    account: String,
+    pub(super) sheets: Vec<Sheet>,
+    pub(super) rows: Vec<Row>,
+    /// How many events words were looked for in.
+    pub(super) looked: usize,
+    /// How many had no time, or no id.
+    pub(super) odd: usize,
+    /// The ids of recurring events that were told whole.
+    masters: HashSet<String>,
+    pub(super) names: std::collections::HashMap<String, String>,
+    pub(super) notes: Vec<Note>,
+}
+
+/// Asks the calendars of one account for what comes from `place` on.
+pub(super) async fn gather(
+    port: &dyn Calendars,
+    calendars: Vec<Listed>,
+    place: &Place,
+    projection: Projection,
+    asked: &Asked<'_>,
+    context: &Context<'_>,
+) -> Result<Gathered> {
+    let mut gathered = Gathered {
+        account: place.account.clone(),
+        names: calendars
+            .iter()
+            .filter(|one| !one.main)
+            .map(|one| (one.id.clone(), one.name.clone()))
+            .collect(),
+        sheets: calendars
+            .into_iter()
+            .map(|calendar| Sheet {
+                at: place.of(&calendar.id),
+                calendar,
+                next: None,
+                open: true,
+                known: i64::MIN,
+                error: None,
+            })
+            .collect(),
+        rows: Vec::new(),
+        looked: 0,
+        odd: 0,
+        masters: HashSet::new(),
+        notes: Vec::new(),
+    };
+    let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
+    let (from, to) = asked.widened(from.unwrap_or(Position::FIRST));
+    for round in 1.. {
+        let wanted = gathered.wanted(asked);
+        if wanted.is_empty() {
+            break;
+        }
+        let ask = AskEvents {
+            calendars: wanted
+                .iter()
+                .filter_map(|at| gathered.sheets.get(*at))
+                .map(|sheet| (sheet.calendar.id.clone(), sheet.next.clone()))
+                .collect(),
+            from,
+            to,
+            series: asked.series,
+            projection: projection.clone(),
+            limit: match asked.query.is_some() || asked.series {
+                true => MANY,
+                false => asked.wanted.saturating_add(MORE),
+            },
+        };
+        let mut pages = port.events(&ask).await.into_iter();
+        for at in wanted {
+            let page = pages.next().unwrap_or_else(|| {
+                Err(Error::new(
+                    crate::error::Kind::Internal,
+                    "a calendar was left without an answer",
+                ))
+            });
+            gathered.add(at, page, port, asked, context);
+        }
+        if round >= MOST_ROUNDS && gathered.moves() {
+            break;
+        }
+        if round >= MOST_ROUNDS && (asked.series || round >= 10 * MOST_ROUNDS) {
+            gathered.give_up();
+            break;
+        }
+    }
+    // What differs from a series goes with it.
+    let Gathered { rows, masters, .. } = &mut gathered;
+    let in_series = |row: &Row| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
+    rows.retain(|row| !in_series(row));
+    let read = |sheet: &&Sheet| sheet.error.is_none();
+    match gathered.sheets.iter().find_map(|sheet| sheet.error.clone()) {
+        Some(error) if !gathered.sheets.iter().any(|sheet| read(&sheet)) => Err(error),
+        _ => Ok(gathered),
+    }
+}
+
+impl Asked<'_> {
+    /// The range that is asked for from a position on.
+    fn widened(&self, from: Position) -> (Timestamp, Timestamp) {
+        let (first, to) = (self.range.from(), self.range.to());
+        if self.series {
+            // Which series has an occurrence in the range is the service's to say.
+            return (first, to);
+        }
+        let from = first.max(from.instant());
+        (
+            from.checked_sub(ZONES).unwrap_or(Timestamp::MIN),
+            to.checked_add(ZONES).unwrap_or(Timestamp::MAX),
+        )
+    }
+}
+
+impl Gathered {
+    /// Before this start all calendars are known; what starts then or later may
+    /// have something before it that is not here yet.
+    pub(super) fn known(&self) -> i64 {
+        let open = self.sheets.iter().filter(|sheet| sheet.open);
+        open.map(|sheet| sheet.known).min().unwrap_or(i64::MAX)
+    }
+
+    /// True when there is more than what is here.
+    pub(super) fn is_open(&self) -> bool {
+        self.sheets.iter().any(|sheet| sheet.open)
+    }
+
+    /// True when what is known ends behind where the page begins.
+    fn moves(&self) -> bool {
+        let first = self.sheets.iter().map(|sheet| sheet.at.start()).min();
+        Some(self.known()) > first
+    }
+
+    /// Takes for all what was found of calendars that do not come to an end.
+    fn give_up(&mut self) {
+        for sheet in &mut self.sheets {
+            if std::mem::take(&mut sheet.open) {
+                self.notes.push(note!(
+                    "{} has more events than were looked through: ask for a shorter range",
+                    quoted(&sheet.calendar.name)
+                ));
+            }
+        }
+    }
+
+    /// The places of the calendars that have to be asked, so that a page of ours
+    /// is known.
+    fn wanted(&self, asked: &Asked<'_>) -> Vec<usize> {
+        let mut seen = HashSet::new();
+        let mut starts: Vec<i64> = self
+            .rows
+            .iter()
+            .filter(|row| seen.insert(row.mark))
+            .map(|row| row.at.start())
+            .collect();
+        starts.sort_unstable();
+        let last = asked.wanted.checked_sub(1).and_then(|at| starts.get(at));
+        let last = last.copied().unwrap_or(i64::MAX);
+        let open = self.sheets.iter().enumerate();
+        open.filter(|(_, sheet)| sheet.open && sheet.known <= last).map(|(at, _)| at).collect()
+    }
+
+    fn add(
+        &mut self,
+        calendar: usize,
+        page: Result<Page>,
+        port: &dyn Calendars,
+        asked: &Asked<'_>,
+        context: &Context<'_>,
+    ) {
+        let Some(sheet) = self.sheets.get_mut(calendar) else {
+            return;
+        };
+        let page = match page {
+            Ok(page) => page,
+            Err(error) => {
+                // All of it is asked for again, so that none is shown twice.
+                sheet.error = Some(error);
+                sheet.open = false;
+                self.rows.retain(|row| row.calendar != calendar);
+                return;
+            }
+        };
+        // A page that says it follows itself would be asked for without end.
+        let next = page.next.filter(|next| Some(next) != sheet.next.as_ref());
+        sheet.open = next.is_some();
+        sheet.next = next;
+        self.names.extend(page.names);
+        for note in page.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        for item in page.items {
+            let Some(facts) = port.facts(&item) else {
+                self.odd += 1;
+                continue;
+            };
+            let at = Position::of(facts.start, facts.end, asked.zone);
+            if asked.series && facts.repeat.is_some() {
+                self.masters.insert(facts.id.clone());
+            }
+            if !asked.series {
+                let known = at.instant().checked_sub(ZONES).unwrap_or(Timestamp::MIN);
+                sheet.known = sheet.known.max(known.as_microsecond());
+            }
+            let (start, end) = (at.instant(), facts.end.instant(asked.zone));
+            let whole = asked.series && facts.repeat.is_some();
+            if at < sheet.at || !(whole || asked.range.has(start, end)) {
+                continue;
+            }
+            let mark = mark(&facts, &self.account);
+            if asked.seen.contains(&mark) {
+                continue;
+            }
+            if let Some(query) = asked.query {
+                self.looked += 1;
+                if !words::holds(query, &item, &facts, context) {
+                    continue;
+                }
+            }
+            self.rows.push(Row {
+                rank: (facts.own, sheet.calendar.is_writable()),
+                item,
+                facts,
+                at,
+                mark,
+                calendar,
+            });
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The rows of all accounts in one order, one of each event.
+
+use std::collections::HashMap;
+
+use super::Part;
+use super::gather::Row;
+use super::place::Position;
+use crate::pipeline::answer::cursor::Mark;
+
+/// What the accounts had, put in order.
+pub(super) struct Merged {
+    /// What is shown, with the place of its part.
+    pub(super) shown: Vec<(usize, Row)>,
+    /// How many copies of it were left out.
+    pub(super) copies: usize,
+    /// How many are left, as far as they are known.
+    pub(super) left: usize,
+    /// The places of parts that have some of those.
+    pub(super) rest: Vec<usize>,
+    /// Before this all was shown; nothing if it was all there is.
+    pub(super) end: Option<Position>,
+}
+
+/// Puts the rows of all accounts in one order, one of each event, and takes as
+/// many as are wanted and known to be next.
+pub(super) fn merge(parts: &mut [Part], wanted: usize) -> Merged {
+    let known = parts.iter().map(|part| part.gathered.known()).min();
+    let known = known.unwrap_or(i64::MAX);
+    let mut all: Vec<(usize, Row)> = Vec::new();
+    let mut places: HashMap<Mark, usize> = HashMap::new();
+    let mut copies: HashMap<Mark, usize> = HashMap::new();
+    for (at, part) in parts.iter_mut().enumerate() {
+        for row in part.gathered.rows.drain(..) {
+            let known = places.get(&row.mark).copied();
+            match known.and_then(|place| all.get_mut(place)) {
+                None => {
+                    places.insert(row.mark, all.len());
+                    all.push((at, row));
+                }
+                Some(copy) => {
+                    *copies.entry(row.mark).or_default() += 1;
+                    if row.rank > copy.1.rank {
+                        *copy = (at, row);
+                    }
+                }
+            }
+        }
+    }
+    all.sort_by(|(one_part, one), (other_part, other)| {
+        (one.at, &one.facts.title, one_part, &one.facts.id).cmp(&(
+            other.at,
+            &other.facts.title,
+            other_part,
+            &other.facts.id,
+        ))
+    });
+    let fit = all.partition_point(|(_, row)| row.at.start() < known);
+    let rest = all.split_off(fit.min(wanted));
+    let end = match all.last() {
+        _ if rest.is_empty() && !parts.iter().any(|part| part.gathered.is_open()) => None,
+        Some((_, last)) if all.len() == wanted => Some(last.at),
+        _ => Some(Position::before(known)),
+    };
+    Merged {
+        copies: all.iter().filter_map(|(_, row)| copies.get(&row.mark)).sum(),
+        left: rest.len(),
+        rest: rest.iter().map(|(part, _)| *part).collect(),
+        shown: all,
+        end,
+    }
+}

@@ -1,0 +1,436 @@
+//! `calendar_search`: events of all calendars, merged by their start.
+//!
+//! Every account is asked for a whole page of ours, all its calendars at once,
+//! and what all of them have is put in one order. A meeting stands in the
+//! calendar of everybody who is asked; of such copies the reader's own is shown.
+
+mod by_id;
+pub(in crate::pipeline) mod calendars;
+mod gather;
+mod ics;
+mod merge;
+mod place;
+mod plan;
+pub(in crate::pipeline) mod range;
+mod ranged;
+pub(super) mod seen;
+mod words;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use self::calendars::{Wanted, chosen, unknown_calendar};
+use self::gather::{Asked, Gathered, Row, gather};
+use self::merge::{Merged, merge};
+use self::place::Place;
+pub(in crate::pipeline) use self::plan::Plan;
+pub(in crate::pipeline) use self::ranged::Ranged;
+use crate::accounts::Account;
+use crate::budget::LongText;
+use crate::encode::Document;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::{self, Room};
+use crate::ical;
+use crate::pipeline::access::whose::Labels;
+use crate::pipeline::answer::cursor::{Cursor, other_use};
+use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line};
+use crate::project::project;
+use crate::provider::calendar::{Calendars, Facts};
+use crate::request::agenda::Agenda;
+use crate::row::{Cell, RowTable};
+use crate::schemas::{Api, EVENT, Field};
+use crate::text::fence::theirs;
+use crate::text::{Note, note, ours};
+use crate::times::{self, Here};
+
+/// One account of a search.
+struct Part {
+    account: Account,
+    /// How the account is called in rows and notes.
+    label: String,
+    port: Arc<dyn Calendars>,
+    gathered: Gathered,
+}
+
+/// The most characters of a description in Outlook's lists.
+const PREVIEW: usize = 255;
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn agenda(&self, asked: Agenda) -> Result<Draft> {
+        if !asked.ids.is_empty() {
+            return self.events_by_id(&asked).await;
+        }
+        let (plan, mut notes) = self.plan_agenda(asked).await?;
+        let zone = self.zone(plan.tz.as_deref())?;
+        let query = plan.query(&zone)?;
+        let wanted = self.wanted_calendars(&plan.calendars).await?;
+        let seen = plan.seen.set();
+        let asked = Asked {
+            range: plan.range,
+            series: plan.series,
+            query: query.as_ref(),
+            zone: &zone,
+            seen: &seen,
+            wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
+        };
+        let (mut parts, missing) = self.agenda_parts(&plan, &wanted, &asked).await?;
+        if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
+            return Err(match missing.len() {
+                1 => error.clone(),
+                count => error.clone().context(format!("all {count} accounts failed, the first")),
+            });
+        }
+        if plan.shown == 0 {
+            notes.extend(self.unknown(&wanted, &parts, missing.is_empty()).await?);
+        }
+
+        let merged = merge(&mut parts, asked.wanted);
+        let next = plan.after(&merged, &parts, &missing);
+        let (mut document, mut texts) = (Document::default(), Vec::new());
+        if plan.ics {
+            let ics = self.shown_ics(&parts, &merged, &zone, &mut notes).await?;
+            texts.push(LongText {
+                name: "ics".to_owned(),
+                text: theirs(ics),
+                ..LongText::default()
+            });
+        } else {
+            let columns = plan.columns(&merged.shown, &parts)?;
+            let rows =
+                self.event_rows(&parts, &merged.shown, &columns, &zone, &plan, &mut notes).await?;
+            document.scalars.push(("zone", Cell::Text(zone_name(&zone))));
+            document.tables.push(rows);
+        }
+        let mut count = plan.count(&merged, &parts, &zone);
+        if let Some(next) = next {
+            let cursor = self.save(&Cursor::Agenda(next)).await?;
+            if !plan.ics {
+                document.scalars.push(("next", Cell::Handle('p', cursor)));
+            }
+            count.push_str(&format!("; cursor=p{cursor} has more"));
+        }
+        notes.insert(0, note!("{}", ours(count)));
+        notes.extend(plan.remarks(&merged, &parts));
+        notes.extend(missing.into_iter().map(missing_line));
+        Ok(Draft { document, texts, notes, ..Draft::default() })
+    }
+
+    /// What a page shows, as an iCalendar document.
+    async fn shown_ics(
+        &self,
+        parts: &[Part],
+        merged: &Merged,
+        zone: &TimeZone,
+        notes: &mut Vec<Note>,
+    ) -> Result<String> {
+        let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let shown = merged.shown.iter().enumerate();
+            let mine: Vec<_> = shown
+                .filter(|(_, (owner, _))| *owner == number)
+                .map(|(at, (_, row))| (at, row.facts.id.clone()))
+                .collect();
+            if !mine.is_empty() {
+                groups.push((part.account.clone(), mine));
+            }
+        }
+        let titles = merged.shown.iter().map(|(_, row)| row.facts.title.clone());
+        let titles: Vec<String> = titles.collect();
+        if groups.is_empty() {
+            return Ok(ical::write(&ical::Document::default(), Timestamp::UNIX_EPOCH));
+        }
+        let whole = self.fetch_whole(&titles, groups, Vec::new()).await?;
+        notes.extend(whole.notes.iter().cloned());
+        Ok(self.ics(&whole, zone, notes).await)
+    }
+
+    /// The zone of that name, or the user's own.
+    pub(in crate::pipeline) fn zone(&self, name: Option<&str>) -> Result<TimeZone> {
+        let Some(name) = name else {
+            return Ok(self.config.zone.clone());
+        };
+        times::zone(name).map_err(|error| error.context("`tz`"))
+    }
+
+    /// Asks all accounts of a plan: the parts, and why some are missing.
+    async fn agenda_parts(
+        &self,
+        plan: &Plan,
+        wanted: &[Wanted],
+        asked: &Asked<'_>,
+    ) -> Result<(Vec<Part>, Vec<Missing<Place>>)> {
+        let labels = self.labels().await?;
+        let outcomes = join_all(
+            plan.places.iter().map(|place| self.agenda_part(place, plan, wanted, asked, &labels)),
+        )
+        .await;
+        let (mut parts, mut missing) = (Vec::new(), Vec::new());
+        for outcome in outcomes {
+            match outcome {
+                Ok(part) => parts.push(part),
+                Err(why) => missing.push(why),
+            }
+        }
+        for part in &parts {
+            let gone = |error: &Error| error.kind() == Kind::NotFound;
+            let mut sheets = part.gathered.sheets.iter();
+            if sheets.any(|sheet| sheet.error.as_ref().is_some_and(gone)) {
+                self.forget_calendars(&part.account.id);
+            }
+        }
+        Ok((parts, missing))
+    }
+
+    /// Asks one account for its part.
+    async fn agenda_part(
+        &self,
+        place: &Place,
+        plan: &Plan,
+        wanted: &[Wanted],
+        asked: &Asked<'_>,
+        labels: &Labels,
+    ) -> std::result::Result<Part, Missing<Place>> {
+        let label = labels.of(&place.account);
+        let answer = async {
+            let account = self.accounts.by_id(&place.account).await?;
+            let port = self.connect.calendars(&account)?;
+            let calendars = self.meant_calendars(&account, &*port, wanted).await?;
+            let shown = plan.asked_columns()?;
+            let projection = match asked.query {
+                Some(_) => words::projection(port.api(), &shown),
+                None => project(port.api(), &shown),
+            };
+            let flattening = Flattening {
+                api: port.api(),
+                zone: asked.zone,
+                account: &label,
+                address: &account.email,
+                room: Room::List,
+            };
+            // Words are looked for in what needs no names.
+            let nameless = HashMap::new();
+            let context = flattening.context(&nameless);
+            let gathered = gather(&*port, calendars, place, projection, asked, &context).await?;
+            Ok((account, port.clone(), gathered))
+        };
+        let answer = match plan.merged {
+            true => self.patiently(answer).await,
+            false => answer.await,
+        };
+        match answer {
+            Ok((account, port, gathered)) => Ok(Part { account, label, port, gathered }),
+            Err(error) if !plan.merged => Err((error, None)),
+            Err(error) => {
+                let again = error.is_passing().then(|| place.clone());
+                Err((error.context(&label), again))
+            }
+        }
+    }
+
+    /// Rows of events, with handles; what is handed out is remembered.
+    async fn event_rows(
+        &self,
+        parts: &[Part],
+        shown: &[(usize, Row)],
+        columns: &[&'static Field],
+        zone: &TimeZone,
+        plan: &Plan,
+        notes: &mut Vec<Note>,
+    ) -> Result<RowTable> {
+        let mut tables = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let mine: Vec<&Row> =
+                shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
+            let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
+            let flattening = Flattening {
+                api: part.port.api(),
+                zone,
+                account: &part.label,
+                address: &part.account.email,
+                room: Room::List,
+            };
+            let mut names = part.gathered.names.clone();
+            if !plan.names_main() {
+                let mut sheets = part.gathered.sheets.iter().map(|sheet| &sheet.calendar);
+                let main = sheets.find(|calendar| calendar.main);
+                main.and_then(|main| names.remove(&main.id));
+            }
+            let mut own = Vec::new();
+            let mut rows = flattening.rows(&EVENT, columns, &items, &names, &mut own);
+            self.hand_out(&mut rows, &part.account).await?;
+            own.extend(beginnings(part.port.api(), columns, &items, &flattening.context(&names)));
+            let facts = mine.iter().map(|row| Some(row.facts.clone()));
+            self.remember(&rows, facts).await?;
+            notes.extend(own.into_iter().map(|note| match plan.merged {
+                true => note.under(ours(&part.label)),
+                false => note,
+            }));
+            tables.push(rows);
+        }
+        let order = shown.iter().map(|(owner, _)| *owner);
+        let mut rows = RowTable::interleave(tables, order)
+            .unwrap_or_else(|| RowTable::new(&EVENT, columns.to_vec()));
+        if plan.is_full() {
+            rows.show_members();
+        }
+        Ok(rows)
+    }
+
+    /// The names that no calendar has: an error, unless an account that is
+    /// missing may have it.
+    async fn unknown(
+        &self,
+        wanted: &[Wanted],
+        parts: &[Part],
+        complete: bool,
+    ) -> Result<Vec<Note>> {
+        let mut notes = Vec::new();
+        for one in wanted {
+            let found = parts.iter().any(|part| {
+                let sheets = part.gathered.sheets.iter();
+                let listed: Vec<_> = sheets.map(|sheet| sheet.calendar.clone()).collect();
+                !chosen(&listed, one, &part.account.id).is_empty()
+            });
+            if found {
+                continue;
+            }
+            let mut known = Vec::new();
+            for part in parts {
+                let list = self.calendar_list(&part.account, &*part.port, false);
+                for calendar in calendars::listed(part.port.api(), &list.await?) {
+                    if !known.contains(&calendar.name) {
+                        known.push(calendar.name);
+                    }
+                }
+            }
+            let name = match one {
+                Wanted::Name(name) => name.clone(),
+                Wanted::Id(account, id) => {
+                    let number = self
+                        .store
+                        .handles(account, crate::store::HandleKind::Calendar, &[id])
+                        .await?;
+                    number.first().map_or_else(|| id.clone(), |n| format!("c{n}"))
+                }
+            };
+            let error = unknown_calendar(&name, &known);
+            match complete {
+                true => return Err(error),
+                false => notes.push(Note::from(&error)),
+            }
+        }
+        Ok(notes)
+    }
+
+    /// What to search for: as said, or as the cursor says.
+    async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<Note>)> {
+        if let Some(said) = &asked.cursor {
+            let Cursor::Agenda(mut plan) = self.cursor(said).await? else {
+                return Err(other_use(said));
+            };
+            plan.limit = asked.limit.unwrap_or(plan.limit);
+            return Ok((plan.with(asked.columns), Vec::new()));
+        }
+        let here = Here {
+            now: self.clock().now,
+            zone: self.zone(asked.tz.as_deref())?,
+            // It is the zone to tell times in, too: an offset may be another's.
+            named: false,
+        };
+        let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
+        let range = range::search(from, to, asked.q.is_some(), &here)?;
+        let mut notes = Vec::new();
+        if asked.q.is_some() && (from.is_none() || to.is_none()) {
+            notes.push(
+                "words are looked for from 30 days back to 365 ahead, unless `from` and `to` say \
+                 otherwise"
+                    .into(),
+            );
+        }
+        let owners: Vec<Wanted> = self.wanted_calendars(&asked.calendars).await?;
+        let mut accounts = self.named_or_all(asked.account.as_deref()).await?;
+        let owner = |one: &Wanted| match one {
+            Wanted::Id(account, _) => Some(account.clone()),
+            Wanted::Name(_) => None,
+        };
+        let only: Option<Vec<String>> = owners.iter().map(owner).collect();
+        if let Some(only) = only.filter(|only| !only.is_empty()) {
+            if let (Some(name), Some(other)) =
+                (&asked.account, only.iter().find(|id| accounts.iter().all(|one| one.id != **id)))
+            {
+                return Err(Error::argument(format!(
+                    "a calendar that is asked for belongs to {other}, not to {}",
+                    crate::text::brief(name)
+                ))
+                .next("leave out `account`: a handle knows its own"));
+            }
+            accounts.retain(|account| only.contains(&account.id));
+            if let (true, Some(gone)) = (accounts.is_empty(), only.first()) {
+                accounts.push(self.accounts.by_id(gone).await?);
+            }
+        }
+        let plan = Plan {
+            q: asked.q,
+            calendars: asked.calendars,
+            series: asked.series,
+            tz: asked.tz,
+            ics: asked.ics,
+            ..Plan::of(range, accounts, asked.limit.unwrap_or(50))
+        };
+        Ok((plan.with(asked.columns), notes))
+    }
+
+    /// Remembers what was shown of events that have a handle.
+    pub(super) async fn remember(
+        &self,
+        rows: &RowTable,
+        facts: impl Iterator<Item = Option<Facts>>,
+    ) -> Result<()> {
+        let shown: Vec<_> = rows
+            .rows()
+            .zip(facts)
+            .filter_map(|(row, facts)| match row.first() {
+                Some(Cell::Handle('e', number)) => Some((*number, seen::substance(&facts?))),
+                _ => None,
+            })
+            .collect();
+        self.store.remember_events(&shown).await
+    }
+}
+
+/// A note on descriptions that Outlook's lists have the beginning of.
+fn beginnings(
+    api: Api,
+    columns: &[&'static Field],
+    items: &[Value],
+    context: &flatten::Context,
+) -> Option<Note> {
+    let notes = columns.iter().find(|field| field.name == "notes")?;
+    let long = |item: &&Value| {
+        let texts = flatten::texts(notes, item, context);
+        texts.iter().any(|text| text.chars().count() >= PREVIEW)
+    };
+    match items.iter().filter(long).count() {
+        count @ 1.. if api == Api::Outlook => Some(note!(
+            "notes: Outlook's lists have {} characters at most, in {} that may be longer: \
+             calendar_search ids=ID fields=notes has all",
+            PREVIEW,
+            count
+        )),
+        _ => None,
+    }
+}
+
+/// The name of a zone; its offset when it has none.
+pub(super) fn zone_name(zone: &TimeZone) -> String {
+    match (zone.iana_name(), zone.to_fixed_offset()) {
+        (Some(name), _) => name.to_owned(),
+        (None, Ok(offset)) => format!("UTC{offset}"),
+        (None, Err(_)) => "UTC".to_owned(),
+    }
+}

@@ -1,0 +1,123 @@
+//! Where in the order of an agenda something stands, and where a page ends.
+//!
+//! No provider's cursor is kept: a page that goes on asks again from where the
+//! one before ended, and leaves out what was shown. So nothing is lost and
+//! nothing is shown twice, whatever is added meanwhile.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use crate::pipeline::answer::cursor::{Mark, Seen};
+use crate::provider::calendar::Facts;
+use crate::when::When;
+
+/// Where an event stands: by its start, whole days first, then by its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Position {
+    /// Microseconds since 1970.
+    start: i64,
+    timed: bool,
+    end: i64,
+}
+
+impl Position {
+    /// Before everything.
+    pub(super) const FIRST: Self = Self { start: i64::MIN, timed: false, end: i64::MIN };
+
+    /// That of an event, as days are in `zone`.
+    pub(super) fn of(start: When, end: When, zone: &TimeZone) -> Self {
+        Self {
+            start: start.instant(zone).as_microsecond(),
+            timed: !start.is_day(),
+            end: end.instant(zone).as_microsecond(),
+        }
+    }
+
+    /// Before all that starts at an instant or after it.
+    pub(super) fn before(start: i64) -> Self {
+        Self { start, ..Self::FIRST }
+    }
+
+    /// The start, in microseconds since 1970.
+    pub(super) fn start(self) -> i64 {
+        self.start
+    }
+
+    /// The start as an instant.
+    pub(super) fn instant(self) -> Timestamp {
+        Timestamp::from_microsecond(self.start).unwrap_or(Timestamp::MIN)
+    }
+}
+
+/// Where one account's part of an agenda goes on; part of a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    /// The account's id.
+    pub(super) account: String,
+    /// Everything before this was shown.
+    pub(super) at: Position,
+    /// Calendars that are behind, because they could not be read before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) late: Vec<(String, Position)>,
+}
+
+impl Place {
+    /// The beginning of an account's part.
+    pub(super) fn first(account: String) -> Self {
+        Self { account, at: Position::FIRST, late: Vec::new() }
+    }
+
+    /// Where a calendar of the account goes on.
+    pub(super) fn of(&self, calendar: &str) -> Position {
+        self.late.iter().find(|(late, _)| late == calendar).map_or(self.at, |(_, at)| *at)
+    }
+
+    /// Where the hindmost goes on.
+    pub(super) fn hindmost(&self) -> Position {
+        let late = self.late.iter().map(|(_, at)| *at);
+        late.fold(self.at, Position::min)
+    }
+}
+
+/// What makes two entries copies of the same event: the UID, which occurrence
+/// it is, and when it is. Of an event without UID there are no copies.
+pub(super) fn mark(facts: &Facts, account: &str) -> Mark {
+    let time = |when: When| match when {
+        When::Day(day) => day.to_string(),
+        When::At(at) => at.as_microsecond().to_string(),
+    };
+    let who = match facts.uid.as_deref().map(str::trim) {
+        Some(uid) if !uid.is_empty() => format!("uid {uid}"),
+        _ => format!("id {account} {}", facts.id),
+    };
+    let original = time(facts.original.unwrap_or(facts.start));
+    Seen::digest(&format!("{who}\n{original}\n{}", time(facts.start)))
+}
+
+/// Marks of what was shown; part of a cursor.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Marks(String);
+
+impl Marks {
+    /// As a set.
+    pub(super) fn set(&self) -> HashSet<Mark> {
+        self.list().into_iter().collect()
+    }
+
+    /// In the order they were kept.
+    pub(super) fn list(&self) -> Vec<Mark> {
+        let bytes = STANDARD_NO_PAD.decode(&self.0).unwrap_or_default();
+        bytes.as_chunks().0.to_vec()
+    }
+
+    /// These marks.
+    pub(super) fn of(marks: &[Mark]) -> Self {
+        Self(STANDARD_NO_PAD.encode(marks.as_flattened()))
+    }
+}

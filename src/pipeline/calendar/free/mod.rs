@@ -1,0 +1,422 @@
+//! `calendar_free`: who is busy when, and when all are free.
+//!
+//! Without a duration the answer is the table of busy times; with one it is the
+//! table of slots alone, for who asks for a slot has no use for the rest.
+//! Addresses are asked of the account that is most likely to know them, and of
+//! all others beside it, so it works across services. Of whom nobody knows
+//! anything it is not said that they are free. Of the accounts' owners all of
+//! their own calendars count, and in a slot they are free themselves.
+
+mod hours;
+mod own;
+mod people;
+mod slots;
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, ToSpan};
+use serde_json::Value;
+
+use self::hours::{Daily, Stretch, common, own};
+use self::people::{Person, stretch};
+use self::slots::slots;
+use super::agenda::range::{self, Range};
+use super::agenda::zone_name;
+use crate::accounts::Account;
+use crate::encode::Document;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::Room;
+use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::provider::calendar::Schedule;
+use crate::request::free::Free;
+use crate::row::{Cell, RowTable};
+use crate::schemas::{Api, BUSY, Level, SLOT, Table};
+use crate::text::{Note, note, ours};
+use crate::times::{self, Here};
+
+/// How many working days are looked at when no end is said.
+const AHEAD: usize = 5;
+/// The longest range, in days: services tell no more at once.
+const LONGEST: i64 = 62;
+
+/// What an account says of somebody.
+type Told = Result<(Schedule, Api)>;
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn free(&self, asked: Free) -> Result<Draft> {
+        let zone = self.zone(asked.tz.as_deref())?;
+        let here = Here { now: self.clock().now, zone: zone.clone(), named: false };
+        let daily = asked.hours.as_deref().map(Daily::read).transpose()?;
+        let length = asked.duration.as_deref().map(length).transpose()?;
+        let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
+        let range = short(range::ahead(from, to, &here, working_days_after)?)?;
+        if length.is_some() && range.to() <= here.now {
+            return Err(Error::argument("that time is over")
+                .next("give a `to` that is still to come, or leave out `duration`"));
+        }
+
+        let accounts = self.named_or_all(asked.account.as_deref()).await?;
+        let mut who = named(&asked.who, &accounts);
+        let others = who.len();
+        if length.is_some() {
+            // Whoever looks for a slot is going to be there.
+            who = named(&[who, vec!["me".to_owned()]].concat(), &accounts);
+        }
+        let (mut people, mut notes) = self.people(&who, others, &accounts, range).await?;
+        notes.extend(self.further(&mut people, &accounts, range, &zone).await);
+        if let Some(own @ [_, ..]) = who.get(others..) {
+            notes.push(note!("counted besides: {}", ours(own.join(", "))));
+        }
+        let (mut document, count) = match length {
+            None => busy(&people, range, &zone, &mut notes),
+            Some(length) => {
+                let within = Stretch {
+                    // What is over is no time for a meeting.
+                    from: range.from().max(here.now),
+                    to: range.to(),
+                };
+                let open = open(&people, daily, within, &zone);
+                let most = usize::try_from(asked.limit.unwrap_or(5)).unwrap_or(5);
+                let found = slots(&people, others, &open, &zone, (length, most));
+                let hours = tell_hours(&people, daily);
+                if found.is_empty() {
+                    notes.push(
+                        "no time suits: try a longer range, a shorter duration, or hours=0-24 for \
+                         any time, weekends too"
+                            .into(),
+                    );
+                }
+                let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
+                let count = format!("slots: {}, {hours}, {}", rows.len(), range.tell(&zone));
+                (document(rows), count)
+            }
+        };
+        document.scalars.insert(0, ("zone", Cell::Text(zone_name(&zone))));
+        notes.insert(0, note!("{}", ours(count)));
+        Ok(Draft { document, notes, ..Draft::default() })
+    }
+
+    /// What is known of some addresses, in their order, and of whom nothing is:
+    /// an error if that is so of the first `asked`.
+    async fn people(
+        &self,
+        who: &[String],
+        asked: usize,
+        accounts: &[Account],
+        range: Range,
+    ) -> Result<(Vec<Person>, Vec<Note>)> {
+        let mut told = self
+            .told(accounts, range, |account| {
+                let other =
+                    |address: &&String| !owned(address, accounts) || is(address, &account.email);
+                who.iter().filter(other).cloned().collect()
+            })
+            .await;
+        // Of those whose own account does not answer, the others may know.
+        let silent: Vec<String> = who
+            .iter()
+            .filter(|address| {
+                let mut all = told.iter().flatten();
+                owned(address, accounts)
+                    && !all.any(|(known, answer)| known == *address && answer.is_ok())
+            })
+            .cloned()
+            .collect();
+        if !silent.is_empty() && accounts.len() > 1 {
+            let more = self
+                .told(accounts, range, |account| {
+                    let other = |address: &&String| !is(address, &account.email);
+                    silent.iter().filter(other).cloned().collect()
+                })
+                .await;
+            for (told, more) in told.iter_mut().zip(more) {
+                told.extend(more);
+            }
+        }
+
+        let mut people = Vec::new();
+        let mut unknown: Vec<(String, Vec<String>)> = Vec::new();
+        let mut first = None;
+        for address in who {
+            let mut answers: Vec<(usize, Told)> = Vec::new();
+            for (at, told) in told.iter_mut().enumerate() {
+                while let Some(place) = told.iter().position(|(known, _)| known == address) {
+                    let (_, answer) = told.swap_remove(place);
+                    answers.push((distance(accounts.get(at), address), answer));
+                }
+            }
+            answers.sort_by_key(|(distance, _)| *distance);
+            let mut why: Option<Error> = None;
+            let mut found = None;
+            for (_, answer) in answers {
+                match answer {
+                    Ok((schedule, api)) => {
+                        found = Some(Person::of(address, schedule, api));
+                        break;
+                    }
+                    // That it is not known there says less than that nobody
+                    // could be asked.
+                    Err(error) => {
+                        let better = why.as_ref().is_none_or(|old| {
+                            old.kind() == Kind::NotFound && error.kind() != Kind::NotFound
+                        });
+                        if better {
+                            why = Some(error);
+                        }
+                    }
+                }
+            }
+            if found.is_none() {
+                let why = why.unwrap_or_else(|| Error::new(Kind::NotFound, "no account can tell"));
+                let reason = why.to_string();
+                match unknown.iter_mut().find(|(known, _)| *known == reason) {
+                    Some((_, those)) => those.push(address.clone()),
+                    None => unknown.push((reason, vec![address.clone()])),
+                }
+                first.get_or_insert(why);
+            }
+            people.push(found.unwrap_or_else(|| Person::unknown(address)));
+        }
+        if let (Some(error), true) =
+            (first, people.iter().take(asked).all(|one| one.busy.is_none()))
+        {
+            return Err(error.context("nobody's time is known"));
+        }
+        let notes = unknown
+            .into_iter()
+            .map(|(why, those)| note!("not known: {}: {}", ours(those.join(", ")), ours(why)))
+            .collect();
+        Ok((people, notes))
+    }
+
+    /// What each account says of the addresses that `of` has for it.
+    async fn told(
+        &self,
+        accounts: &[Account],
+        range: Range,
+        of: impl Fn(&Account) -> Vec<String>,
+    ) -> Vec<Vec<(String, Told)>> {
+        let several = accounts.len() > 1;
+        join_all(accounts.iter().map(|account| {
+            let who = of(account);
+            async move {
+                if who.is_empty() {
+                    return Vec::new();
+                }
+                let asked = async {
+                    let port = self.connect.calendars(account)?;
+                    let answers = port.busy(&who, range.from(), range.to()).await;
+                    Ok((port.api(), answers))
+                };
+                let answer = match several {
+                    true => self.patiently(asked).await,
+                    false => asked.await,
+                };
+                let failed = |error: &Error| match several {
+                    true => error.clone().context(&account.email),
+                    false => error.clone(),
+                };
+                match answer {
+                    Ok((api, answers)) => {
+                        let answers = answers.into_iter().map(|answer| match answer {
+                            Ok(schedule) => Ok((schedule, api)),
+                            Err(error) => Err(error),
+                        });
+                        who.into_iter().zip(answers).collect()
+                    }
+                    Err(error) => {
+                        who.into_iter().map(|address| (address, Err(failed(&error)))).collect()
+                    }
+                }
+            }
+        }))
+        .await
+    }
+}
+
+/// Whom is asked about: those named, `me` being the accounts' owners; they
+/// alone if nobody is named. Each once.
+fn named(said: &[String], accounts: &[Account]) -> Vec<String> {
+    let own = || accounts.iter().map(|account| account.email.clone());
+    let mut who: Vec<String> = Vec::new();
+    let mut add = |address: String| {
+        if !who.iter().any(|known| is(known, &address)) {
+            who.push(address);
+        }
+    };
+    for one in said {
+        match one.eq_ignore_ascii_case("me") {
+            true => own().for_each(&mut add),
+            false => add(one.clone()),
+        }
+    }
+    if said.is_empty() {
+        own().for_each(&mut add);
+    }
+    who
+}
+
+fn is(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// True for the address of an account.
+fn owned(address: &str, accounts: &[Account]) -> bool {
+    accounts.iter().any(|account| is(&account.email, address))
+}
+
+/// How far an account is from somebody: its owner, of the same domain, or not.
+fn distance(account: Option<&Account>, address: &str) -> usize {
+    let domain = |address: &str| {
+        let (_, domain) = address.rsplit_once('@')?;
+        Some(domain.to_lowercase())
+    };
+    match account {
+        Some(account) if is(&account.email, address) => 0,
+        Some(account) if domain(&account.email) == domain(address) => 1,
+        _ => 2,
+    }
+}
+
+/// The times at which everybody works, or the hours that were asked for.
+fn open(people: &[Person], daily: Option<Daily>, within: Stretch, zone: &TimeZone) -> Vec<Stretch> {
+    let any = daily.is_some_and(Daily::is_any);
+    let hours = daily.unwrap_or(Daily::USUAL);
+    if any {
+        return hours.within(within, zone, false);
+    }
+    // Hours that were asked for hold on any day that people work.
+    let mut open = match daily {
+        Some(daily) => daily.within(within, zone, false),
+        None => vec![within],
+    };
+    for person in people {
+        let own = person.hours.as_ref().and_then(|hours| own(hours, within));
+        let usual = || hours.within(within, zone, true);
+        open = common(&open, &own.unwrap_or_else(usual));
+    }
+    open
+}
+
+/// The same in words.
+fn tell_hours(people: &[Person], daily: Option<Daily>) -> String {
+    let known = people.iter().filter(|one| one.hours.is_some()).count();
+    match daily {
+        Some(daily) if daily.is_any() => "at any time".to_owned(),
+        Some(daily) if known > 0 => format!("within {} and known working hours", daily.tell()),
+        Some(daily) => format!("within {} of working days", daily.tell()),
+        None if known == people.len() => "within everybody's working hours".to_owned(),
+        None if known > 0 => {
+            format!("within known working hours, else {} of working days", Daily::USUAL.tell())
+        }
+        None => format!("within {} of working days", Daily::USUAL.tell()),
+    }
+}
+
+/// The day up to which is looked when no end is said.
+fn working_days_after(first: Date) -> Date {
+    let mut day = first;
+    let mut left = AHEAD;
+    while left > 0 {
+        match day.checked_add(1.day()) {
+            Ok(next) => day = next,
+            Err(_) => return day,
+        }
+        if day.weekday().to_monday_zero_offset() < 5 {
+            left -= 1;
+        }
+    }
+    day
+}
+
+fn length(said: &str) -> Result<SignedDuration> {
+    let minutes = times::minutes(said).map_err(|error| error.context("`duration`"))?;
+    match minutes {
+        0 => Err(Error::argument("`duration` is nothing").next("give 30m or 1h")),
+        minutes => Ok(SignedDuration::from_mins(i64::from(minutes))),
+    }
+}
+
+/// Refuses a range that no service answers for.
+fn short(range: Range) -> Result<Range> {
+    let length = range.to().duration_since(range.from());
+    match length > SignedDuration::from_hours(24 * LONGEST) {
+        true => Err(Error::argument(format!("the range is longer than {LONGEST} days"))
+            .next("ask for it in parts")),
+        false => Ok(range),
+    }
+}
+
+fn busy(
+    people: &[Person],
+    range: Range,
+    zone: &TimeZone,
+    notes: &mut Vec<Note>,
+) -> (Document, String) {
+    let objects: Vec<Value> = people.iter().flat_map(Person::objects).collect();
+    let rows = rows(&BUSY, &objects, zone, notes);
+    let free: Vec<&str> = people
+        .iter()
+        .filter(|one| one.busy.as_ref().is_some_and(Vec::is_empty))
+        .map(|one| one.address.as_str())
+        .collect();
+    if !free.is_empty() {
+        notes.insert(0, note!("free throughout: {}", ours(free.join(", "))));
+    }
+    let count = format!("busy: {}, {}", rows.len(), range.tell(zone));
+    (document(rows), count)
+}
+
+/// Slots as objects of our own.
+fn slot_objects(found: &[slots::Slot], people: &[Person]) -> Vec<Value> {
+    let names = short_names(people);
+    let object = |slot: &slots::Slot| {
+        let missing: Vec<String> = slot
+            .missing
+            .iter()
+            .filter_map(|(at, why)| Some(format!("{} {}", names.get(*at)?, why.word())))
+            .collect();
+        let free = people.len().saturating_sub(missing.len()).into();
+        let missing = match missing.is_empty() {
+            true => Value::Null,
+            false => missing.join(", ").into(),
+        };
+        stretch(slot.time, &[("free", free), ("missing", missing)])
+    };
+    found.iter().map(object).collect()
+}
+
+/// What is before the @ of an address, where that is enough to tell them apart.
+fn short_names(people: &[Person]) -> Vec<&str> {
+    let local = |address: &'_ str| address.split('@').next().unwrap_or_default().to_lowercase();
+    let mut count: HashMap<String, usize> = HashMap::new();
+    for person in people {
+        *count.entry(local(&person.address)).or_default() += 1;
+    }
+    people
+        .iter()
+        .map(|person| match count.get(&local(&person.address)) {
+            Some(1) => person.address.split('@').next().unwrap_or_default(),
+            _ => person.address.as_str(),
+        })
+        .collect()
+}
+
+fn rows(
+    table: &'static Table,
+    objects: &[Value],
+    zone: &TimeZone,
+    notes: &mut Vec<Note>,
+) -> RowTable {
+    let flattening =
+        Flattening { api: Api::Local, zone, account: "", address: "", room: Room::List };
+    let columns = table.up_to(Level::Core);
+    flattening.rows(table, &columns, objects, &HashMap::new(), notes)
+}
+
+fn document(rows: RowTable) -> Document {
+    Document { scalars: Vec::new(), tables: vec![rows] }
+}

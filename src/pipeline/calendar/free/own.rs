@@ -1,0 +1,144 @@
+//! What takes the time of an account's owner besides the main calendar: the
+//! events of the other calendars that are theirs.
+//!
+//! Services tell others of a main calendar alone. A dentist in a second one
+//! takes as much time.
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+
+use super::super::agenda::calendars::{Listed, listed};
+use super::super::agenda::range::Range;
+use super::hours::Stretch;
+use super::people::{Person, Show};
+use crate::accounts::Account;
+use crate::error::{Error, Result};
+use crate::flatten::{self, Context, Room};
+use crate::pipeline::Pipeline;
+use crate::project::project;
+use crate::provider::calendar::{AskEvents, Calendars};
+use crate::schemas::{EVENT, Field};
+use crate::text::{Note, note};
+
+/// Events of one calendar on one page.
+const PAGE: usize = 500;
+/// Pages that are looked through.
+const PAGES: usize = 12;
+
+impl Pipeline {
+    /// Adds to people who are owners of accounts what stands in their further
+    /// calendars; what could not be read is a note.
+    pub(super) async fn further(
+        &self,
+        people: &mut [Person],
+        accounts: &[Account],
+        range: Range,
+        zone: &TimeZone,
+    ) -> Vec<Note> {
+        let several = accounts.len() > 1;
+        let asked = people.iter().map(|person| async {
+            let owns = |account: &&Account| account.email.eq_ignore_ascii_case(&person.address);
+            let account = accounts.iter().find(owns);
+            let Some(account) = account.filter(|_| person.busy.is_some()) else {
+                return (Vec::new(), Vec::new());
+            };
+            let asked = async {
+                let port = self.connect.calendars(account)?;
+                let list = self.calendar_list(account, &*port, false).await?;
+                let mut all = listed(port.api(), &list);
+                all.retain(|one| !one.main && one.of_others(&account.email).is_none());
+                Ok(look(&*port, all, range, zone).await)
+            };
+            let found = match several {
+                true => self.patiently(asked).await,
+                false => asked.await,
+            };
+            let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
+            let failed = failed.into_iter().map(|error| {
+                let error = error.context(&account.email);
+                note!("other calendars than the main one do not count: {}", error)
+            });
+            (found, failed.collect())
+        });
+        let found = join_all(asked).await;
+        let mut notes = Vec::new();
+        for (person, (more, failed)) in people.iter_mut().zip(found) {
+            notes.extend(failed);
+            person.add(more);
+        }
+        notes
+    }
+}
+
+/// What takes time in some calendars of an account, and why some are missing.
+async fn look(
+    port: &dyn Calendars,
+    all: Vec<Listed>,
+    range: Range,
+    zone: &TimeZone,
+) -> (Vec<(Stretch, Show)>, Vec<Error>) {
+    let columns: Vec<&Field> =
+        ["id", "start", "end", "show"].iter().filter_map(|name| EVENT.field(name)).collect();
+    let names = HashMap::new();
+    let context = Context {
+        api: port.api(),
+        zone,
+        account: "",
+        address: "",
+        names: &names,
+        room: Room::List,
+    };
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    let mut calendars: Vec<(String, Option<String>)> =
+        all.iter().map(|one| (one.id.clone(), None)).collect();
+    for page in 0.. {
+        if calendars.is_empty() {
+            break;
+        }
+        if page == PAGES {
+            failed.push(
+                Error::argument("there are more events than were looked through")
+                    .next("ask for a shorter range"),
+            );
+            break;
+        }
+        let ask = AskEvents {
+            calendars: std::mem::take(&mut calendars),
+            from: range.from(),
+            to: range.to(),
+            series: false,
+            projection: project(port.api(), &columns),
+            limit: PAGE,
+        };
+        let answers = port.events(&ask).await;
+        for ((id, _), answer) in ask.calendars.into_iter().zip(answers) {
+            let answer: Result<_> = answer;
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let name = all.iter().find(|one| one.id == id);
+                    let name = name.map_or("", |one| one.name.as_str());
+                    failed.push(error.context(crate::text::brief(name)));
+                    continue;
+                }
+            };
+            for item in &answer.items {
+                let Some(facts) = port.facts(item).filter(|facts| facts.busy) else {
+                    continue;
+                };
+                let said = EVENT.field("show");
+                let said = said.map(|field| flatten::texts(field, item, &context));
+                let time = Stretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
+                if range.has(time.from, time.to) && time.from < time.to {
+                    found.push((time, Show::of(&said.unwrap_or_default())));
+                }
+            }
+            if answer.next.is_some() {
+                calendars.push((id, answer.next));
+            }
+        }
+    }
+    (found, failed)
+}

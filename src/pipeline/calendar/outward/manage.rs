@@ -1,0 +1,228 @@
+//! Calendars made, renamed and deleted.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::super::agenda::calendars::Listed;
+use super::super::target::{Owner, short};
+use crate::access::Access;
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::flatten::Room;
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::mail::modify::ASKED_BEFORE;
+use crate::pipeline::{Draft, Flattening, Pipeline, columns_of};
+use crate::provider::calendar::CalendarOp;
+use crate::request::outward::{Manage, ManageKind, ManageOp};
+use crate::schemas::{CALENDAR, Level};
+use crate::text::Note;
+use crate::times;
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn manage(
+        &self,
+        asked: Manage,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        if asked.kind != ManageKind::Calendar {
+            return self.arrange(asked, caller).await;
+        }
+        if let Some(name) = asked.set.keys().next() {
+            return Err(Error::argument(format!(
+                "a calendar has no `{}` to set",
+                crate::text::brief(name)
+            ))
+            .next("give `name` and `tz`"));
+        }
+        match asked.op {
+            ManageOp::Create => self.create_calendar(&asked).await,
+            ManageOp::Update | ManageOp::Rename | ManageOp::Delete => {
+                self.change_calendar(&asked, caller).await
+            }
+            ManageOp::Run => {
+                Err(Error::argument("`op: run` is for rules").next("use create, rename or delete"))
+            }
+        }
+    }
+
+    async fn create_calendar(&self, asked: &Manage) -> Result<Draft> {
+        if asked.id.is_some() {
+            return Err(Error::argument("`id` is for a calendar that is there")
+                .next("give the name of the new one as `name`"));
+        }
+        let name = named(asked)?;
+        // Without one it has that of its owner's other calendars.
+        let zone = match &asked.tz {
+            Some(said) => times::zone(said)?.iana_name().map(str::to_owned),
+            None => None,
+        };
+        let account = self.accounts.find(asked.account.as_deref()).await?;
+        let owner = self.owner(account).await?;
+        unused(&self.places(&owner, true).await?, &name, None)?;
+        let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
+        let op = CalendarOp::Create { name: name.clone(), zone };
+        if asked.dry_run {
+            owner.port.rehearse_op(&op).await?;
+            let detail = format!("in {}{in_zone}", owner.label);
+            return self.planned(&name, "create", detail).await;
+        }
+        self.carry_out(&owner, &op, &name, "create").await
+    }
+
+    async fn change_calendar(&self, asked: &Manage, caller: &dyn Caller) -> Result<Draft> {
+        let (word, rename) = match asked.op {
+            ManageOp::Rename | ManageOp::Update => ("rename", Some(named(asked)?)),
+            _ => ("delete", None),
+        };
+        if asked.tz.is_some() {
+            return Err(Error::argument("`tz` is for a new calendar").next("leave it out"));
+        }
+        let Some(said) = &asked.id else {
+            return Err(Error::argument(format!("`op: {word}` needs `id`"))
+                .next("give the calendar's name or id, from lookup kind=calendars"));
+        };
+        if rename.is_none() && asked.name.is_some() {
+            return Err(Error::argument("`name` is for a new name")
+                .next("name the calendar to delete by `id` alone"));
+        }
+        let (owner, place) = self.calendar(asked.account.as_deref(), said).await?;
+        if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
+            return Err(Error::argument(format!(
+                "the calendar {} is somebody else's",
+                short(&place.name)
+            ))
+            .next(format!("ask its owner to {word} it")));
+        }
+        let old = short(&place.name);
+        if rename.is_none() && place.main {
+            return Err(Error::argument(format!(
+                "{old} is the main calendar, which cannot be deleted"
+            ))
+            .next("delete its events, or another calendar"));
+        }
+        if let Some(name) = &rename {
+            if *name == place.name {
+                let told = Told {
+                    outcomes: vec![Outcome::new(&old, word, "unchanged", "it is so already")],
+                    ..Told::default()
+                };
+                return self.tell(told).await;
+            }
+            unused(&self.places(&owner, true).await?, name, Some(&place))?;
+        }
+        if rename.is_none() {
+            self.needs(Access::Full, "deleting a calendar with all its events")?;
+        }
+        let detail = match &rename {
+            Some(name) => format!("to {}, in {}", short(name), owner.label),
+            None => format!("with all its events, in {}: {ASKED_BEFORE}", owner.label),
+        };
+        let erases = rename.is_none();
+        let op = match rename {
+            Some(name) => CalendarOp::Rename { id: place.id.clone(), name },
+            None => CalendarOp::Delete { id: place.id.clone() },
+        };
+        if asked.dry_run {
+            owner.port.rehearse_op(&op).await?;
+            return self.planned(&old, word, detail).await;
+        }
+        let question = format!(
+            "Delete the calendar {old} of {} with all its events for good? There is no undo.",
+            owner.account.email
+        );
+        if erases && !self.may_erase(&question, caller).await? {
+            let told = Told {
+                outcomes: vec![Outcome::new(&old, word, "refused", "the user said no")],
+                ..Told::default()
+            };
+            return self.tell(told).await;
+        }
+        self.carry_out(&owner, &op, &old, word).await
+    }
+
+    async fn planned(&self, name: &str, op: &'static str, detail: String) -> Result<Draft> {
+        self.tell(Told {
+            outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
+            notes: vec!["dry run: nothing was written".into()],
+            ..Told::default()
+        })
+        .await
+    }
+
+    async fn carry_out(
+        &self,
+        owner: &Owner,
+        op: &CalendarOp,
+        name: &str,
+        word: &'static str,
+    ) -> Result<Draft> {
+        let id = match op {
+            CalendarOp::Create { .. } => None,
+            CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
+        };
+        let done = format!("{word} calendar");
+        let entry = Entry {
+            account: &owner.account.email,
+            tool: "manage",
+            op: &done,
+            ids: id.into_iter().collect(),
+            ..Entry::default()
+        };
+        let mut notes = Vec::new();
+        let write = owner.port.manage(op);
+        let answer = self.logged(entry, &mut notes, write, |_| None).await;
+        self.forget_calendars(&owner.account.id);
+        let outcome = match answer {
+            Ok(Some(calendar)) => return Ok(self.calendar_row(owner, calendar, notes).await),
+            Ok(None) => Outcome::new(short(name), word, "done", ""),
+            Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
+            Err(error) => return Err(error),
+        };
+        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
+    }
+
+    /// A calendar that was written, as its service holds it.
+    async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<Note>) -> Draft {
+        let several = self.several_accounts().await;
+        let columns = columns_of(&CALENDAR, Level::Core, several);
+        let mut draft = Draft { notes, ..Draft::default() };
+        let flattening = Flattening {
+            api: owner.port.api(),
+            zone: &self.config.zone,
+            account: &owner.label,
+            address: &owner.account.email,
+            room: Room::List,
+        };
+        let names = HashMap::new();
+        let mut rows = flattening.rows(&CALENDAR, &columns, &[calendar], &names, &mut draft.notes);
+        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes).await;
+        draft.document.tables.push(rows);
+        draft
+    }
+}
+
+fn named(asked: &Manage) -> Result<String> {
+    match asked.name.as_deref().map(str::trim) {
+        Some(name) if !name.is_empty() && !name.contains(char::is_control) => Ok(name.to_owned()),
+        Some(_) => Err(Error::argument("`name` is no name").next("give one line of text")),
+        None => Err(Error::argument("`name` is missing").next("say what the calendar is called")),
+    }
+}
+
+/// Refuses a name that another calendar of the account has: by names they are
+/// told apart.
+fn unused(places: &[Listed], name: &str, itself: Option<&Listed>) -> Result<()> {
+    let same = |place: &&Listed| {
+        place.name.to_lowercase() == name.to_lowercase()
+            && itself.is_none_or(|own| own.id != place.id)
+    };
+    match places.iter().find(same) {
+        None => Ok(()),
+        Some(_) => {
+            Err(Error::argument(format!("there is a calendar called {} already", short(name)))
+                .next("choose another name"))
+        }
+    }
+}

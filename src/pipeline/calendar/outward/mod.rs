@@ -1,0 +1,151 @@
+//! `calendar_delete`, `calendar_respond` and `manage`: what reaches other
+//! people, or takes something away.
+
+mod manage;
+mod respond;
+
+use super::save::{cut, notified, others, reference, unsaid};
+use super::target::{Target, span, title, told as shown};
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::guard::events::{Deed, line};
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Change, Notify};
+use crate::request::outward::Delete;
+use crate::request::save::Scope;
+use crate::schemas::Api;
+use crate::when;
+
+/// What is deleted, once that is clear.
+enum Gone {
+    /// An event, an occurrence, or a series as a whole.
+    Whole,
+    /// What a series has from an occurrence on.
+    Rest(Box<Change>),
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn delete(
+        &self,
+        asked: Delete,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        let target = self.named_event(&asked.id).await?;
+        target.not_cancelled()?;
+        self.as_shown(&target).await?;
+        let scope = target.scope(asked.scope, "this, following or series")?;
+        let zone = &self.config.zone;
+        let when = span(target.facts.start, target.facts.end, zone);
+        let seen = reference(&target.facts);
+        let (target, gone, what) = match scope {
+            None => (target, Gone::Whole, when),
+            Some(Scope::This) => (target, Gone::Whole, format!("the occurrence {when}")),
+            Some(scope) => {
+                let master = self.whole(target).await?;
+                let rest = match scope {
+                    Scope::Following => cut(&master, seen.0, zone)?,
+                    _ => None,
+                };
+                match rest {
+                    None => (master, Gone::Whole, "the whole series".to_owned()),
+                    Some(rest) => {
+                        let change =
+                            Change { repeat: Some(Some(rest.before)), ..Change::default() };
+                        let from = when::start(seen.0, zone);
+                        let what = format!("from {from} on");
+                        (master, Gone::Rest(Box::new(change)), what)
+                    }
+                }
+            }
+        };
+        self.may_write(&target).await?;
+        let notify = notify(&target, &asked)?;
+
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let message = asked.message.as_deref();
+        let mut told = Told::default();
+        let question = format!(
+            "Delete an event that others are on?\n{}\n{what}{}",
+            shown(&target.facts, zone),
+            line("Message", message)
+        );
+        let deed = Deed::Delete(notify != Notify::Nobody);
+        self.agreed_for(&target, &deed, question, Some(caller), &mut told.notes).await?;
+        let port = &target.owner.port;
+        let own = &target.owner.account.email;
+        let entry = Entry {
+            account: own,
+            tool: "calendar_delete",
+            op: "delete",
+            ids: vec![asked.id.clone()],
+            recipients: notified(&target.facts.guests, None, own, notify),
+            ..Entry::default()
+        };
+        let write = async {
+            match &gone {
+                Gone::Whole => port.delete(&target.value, message, notify).await,
+                Gone::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
+            }
+        };
+        let done = self.logged(entry, &mut told.notes, write, |()| None).await;
+        match done {
+            Ok(()) => {
+                told.outcomes.push(Outcome::new(name, "delete", "done", what));
+                let carried = port.api() != Api::Gmail && matches!(gone, Gone::Whole);
+                if message.is_some() && !carried {
+                    told.notes.push(
+                        "the message was not sent: the service carries none with this".into(),
+                    );
+                }
+                if !target.facts.own {
+                    told.notes.push(
+                        "it is gone from your calendar only; calendar_respond tells the organizer"
+                            .into(),
+                    );
+                }
+            }
+            Err(error) if error.is_open() => {
+                told.outcomes.push(Outcome::failed(name, "delete", &error));
+            }
+            Err(error) => return Err(self.passed_over(&target, error).await),
+        }
+        self.tell(told).await
+    }
+
+    /// The series of an occurrence, if it is as it was shown; a series itself.
+    async fn whole(&self, target: Target) -> Result<Target> {
+        if target.facts.series.is_none() {
+            return Ok(target);
+        }
+        let master = self.master_of(&target).await?;
+        master.not_cancelled()?;
+        self.as_shown(&master).await?;
+        Ok(master)
+    }
+}
+
+/// Who is told that a meeting is cancelled.
+fn notify(target: &Target, asked: &Delete) -> Result<Notify> {
+    let asks = !others(&target.facts.guests, &target.owner.account.email).is_empty();
+    match (asks && target.facts.own, asked.notify, &asked.message) {
+        (true, None, _) => Err(unsaid()),
+        (true, Some(Notify::Nobody), Some(_)) => {
+            Err(Error::argument("`message` is given, and notify=none tells nobody")
+                .next("give notify=all, or leave `message` out"))
+        }
+        (true, Some(notify), _) => Ok(notify),
+        (false, _, Some(_)) => Err(match asks {
+            true => Error::argument(format!(
+                "{} was called by somebody else: deleting it carries no message",
+                target.handle
+            ))
+            .next("use calendar_respond with response=decline and a comment"),
+            false => {
+                Error::argument("`message` is given, and nobody is asked").next("leave it out")
+            }
+        }),
+        (false, notify, None) => Ok(notify.unwrap_or(Notify::Nobody)),
+    }
+}

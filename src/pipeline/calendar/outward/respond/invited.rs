@@ -1,0 +1,269 @@
+//! Invitations that came as messages: the event in the calendar that they are
+//! about, or one that is made of them.
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::{TOOL, asked_about, response, word};
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::ical::Entry;
+use crate::pipeline::Pipeline;
+use crate::pipeline::access::audit::Entry as Line;
+use crate::pipeline::access::guard::Audience;
+use crate::pipeline::access::guard::events::act;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::save::{Before, change_of, checked};
+use crate::pipeline::calendar::target::{Owner, Target, short, span, told as tell};
+use crate::provider::calendar::{Answer, Change, Guest, Notify};
+use crate::request::outward::{Reply, Respond};
+use crate::schemas::Api;
+use crate::text::brief;
+use crate::text::{note, ours};
+use crate::when;
+
+/// What became of a message with an invitation.
+pub(super) enum Found {
+    /// The event it is about.
+    There(Box<Target>),
+    /// There was none, and this was done about it.
+    Told(Told),
+}
+
+impl Pipeline {
+    /// The event that a message invites to; one that is not in the calendar is
+    /// put there, with the answer.
+    pub(super) async fn invited(
+        &self,
+        asked: &Respond,
+        account: &str,
+        id: &str,
+        caller: &dyn Caller,
+    ) -> Result<Found> {
+        let account = self.accounts.by_id(account).await?;
+        let said = &asked.id;
+        let document = self.invitation(&account, id, said).await?;
+        let refused =
+            |what: &str, next: &str| Err(Error::argument(format!("{said} {what}")).next(next));
+        match document.method.as_deref() {
+            Some("CANCEL") => {
+                return refused(
+                    "cancels a meeting: there is nothing to answer",
+                    "delete the event with calendar_delete, if it is still there",
+                );
+            }
+            Some("REPLY") => {
+                return refused(
+                    "is somebody's answer, and no invitation",
+                    "look at the event with calendar_search",
+                );
+            }
+            Some("COUNTER") => {
+                return refused(
+                    "proposes another time for a meeting of yours",
+                    "change the event with calendar_save, or write to them",
+                );
+            }
+            _ => {}
+        }
+        let mut entries = document.entries.into_iter();
+        let entry = entries.next();
+        let entry = match entry {
+            // The series stands for itself; its exceptions go along.
+            Some(first) if first.recurrence_id.is_some() => {
+                entries.find(|one| one.recurrence_id.is_none()).or(Some(first))
+            }
+            entry => entry,
+        };
+        let Some(entry) = entry else {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("{said} has no event in its invitation"),
+            )
+            .next("read it with mail_read"));
+        };
+        let owner = self.owner(account).await?;
+        if let Some(target) = self.meeting(&owner, &entry).await? {
+            target.not_cancelled()?;
+            let now = &target.facts;
+            if now.start != entry.start.when() {
+                return Err(Error::new(
+                    Kind::Conflict,
+                    format!(
+                        "the meeting is not as {said} has it: it is now {}",
+                        tell(now, &self.config.zone)
+                    ),
+                )
+                .next(format!("answer {} if it is still right", target.handle)));
+            }
+            return Ok(Found::There(Box::new(target)));
+        }
+        match asked.response {
+            Reply::Forward => refused(
+                "is about a meeting that is not in the calendar",
+                "forward the message itself",
+            ),
+            Reply::Answer(answer) => self.take_in(owner, &entry, answer, asked, caller).await,
+        }
+    }
+
+    /// The event of an invitation in the calendars of its account.
+    async fn meeting(&self, owner: &Owner, entry: &Entry) -> Result<Option<Target>> {
+        if entry.uid.is_empty() {
+            return Ok(None);
+        }
+        let found = owner.port.by_uid(&entry.uid).await?;
+        let mut series = None;
+        for value in found {
+            let Some(facts) = owner.port.facts(&value) else {
+                continue;
+            };
+            let original = facts.original;
+            let held = self.held(owner, value, facts).await?;
+            let same = match (original, entry.recurrence_id) {
+                (Some(original), Some(at)) => {
+                    when::same_start(original, at, &[&self.config.zone, &TimeZone::UTC])
+                }
+                (original, at) => original == at,
+            };
+            if same {
+                return Ok(Some(held));
+            }
+            if original.is_none() {
+                series = Some(held);
+            }
+        }
+        let (Some(series), Some(at)) = (series, entry.recurrence_id) else {
+            return Ok(None);
+        };
+        match self.occurrence(&series, at).await? {
+            Some((value, facts)) => Ok(Some(self.held(owner, value, facts).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Puts an invitation into the calendar, and answers it where that is
+    /// possible.
+    async fn take_in(
+        &self,
+        owner: Owner,
+        entry: &Entry,
+        answer: Answer,
+        asked: &Respond,
+        caller: &dyn Caller,
+    ) -> Result<Found> {
+        let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
+        let write = match &organizer {
+            Some(organizer) => format!("write to {organizer}"),
+            None => "write to whoever sent it".to_owned(),
+        };
+        let before = Before {
+            start: entry.start.when(),
+            end: entry.end.when(),
+            zone: match &entry.start {
+                when::Moment::At(_, zone) => when::find_zone(zone),
+                when::Moment::Day(_) => None,
+            }
+            .unwrap_or_else(|| self.config.zone.clone()),
+        };
+        let (propose, mut notes) = self.proposal(&before, answer, asked)?;
+        let api = owner.port.api();
+        if api != Api::Gmail && answer == Answer::Declined {
+            return Err(Error::new(
+                Kind::NotFound,
+                "the meeting is not in the calendar, so there is nothing to decline",
+            )
+            .next(format!("{write} instead")));
+        }
+        let own = owner.account.email.clone();
+        let (mut change, _) = change_of(entry, api, &own);
+        checked(&mut change.guests, &mut notes);
+        if let Some(guests) = &mut change.guests {
+            let me = |guest: &&mut Guest| guest.address.eq_ignore_ascii_case(&own);
+            if let Some(me) = guests.iter_mut().find(me) {
+                me.me = true;
+                me.answer = None;
+            }
+        }
+        let mut told = Told { notes, ..Told::default() };
+        let name = short(&entry.title);
+        let audience = taken_in(&change, asked, &own);
+        let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
+        let act = act(asked_about(&format!("{when} {name}"), answer, asked));
+        self.agreed(&act, &audience, Some(caller), &mut told.notes).await?;
+        let line = Line {
+            account: &own,
+            tool: TOOL,
+            op: "create",
+            ids: vec![asked.id.clone()],
+            ..Line::default()
+        };
+        let creating = owner.port.create(None, &change, Notify::Nobody);
+        let id = |value: &Value| owner.port.facts(value).map(|facts| facts.id);
+        let created = self.logged(line.clone(), &mut told.notes, creating, id).await;
+        let value = match created {
+            Ok(value) => value,
+            Err(error) if error.is_open() => {
+                told.outcomes.push(Outcome::failed(name, word(answer), &error));
+                return Ok(Found::Told(told));
+            }
+            Err(error) => {
+                return Err(error.context("the meeting could not be put into the calendar"));
+            }
+        };
+        told.notes.push("the meeting was not in the calendar: it is now".into());
+        let invites = owner.port.facts(&value).is_some_and(|facts| !facts.own);
+        let response = response(answer, propose, asked);
+        let line = Line {
+            op: "answer",
+            recipients: match asked.notify {
+                true => entry.organizer.iter().map(|one| &*one.address).collect(),
+                false => Vec::new(),
+            },
+            ..line
+        };
+        let answered = match invites {
+            true => {
+                let answering = owner.port.respond(&value, &response);
+                self.logged(line, &mut told.notes, answering, |_| None).await
+            }
+            false => Err(Error::argument("it is an event of your own here")),
+        };
+        match answered {
+            Ok(Some(after)) => told.events.push((owner, after)),
+            Ok(None) => told.outcomes.push(Outcome::new(
+                name,
+                word(answer),
+                "done",
+                "it is not in the calendar any more",
+            )),
+            Err(error) if error.is_open() => {
+                told.outcomes.push(Outcome::failed(name, word(answer), &error));
+                told.events.push((owner, value));
+            }
+            Err(error) => {
+                told.notes.push(note!(
+                    "the organizer was not told ({}): {}",
+                    ours(error.message()),
+                    ours(&write)
+                ));
+                told.events.push((owner, value));
+            }
+        }
+        Ok(Found::Told(told))
+    }
+}
+
+/// Whom an event reaches that is made of an invitation and answered: whoever
+/// called it. Everybody else on it sees the copy when it is one's own, and what
+/// is said with the answer.
+fn taken_in(change: &Change, asked: &Respond, own: &str) -> Audience {
+    let mut audience = Audience::default();
+    let organizer = change.organizer.as_ref();
+    audience.add(organizer.map(|one| one.address.as_str()));
+    let words = asked.comment.is_some() || asked.propose.is_some();
+    if organizer.is_none() || words {
+        audience.named(change.guests.as_deref().unwrap_or_default(), own);
+    }
+    audience
+}

@@ -1,0 +1,272 @@
+//! Invitations answered and passed on.
+
+mod invited;
+
+use jiff::Timestamp;
+
+use super::super::save::{Before, guest, named, read};
+use super::super::target::{Target, span, title, told as shown};
+use crate::access::Access;
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::guard::Audience;
+use crate::pipeline::access::guard::events::{act, line};
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Answer, Facts, Guest, Response};
+use crate::request::outward::{Reply, Respond};
+use crate::request::save::{EventWords, Scope};
+use crate::schemas::Api;
+use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
+use crate::when::When;
+use invited::Found;
+
+/// The tool, as the audit log names it.
+pub(super) const TOOL: &str = "calendar_respond";
+
+/// Another time, from and to.
+pub(super) type Other = (Timestamp, Timestamp);
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn respond(
+        &self,
+        asked: Respond,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        self.needs(Access::Send, "answering or forwarding an invitation")?;
+        let message = self.handle(HandleKind::Message, &asked.id).await?;
+        let target = match message {
+            Some((account, id)) => match self.invited(&asked, &account, &id, caller).await? {
+                Found::There(target) => *target,
+                Found::Told(told) => return self.tell(told).await,
+            },
+            None => {
+                let target = self.named_event(&asked.id).await?;
+                target.not_cancelled()?;
+                self.as_shown(&target).await?;
+                target
+            }
+        };
+        match asked.response {
+            Reply::Forward => self.forward(target, &asked, caller).await,
+            Reply::Answer(answer) => self.answer(target, answer, &asked, caller).await,
+        }
+    }
+
+    async fn forward(&self, target: Target, asked: &Respond, caller: &dyn Caller) -> Result<Draft> {
+        let mut told = Told::default();
+        let mut to: Vec<Guest> = Vec::new();
+        for one in &asked.to {
+            let one = guest("to", one, &mut told.notes)?;
+            let same = |known: &Guest| known.address.eq_ignore_ascii_case(&one.address);
+            if !to.iter().any(same) {
+                to.push(one);
+            }
+        }
+        if asked.propose.is_some() {
+            return Err(Error::argument("`propose` does not go with forwarding")
+                .next("leave it out, or answer first"));
+        }
+        let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
+        let comment = asked.comment.as_deref();
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let port = &target.owner.port;
+        let own = &target.owner.account.email;
+        let mut audience = Audience::default();
+        audience.add(addresses.iter().map(String::as_str));
+        // Whoever called it learns that it was passed on.
+        audience.organizer(&target.facts);
+        if port.api() == Api::Gmail {
+            // More people are asked, of which everybody is notified.
+            audience.everybody_on(&target.facts, own);
+        }
+        let question = format!(
+            "Forward an invitation?\n{}\nTo: {}{}",
+            shown(&target.facts, &self.config.zone),
+            named(&to),
+            line("Comment", comment)
+        );
+        self.agreed(&act(question), &audience, Some(caller), &mut told.notes).await?;
+        let logged = Entry {
+            op: "forward",
+            recipients: addresses.iter().map(String::as_str).collect(),
+            ..entry(&target, asked)
+        };
+        let write = port.forward(&target.value, &addresses, comment);
+        match self.logged(logged, &mut told.notes, write, |()| None).await {
+            Ok(()) => {
+                let detail = format!("to {}", named(&to));
+                told.outcomes.push(Outcome::new(name, "forward", "done", detail));
+            }
+            Err(error) if error.is_open() => {
+                told.outcomes.push(Outcome::failed(name, "forward", &error));
+            }
+            Err(error) => return Err(self.passed_over(&target, error).await),
+        }
+        self.tell(told).await
+    }
+
+    async fn answer(
+        &self,
+        target: Target,
+        answer: Answer,
+        asked: &Respond,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        if target.facts.own {
+            return Err(Error::argument(format!(
+                "{} is your own: there is nobody to answer",
+                target.handle
+            ))
+            .next("change it with calendar_save, or cancel it with calendar_delete"));
+        }
+        let before = Before {
+            start: target.facts.start,
+            end: target.facts.end,
+            zone: target.zone(&self.config.zone),
+        };
+        let (propose, echo) = self.proposal(&before, answer, asked)?;
+        // A message about one occurrence is answered for that.
+        let by_message =
+            HandleKind::parse(&asked.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
+        let target = match (&target.facts.series, asked.scope) {
+            (Some(_), None) if by_message => target,
+            (Some(_), None) => {
+                return Err(Error::argument(format!(
+                    "{} is an occurrence of a recurring event",
+                    target.handle
+                ))
+                .next("say how much of it is meant: scope=this or series"));
+            }
+            (Some(_), Some(Scope::Series)) => self.whole(target).await?,
+            (None, Some(Scope::This)) if target.facts.repeat.is_some() => {
+                return Err(Error::argument(format!(
+                    "{} is the whole recurring event and no occurrence of it",
+                    target.handle
+                ))
+                .next("give the id of an occurrence, or scope=series"));
+            }
+            _ => target,
+        };
+        let response = response(answer, propose, asked);
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let mut told = Told { notes: echo, ..Told::default() };
+        let about = shown(&target.facts, &self.config.zone);
+        let own = &target.owner.account.email;
+        let api = target.owner.port.api();
+        let audience = answered(&target.facts, api, asked, own);
+        let act = act(asked_about(&about, answer, asked));
+        self.agreed(&act, &audience, Some(caller), &mut told.notes).await?;
+        let recipients = match asked.notify {
+            true => target.facts.organizer.iter().map(String::as_str).collect(),
+            false => Vec::new(),
+        };
+        let logged = Entry { recipients, ..entry(&target, asked) };
+        let write = target.owner.port.respond(&target.value, &response);
+        match self.logged(logged, &mut told.notes, write, |_| None).await {
+            Ok(Some(value)) => told.events.push((target.owner.clone(), value)),
+            Ok(None) => told.outcomes.push(Outcome::new(
+                name,
+                word(answer),
+                "done",
+                "it is not in the calendar any more",
+            )),
+            Err(error) if error.is_open() => {
+                told.outcomes.push(Outcome::failed(name, word(answer), &error));
+            }
+            Err(error) => return Err(self.passed_over(&target, error).await),
+        }
+        self.tell(told).await
+    }
+
+    /// Another time, as it was said, and what was understood.
+    pub(super) fn proposal(
+        &self,
+        before: &Before,
+        answer: Answer,
+        asked: &Respond,
+    ) -> Result<(Option<Other>, Vec<Note>)> {
+        let carried = asked.comment.is_some() || asked.propose.is_some();
+        if carried && !asked.notify {
+            return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
+                .next("leave `notify` out, or leave them out"));
+        }
+        let Some(said) = &asked.propose else {
+            return Ok((None, Vec::new()));
+        };
+        if answer == Answer::Accepted {
+            return Err(Error::argument(
+                "`propose` asks for another time, and accept agrees to this one",
+            )
+            .next("use response=tentative, or decline"));
+        }
+        let (start, end) = match said.split_once('/') {
+            Some((start, end)) => (start, Some(end.trim().to_owned())),
+            None => (said.as_str(), None),
+        };
+        let words =
+            EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
+        let other =
+            read(&words, &self.here(), Some(before)).map_err(|error| error.context("`propose`"))?;
+        match other.map(|other| (other.start, other.end)) {
+            Some((When::At(from), When::At(to))) => {
+                let when = span(When::At(from), When::At(to), &self.config.zone);
+                Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
+            }
+            _ => Err(Error::argument("`propose` is a day without a time")
+                .next("give the time, too, such as 2026-02-03 18h05")),
+        }
+    }
+}
+
+/// Whom an answer reaches.
+pub(super) fn answered(facts: &Facts, api: Api, asked: &Respond, own: &str) -> Audience {
+    let mut audience = Audience::default();
+    let google = api == Api::Gmail;
+    // Google shows answers in the organizer's calendar, notified or not, and
+    // what is said with them to all guests.
+    if asked.notify || google {
+        audience.organizer(facts);
+    }
+    if google && (asked.comment.is_some() || asked.propose.is_some()) {
+        audience.everybody_on(facts, own);
+    }
+    audience
+}
+
+/// The question about an answer.
+pub(super) fn asked_about(about: &str, answer: Answer, asked: &Respond) -> String {
+    format!(
+        "Answer an invitation?\n{about}\nAnswer: {}{}{}",
+        word(answer),
+        line("Proposed", asked.propose.as_deref()),
+        line("Comment", asked.comment.as_deref())
+    )
+}
+
+/// What the audit log has of an answer.
+fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
+    Entry {
+        account: &target.owner.account.email,
+        tool: TOOL,
+        op: "answer",
+        ids: vec![asked.id.clone()],
+        ..Entry::default()
+    }
+}
+
+/// The answer as it goes to the service.
+pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> Response {
+    Response { answer, comment: asked.comment.clone(), propose, notify: asked.notify }
+}
+
+/// The answer as the tool's argument has it.
+pub(super) fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Accepted => "accept",
+        Answer::Declined => "decline",
+        Answer::Tentative => "tentative",
+    }
+}

@@ -1,0 +1,367 @@
+//! A change of an event that is there: one event, one occurrence, or a series.
+//!
+//! Only what was said changes, and only if the event is still the one that was
+//! shown.
+
+use super::clash::{self, Wanted};
+use super::create::unsaid;
+use super::make::{self, Made};
+use super::series::{self, Base};
+use super::span::{self, Before, Span, moment};
+use super::{TOOL, notified, others};
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::guard::events::Deed;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::target::{Target, title, told as shown};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Change, Facts, Notify};
+use crate::recurrence::Repeat;
+use crate::request::save::{EventWords, IfConflict, Save, Scope};
+use crate::text::brief;
+use crate::text::{Note, note, ours};
+use crate::when::When;
+
+/// A change that is ready, and the event it is of.
+pub(super) struct Ready {
+    pub(super) target: Target,
+    pub(super) change: Change,
+    /// The rule it has then, for what it meets.
+    pub(super) repeat: Option<Repeat>,
+    pub(super) notify: Notify,
+}
+
+impl Pipeline {
+    pub(super) async fn change_event(
+        &self,
+        id: &str,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let Some(words) = asked.events.first() else {
+            return Err(Error::argument("there is nothing to change").next("give `events`"));
+        };
+        let target = self.named_event(id).await?;
+        target.not_cancelled()?;
+        self.as_shown(&target).await?;
+        let scope = target.scope(asked.scope, "this, following or series")?;
+        match scope {
+            None | Some(Scope::This) => self.change_one(target, words, asked, caller).await,
+            Some(Scope::Series) => self.change_series(target, words, asked, caller).await,
+            Some(Scope::Following) => self.change_following(target, words, asked, caller).await,
+        }
+    }
+
+    /// One event, or one occurrence of a recurring one.
+    async fn change_one(
+        &self,
+        target: Target,
+        words: &EventWords,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let facts = &target.facts;
+        let zone = target.zone(&self.config.zone);
+        let mut made = make::changed(words, &self.here(), facts, &zone)?;
+        match make::repeats(words.repeats.as_deref())? {
+            Some(_) if facts.series.is_some() => {
+                return Err(Error::argument("one occurrence has no rule of its own")
+                    .next("give scope=series, or scope=following; or leave `repeats` out"));
+            }
+            Some(Some(rule)) => {
+                let repeat = Repeat { rule, ..Repeat::default() };
+                let span = made.span.clone().unwrap_or(Span {
+                    start: facts.start,
+                    end: facts.end,
+                    zone,
+                    echo: Vec::new(),
+                });
+                make::begins(&repeat, &span)?;
+                made.change.repeat = Some(Some(repeat));
+            }
+            // It does not recur as it is.
+            Some(None) | None => {}
+        }
+        let repeat = made.change.repeat.clone().flatten();
+        let ready = self.ready(target, made.change, repeat, asked).await?;
+        self.finish_change(ready, made.notes, asked, caller).await
+    }
+
+    /// All occurrences of a recurring event.
+    pub(super) async fn change_series(
+        &self,
+        target: Target,
+        words: &EventWords,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let seen = reference(&target.facts);
+        let master = match target.facts.series {
+            None => target,
+            Some(_) => {
+                let master = self.master_of(&target).await?;
+                master.not_cancelled()?;
+                self.as_shown(&master).await?;
+                master
+            }
+        };
+        let (base, Made { mut change, notes, .. }, to) = self.moving(&master, seen, words)?;
+        let said = make::repeats(words.repeats.as_deref())?;
+        let mut repeat = Some(base.repeat.clone());
+        match (&said, &to) {
+            (Some(None), _) => {
+                repeat = None;
+                change.repeat = Some(None);
+                if let Some(to) = &to {
+                    change.time = Some(to.moments());
+                }
+            }
+            (rule, to) => {
+                let rule = rule.as_ref().and_then(Option::as_deref);
+                let stays = to.clone().unwrap_or_else(|| still(seen, &base));
+                if rule.is_some() || to.is_some() {
+                    let keep = words.end.is_none() && words.duration.is_none();
+                    let keep = keep && stays.start.is_day() == seen.0.is_day();
+                    let moved = series::moved(&base, seen.0, &stays, keep, rule)?;
+                    if (&moved.start, &moved.end) != (&base.start, &base.end) {
+                        change.time = Some((moved.start, moved.end));
+                    }
+                    if moved.repeat != base.repeat {
+                        change.repeat = Some(Some(moved.repeat.clone()));
+                    }
+                    repeat = Some(moved.repeat);
+                }
+            }
+        }
+        let mut notes = notes;
+        if change.time.is_some() || change.repeat.is_some() {
+            notes.extend(self.exceptions(&master, None).await);
+        }
+        let ready = self.ready(master, change, repeat, asked).await?;
+        self.finish_change(ready, notes, asked, caller).await
+    }
+
+    /// What is said of a recurring event, its time apart: that is told of the
+    /// occurrence at `seen`.
+    pub(super) fn moving(
+        &self,
+        master: &Target,
+        seen: (When, When),
+        words: &EventWords,
+    ) -> Result<(Base, Made, Option<Span>)> {
+        let facts = &master.facts;
+        let zone = master.zone(&self.config.zone);
+        let Some(repeat) = facts.repeat.clone() else {
+            return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
+                .next("change single occurrences, with scope=this"));
+        };
+        let before = Before { start: seen.0, end: seen.1, zone: zone.clone() };
+        let to = span::read(words, &self.here(), Some(&before))?
+            .filter(|to| (to.start, to.end) != seen || words.tz.is_some());
+        let timeless =
+            EventWords { start: None, end: None, duration: None, tz: None, ..words.clone() };
+        let mut made = make::changed(&timeless, &self.here(), facts, &zone)?;
+        if let Some(to) = &to {
+            made.notes.extend(to.echo.iter().cloned());
+        }
+        let base =
+            Base { start: moment(facts.start, &zone), end: moment(facts.end, &zone), repeat, zone };
+        Ok((base, made, to))
+    }
+
+    /// Checks a change against whose event it is, where it is, and who is told.
+    pub(super) async fn ready(
+        &self,
+        target: Target,
+        change: Change,
+        repeat: Option<Repeat>,
+        asked: &Save,
+    ) -> Result<Ready> {
+        self.may_write(&target).await?;
+        permitted(&target, &change)?;
+        make::fits(&change, target.owner.port.api())?;
+        let own = &target.owner.account.email;
+        let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
+        // Who is not asked any more is told as well.
+        let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
+        let notify = match (asks && target.facts.own, asked.notify) {
+            (true, None) if change != Change::default() => return Err(unsaid()),
+            (_, said) => said.unwrap_or(Notify::Nobody),
+        };
+        let port = &target.owner.port;
+        port.check(Some(&target.value), &change, notify)?;
+        Ok(Ready { target, change, repeat, notify })
+    }
+
+    /// Refuses events of calendars that can only be read.
+    pub(in crate::pipeline) async fn may_write(&self, target: &Target) -> Result<()> {
+        let Some(calendar) = &target.facts.calendar else {
+            return Ok(());
+        };
+        let places = self.places(&target.owner, false).await?;
+        match places.iter().find(|place| place.id == *calendar) {
+            Some(place) if !place.is_writable() => Err(Error::argument(format!(
+                "{} is in the calendar {}, which can only be read",
+                target.handle,
+                brief(&place.name)
+            ))
+            .next("ask its owner for the change, or create an event of your own")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks for clashes, then writes, or tells what would be written.
+    async fn finish_change(
+        &self,
+        ready: Ready,
+        notes: Vec<Note>,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let Ready { target, change, repeat, notify } = ready;
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let mut told = Told { notes, ..Told::default() };
+        if change == Change::default() {
+            told.outcomes.push(Outcome::new(name, "change", "unchanged", "it is so already"));
+            return self.tell(told).await;
+        }
+        let met =
+            self.met_by_change(&target.facts, &change, repeat.as_ref(), asked, &mut told).await?;
+        let difference = make::difference(&change, &target.facts, &self.config.zone);
+        if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
+            told.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
+            return self.tell(told).await;
+        }
+        let zone = &self.config.zone;
+        let question = format!(
+            "Change an event that others are on?\n{}\n{difference}",
+            shown(&target.facts, zone)
+        );
+        let deed = Deed::Change(&change);
+        self.agreed_for(&target, &deed, question, caller, &mut told.notes).await?;
+        if asked.dry_run {
+            let rehearsed = target.owner.port.rehearse(None, Some(&target.value), &change, notify);
+            rehearsed.await.map_err(|error| error.context(&target.handle))?;
+            let mut detail = vec![difference];
+            detail.extend(met.iter().map(ToString::to_string));
+            told.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
+            told.notes.push("dry run: nothing was written".into());
+            return self.tell(told).await;
+        }
+        told.notes.extend(met);
+        if !target.facts.own {
+            told.notes.push(note!(
+                "{} is somebody else's: your copy of it was changed",
+                ours(&target.handle)
+            ));
+        }
+        let own = &target.owner.account.email;
+        let entry = Entry {
+            account: own,
+            tool: TOOL,
+            op: "update",
+            ids: vec![target.handle.clone()],
+            recipients: notified(&target.facts.guests, change.guests.as_ref(), own, notify),
+            ..Entry::default()
+        };
+        let write = target.owner.port.update(&target.value, &change, notify);
+        match self.logged(entry, &mut told.notes, write, |_| None).await {
+            Ok(value) => told.events.push((target.owner.clone(), value)),
+            Err(error) if error.is_open() => {
+                told.outcomes.push(Outcome::failed(name, "change", &error));
+            }
+            Err(error) => return Err(self.passed_over(&target, error).await),
+        }
+        self.tell(told).await
+    }
+
+    /// What a changed event meets, if its time changes.
+    pub(super) async fn met_by_change(
+        &self,
+        facts: &Facts,
+        change: &Change,
+        repeat: Option<&Repeat>,
+        asked: &Save,
+        told: &mut Told,
+    ) -> Result<Vec<Note>> {
+        let moves = change.time.is_some() || change.repeat.is_some();
+        if asked.if_conflict == IfConflict::Ignore || !moves {
+            return Ok(Vec::new());
+        }
+        let zone = facts.zone.as_deref().and_then(crate::when::find_zone);
+        let zone = zone.unwrap_or_else(|| self.config.zone.clone());
+        let (start, end) = change
+            .time
+            .clone()
+            .unwrap_or_else(|| (moment(facts.start, &zone), moment(facts.end, &zone)));
+        let wanted = Wanted {
+            title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
+            uid: facts.uid.clone(),
+            busy: clash::takes_time(change, Some(facts)),
+            times: clash::times(&start, &end, repeat, self.clock().now),
+            itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
+        };
+        let strict = asked.if_conflict == IfConflict::Refuse;
+        let (mut met, notes) = self.met(std::slice::from_ref(&wanted), strict).await?;
+        told.notes.extend(notes);
+        Ok(met.pop().unwrap_or_default().lines)
+    }
+
+    /// An error of a write: a change that came in between is told as it is now.
+    pub(in crate::pipeline) async fn passed_over(&self, target: &Target, error: Error) -> Error {
+        if error.kind() != Kind::Conflict {
+            return error.context(&target.handle);
+        }
+        let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
+        match now {
+            Ok(now) => self.changed_meanwhile(&now).await,
+            Err(gone) => gone,
+        }
+    }
+}
+
+/// The time by which the reader knows an event: that of the rule, for an
+/// occurrence that was moved off it.
+pub(in crate::pipeline) fn reference(facts: &Facts) -> (When, When) {
+    let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
+        return (facts.start, facts.end);
+    };
+    let end = match (facts.start, facts.end, original) {
+        (When::At(from), When::At(to), When::At(at)) => {
+            at.checked_add(to.duration_since(from)).ok().map(When::At)
+        }
+        (When::Day(from), When::Day(to), When::Day(day)) => {
+            day.checked_add(to - from).ok().map(When::Day)
+        }
+        // An occurrence that has become all-day, or the other way round.
+        _ => None,
+    };
+    match end {
+        Some(end) => (original, end),
+        None => (facts.start, facts.end),
+    }
+}
+
+/// The span of what stays where it is.
+fn still(seen: (When, When), base: &Base) -> Span {
+    Span { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
+}
+
+/// Refuses changes that only whoever called a meeting can make.
+fn permitted(target: &Target, change: &Change) -> Result<()> {
+    let theirs = [
+        ("time", change.time.is_some()),
+        ("people", change.guests.is_some()),
+        ("rule", change.repeat.is_some()),
+        ("online meeting", change.online.is_some()),
+    ];
+    match theirs.iter().find(|(_, changes)| *changes) {
+        Some((what, _)) if !target.facts.own => Err(Error::argument(format!(
+            "{} was called by somebody else, who alone can change its {what}",
+            target.handle
+        ))
+        .next("use calendar_respond, with `propose` for another time")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,406 @@
+//! What is there already when something is to be written: clashes in time and
+//! likely duplicates, over the calendars of all accounts.
+//!
+//! It only looks. Each account is asked once for all items, in a range from the
+//! first to the last of their times, and for further pages of it up to a limit.
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use crate::error::{Error, Result};
+use crate::pipeline::Pipeline;
+use crate::pipeline::calendar::agenda::calendars::Listed;
+use crate::pipeline::calendar::target::{Owner, short, span};
+use crate::project::project;
+use crate::provider::calendar::{AskEvents, Change, Facts, Show};
+use crate::recurrence::Repeat;
+use crate::schemas::{EVENT, Field};
+use crate::text::words::words;
+use crate::text::{Note, note, ours, quoted};
+use crate::when::{Moment, When};
+
+/// How far ahead the occurrences of a recurring event are looked at, in days.
+const AHEAD: i64 = 90;
+/// And how many of them.
+const MOST: usize = 30;
+/// Events of one calendar on one page.
+const PAGE: usize = 500;
+/// Pages that are looked through.
+const PAGES: usize = 8;
+/// Clashes of one item that are told singly.
+const TOLD: usize = 4;
+
+/// Something that is to be written, as far as it may clash.
+#[derive(Debug, Clone)]
+pub(in crate::pipeline) struct Wanted {
+    pub(in crate::pipeline) title: String,
+    pub(in crate::pipeline) uid: Option<String>,
+    /// True if it takes time; what does not clashes with nothing.
+    pub(in crate::pipeline) busy: bool,
+    /// When it is, and then when it is again.
+    pub(in crate::pipeline) times: Vec<(When, When)>,
+    /// The event it becomes, with its series: no clash with itself.
+    pub(in crate::pipeline) itself: Vec<String>,
+}
+
+/// What an item meets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::pipeline) struct Met {
+    /// A line each.
+    pub(in crate::pipeline) lines: Vec<Note>,
+    /// Accounts and ids of events with just the same time and title.
+    pub(in crate::pipeline) twins: Vec<(String, String)>,
+}
+
+/// An event that is there.
+struct There {
+    owner: usize,
+    calendar: String,
+    facts: Facts,
+}
+
+/// Those of one account, and what was left out.
+struct Seen {
+    owner: Owner,
+    there: Vec<(String, Facts)>,
+    cut: bool,
+    failed: Vec<Error>,
+}
+
+/// The times at which something is: its own, or those of its occurrences in the
+/// next weeks.
+pub(in crate::pipeline) fn times(
+    start: &Moment,
+    end: &Moment,
+    repeat: Option<&Repeat>,
+    now: Timestamp,
+) -> Vec<(When, When)> {
+    let (from, to) = (start.when(), end.when());
+    let Some(repeat) = repeat else {
+        return vec![(from, to)];
+    };
+    let first = from.instant(&TimeZone::UTC).max(now);
+    // A day is added on either side, for days are not at the same time all over.
+    let until = first.checked_add((24 * (AHEAD + 1)).hours()).unwrap_or(Timestamp::MAX);
+    let first = first.checked_sub(24.hours()).unwrap_or(Timestamp::MIN);
+    let found = repeat.occurrences(start, first, until, MOST);
+    let again = |at: When| match (from, to, at) {
+        (When::Day(from), When::Day(to), When::Day(day)) => {
+            let days = i64::from((to - from).get_days()).days();
+            Some((at, When::Day(day.checked_add(days).ok()?)))
+        }
+        (When::At(from), When::At(to), When::At(at)) => {
+            let end = at.checked_add(to.duration_since(from)).ok()?;
+            Some((When::At(at), When::At(end)))
+        }
+        _ => None,
+    };
+    found.into_iter().filter_map(again).collect()
+}
+
+/// True if an event that is changed or made so takes time.
+pub(in crate::pipeline) fn takes_time(change: &Change, now: Option<&Facts>) -> bool {
+    match (change.show, now) {
+        (Some(show), _) => show != Show::Free,
+        (None, Some(facts)) => facts.busy,
+        (None, None) => true,
+    }
+}
+
+impl Pipeline {
+    /// What each of the items meets, and notes about what could not be looked at.
+    ///
+    /// # Errors
+    /// Only with `strict`, when an account could not be looked at.
+    pub(in crate::pipeline) async fn met(
+        &self,
+        wanted: &[Wanted],
+        strict: bool,
+    ) -> Result<(Vec<Met>, Vec<Note>)> {
+        let zone = &self.config.zone;
+        let nothing = vec![Met::default(); wanted.len()];
+        let times = || wanted.iter().flat_map(|one| &one.times);
+        let from = times().map(|(from, _)| from.instant(zone)).min();
+        let to = times().map(|(_, to)| to.instant(zone)).max();
+        let (Some(from), Some(to)) = (from, to) else {
+            return Ok((nothing, Vec::new()));
+        };
+        // What starts when it ends is looked for, too.
+        let to = to.checked_add(1.second()).unwrap_or(to);
+
+        let accounts = self.accounts.list().await?;
+        let several = accounts.len() > 1;
+        let mut owners = Vec::new();
+        let mut notes = Vec::new();
+        for account in accounts {
+            let label = account.email.clone();
+            match self.owner(account).await {
+                Ok(owner) => owners.push(owner),
+                Err(error) => left_out(error.context(label), strict, &mut notes)?,
+            }
+        }
+        let asked = owners.into_iter().map(|owner| async move {
+            let label = owner.label.clone();
+            let asked = async {
+                let places = self.places(&owner, false).await?;
+                look(owner, places, from, to).await
+            };
+            self.patiently(asked).await.map_err(|error| error.context(label))
+        });
+        let (mut seen, mut there) = (Vec::new(), Vec::new());
+        for answer in join_all(asked).await {
+            match answer {
+                Ok(one) => {
+                    if one.cut {
+                        notes.push(note!(
+                            "{}: clashes were looked for among the first {} events only",
+                            ours(&one.owner.label),
+                            one.there.len()
+                        ));
+                    }
+                    for error in one.failed {
+                        let error = error.context(&one.owner.label);
+                        left_out(error, strict, &mut notes)?;
+                    }
+                    let number = seen.len();
+                    there.extend(one.there.into_iter().map(|(calendar, facts)| There {
+                        owner: number,
+                        calendar,
+                        facts,
+                    }));
+                    seen.push(one.owner);
+                }
+                Err(error) => left_out(error, strict, &mut notes)?,
+            }
+        }
+        let mut found: Vec<Met> = Vec::new();
+        for (number, one) in wanted.iter().enumerate() {
+            let mut lines = Vec::new();
+            let groups = groups(one, &there, zone);
+            let more = groups.len().saturating_sub(TOLD);
+            if !groups.is_empty() {
+                self.strangers_quoted();
+            }
+            for group in groups.iter().take(TOLD) {
+                lines.push(self.line(group, &seen, several).await?);
+            }
+            if more > 0 {
+                lines.push(note!("and clashes with {} more", more));
+            }
+            let before = wanted.iter().zip(&found).take(number).enumerate();
+            // What is refused itself is in nobody's way.
+            let stays = before.filter(|(_, (_, met))| !strict || met.lines.is_empty());
+            lines.extend(stays.filter_map(|(at, (other, _))| among(one, at, other, zone)));
+            let twins = there.iter().filter(|there| is_twin(one, &there.facts));
+            let twins = twins.filter_map(|there| {
+                let owner = seen.get(there.owner)?;
+                Some((owner.account.id.clone(), there.facts.id.clone()))
+            });
+            found.push(Met { lines, twins: twins.collect() });
+        }
+        Ok((found, notes))
+    }
+
+    async fn line(&self, group: &Group<'_>, seen: &[Owner], several: bool) -> Result<Note> {
+        let facts = &group.first.facts;
+        let owner = seen.get(group.first.owner);
+        let mut name = String::new();
+        if let Some(owner) = owner {
+            let handles = self.event_handles(&owner.account, &[&facts.id]).await?;
+            name = handles.into_iter().next().unwrap_or_default();
+        }
+        let mut line = format!(
+            "{} {name} {} {}",
+            match group.duplicate {
+                true => "likely a duplicate of",
+                false => "clashes with",
+            },
+            quoted(&facts.title),
+            span(facts.start, facts.end, &self.config.zone),
+        );
+        if group.count > 1 {
+            line.push_str(&format!(" and {} more of it", group.count - 1));
+        }
+        if !group.first.calendar.is_empty() {
+            line.push_str(&format!(" in {}", quoted(&group.first.calendar)));
+        }
+        if let Some(owner) = owner.filter(|_| several) {
+            line.push_str(&format!(", {}", owner.label));
+        }
+        Ok(note!("{}", ours(line)))
+    }
+}
+
+/// An account that could not be looked at: an error if all must be, else a note.
+fn left_out(error: Error, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
+    if strict {
+        return Err(error.context("clashes could not be looked for"));
+    }
+    notes.push(note!("clashes were not looked for in {}", error));
+    Ok(())
+}
+
+/// Events of one account's own calendars in a range.
+async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp) -> Result<Seen> {
+    let columns: Vec<&Field> = ["id", "start", "end", "title", "show", "uid"]
+        .iter()
+        .filter_map(|name| EVENT.field(name))
+        .collect();
+    let mut names = HashMap::new();
+    let mut calendars = Vec::new();
+    for place in places.into_iter().filter(Listed::is_writable) {
+        calendars.push((place.id.clone(), None));
+        // The main calendar goes without saying.
+        let name = if place.main { String::new() } else { place.name };
+        names.insert(place.id, name);
+    }
+    let mut seen = Seen { there: Vec::new(), cut: false, failed: Vec::new(), owner };
+    for page in 0.. {
+        if calendars.is_empty() {
+            break;
+        }
+        if page == PAGES {
+            seen.cut = true;
+            break;
+        }
+        let ask = AskEvents {
+            calendars: std::mem::take(&mut calendars),
+            from,
+            to,
+            series: false,
+            projection: project(seen.owner.port.api(), &columns),
+            limit: PAGE,
+        };
+        let answers = seen.owner.port.events(&ask).await;
+        for ((id, _), answer) in ask.calendars.into_iter().zip(answers) {
+            let answer = match answer {
+                Ok(answer) => answer,
+                // One of several calendars that cannot be read hides no other.
+                Err(error) if names.len() > 1 => {
+                    let name = names.get(&id).filter(|name| !name.is_empty());
+                    let name = name.map_or("the main calendar", String::as_str);
+                    seen.failed.push(error.context(short(name)));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let name = names.get(&id).cloned().unwrap_or_default();
+            let facts = answer.items.iter().filter_map(|item| seen.owner.port.facts(item));
+            let facts: Vec<_> = facts.map(|facts| (name.clone(), facts)).collect();
+            seen.there.extend(facts);
+            if answer.next.is_some() {
+                calendars.push((id, answer.next));
+            }
+        }
+    }
+    // When none can be read, one error says it.
+    match seen.failed.pop() {
+        Some(error) if seen.failed.len() + 1 == names.len() => Err(error),
+        error => {
+            seen.failed.extend(error);
+            Ok(seen)
+        }
+    }
+}
+
+/// One event that an item meets, or occurrences of one.
+struct Group<'t> {
+    first: &'t There,
+    duplicate: bool,
+    count: usize,
+}
+
+/// What an item meets, duplicates first, then in order of time.
+fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group<'t>> {
+    let mut found: Vec<(Vec<&str>, Group)> = Vec::new();
+    let mut sorted: Vec<&There> = there.iter().collect();
+    sorted.sort_by_key(|one| one.facts.start.instant(zone));
+    for one in sorted {
+        let facts = &one.facts;
+        let ids = || std::iter::once(&facts.id).chain(&facts.series);
+        let same_uid = wanted.uid.is_some() && wanted.uid == facts.uid;
+        // Copies of a changed event in other calendars are that event, too.
+        let own_copy = same_uid && !wanted.itself.is_empty();
+        if facts.cancelled || own_copy || ids().any(|id| wanted.itself.contains(id)) {
+            continue;
+        }
+        let (from, to) = (facts.start.instant(zone), facts.end.instant(zone));
+        let starts =
+            |start: &When| start.instant(zone) == from && start.is_day() == facts.start.is_day();
+        let duplicate = same_uid
+            || wanted.times.iter().any(|(start, _)| starts(start))
+                && alike(&wanted.title, &facts.title);
+        let overlaps =
+            |start: &When, end: &When| start.instant(zone) < to && from < end.instant(zone);
+        let clash = wanted.busy
+            && facts.busy
+            && wanted.times.iter().any(|(start, end)| overlaps(start, end));
+        if !duplicate && !clash {
+            continue;
+        }
+        let mut keys: Vec<&str> = vec![facts.series.as_ref().unwrap_or(&facts.id)];
+        keys.extend(facts.uid.as_deref());
+        match found.iter_mut().find(|(known, _)| known.iter().any(|key| keys.contains(key))) {
+            Some((_, group)) => {
+                // The same occurrence in another calendar counts once.
+                let again = group.first.facts.start == facts.start;
+                group.count += usize::from(!again);
+                group.duplicate |= duplicate;
+            }
+            None => found.push((keys, Group { first: one, duplicate, count: 1 })),
+        }
+    }
+    let mut groups: Vec<Group> = found.into_iter().map(|(_, group)| group).collect();
+    groups.sort_by_key(|group| !group.duplicate);
+    groups
+}
+
+/// What an item meets among those of the same call.
+fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Note> {
+    let number = at + 1;
+    let pairs = || {
+        let all = |mine| other.times.iter().map(move |theirs| (mine, theirs));
+        one.times.iter().flat_map(all)
+    };
+    let same = pairs().any(|((mine, _), (theirs, _))| mine == theirs);
+    let overlap = pairs().any(|(mine, theirs)| {
+        mine.0.instant(zone) < theirs.1.instant(zone)
+            && theirs.0.instant(zone) < mine.1.instant(zone)
+    });
+    if same && alike(&one.title, &other.title) || one.uid.is_some() && one.uid == other.uid {
+        return Some(note!("likely a duplicate of item {}", number));
+    }
+    (overlap && one.busy && other.busy)
+        .then(|| note!("clashes with item {} {}", number, quoted(&other.title)))
+}
+
+/// True for an event at the first of the times, for as long, and called so.
+fn is_twin(wanted: &Wanted, there: &Facts) -> bool {
+    let first = wanted.times.first();
+    let title = |text: &str| crate::text::cell(text);
+    first == Some(&(there.start, there.end))
+        && title(&wanted.title) == title(&there.title)
+        && !there.cancelled
+        && !wanted.itself.contains(&there.id)
+}
+
+/// True for titles that say about the same: all words of one stand in the
+/// other, or most words in both.
+fn alike(one: &str, other: &str) -> bool {
+    let set = |text: &str| {
+        let mut words = words(text);
+        words.sort_unstable();
+        words.dedup();
+        words
+    };
+    let (one, other) = (set(one), set(other));
+    let common = one.iter().filter(|word| other.contains(word)).count();
+    let least = one.len().min(other.len());
+    match least {
+        0 => one.len() == other.len(),
+        least => common == least || 5 * common >= 3 * (one.len() + other.len() - common),
+    }
+}

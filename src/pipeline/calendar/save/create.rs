@@ -1,0 +1,268 @@
+//! New events: checked, compared with what is there, written one by one.
+
+use serde_json::Value;
+
+use super::clash::{self, Met, Wanted};
+use super::make::{self, Made};
+use super::place::Destination;
+use super::{TOOL, notified, others};
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::guard::Audience;
+use crate::pipeline::access::guard::events::act;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::target::short;
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Change, Notify};
+use crate::request::save::{IfConflict, Save};
+use crate::text::{Note, quoted};
+
+/// How many events a question names.
+const NAMED: usize = 10;
+
+/// An event that is going to be, and how it is called in the answer.
+struct Item {
+    name: String,
+    made: Made,
+    met: Met,
+}
+
+impl Pipeline {
+    pub(super) async fn create_events(
+        &self,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        if asked.scope.is_some() {
+            return Err(Error::argument("`scope` is for an event that is there")
+                .next("leave it out, or give `id`"));
+        }
+        let several = asked.events.len() > 1;
+        let here = self.here();
+        let mut items = Vec::new();
+        for (words, number) in asked.events.iter().zip(1..) {
+            let title = short(words.title.as_deref().unwrap_or_default());
+            let name = match several {
+                true => format!("{number} {title}"),
+                false => title,
+            };
+            let made = make::new(words, &here).map_err(|error| said_of(several, &name, error))?;
+            let met = Met::default();
+            items.push(Item { name, made, met });
+        }
+        if asked.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
+            return Err(unsaid());
+        }
+        let destination =
+            self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
+        let mut told = Told::default();
+        let own = &destination.owner.account.email;
+        for item in &mut items {
+            let change = &mut item.made.change;
+            // Whoever calls a meeting does not ask themselves.
+            if let Some(guests) = &mut change.guests {
+                guests.retain(|one| !one.address.eq_ignore_ascii_case(own));
+            }
+            change.guests = change.guests.take().filter(|list| !list.is_empty());
+            let port = &destination.owner.port;
+            make::fits(change, port.api())
+                .and_then(|()| port.check(None, change, told_by(change, own, asked)))
+                .map_err(|error| said_of(several, &item.name, error))?;
+        }
+        self.compare(&mut items, asked.if_conflict, &mut told).await?;
+        for item in &items {
+            let lines = item.made.notes.iter();
+            let met = item.met.lines.iter().filter(|_| {
+                // What is refused or only planned is told with its outcome.
+                asked.if_conflict == IfConflict::Warn && !asked.dry_run
+            });
+            told.notes.extend(lines.chain(met).map(|line| match several {
+                true => line.under(quoted(&item.name)),
+                false => line.clone(),
+            }));
+        }
+        self.agreed_for_new(&items, asked, &destination, caller, &mut told.notes).await?;
+        if asked.dry_run {
+            let calendar = destination.calendar.as_ref().map(|place| &*place.id);
+            for item in &items {
+                let change = &item.made.change;
+                let notify = told_by(change, &destination.owner.account.email, asked);
+                let port = &destination.owner.port;
+                let rehearsed = port.rehearse(calendar, None, change, notify).await;
+                rehearsed.map_err(|error| said_of(several, &item.name, error))?;
+            }
+            self.plan_events(&items, asked, &destination, &mut told);
+        } else {
+            self.write_events(items, asked, &destination, &mut told).await?;
+        }
+        self.tell(told).await
+    }
+
+    /// What the items meet that are to be written.
+    async fn compare(
+        &self,
+        items: &mut [Item],
+        if_conflict: IfConflict,
+        told: &mut Told,
+    ) -> Result<()> {
+        if if_conflict == IfConflict::Ignore {
+            return Ok(());
+        }
+        let now = self.clock().now;
+        let wanted: Vec<Wanted> = items
+            .iter()
+            .map(|item| {
+                let change = &item.made.change;
+                let repeat = change.repeat.as_ref().and_then(Option::as_ref);
+                Wanted {
+                    title: change.title.clone().unwrap_or_default(),
+                    uid: change.uid.clone(),
+                    busy: clash::takes_time(change, None),
+                    times: change.time.as_ref().map_or_else(Vec::new, |(start, end)| {
+                        clash::times(start, end, repeat, now)
+                    }),
+                    itself: Vec::new(),
+                }
+            })
+            .collect();
+        let strict = if_conflict == IfConflict::Refuse;
+        let (met, notes) = self.met(&wanted, strict).await?;
+        for (item, met) in items.iter_mut().zip(met) {
+            item.met = met;
+        }
+        told.notes.extend(notes);
+        Ok(())
+    }
+
+    /// Refuses new events that must not reach those who are asked to them, or
+    /// whose calendar they go into.
+    async fn agreed_for_new(
+        &self,
+        items: &[Item],
+        asked: &Save,
+        to: &Destination,
+        caller: Option<&dyn Caller>,
+        notes: &mut Vec<Note>,
+    ) -> Result<()> {
+        let own = &to.owner.account.email;
+        let mut audience = Audience::default();
+        let mut lines = Vec::new();
+        for item in items {
+            if asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+                continue;
+            }
+            let change = &item.made.change;
+            audience.guests(change.guests.as_deref().unwrap_or_default(), own);
+            lines.push(format!("{}; {}", item.name, make::description(change, &self.config.zone)));
+        }
+        if let Some(place) = &to.calendar {
+            audience.calendar(place, own);
+        }
+        if lines.is_empty() || audience == Audience::default() {
+            return Ok(());
+        }
+        let more = lines.len().saturating_sub(NAMED);
+        lines.truncate(NAMED);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        let question = format!("Create events that others are on?\n{}", lines.join("\n"));
+        self.agreed(&act(question), &audience, caller, notes).await.map(drop)
+    }
+
+    fn plan_events(&self, items: &[Item], asked: &Save, to: &Destination, told: &mut Told) {
+        let place = match &to.calendar {
+            Some(place) => format!("in {}, {}", short(&place.name), to.owner.label),
+            None => format!("in the main calendar, {}", to.owner.label),
+        };
+        for item in items {
+            let refused = asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
+            let mut detail = vec![make::description(&item.made.change, &self.config.zone)];
+            detail.push(place.clone());
+            detail.extend(item.met.lines.iter().map(ToString::to_string));
+            let result = match refused {
+                true => "refused",
+                false => "planned",
+            };
+            let detail = detail.join("; ");
+            told.outcomes.push(Outcome::new(&item.name, "create", result, detail));
+        }
+        told.notes.push("dry run: nothing was written".into());
+    }
+
+    async fn write_events(
+        &self,
+        items: Vec<Item>,
+        asked: &Save,
+        to: &Destination,
+        told: &mut Told,
+    ) -> Result<()> {
+        let single = items.len() == 1;
+        let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+        let own = &to.owner.account.email;
+        let mut stopped = false;
+        for item in items {
+            let change = &item.made.change;
+            if asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+                let detail = item.met.lines.join("; ");
+                told.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
+                continue;
+            }
+            if stopped {
+                told.outcomes.push(Outcome::new(
+                    &item.name,
+                    "create",
+                    "skipped",
+                    "not written, because of the failure before it",
+                ));
+                continue;
+            }
+            let notify = told_by(change, own, asked);
+            let port = &to.owner.port;
+            let entry = Entry {
+                account: own,
+                tool: TOOL,
+                op: "create",
+                recipients: notified(&[], change.guests.as_ref(), own, notify),
+                ..Entry::default()
+            };
+            let write = port.create(calendar, change, notify);
+            let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+            match self.logged(entry, &mut told.notes, write, id).await {
+                Ok(value) => told.events.push((to.owner.clone(), value)),
+                Err(error) if single && !error.is_open() => return Err(error),
+                Err(error) => {
+                    // What stands in the way of one may stand in the way of all.
+                    stopped =
+                        error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
+                    told.outcomes.push(Outcome::failed(&item.name, "create", &error));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Who is told of a new event: nobody where nobody is asked.
+fn told_by(change: &Change, own: &str, asked: &Save) -> Notify {
+    let guests = change.guests.as_deref().unwrap_or_default();
+    match (others(guests, own).is_empty(), asked.notify) {
+        (false, Some(notify)) => notify,
+        _ => Notify::Nobody,
+    }
+}
+
+/// An error of one of several items, with its name.
+fn said_of(several: bool, name: &str, error: Error) -> Error {
+    match several {
+        true => error.context(format!("item {name}")),
+        false => error,
+    }
+}
+
+/// People are asked, and whether they are told was not said.
+pub(in crate::pipeline) fn unsaid() -> Error {
+    Error::argument("people are asked, and `notify` does not say whether they are told")
+        .next("give notify=all, external or none")
+}

@@ -1,0 +1,168 @@
+//! Occurrences of imported series that are not as their rule has them.
+
+use jiff::{Timestamp, ToSpan};
+use serde_json::Value;
+
+use super::import::{Item, Put, differing};
+use super::{TOOL, source};
+use crate::error::{Error, Kind, Result};
+use crate::ical::Entry;
+use crate::pipeline::Pipeline;
+use crate::pipeline::access::audit::Entry as Line;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::target::Target;
+use crate::project::project;
+use crate::provider::calendar::{AskEvents, Change, Facts, Notify};
+use crate::schemas::EVENT;
+use crate::text::Note;
+use crate::when::{self, When};
+
+impl Pipeline {
+    /// Brings the occurrences of a series to what the document has them at.
+    pub(super) async fn put_exceptions(
+        &self,
+        item: &Item,
+        put: Put,
+        told: &mut Told,
+    ) -> Result<()> {
+        let (Put::Created(held) | Put::Changed(held) | Put::Same(held)) = &put;
+        let mut changed = 0;
+        let ours = held.facts.own && !item.twin;
+        if ours || matches!(put, Put::Created(_)) {
+            for one in &item.exceptions {
+                let Some(at) = one.recurrence_id else {
+                    continue;
+                };
+                let when = when::start(at, &self.config.zone);
+                match self.put_exception(held, one, at, &mut told.notes).await {
+                    Ok(done) => changed += usize::from(done),
+                    Err(error) => {
+                        let name = format!("{} on {when}", item.name);
+                        told.outcomes.push(Outcome::failed(name, "import", &error));
+                        if error.is_open() || error.kind() == Kind::Store {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        match (&put, changed) {
+            (Put::Created(held) | Put::Changed(held), _) => {
+                told.events.push((held.owner.clone(), held.value.clone()));
+            }
+            (Put::Same(held), 0) => {
+                let detail = match held.facts.own {
+                    true => format!("it is {} already", held.handle),
+                    false => format!("it is {} already, which its organizer changes", held.handle),
+                };
+                told.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
+            }
+            (Put::Same(held), _) => {
+                let detail = format!("{changed} occurrences of {}", held.handle);
+                told.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
+            }
+        }
+        Ok(())
+    }
+
+    /// One occurrence; true when it was changed.
+    async fn put_exception(
+        &self,
+        series: &Target,
+        entry: &Entry,
+        at: When,
+        notes: &mut Vec<Note>,
+    ) -> Result<bool> {
+        let port = &series.owner.port;
+        let Some((value, facts)) = self.occurrence(series, at).await? else {
+            // What is not there need not be taken out.
+            return match entry.cancelled {
+                true => Ok(false),
+                false => Err(Error::new(Kind::NotFound, "the series has no occurrence there")),
+            };
+        };
+        let own = &series.owner.account.email;
+        let line = |op| Line {
+            account: own,
+            tool: TOOL,
+            op,
+            ids: vec![series.handle.clone()],
+            ..Line::default()
+        };
+        if entry.cancelled {
+            let write = port.delete(&value, None, Notify::Nobody);
+            self.logged(line("delete"), notes, write, |()| None).await?;
+            return Ok(true);
+        }
+        let (change, _) = source::change(entry, port.api(), own);
+        let change = Change { repeat: None, ..differing(&change, &facts) };
+        if change == Change::default() {
+            return Ok(false);
+        }
+        let write = port.update(&value, &change, Notify::Nobody);
+        self.logged(line("update"), notes, write, |_| None).await?;
+        Ok(true)
+    }
+
+    /// The occurrence of a series that stands for `at`, wherever it was moved.
+    pub(in crate::pipeline) async fn occurrence(
+        &self,
+        series: &Target,
+        at: When,
+    ) -> Result<Option<(Value, Facts)>> {
+        let port = &series.owner.port;
+        let (zone, own) = (series.zone(&self.config.zone), &self.config.zone);
+        let is_it = |facts: &Facts| {
+            facts.series.as_ref() == Some(&series.facts.id)
+                && facts
+                    .original
+                    .is_some_and(|original| when::same_start(original, at, &[&zone, own]))
+        };
+        let find = |values: Vec<Value>| {
+            let mut read =
+                values.into_iter().filter_map(|value| Some((port.facts(&value)?, value)));
+            let found = read.find(|(facts, _)| is_it(facts));
+            found.map(|(facts, value)| (value, facts))
+        };
+        let calendar = match &series.facts.calendar {
+            Some(calendar) => calendar.clone(),
+            None => {
+                let places = self.places(&series.owner, false).await?;
+                let main = places.into_iter().find(|place| place.main);
+                main.map(|place| place.id).unwrap_or_default()
+            }
+        };
+        let start = at.instant(&zone);
+        let near = |hours: i64| {
+            start.checked_add(hours.hours()).unwrap_or(match hours < 0 {
+                true => Timestamp::MIN,
+                false => Timestamp::MAX,
+            })
+        };
+        let columns: Vec<_> =
+            ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
+        let ask = AskEvents {
+            calendars: vec![(calendar, None)],
+            from: near(-26),
+            to: near(26),
+            series: false,
+            projection: project(port.api(), &columns),
+            limit: 250,
+        };
+        let mut found = None;
+        for page in port.events(&ask).await {
+            found = found.or(find(page?.items));
+        }
+        if found.is_none()
+            && let Some(uid) = &series.facts.uid
+        {
+            found = find(port.by_uid(uid).await?);
+        }
+        let Some((_, facts)) = found else {
+            return Ok(None);
+        };
+        // Whole, and with its version.
+        let whole = self.fetch_event(series.owner.clone(), &facts.id).await?;
+        Ok((!whole.facts.cancelled).then_some((whole.value, whole.facts)))
+    }
+}

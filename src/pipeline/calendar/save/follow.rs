@@ -1,0 +1,452 @@
+//! An occurrence and all that come later, changed: the series is split.
+//!
+//! The new series is made first and the old one cut then, so that a failure in
+//! between leaves too much and never too little; what is too much is taken back.
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::change::{Ready, reference};
+use super::make;
+use super::series::{self, Base};
+use super::span::{Span, civil, moment};
+use super::{TOOL, notified};
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::flatten::Room;
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::guard::events::Deed;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::target::{Target, title, told as shown};
+use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};
+use crate::recurrence::Repeat;
+use crate::request::save::{EventWords, IfConflict, Save};
+use crate::row::Cell;
+use crate::schemas::{Api, EVENT};
+use crate::text::html;
+use crate::text::{Note, note, ours};
+use crate::when::{self, When};
+
+/// What how to join a meeting begins with.
+const JOINING: &str = "____________________";
+/// Exceptions that are named in a note.
+const NAMED: usize = 3;
+
+/// A series, cut in two.
+pub(in crate::pipeline) struct Cut {
+    /// The rule of what stays.
+    pub(in crate::pipeline) before: Repeat,
+    /// What begins with the occurrence.
+    base: Base,
+}
+
+/// Where the series splits at an occurrence; nothing if that is its first.
+pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Result<Option<Cut>> {
+    let facts = &master.facts;
+    let zone = master.zone(zone);
+    let Some(repeat) = &facts.repeat else {
+        return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
+            .next("change single occurrences, with scope=this"));
+    };
+    let start = moment(facts.start, &zone);
+    let length = civil(&moment(facts.end, &zone)).duration_since(civil(&start));
+    let Some((before, after)) = repeat.split(&start, at)? else {
+        return Ok(None);
+    };
+    let first = repeat.nominal(&start, at).unwrap_or_else(|| moment(at, &zone));
+    let last = civil(&first)
+        .checked_add(length)
+        .map_err(|_| Error::argument("the event would be after the last day there is"))?;
+    let end = match &first {
+        crate::when::Moment::Day(_) => crate::when::Moment::Day(last.date()),
+        crate::when::Moment::At(_, zone) => crate::when::Moment::At(last, zone.clone()),
+    };
+    Ok(Some(Cut { before, base: Base { start: first, end, repeat: after, zone } }))
+}
+
+impl Pipeline {
+    pub(super) async fn change_following(
+        &self,
+        target: Target,
+        words: &EventWords,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let seen = reference(&target.facts);
+        let master = self.master_of(&target).await?;
+        self.as_shown(&master).await?;
+        let Some(mut cut) = cut(&master, seen.0, &self.config.zone)? else {
+            // Nothing comes before it: it is the series.
+            return self.change_series(target, words, asked, caller).await;
+        };
+        let (_, made, to) = self.moving(&master, seen, words)?;
+        let mut notes = made.notes;
+        notes.extend(self.exceptions(&master, Some((seen.0, &mut cut.base.repeat))).await);
+
+        let said = make::repeats(words.repeats.as_deref())?;
+        let stays = to.clone().unwrap_or_else(|| Span {
+            start: seen.0,
+            end: seen.1,
+            zone: cut.base.zone.clone(),
+            echo: Vec::new(),
+        });
+        let keep = words.end.is_none() && words.duration.is_none();
+        let keep = keep && stays.start.is_day() == seen.0.is_day();
+        let rule = said.as_ref().and_then(Option::as_deref);
+        let (time, repeat) = match (&said, &to) {
+            (Some(None), _) => (stays.moments(), None),
+            (None, None) => {
+                let base = cut.base.clone();
+                ((base.start, base.end), Some(base.repeat))
+            }
+            _ => {
+                let moved = series::moved(&cut.base, seen.0, &stays, keep, rule)?;
+                ((moved.start, moved.end), Some(moved.repeat))
+            }
+        };
+        if made.change == Change::default() && to.is_none() && said.is_none() {
+            let name = format!("{} {}", target.handle, title(&target.facts));
+            let told = Told {
+                outcomes: vec![Outcome::new(name, "change", "unchanged", "it is so already")],
+                ..Told::default()
+            };
+            return self.tell(told).await;
+        }
+        // What the change is, for the checks and for a dry run.
+        let change =
+            Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
+        let ready = self.ready(master, change, repeat, asked).await?;
+        self.split(ready, &target, cut, notes, asked, caller).await
+    }
+
+    async fn split(
+        &self,
+        ready: Ready,
+        target: &Target,
+        cut: Cut,
+        notes: Vec<Note>,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let Ready { target: master, change, repeat, notify } = ready;
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let mut told = Told { notes, ..Told::default() };
+        let met =
+            self.met_by_change(&master.facts, &change, repeat.as_ref(), asked, &mut told).await?;
+        if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
+            told.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
+            return self.tell(told).await;
+        }
+        let from = Facts {
+            start: cut.base.start.when(),
+            end: cut.base.end.when(),
+            ..master.facts.clone()
+        };
+        let difference = format!(
+            "a new series from {} on: {}",
+            when::start(from.start, &self.config.zone),
+            make::difference(&change, &from, &self.config.zone)
+        );
+        let question = format!(
+            "Change an event that others are on?\n{}\n{difference}",
+            shown(&target.facts, &self.config.zone)
+        );
+        let deed = Deed::Change(&change);
+        self.agreed_for(&master, &deed, question, caller, &mut told.notes).await?;
+        if asked.dry_run {
+            let port = &master.owner.port;
+            let calendar = master.facts.calendar.as_deref();
+            let whole = copied(&master, change);
+            port.rehearse(calendar, None, &whole, notify).await?;
+            let mut detail = vec![difference];
+            detail.extend(met.iter().map(ToString::to_string));
+            told.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
+            told.notes.push("dry run: nothing was written".into());
+            return self.tell(told).await;
+        }
+        told.notes.extend(met);
+
+        self.may_leave(&format!(
+            "the new series may be there beside {}: delete one of them then",
+            master.handle
+        ));
+        self.begins()?;
+        let whole = copied(&master, change);
+        let port = &master.owner.port;
+        let calendar = master.facts.calendar.as_deref();
+        let own = &master.owner.account.email;
+        let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
+        let entry = Entry {
+            account: own,
+            tool: TOOL,
+            op: "update",
+            ids: vec![master.handle.clone()],
+            recipients: guests,
+            ..Entry::default()
+        };
+        let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
+        let write = port.create(calendar, &whole, notify);
+        let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+        let created = self.logged(creation, &mut told.notes, write, id).await;
+        let new = match created {
+            Ok(new) => new,
+            Err(error) if error.is_open() => {
+                let detail = format!(
+                    "{}: the new series may be made yet, and {} is as it was; search before \
+                     trying again, and delete the new one if it is there",
+                    error.message(),
+                    master.handle
+                );
+                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+                return self.tell(told).await;
+            }
+            Err(error) => return Err(error.context("the new series was not created")),
+        };
+        let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
+        let write = self.shorten(&master, &shorter, notify);
+        let shortened = self.logged(entry.clone(), &mut told.notes, write, |_| None).await;
+        match shortened {
+            Ok(old) => {
+                told.events.push((master.owner.clone(), new));
+                told.events.push((master.owner.clone(), old));
+                told.notes.push(note!(
+                    "the series was split: {} has what comes before, the first row what follows",
+                    ours(&master.handle)
+                ));
+                if whole.online == Some(true) {
+                    told.notes.push("the new series has an online meeting of its own".into());
+                }
+            }
+            Err(error) if error.is_open() => {
+                told.events.push((master.owner.clone(), new));
+                let detail = format!(
+                    "{}: the new series is there, and it is not known whether {} ends before it; \
+                     look, and cut or delete one of them",
+                    error.message(),
+                    master.handle
+                );
+                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+            }
+            // What came back as refused may have been done in part. Only what is
+            // as it was is safe to go back to.
+            Err(error) if !self.is_untouched(&master).await => {
+                told.events.push((master.owner.clone(), new));
+                let detail = format!(
+                    "{}: the new series is there, and {} is not as it was; look, and cut or \
+                     delete one of them",
+                    error.message(),
+                    master.handle
+                );
+                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+            }
+            Err(error) => {
+                let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
+                let write = port.delete(&new, None, notify);
+                match self.logged(entry, &mut told.notes, write, |()| None).await {
+                    Ok(()) => {
+                        let error = self.passed_over(&master, error).await;
+                        return Err(error.context(
+                            "nothing was changed: the old series could not be cut, and the new one \
+                         was taken back",
+                        ));
+                    }
+                    Err(second) => {
+                        told.events.push((master.owner.clone(), new));
+                        let detail = format!(
+                            "{} was not cut ({}), and the new series could not be taken back ({}): \
+                         delete one of them",
+                            master.handle,
+                            error.message(),
+                            second.message()
+                        );
+                        told.outcomes.push(Outcome::new(name, "change", "failed", detail));
+                    }
+                }
+            }
+        }
+        self.tell(told).await
+    }
+
+    /// True when an event is still the version that was fetched.
+    async fn is_untouched(&self, target: &Target) -> bool {
+        let version = &target.facts.version;
+        let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
+        version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
+    }
+
+    /// Cuts the rule of a series. When the line breaks, the series is looked at
+    /// to see whether that was done: a look is no second try.
+    pub(in crate::pipeline) async fn shorten(
+        &self,
+        master: &Target,
+        change: &Change,
+        notify: Notify,
+    ) -> Result<Value> {
+        let port = &master.owner.port;
+        let error = match port.update(&master.value, change, notify).await {
+            Ok(value) => return Ok(value),
+            Err(error) if error.is_open() => error,
+            Err(error) => return Err(error),
+        };
+        let Ok(now) = self.fetch_event(master.owner.clone(), &master.facts.id).await else {
+            return Err(error);
+        };
+        let rule = |repeat: Option<&Repeat>| repeat.map(|repeat| repeat.rule.clone());
+        let wanted = change.repeat.as_ref().and_then(Option::as_ref);
+        if rule(now.facts.repeat.as_ref()) == rule(wanted) {
+            return Ok(now.value);
+        }
+        // That it is as it was does not mean that it stays so.
+        Err(error)
+    }
+
+    /// A note about occurrences that are not as the rule has them, from a split
+    /// on or all. What was deleted stays deleted in `kept`.
+    pub(super) async fn exceptions(
+        &self,
+        master: &Target,
+        mut split: Option<(When, &mut Repeat)>,
+    ) -> Option<Note> {
+        let uid = master.facts.uid.as_deref()?;
+        let port = &master.owner.port;
+        // A look that fails changes nothing of what is asked for.
+        let found = port.by_uid(uid).await.ok()?;
+        let zone = master.zone(&self.config.zone);
+        let mut lost = Vec::new();
+        for facts in found.iter().filter_map(|one| port.facts(one)) {
+            let (Some(original), Some(series)) = (facts.original, &facts.series) else {
+                continue;
+            };
+            if *series != master.facts.id {
+                continue;
+            }
+            match &mut split {
+                Some((at, _)) if original.instant(&zone) < at.instant(&zone) => continue,
+                Some((_, kept)) if facts.cancelled => {
+                    if !kept.except.contains(&original) {
+                        kept.except.push(original);
+                    }
+                    continue;
+                }
+                _ if facts.cancelled => continue,
+                _ => lost.push(original),
+            }
+        }
+        lost.sort_by_key(|at| at.instant(&zone));
+        let named: Vec<String> =
+            lost.iter().take(NAMED).map(|at| when::start(*at, &self.config.zone)).collect();
+        let more = match lost.len() > NAMED {
+            true => " and later",
+            false => "",
+        };
+        (!lost.is_empty()).then(|| {
+            let (many, follow) = match lost.len() {
+                1 => ("an occurrence".to_owned(), "follows"),
+                many => (format!("{many} occurrences"), "follow"),
+            };
+            note!(
+                "{} that had been changed singly {} the rule again: {}{}",
+                ours(many),
+                follow,
+                ours(named.join(", ")),
+                more
+            )
+        })
+    }
+}
+
+/// The new series: what the old one is, with the change.
+fn copied(master: &Target, change: Change) -> Change {
+    let facts = &master.facts;
+    let cell = cells(master);
+    let text = |name: &str| match cell(name) {
+        Cell::Text(text) => text,
+        _ => String::new(),
+    };
+    let said = |text: String| Some(text).filter(|text| !text.is_empty());
+    Change {
+        title: change.title.or_else(|| Some(facts.title.clone())),
+        place: change.place.or_else(|| said(facts.place.clone())),
+        notes: change.notes.or_else(|| notes(master)),
+        guests: change
+            .guests
+            .or_else(|| Some(facts.guests.clone()))
+            .filter(|list| !list.is_empty()),
+        repeat: change.repeat.filter(Option::is_some),
+        online: change.online.or_else(|| facts.link.is_some().then_some(true)),
+        show: change.show.or_else(|| match text("show").as_str() {
+            "free" => Some(Show::Free),
+            "tentative" => Some(Show::Tentative),
+            "oof" => Some(Show::Oof),
+            "focus" => Some(Show::Focus),
+            "elsewhere" => Some(Show::Elsewhere),
+            _ => None,
+        }),
+        visibility: change.visibility.or_else(|| match text("visibility").as_str() {
+            "public" => Some(Visibility::Public),
+            "private" => Some(Visibility::Private),
+            "confidential" => Some(Visibility::Confidential),
+            _ => None,
+        }),
+        reminder: change.reminder.or_else(|| match cell("reminder") {
+            Cell::Count(minutes) => u32::try_from(minutes).ok().map(Some),
+            _ => None,
+        }),
+        category: change.category.or_else(|| said(whole(&text("category")))),
+        ..change
+    }
+}
+
+/// A list without the count of what it leaves out.
+fn whole(list: &str) -> String {
+    let counted = list.rsplit_once(" +");
+    match counted.filter(|(_, count)| count.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some((named, _)) => named.to_owned(),
+        None => list.to_owned(),
+    }
+}
+
+/// The description for the new series. Google takes what it has; Outlook's is
+/// HTML, and ends with how to join a meeting that is not the new one's.
+fn notes(master: &Target) -> Option<String> {
+    let notes = master.facts.notes.clone()?;
+    if master.owner.port.api() == Api::Gmail {
+        return Some(notes);
+    }
+    let marked = notes.contains("</") || notes.contains("<br");
+    let plain = match marked {
+        true => html::html(&notes, html::Style::Text, false).text,
+        false => notes,
+    };
+    let own = match master.facts.link {
+        Some(_) => plain.split(JOINING).next().unwrap_or_default(),
+        None => &plain,
+    };
+    Some(own.trim().to_owned()).filter(|own| !own.is_empty())
+}
+
+/// What the registry reads of an event, by the names of columns.
+fn cells(target: &Target) -> impl Fn(&str) -> Cell {
+    let names = ["show", "visibility", "reminder", "category"];
+    let columns: Vec<_> = names.iter().filter_map(|name| EVENT.field(name)).collect();
+    let flattening = Flattening {
+        api: target.owner.port.api(),
+        zone: &TimeZone::UTC,
+        account: "",
+        address: "",
+        room: Room::One,
+    };
+    let rows = flattening.rows(
+        &EVENT,
+        &columns,
+        std::slice::from_ref(&target.value),
+        &std::collections::HashMap::new(),
+        &mut Vec::new(),
+    );
+    let cells = rows.rows().next().map(<[Cell]>::to_vec).unwrap_or_default();
+    move |name| {
+        let found = names.iter().zip(&cells).find(|(known, _)| **known == name);
+        found.map_or(Cell::Null, |(_, cell)| cell.clone())
+    }
+}

@@ -1,0 +1,593 @@
+//! Events from iCalendar documents, written into a calendar.
+//!
+//! What is there already, by its UID or by time and title, is brought up to
+//! date or left as it is, and never doubled. Nobody is told: who is asked to an
+//! event from elsewhere knows of it.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::clash::{self, Met, Wanted};
+use super::guests::checked;
+use super::make;
+use super::place::Destination;
+use super::{TOOL, source};
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::ical::{Document, Entry};
+use crate::pipeline::access::audit::Entry as Line;
+use crate::pipeline::access::guard::Audience;
+use crate::pipeline::access::guard::events::{Deed, act};
+use crate::pipeline::answer::cursor::{Cursor, Mark, Seen, other_use};
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::target::{Target, short};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Change, Facts, Notify};
+use crate::recurrence::Repeat;
+use crate::request::save::{IfConflict, Save};
+use crate::row::Cell;
+use crate::schemas::Api;
+use crate::text::html;
+use crate::text::words::words;
+use crate::text::{Note, note, ours, quoted};
+use crate::when;
+
+/// The most events of one call.
+const MOST: usize = 200;
+/// How many events are looked up at once.
+const AT_ONCE: usize = 8;
+/// How many events a question names.
+const NAMED: usize = 10;
+
+/// What of a document is still to be imported; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Rest {
+    /// Where the document comes from, as it was said.
+    pub(super) ics: String,
+    /// A digest of what was in it.
+    document: Mark,
+    /// How many of its events are done.
+    done: usize,
+    account: Option<String>,
+    calendar: Option<String>,
+    if_conflict: IfConflict,
+    dry_run: bool,
+}
+
+impl Rest {
+    /// What the first call asked for, as the next one does.
+    fn of(&self, asked: &Save) -> Result<Save> {
+        if asked.account.is_some() || asked.calendar.is_some() {
+            return Err(Error::argument("where it is imported to was said when the import began")
+                .next("give `ics` alone"));
+        }
+        Ok(Save {
+            account: self.account.clone(),
+            calendar: self.calendar.clone(),
+            if_conflict: self.if_conflict,
+            dry_run: self.dry_run || asked.dry_run,
+            ..asked.clone()
+        })
+    }
+}
+
+/// An event of a document, with the exceptions of its series.
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) entry: Entry,
+    pub(super) exceptions: Vec<Entry>,
+    change: Change,
+    /// The event that it is already.
+    there: Option<Target>,
+    /// True if that is known by its time and title alone: it stays as it is.
+    pub(super) twin: bool,
+    met: Met,
+}
+
+/// What became of an item: the event, and lines about what did not go with it.
+pub(super) enum Put {
+    Created(Target),
+    Changed(Target),
+    Same(Target),
+}
+
+impl Pipeline {
+    pub(super) async fn import(
+        &self,
+        said: &str,
+        asked: &Save,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        if asked.scope.is_some() {
+            return Err(
+                Error::argument("`scope` is for an event that is there").next("leave it out")
+            );
+        }
+        let rest = match source::is_cursor(said) {
+            true => Some(self.rest(said).await?),
+            false => None,
+        };
+        let asked = &rest.as_ref().map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
+        // What goes on may be a dry run, too.
+        let caller = caller.filter(|_| !asked.dry_run);
+        let done = rest.as_ref().map_or(0, |rest| rest.done);
+        let document = self.document(said).await?;
+        let digest = Seen::digest(&format!("{:?}", document.entries));
+        if rest.as_ref().is_some_and(|rest| rest.document != digest) {
+            return Err(Error::new(
+                Kind::Conflict,
+                "the document is not what it was when its import began",
+            )
+            .next("import it from the start: what is there already is not doubled"));
+        }
+        let mut told = Told::default();
+        told.notes.extend(document.notes.iter().cloned());
+        match document.method.as_deref() {
+            Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
+                return Err(Error::argument(format!(
+                    "the document is no event to import: its METHOD is {method}"
+                ))
+                .next("read the message, and change the event itself"));
+            }
+            Some("REQUEST") => told.notes.extend(self.invites(&document).await?),
+            _ => {}
+        }
+        let destination =
+            self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
+        let mut items = self.items(document, &destination, &mut told);
+        let all = items.len();
+        if done > 0 {
+            // The first call has told it.
+            told = Told::default();
+        }
+        items = items.into_iter().skip(done).take(MOST).collect();
+        if items.is_empty() && told.outcomes.is_empty() {
+            let notes = told.notes.join("; ");
+            return Err(Error::argument(match notes.is_empty() {
+                true => "there is no event in it".to_owned(),
+                false => format!("there is no event in it that can be read: {notes}"),
+            })
+            .next("check the text; an event is a VEVENT with a DTSTART"));
+        }
+        self.look_up(&mut items, done, all, &destination, &mut told).await?;
+        self.compare_import(&mut items, asked, &destination, &mut told).await?;
+        self.agreed_for_import(&items, asked, &destination, caller, &mut told.notes).await?;
+        if asked.dry_run {
+            told.notes.push("dry run: nothing was written".into());
+        }
+        let mut stopped = false;
+        let last = done + items.len();
+        for item in items {
+            self.put(item, asked, &destination, &mut stopped, &mut told).await?;
+        }
+        if destination.owner.port.api() != Api::Gmail && !told.events.is_empty() {
+            told.notes.push(
+                "Outlook gives events UIDs of its own: by time and title they are known again"
+                    .into(),
+            );
+        }
+        let mut next = None;
+        match (stopped, last < all) {
+            (true, _) if done > 0 || last < all => told.notes.push(note!(
+                "events {} to {} of {}: give ics={} again to go on",
+                ours(done + 1),
+                ours(last),
+                ours(all),
+                ours(rest.map_or("the same", |_| said))
+            )),
+            (false, true) => {
+                let rest = Rest {
+                    ics: rest.map_or_else(|| said.to_owned(), |rest| rest.ics),
+                    document: digest,
+                    done: last,
+                    account: asked.account.clone(),
+                    calendar: asked.calendar.clone(),
+                    if_conflict: asked.if_conflict,
+                    dry_run: asked.dry_run,
+                };
+                let cursor = self.save(&Cursor::Import(rest)).await?;
+                told.notes.push(note!(
+                    "events {} to {} of {}: calendar_save ics=p{} goes on",
+                    ours(done + 1),
+                    ours(last),
+                    ours(all),
+                    ours(cursor)
+                ));
+                next = Some(Cell::Handle('p', cursor));
+            }
+            _ => {}
+        }
+        let mut draft = self.tell(told).await?;
+        let next = next.map(|next| ("next", next));
+        draft.document.scalars.extend(next);
+        Ok(draft)
+    }
+
+    /// Where an import goes on.
+    pub(super) async fn rest(&self, said: &str) -> Result<Rest> {
+        match self.cursor(said.trim()).await? {
+            Cursor::Import(rest) => Ok(rest),
+            _ => Err(other_use(said)),
+        }
+    }
+
+    /// A line about an invitation, which is better answered than imported.
+    async fn invites(&self, document: &Document) -> Result<Option<Note>> {
+        let accounts = self.accounts.list().await?;
+        let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
+        let asked = guests.find_map(|guest| {
+            let is_me = |email: &String| email.eq_ignore_ascii_case(&guest.address);
+            accounts.iter().map(|one| &one.email).find(|email| is_me(email))
+        });
+        Ok(asked.map(|email| {
+            note!(
+                "this invites {}: calendar_respond answers it and tells the organizer",
+                ours(email)
+            )
+        }))
+    }
+
+    /// The events of a document, each with its exceptions.
+    fn items(&self, document: Document, to: &Destination, told: &mut Told) -> Vec<Item> {
+        let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
+            document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
+        let mut exceptions = exceptions;
+        let mut items: Vec<Item> = Vec::new();
+        let mut left_out = BTreeSet::new();
+        let api = to.owner.port.api();
+        let mut add = |entry: Entry, mine: Vec<Entry>, told: &mut Told| {
+            let name = short(&entry.title);
+            if entry.cancelled {
+                told.outcomes.push(Outcome::new(
+                    name,
+                    "import",
+                    "skipped",
+                    "it is cancelled there",
+                ));
+                return;
+            }
+            let (mut change, without) = source::change(&entry, api, &to.owner.account.email);
+            checked(&mut change.guests, &mut told.notes);
+            let mut organizer = change.organizer.take().map(|one| vec![one]);
+            checked(&mut organizer, &mut told.notes);
+            change.organizer = organizer.and_then(|mut one| one.pop());
+            // Of itself the calendar would add its usual one.
+            change.reminder.get_or_insert(None);
+            left_out.extend(without);
+            items.push(Item {
+                name,
+                entry,
+                exceptions: mine,
+                change,
+                there: None,
+                twin: false,
+                met: Met::default(),
+            });
+        };
+        for master in masters {
+            let uid = master.uid.clone();
+            let (mine, others) =
+                exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
+            exceptions = others;
+            add(master, mine, told);
+        }
+        // Occurrences whose series is not in the document stand for themselves,
+        // unless the series is in the calendar.
+        for one in exceptions {
+            add(one, Vec::new(), told);
+        }
+        for what in left_out {
+            let why = match what {
+                "people" => "Outlook would ask them to a meeting of yours",
+                "categories" => "Google has colours instead",
+                _ => "Google reminds no earlier",
+            };
+            told.notes.push(note!("{} were left out: {}", ours(&what), ours(&why)));
+        }
+        items
+    }
+
+    /// Finds the events that are there already, by their UIDs.
+    async fn look_up(
+        &self,
+        items: &mut [Item],
+        done: usize,
+        all: usize,
+        to: &Destination,
+        told: &mut Told,
+    ) -> Result<()> {
+        for (item, number) in items.iter_mut().zip(done + 1..) {
+            if all > 1 {
+                item.name = format!("{number} {}", item.name);
+            }
+        }
+        for some in items.chunks_mut(AT_ONCE) {
+            let port = &to.owner.port;
+            let found = join_all(some.iter().map(|item| async {
+                match item.entry.uid.as_str() {
+                    "" => Ok(Vec::new()),
+                    uid => port.by_uid(uid).await,
+                }
+            }))
+            .await;
+            for (item, found) in some.iter_mut().zip(found) {
+                let at = item.entry.recurrence_id;
+                for value in found? {
+                    let Some(facts) = port.facts(&value) else {
+                        continue;
+                    };
+                    // A series for a series, an exception for an exception.
+                    let zones = [&self.config.zone, &TimeZone::UTC];
+                    let same = match (facts.original, at) {
+                        (Some(original), Some(at)) => when::same_start(original, at, &zones),
+                        (original, at) => original == at,
+                    };
+                    if same && !facts.cancelled {
+                        item.there = Some(self.held(&to.owner, value, facts).await?);
+                        break;
+                    }
+                }
+            }
+        }
+        told.notes.extend(
+            items
+                .iter()
+                .filter(|item| item.entry.uid.is_empty())
+                .map(|item| note!("{} has no UID", quoted(&item.name))),
+        );
+        Ok(())
+    }
+
+    /// What the new ones meet; one that is there under another UID is found so.
+    async fn compare_import(
+        &self,
+        items: &mut [Item],
+        asked: &Save,
+        to: &Destination,
+        told: &mut Told,
+    ) -> Result<()> {
+        let now = self.clock().now;
+        let wanted: Vec<Wanted> = items
+            .iter()
+            .map(|item| {
+                let repeat = item.entry.repeat.as_ref();
+                let there = item.there.as_ref().map(|there| there.facts.id.clone());
+                Wanted {
+                    title: item.entry.title.clone(),
+                    uid: item.change.uid.clone(),
+                    busy: clash::takes_time(&item.change, None),
+                    times: clash::times(&item.entry.start, &item.entry.end, repeat, now),
+                    itself: there.into_iter().collect(),
+                }
+            })
+            .collect();
+        let strict = asked.if_conflict == IfConflict::Refuse;
+        let (met, notes) = self.met(&wanted, strict).await?;
+        told.notes.extend(notes);
+        for (item, met) in items.iter_mut().zip(met) {
+            let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
+            if let (None, Some((_, id))) = (&item.there, twin) {
+                let there = self.fetch_event(to.owner.clone(), id).await?;
+                item.twin = true;
+                item.there = Some(match there.facts.series {
+                    Some(_) => self.master_of(&there).await?,
+                    None => there,
+                });
+                continue;
+            }
+            if item.there.is_none() && asked.if_conflict != IfConflict::Ignore {
+                item.met = met;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a document that must not reach those who are on its events, or
+    /// on the events that it changes.
+    async fn agreed_for_import(
+        &self,
+        items: &[Item],
+        asked: &Save,
+        to: &Destination,
+        caller: Option<&dyn Caller>,
+        notes: &mut Vec<Note>,
+    ) -> Result<()> {
+        if !self.is_watchful().await? {
+            return Ok(());
+        }
+        let own = &to.owner.account.email;
+        let mut audience = Audience::default();
+        let mut lines = Vec::new();
+        for item in items {
+            let refused = asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
+            let reached = match &item.there {
+                None if refused => continue,
+                None => {
+                    let mut new = Audience::default();
+                    new.named(item.change.guests.as_deref().unwrap_or_default(), own);
+                    let organizer = item.change.organizer.as_ref();
+                    new.add(organizer.map(|one| one.address.as_str()));
+                    if let Some(place) = &to.calendar {
+                        new.calendar(place, own);
+                    }
+                    (new != Audience::default()).then_some(new)
+                }
+                Some(there) if there.facts.own && !item.twin => {
+                    let change = differing(&item.change, &there.facts);
+                    match change == Change::default() && item.exceptions.is_empty() {
+                        true => None,
+                        // Its occurrences may be deleted, too.
+                        false => self.reached(there, &Deed::Delete(false)).await?,
+                    }
+                }
+                Some(_) => None,
+            };
+            if let Some(reached) = reached {
+                audience.join(&reached);
+                lines.push(format!("\n{}", item.name));
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let more = lines.len().saturating_sub(NAMED);
+        lines.truncate(NAMED);
+        if more > 0 {
+            lines.push(format!("\nand {more} more"));
+        }
+        let question = format!("Import events that others are on?{}", lines.concat());
+        self.agreed(&act(question), &audience, caller, notes).await.map(drop)
+    }
+
+    async fn put(
+        &self,
+        item: Item,
+        asked: &Save,
+        to: &Destination,
+        stopped: &mut bool,
+        told: &mut Told,
+    ) -> Result<()> {
+        let lines = item.met.lines.join("; ");
+        let mut outcome = |result, detail: String| {
+            told.outcomes.push(Outcome::new(&item.name, "import", result, detail));
+        };
+        if asked.if_conflict == IfConflict::Refuse && !lines.is_empty() {
+            outcome("refused", lines);
+            return Ok(());
+        }
+        if *stopped {
+            let detail = "not written, because of the failure before it";
+            outcome("skipped", detail.to_owned());
+            return Ok(());
+        }
+        let difference = match &item.there {
+            Some(there) if there.facts.own && !item.twin => differing(&item.change, &there.facts),
+            _ => Change::default(),
+        };
+        if asked.dry_run {
+            let port = &to.owner.port;
+            let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+            let current = item.there.as_ref().map(|there| &there.value);
+            let refused = match &item.there {
+                Some(_) if difference == Change::default() => Ok(()),
+                Some(_) => {
+                    let notify = Notify::Nobody;
+                    port.rehearse(calendar, current, &difference, notify).await
+                }
+                None => match make::fits(&item.change, port.api()) {
+                    Ok(()) => {
+                        let notify = Notify::Nobody;
+                        port.rehearse(calendar, None, &item.change, notify).await
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            if let Err(error) = refused {
+                let failed = Outcome::failed(&item.name, "import", &error);
+                told.outcomes.push(failed);
+                return Ok(());
+            }
+            let zone = &self.config.zone;
+            let (result, detail) = match &item.there {
+                None => {
+                    let mut detail = make::description(&item.change, zone);
+                    if !lines.is_empty() {
+                        detail = format!("{detail}; {lines}");
+                    }
+                    ("planned", detail)
+                }
+                Some(there) if difference == Change::default() => {
+                    ("unchanged", format!("it is {} already", there.handle))
+                }
+                Some(there) => {
+                    let what = make::difference(&difference, &there.facts, zone);
+                    ("planned", format!("{}: {what}", there.handle))
+                }
+            };
+            outcome(result, detail);
+            return Ok(());
+        }
+        let port = &to.owner.port;
+        let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+        let line = |op: &'static str, id: Option<&String>| Line {
+            account: &to.owner.account.email,
+            tool: TOOL,
+            op,
+            ids: id.into_iter().cloned().collect(),
+            ..Line::default()
+        };
+        let notes = &mut told.notes;
+        let written = match &item.there {
+            None => {
+                let fits = make::fits(&item.change, port.api())
+                    .and_then(|()| port.check(None, &item.change, Notify::Nobody));
+                let write = port.create(calendar, &item.change, Notify::Nobody);
+                let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+                match fits {
+                    Ok(()) => self.logged(line("create", None), notes, write, id).await,
+                    Err(error) => Err(error),
+                }
+            }
+            Some(there) if difference == Change::default() => Ok(there.value.clone()),
+            Some(there) => {
+                let write = port.update(&there.value, &difference, Notify::Nobody);
+                let line = line("update", Some(&there.handle));
+                self.logged(line, notes, write, |_| None).await
+            }
+        };
+        let value = match written {
+            Ok(value) => value,
+            Err(error) => {
+                *stopped = error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
+                told.outcomes.push(Outcome::failed(&item.name, "import", &error));
+                return Ok(());
+            }
+        };
+        told.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
+        let Some(facts) = port.facts(&value) else {
+            told.events.push((to.owner.clone(), value));
+            return Ok(());
+        };
+        let held = self.held_after(&to.owner, value, facts, &mut told.notes).await;
+        let put = match (&item.there, difference == Change::default()) {
+            (None, _) => Put::Created(held),
+            (Some(_), true) => Put::Same(held),
+            (Some(_), false) => Put::Changed(held),
+        };
+        self.put_exceptions(&item, put, told).await
+    }
+}
+
+/// What of a change is not so already. Who is asked is not compared: answers
+/// have come in since.
+pub(super) fn differing(change: &Change, now: &Facts) -> Change {
+    let fresh = |said: &Option<String>, now: &str| {
+        let plain = html::html(now, html::Style::Text, false).text;
+        said.clone().filter(|said| words(said) != words(now) && words(said) != words(&plain))
+    };
+    let same = |one: &Repeat, other: Option<&Repeat>| {
+        other.is_some_and(|other| {
+            one.rule == other.rule
+                && one.except.iter().all(|at| other.except.contains(at))
+                && one.extra.iter().all(|at| other.extra.contains(at))
+        })
+    };
+    Change {
+        title: fresh(&change.title, &now.title),
+        time: change
+            .time
+            .clone()
+            .filter(|(start, end)| (start.when(), end.when()) != (now.start, now.end)),
+        place: fresh(&change.place, &now.place),
+        notes: fresh(&change.notes, now.notes.as_deref().unwrap_or_default()),
+        repeat: change.repeat.clone().filter(|repeat| match repeat {
+            Some(repeat) => !same(repeat, now.repeat.as_ref()),
+            None => now.repeat.is_some(),
+        }),
+        ..Change::default()
+    }
+}

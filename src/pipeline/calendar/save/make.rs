@@ -1,0 +1,261 @@
+//! What was said of an event made a change that can be written.
+//!
+//! Nothing is asked of a service here: whatever can be refused without one is
+//! refused here, before anything is written.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::guests;
+use super::span::{self, Before, Span};
+use crate::error::{Error, Result};
+use crate::pipeline::calendar::target::span as shown;
+use crate::provider::calendar::{Change, Facts, Guest, Show};
+use crate::recurrence::Repeat;
+use crate::request::save::EventWords;
+use crate::schemas::Api;
+use crate::text::brief;
+use crate::text::{Note, note, ours};
+use crate::times::Here;
+use crate::when;
+
+/// A change, and how its times came about.
+#[derive(Debug, Clone, Default)]
+pub(in crate::pipeline) struct Made {
+    pub(in crate::pipeline) change: Change,
+    pub(in crate::pipeline) span: Option<Span>,
+    /// Lines about what was understood.
+    pub(in crate::pipeline) notes: Vec<Note>,
+}
+
+/// What is said about a recurrence.
+pub(in crate::pipeline) fn repeats(said: Option<&str>) -> Result<Option<Option<String>>> {
+    match said.map(str::trim) {
+        None => Ok(None),
+        Some(none) if none.eq_ignore_ascii_case("none") => Ok(Some(None)),
+        Some(text) => {
+            let rule = Repeat::rule(text).map_err(|error| error.context("`repeats`"))?;
+            Ok(Some(Some(rule)))
+        }
+    }
+}
+
+/// A new event.
+pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> {
+    let title = words.title.clone().unwrap_or_default();
+    if title.is_empty() {
+        return Err(Error::argument("an event needs `title`").next("say what it is called"));
+    }
+    let Some(span) = span::read(words, here, None)? else {
+        return Err(Error::argument("an event needs `start`")
+            .next("give it, such as 2026-02-03 18h05 or tomorrow 9am"));
+    };
+    let mut notes = Vec::new();
+    let guests = guests::asked(words, &mut notes)?;
+    let rule = repeats(words.repeats.as_deref())?.flatten();
+    let repeat = rule.map(|rule| Repeat { rule, ..Repeat::default() });
+    let (start, end) = span.moments();
+    if let Some(repeat) = &repeat {
+        begins(repeat, &span)?;
+    }
+    notes.extend(span.echo.iter().cloned());
+    notes.extend(past(&span, here.now, &here.zone, repeat.as_ref()));
+    Ok(Made {
+        change: Change {
+            title: Some(title),
+            time: Some((start, end)),
+            place: words.place.clone().filter(|place| !place.is_empty()),
+            notes: words.notes.clone().filter(|notes| !notes.is_empty()),
+            guests: (!guests.is_empty()).then_some(guests),
+            repeat: repeat.map(Some),
+            online: words.online.filter(|online| *online),
+            show: words.show,
+            visibility: words.visibility,
+            reminder: words.reminder,
+            category: words.category.clone().filter(|name| !name.is_empty()),
+            uid: None,
+            organizer: None,
+        },
+        span: Some(span),
+        notes,
+    })
+}
+
+/// Refuses a rule that does not have the start: services disagree about what
+/// such an event is.
+pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
+    let (start, _) = span.moments();
+    match repeat.first(&start) {
+        Some(first) if first == start => Ok(()),
+        Some(first) => Err(Error::argument(format!(
+            "the rule {} has no occurrence at the start",
+            brief(&repeat.rule)
+        ))
+        .next(format!("start with its first one, {}", when::start(first.when(), &span.zone)))),
+        None => Err(Error::argument(format!(
+            "the rule {} never occurs from the start on",
+            brief(&repeat.rule)
+        ))
+        .next("correct the rule, or the start")),
+    }
+}
+
+/// A line about an event that is over before it is written.
+pub(in crate::pipeline) fn past(
+    span: &Span,
+    now: Timestamp,
+    zone: &TimeZone,
+    repeat: Option<&Repeat>,
+) -> Option<Note> {
+    (repeat.is_none() && span.end.instant(zone) < now)
+        .then(|| note!("it is over already: {}", ours(shown(span.start, span.end, zone))))
+}
+
+/// What is to become of an event that is there: only what was said, and of that
+/// only what is not so already. The time and the rule of a series are its
+/// caller's business.
+pub(in crate::pipeline) fn changed(
+    words: &EventWords,
+    here: &Here,
+    now: &Facts,
+    zone: &TimeZone,
+) -> Result<Made> {
+    if words.title.as_deref() == Some("") {
+        return Err(Error::argument("`title` is empty").next("say what it is called"));
+    }
+    let before = Before { start: now.start, end: now.end, zone: zone.clone() };
+    let span = span::read(words, here, Some(&before))?;
+    let moves = span
+        .as_ref()
+        .filter(|span| (span.start, span.end) != (now.start, now.end) || words.tz.is_some());
+    let fresh = |said: &Option<String>, now: &str| said.clone().filter(|said| said != now);
+    let mut notes = Vec::new();
+    if let Some(span) = moves {
+        notes.extend(span.echo.iter().cloned());
+        notes.extend(past(span, here.now, &here.zone, now.repeat.as_ref()));
+    }
+    Ok(Made {
+        change: Change {
+            title: fresh(&words.title, &now.title),
+            time: moves.map(Span::moments),
+            place: fresh(&words.place, &now.place),
+            notes: fresh(&words.notes, now.notes.as_deref().unwrap_or_default()),
+            guests: guests::changed(words, now, &mut notes)?,
+            repeat: None,
+            online: words.online.filter(|online| *online != now.link.is_some()),
+            show: words.show,
+            visibility: words.visibility,
+            reminder: words.reminder,
+            category: words.category.clone(),
+            uid: None,
+            organizer: None,
+        },
+        span: moves.cloned(),
+        notes,
+    })
+}
+
+/// Refuses what a service does not have.
+pub(in crate::pipeline) fn fits(change: &Change, api: Api) -> Result<()> {
+    if let Some(guests) = &change.guests {
+        guests::not_too_many(guests, api)?;
+    }
+    if change.show == Some(Show::Focus) && api != Api::Gmail {
+        return Err(Error::argument("focus time is Google's only")
+            .next("use show=busy, with a category if you like"));
+    }
+    Ok(())
+}
+
+/// What changes, for people: `start Tue … → Wed …; title "A" → "B"`.
+pub(in crate::pipeline) fn difference(change: &Change, now: &Facts, zone: &TimeZone) -> String {
+    let mut parts = Vec::new();
+    if let Some((start, end)) = &change.time {
+        let (from, to) = (start.when(), end.when());
+        parts.push(format!("time {} → {}", shown(now.start, now.end, zone), shown(from, to, zone)));
+    }
+    let texts = [
+        ("title", &change.title, now.title.as_str()),
+        ("where", &change.place, now.place.as_str()),
+    ];
+    for (name, to, from) in texts {
+        if let Some(to) = to {
+            parts.push(format!("{name} {} → {}", quoted(from), quoted(to)));
+        }
+    }
+    if change.notes.is_some() {
+        parts.push("notes".to_owned());
+    }
+    if let Some(list) = &change.guests {
+        let (added, gone) = (missing(list, &now.guests), missing(&now.guests, list));
+        let mut people = Vec::new();
+        if !added.is_empty() {
+            people.push(format!("+ {}", guests::named(&added)));
+        }
+        if !gone.is_empty() {
+            people.push(format!("- {}", guests::named(&gone)));
+        }
+        match people.is_empty() {
+            true => parts.push("people optional or not".to_owned()),
+            false => parts.push(format!("people {}", people.join(" "))),
+        }
+    }
+    if let Some(repeat) = &change.repeat {
+        let rule = |repeat: Option<&Repeat>| {
+            let rule = repeat.map(|repeat| repeat.rule.clone());
+            rule.unwrap_or_else(|| "none".to_owned())
+        };
+        let (from, to) = (rule(now.repeat.as_ref()), rule(repeat.as_ref()));
+        parts.push(match from == to {
+            true => "dates left out".to_owned(),
+            false => format!("repeats {from} → {to}"),
+        });
+    }
+    let others = [
+        ("online", change.online.is_some()),
+        ("show", change.show.is_some()),
+        ("visibility", change.visibility.is_some()),
+        ("reminder", change.reminder.is_some()),
+        ("category", change.category.is_some()),
+    ];
+    let named = others.iter().filter(|(_, said)| *said);
+    parts.extend(named.map(|(name, _)| (*name).to_owned()));
+    parts.join("; ")
+}
+
+/// Those of `one` who are not among `other`.
+fn missing(one: &[Guest], other: &[Guest]) -> Vec<Guest> {
+    let same = |guest: &&Guest| {
+        let mut others = other.iter();
+        !others.any(|known| known.address.eq_ignore_ascii_case(&guest.address))
+    };
+    one.iter().filter(same).cloned().collect()
+}
+
+fn quoted(text: &str) -> String {
+    match text.is_empty() {
+        true => "none".to_owned(),
+        false => format!("\"{}\"", brief(text)),
+    }
+}
+
+/// What a new event is going to be, for people.
+pub(in crate::pipeline) fn description(change: &Change, zone: &TimeZone) -> String {
+    let mut parts = Vec::new();
+    if let Some((start, end)) = &change.time {
+        parts.push(shown(start.when(), end.when(), zone));
+    }
+    if let Some(place) = &change.place {
+        parts.push(format!("at {}", brief(place)));
+    }
+    if let Some(list) = &change.guests {
+        parts.push(format!("with {}", guests::named(list)));
+    }
+    if let Some(Some(repeat)) = &change.repeat {
+        parts.push(format!("repeats {}", repeat.rule));
+    }
+    if change.online == Some(true) {
+        parts.push("online".to_owned());
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,57 @@
+//! `calendar_save`: events written safely.
+//!
+//! Everything is checked for all events before the first is written. A write is
+//! carried out once and never tried again; what is told is what the service
+//! holds afterwards.
+
+mod change;
+pub(in crate::pipeline) mod clash;
+mod create;
+mod exceptions;
+mod follow;
+mod guests;
+mod import;
+mod make;
+mod place;
+mod series;
+mod source;
+mod span;
+
+pub(super) use change::reference;
+pub(super) use create::unsaid;
+pub(super) use follow::cut;
+pub(in crate::pipeline) use guests::{checked, guest, named, notified, others};
+pub(in crate::pipeline) use import::Rest;
+pub(super) use source::change as change_of;
+pub(super) use span::{Before, read};
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::pipeline::{Draft, Pipeline};
+use crate::request::save::Save;
+use crate::times::Here;
+
+/// The tool, as the audit log names it.
+const TOOL: &str = "calendar_save";
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn save_events(
+        &self,
+        asked: Save,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        // A dry run is refused as the real one is, and asks nobody.
+        let caller = (!asked.dry_run).then_some(caller);
+        match (&asked.id, &asked.ics) {
+            (Some(id), _) => self.change_event(id, &asked, caller).await,
+            (None, Some(ics)) => self.import(ics, &asked, caller).await,
+            (None, None) => self.create_events(&asked, caller).await,
+        }
+    }
+
+    /// Now, and the zone that times are told in.
+    pub(in crate::pipeline) fn here(&self) -> Here {
+        let clock = self.clock();
+        Here { now: clock.now, zone: clock.zone, named: false }
+    }
+}

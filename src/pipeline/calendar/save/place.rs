@@ -1,0 +1,153 @@
+//! Where something is written: which account, which of its calendars, and
+//! whether one may.
+
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::Pipeline;
+use crate::pipeline::calendar::agenda::calendars::{Listed, Wanted, chosen, listed};
+use crate::pipeline::calendar::target::Owner;
+use crate::store::HandleKind;
+use crate::text;
+
+/// How many calendars an error names.
+const NAMED: usize = 12;
+
+/// Where new events go; with no calendar, the main one.
+#[derive(Clone)]
+pub(in crate::pipeline) struct Destination {
+    pub(in crate::pipeline) owner: Owner,
+    pub(in crate::pipeline) calendar: Option<Listed>,
+}
+
+impl Pipeline {
+    /// The calendars of one account, from a list that may be a minute old unless
+    /// `fresh`.
+    pub(in crate::pipeline) async fn places(
+        &self,
+        owner: &Owner,
+        fresh: bool,
+    ) -> Result<Vec<Listed>> {
+        let port = &*owner.port;
+        let list = self.calendar_list(&owner.account, port, fresh).await?;
+        Ok(listed(port.api(), &list))
+    }
+
+    /// Where new events go: the calendar that is named, or the main one of the
+    /// account that is named, or of the only one.
+    pub(in crate::pipeline) async fn destination(
+        &self,
+        account: Option<&str>,
+        calendar: Option<&str>,
+    ) -> Result<Destination> {
+        let Some(said) = calendar else {
+            let owner = self.owner(self.accounts.find(account).await?).await?;
+            return Ok(Destination { owner, calendar: None });
+        };
+        let (owner, place) = self.calendar(account, said).await?;
+        if place.is_writable() {
+            return Ok(Destination { owner, calendar: Some(place) });
+        }
+        let writable = self.places(&owner, false).await?;
+        let named = self.named_places(&[(owner, writable)], Listed::is_writable).await?;
+        Err(Error::argument(format!(
+            "the calendar {} cannot be written to",
+            text::brief(&place.name)
+        ))
+        .next(format!("use one of: {named}")))
+    }
+
+    /// The calendar with this name, handle or id, of the account that is named
+    /// or of all.
+    pub(in crate::pipeline) async fn calendar(
+        &self,
+        account: Option<&str>,
+        said: &str,
+    ) -> Result<(Owner, Listed)> {
+        let mut wanted = self.wanted_calendars(&[said.to_owned()]).await?;
+        let Some(wanted) = wanted.pop() else {
+            return Err(Error::argument("`calendar` is empty").next("give its name or id"));
+        };
+        let accounts = match &wanted {
+            Wanted::Id(owner, _) => vec![self.owner_named(owner, account).await?],
+            Wanted::Name(_) => self.named_or_all(account).await?,
+        };
+        let mut owners = Vec::new();
+        for account in accounts {
+            owners.push(self.owner(account).await?);
+        }
+        let (mut seen, mut meant) = (Vec::new(), Vec::new());
+        // One that was made within the minute is not in an older list.
+        for fresh in [false, true] {
+            seen.clear();
+            for owner in &owners {
+                // One that cannot be asked may have a calendar of that name,
+                // too: nothing is guessed.
+                let places = self.places(owner, fresh).await.map_err(|error| {
+                    let error = error.context(&owner.label);
+                    match owners.len() {
+                        1 => error,
+                        _ => error.next("name another account, if you mean one of its calendars"),
+                    }
+                })?;
+                let found = chosen(&places, &wanted, &owner.account.id);
+                meant.extend(found.into_iter().map(|one| (owner.clone(), one.clone())));
+                seen.push((owner.clone(), places));
+            }
+            if !meant.is_empty() {
+                break;
+            }
+        }
+        match (meant.len(), meant.pop()) {
+            (1, Some(found)) => Ok(found),
+            (0, _) | (_, None) => {
+                let named = self.named_places(&seen, Listed::is_writable).await?;
+                Err(Error::new(
+                    Kind::NotFound,
+                    format!("there is no calendar `{}`", text::brief(said)),
+                )
+                .next(format!("use one of: {named}")))
+            }
+            (many, Some(last)) => {
+                meant.push(last);
+                let is_meant = |place: &Listed| {
+                    let same = |one: &Listed| one.id == place.id && one.name == place.name;
+                    meant.iter().any(|(_, one)| same(one))
+                };
+                let named = self.named_places(&seen, is_meant).await?;
+                Err(Error::argument(format!("{many} calendars are called `{}`", text::brief(said)))
+                    .next(format!("use one of: {named}")))
+            }
+        }
+    }
+
+    /// Calendars by name and handle: `Work (c2), Home (c3)`.
+    async fn named_places(
+        &self,
+        seen: &[(Owner, Vec<Listed>)],
+        which: impl Fn(&Listed) -> bool,
+    ) -> Result<String> {
+        let mut names = Vec::new();
+        for (owner, places) in seen {
+            let places: Vec<&Listed> = places.iter().filter(|place| which(place)).collect();
+            let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).collect();
+            let kind = HandleKind::Calendar;
+            let numbers = self.store.handles(&owner.account.id, kind, &ids).await?;
+            for (place, number) in places.into_iter().zip(numbers) {
+                let handle = kind.handle(number);
+                let name = text::brief(&place.name);
+                names.push(match seen.len() {
+                    1 => format!("{name} ({handle})"),
+                    _ => format!("{name} ({handle}, {})", owner.label),
+                });
+            }
+        }
+        let more = names.len().saturating_sub(NAMED);
+        names.truncate(NAMED);
+        let mut said = names.join(", ");
+        match (said.is_empty(), more) {
+            (true, _) => said.push_str("none, for none can be written to"),
+            (false, 1..) => said.push_str(&format!(" and {more} more")),
+            _ => {}
+        }
+        Ok(said)
+    }
+}

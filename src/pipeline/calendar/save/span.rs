@@ -1,0 +1,257 @@
+//! When an event is going to be: what was said of its start, its end and its
+//! length, made two moments that fit together.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+
+use crate::error::{Error, Result};
+use crate::pipeline::calendar::target::span as shown;
+use crate::request::save::EventWords;
+use crate::text::brief;
+use crate::text::{Note, note, ours};
+use crate::times::clock::Clock;
+use crate::times::{self, Here, Said};
+use crate::when::{Moment, When};
+
+/// Minutes of an event with a time whose length is not said.
+const HOUR: i64 = 60;
+/// Minutes of a day.
+const DAY: i64 = 24 * 60;
+
+/// When an event starts and ends, and in which zone that is written.
+#[derive(Debug, Clone)]
+pub(in crate::pipeline) struct Span {
+    pub(in crate::pipeline) start: When,
+    pub(in crate::pipeline) end: When,
+    pub(in crate::pipeline) zone: TimeZone,
+    /// What relative or foreign words came to mean.
+    pub(in crate::pipeline) echo: Vec<Note>,
+}
+
+/// When the event is now, for what is not said of the new time.
+#[derive(Debug, Clone)]
+pub(in crate::pipeline) struct Before {
+    pub(in crate::pipeline) start: When,
+    pub(in crate::pipeline) end: When,
+    pub(in crate::pipeline) zone: TimeZone,
+}
+
+impl Span {
+    /// Both ends as they are written.
+    pub(in crate::pipeline) fn moments(&self) -> (Moment, Moment) {
+        (moment(self.start, &self.zone), moment(self.end, &self.zone))
+    }
+}
+
+/// A time as it is written in a zone.
+pub(in crate::pipeline) fn moment(when: When, zone: &TimeZone) -> Moment {
+    match when {
+        When::Day(day) => Moment::Day(day),
+        When::At(at) => Said::At(zone.to_datetime(at), at).moment(zone),
+    }
+}
+
+/// The local time that a moment is written as; a day begins at midnight.
+pub(in crate::pipeline) fn civil(moment: &Moment) -> DateTime {
+    match moment {
+        Moment::Day(day) => day.at(0, 0, 0, 0),
+        Moment::At(local, _) => *local,
+    }
+}
+
+/// When the event is going to be; nothing when nothing is said about it and it
+/// is there already.
+pub(in crate::pipeline) fn read(
+    words: &EventWords,
+    here: &Here,
+    before: Option<&Before>,
+) -> Result<Option<Span>> {
+    let own = words.tz.as_deref().map(times::zone).transpose()?;
+    let quiet = words.start.is_none() && words.end.is_none() && words.duration.is_none();
+    match (quiet, before, &own) {
+        (true, Some(_), None) => return Ok(None),
+        (true, Some(_), Some(_)) => {
+            return Err(Error::argument("`tz` is given without a time")
+                .next("give `start`, and `end` or `duration`, in that zone"));
+        }
+        _ => {}
+    }
+    if words.end.is_some() && words.duration.is_some() {
+        return Err(
+            Error::argument("`end` and `duration` are both given").next("leave one of them out")
+        );
+    }
+    let foreign = own.as_ref().is_some_and(|own| own.iana_name() != here.zone.iana_name());
+    let here = Here {
+        now: here.now,
+        zone: own.clone().unwrap_or_else(|| here.zone.clone()),
+        named: own.is_some(),
+    };
+    let mut echo = Vec::new();
+    let start = match (&words.start, before) {
+        (Some(text), _) => {
+            let said = match before.filter(|_| is_clock(text)) {
+                // A time alone is one on the day the event is on.
+                Some(before) => times::end(text, said_of(before.start, &here), &here),
+                None => times::read(text, &here),
+            }
+            .map_err(|error| error.context("`start`"))?;
+            let start = said.when();
+            if let (When::Day(_), Some(When::At(_))) = (start, before.map(|before| before.start))
+                && words.end.is_none()
+                && words.duration.is_none()
+            {
+                return Err(Error::argument(
+                    "the event has a time, and `start` is a day without one",
+                )
+                .next("give the time, too; or `end` as a day, to make it all-day"));
+            }
+            echo.extend(meant("start", text, said, &here, foreign));
+            start
+        }
+        (None, Some(before)) => before.start,
+        (None, None) => {
+            return Err(Error::argument("an event needs `start`")
+                .next("give it, such as 2026-02-03 18h05 or tomorrow 9am"));
+        }
+    };
+    let end = match (&words.end, &words.duration) {
+        (Some(text), _) => {
+            let (end, said) = end_of(text, start, &here)?;
+            // A time alone, or a length, is plain beside the start.
+            if !is_clock(text) && !text.trim_start().starts_with('+') {
+                echo.extend(meant("end", text, said, &here, false));
+            }
+            end
+        }
+        (None, Some(text)) => after(start, i64::from(minutes("duration", text)?))?,
+        (None, None) => match before.filter(|before| before.start.is_day() == start.is_day()) {
+            Some(before) => kept(before, start)?,
+            None if start.is_day() => after(start, DAY)?,
+            None => after(start, HOUR)?,
+        },
+    };
+    // An event that is moved keeps the zone it is at home in.
+    let zone = match (own, before) {
+        (Some(own), _) => own,
+        (None, Some(before)) => before.zone.clone(),
+        (None, None) => here.zone.clone(),
+    };
+    if words.end.is_some() {
+        ordered(start, end, &here.zone)?;
+    }
+    Ok(Some(Span { start, end, zone, echo }))
+}
+
+fn minutes(name: &str, text: &str) -> Result<u32> {
+    let minutes = times::minutes(text).map_err(|error| error.context(format!("`{name}`")))?;
+    match minutes {
+        0 => Err(Error::argument(format!("`{name}` is no time at all"))
+            .next("give at least a minute, such as 30m")),
+        minutes => Ok(minutes),
+    }
+}
+
+/// A time that is there, as if it had been said.
+fn said_of(when: When, here: &Here) -> Said {
+    match when {
+        When::Day(day) => Said::Day(day),
+        When::At(at) => Said::At(here.zone.to_datetime(at), at),
+    }
+}
+
+/// The end as it was said; of whole days the last one is said.
+fn end_of(text: &str, start: When, here: &Here) -> Result<(When, Said)> {
+    let said =
+        times::end(text, said_of(start, here), here).map_err(|error| error.context("`end`"))?;
+    let end = match (start, said) {
+        (When::Day(_), Said::Day(last)) => When::Day(next_day(last)?),
+        (When::At(_), Said::At(_, at)) => When::At(at),
+        (When::Day(_), Said::At(..)) => {
+            return Err(Error::argument("`start` is a day and `end` a time")
+                .next("give both as days, or both as times"));
+        }
+        (When::At(_), Said::Day(_)) => {
+            return Err(Error::argument("`start` is a time and `end` a day")
+                .next("give both as times, or both as days"));
+        }
+    };
+    Ok((end, said))
+}
+
+/// True for a time of the day and nothing else: `10h30`, `10:30`, `10 am`.
+fn is_clock(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let Some(first) = words.first() else {
+        return false;
+    };
+    match Clock::read(first, words.get(1).copied()) {
+        Ok(Some((_, used))) => used == words.len(),
+        _ => false,
+    }
+}
+
+/// What is so many minutes after the start; of whole days, so many days.
+fn after(start: When, minutes: i64) -> Result<When> {
+    let too_late = || {
+        Error::argument("the event would end after the last day there is")
+            .next("give an earlier time")
+    };
+    match start {
+        When::At(at) => at.checked_add(minutes.minutes()).map(When::At).map_err(|_| too_late()),
+        When::Day(day) if minutes % DAY == 0 => {
+            day.checked_add((minutes / DAY).days()).map(When::Day).map_err(|_| too_late())
+        }
+        When::Day(_) => Err(Error::argument("`start` is a day, and `duration` is not whole days")
+            .next("give the time in `start`, such as 2026-02-03 18h05")),
+    }
+}
+
+/// The end that keeps the length.
+fn kept(before: &Before, start: When) -> Result<When> {
+    let minutes = match (before.start, before.end) {
+        (When::Day(from), When::Day(to)) => i64::from((to - from).get_days()).max(1) * DAY,
+        (from, to) => {
+            let (from, to) = (from.instant(&before.zone), to.instant(&before.zone));
+            (to.as_second() - from.as_second()).max(0) / 60
+        }
+    };
+    after(start, minutes)
+}
+
+fn ordered(start: When, end: When, zone: &TimeZone) -> Result<()> {
+    let backwards = match (start, end) {
+        (When::Day(start), When::Day(end)) => end <= start,
+        (start, end) => end.instant(zone) <= start.instant(zone),
+    };
+    match backwards {
+        false => Ok(()),
+        true => Err(Error::argument(format!(
+            "the event would end before it starts: {}",
+            shown(start, end, zone)
+        ))
+        .next("give an `end` after `start`, with its date; or a `duration`")),
+    }
+}
+
+fn next_day(day: Date) -> Result<Date> {
+    day.checked_add(1.day())
+        .map_err(|_| Error::argument("that day is too late").next("give an earlier one"))
+}
+
+/// What words came to mean, when that is more than they say.
+fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Option<Note> {
+    let absolute = text.trim().starts_with(|first: char| first.is_ascii_digit())
+        && text.trim().get(..4).is_some_and(|year| year.parse::<u16>().is_ok());
+    if absolute && !foreign {
+        return None;
+    }
+    let when = said.tell(&here.zone);
+    Some(match (said, here.zone.iana_name()) {
+        (Said::At(..), Some(zone)) => {
+            note!("{}: {} = {} {}", ours(name), ours(brief(text)), ours(when), ours(zone))
+        }
+        _ => note!("{}: {} = {}", ours(name), ours(brief(text)), ours(when)),
+    })
+}

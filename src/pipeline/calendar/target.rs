@@ -1,0 +1,291 @@
+//! The event that a change, a deletion or an answer is about: found, fetched
+//! whole, and compared with what the reader was shown of it.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::agenda::seen::substance;
+use crate::accounts::Account;
+use crate::encode::Document;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::Room;
+use crate::pipeline::{Flattening, Pipeline, columns_of, zone_line};
+use crate::provider::calendar::{Calendars, Facts};
+use crate::request::save::Scope;
+use crate::row::RowTable;
+use crate::schemas::{EVENT, Level};
+use crate::store::HandleKind;
+use crate::text;
+use crate::text::Note;
+use crate::when::{self, When};
+
+/// How much of a title a line of ours shows.
+const TITLE: usize = 60;
+
+/// One account's calendars, and how it is called in answers.
+#[derive(Clone)]
+pub(in crate::pipeline) struct Owner {
+    pub(in crate::pipeline) account: Account,
+    pub(in crate::pipeline) label: String,
+    pub(in crate::pipeline) port: Arc<dyn Calendars>,
+}
+
+/// An event that a call is about.
+pub(in crate::pipeline) struct Target {
+    pub(in crate::pipeline) owner: Owner,
+    /// How the reader knows it.
+    pub(in crate::pipeline) handle: String,
+    number: Option<u64>,
+    /// The event, whole.
+    pub(in crate::pipeline) value: Value,
+    pub(in crate::pipeline) facts: Facts,
+}
+
+impl Target {
+    /// True for an event that recurs, or one of its occurrences.
+    pub(super) fn recurs(&self) -> bool {
+        self.facts.series.is_some() || self.facts.repeat.is_some()
+    }
+
+    /// Where its times are at home; `zone` if that is not told.
+    pub(in crate::pipeline) fn zone(&self, zone: &TimeZone) -> TimeZone {
+        let own = self.facts.zone.as_deref().and_then(when::find_zone);
+        own.unwrap_or_else(|| zone.clone())
+    }
+
+    /// Refuses what is over for good.
+    pub(super) fn not_cancelled(&self) -> Result<()> {
+        match self.facts.cancelled {
+            false => Ok(()),
+            true => Err(Error::new(Kind::NotFound, format!("{} was cancelled", self.handle))
+                .next("search again, or create a new event")),
+        }
+    }
+
+    /// How much of it is meant.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] if it recurs and that was not said, or was said of the
+    /// wrong id.
+    pub(in crate::pipeline) fn scope(
+        &self,
+        said: Option<Scope>,
+        choices: &str,
+    ) -> Result<Option<Scope>> {
+        if !self.recurs() {
+            return Ok(None);
+        }
+        let handle = &self.handle;
+        match (said, &self.facts.series) {
+            (None, _) => Err(Error::argument(format!("{handle} is a recurring event"))
+                .next(format!("say how much of it is meant: scope={choices}"))),
+            (Some(Scope::This | Scope::Following), None) => Err(Error::argument(format!(
+                "{handle} is the whole recurring event and no occurrence of it"
+            ))
+            .next("give the id of an occurrence, from calendar_search; or scope=series")),
+            (said, _) => Ok(said),
+        }
+    }
+}
+
+/// When an event starts and what it is called, on one line.
+pub(super) fn told(facts: &Facts, zone: &TimeZone) -> String {
+    format!("{} {}", span(facts.start, facts.end, zone), title(facts))
+}
+
+/// What an event is called, clean and short.
+pub(super) fn title(facts: &Facts) -> String {
+    short(&facts.title)
+}
+
+/// A stranger's text as a line of ours shows it.
+pub(in crate::pipeline) fn short(said: &str) -> String {
+    match text::clip(text::cell(said), TITLE).0 {
+        empty if empty.is_empty() => "(no title)".to_owned(),
+        title => title,
+    }
+}
+
+/// `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.
+pub(super) fn span(from: When, to: When, zone: &TimeZone) -> String {
+    let start = when::start(from, zone);
+    let end = when::end(from, to, zone);
+    match start.ends_with(&end) {
+        true => start,
+        false => format!("{start} to {end}"),
+    }
+}
+
+impl Pipeline {
+    /// The calendars of an account.
+    pub(in crate::pipeline) async fn owner(&self, account: Account) -> Result<Owner> {
+        let label = self.labels().await?.of(&account.id);
+        Ok(Owner { label, port: self.connect.calendars(&account)?, account })
+    }
+
+    /// The event that `said` names, as it is now.
+    pub(super) async fn named_event(&self, said: &str) -> Result<Target> {
+        let (account, id) = self.event_target(said, None).await?;
+        self.fetch_event(self.owner(account).await?, &id).await
+    }
+
+    /// The event with the service's own id.
+    pub(super) async fn fetch_event(&self, owner: Owner, id: &str) -> Result<Target> {
+        let (handle, number) = self.event_handle(&owner, id).await?;
+        let answers = owner.port.event(&[id.to_owned()]).await;
+        let value = answers
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
+            .map_err(|error| match error.kind() {
+                Kind::NotFound => Error::new(
+                    Kind::NotFound,
+                    format!("{handle} is not there any more: it was deleted"),
+                )
+                .next("search again"),
+                _ => error.context(&handle),
+            })?;
+        let facts = owner.port.facts(&value).ok_or_else(|| {
+            Error::new(Kind::Provider(200), format!("{handle} could not be read"))
+                .next("change it where it was made")
+        })?;
+        Ok(Target { owner, handle, number, value, facts })
+    }
+
+    /// An event that is at hand, whole.
+    pub(in crate::pipeline) async fn held(
+        &self,
+        owner: &Owner,
+        value: Value,
+        facts: Facts,
+    ) -> Result<Target> {
+        let (handle, number) = self.event_handle(owner, &facts.id).await?;
+        Ok(Target { owner: owner.clone(), handle, number, value, facts })
+    }
+
+    /// [`Pipeline::held`] for an event that was just written.
+    pub(super) async fn held_after(
+        &self,
+        owner: &Owner,
+        value: Value,
+        facts: Facts,
+        notes: &mut Vec<Note>,
+    ) -> Target {
+        let kind = HandleKind::Event;
+        let number = self.number_after(&owner.account, kind, &facts.id, notes).await;
+        Target {
+            owner: owner.clone(),
+            handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
+            number,
+            value,
+            facts,
+        }
+    }
+
+    /// The recurring event that an occurrence is of; itself if it is that.
+    pub(super) async fn master_of(&self, target: &Target) -> Result<Target> {
+        let id = target.facts.series.as_ref().unwrap_or(&target.facts.id);
+        self.fetch_event(target.owner.clone(), id).await
+    }
+
+    /// Refuses an event that is not as it was when it was last shown. What it is
+    /// now counts as shown from then on.
+    pub(super) async fn as_shown(&self, target: &Target) -> Result<()> {
+        let Some(number) = target.number else {
+            return Ok(());
+        };
+        let now = substance(&target.facts);
+        let shown = self.store.seen_event(number).await?;
+        if shown.is_none_or(|shown| shown == now) {
+            return Ok(());
+        }
+        Err(self.changed_meanwhile(target).await)
+    }
+
+    /// The error about an event that is not as it was shown, which tells how it
+    /// is now.
+    pub(super) async fn changed_meanwhile(&self, now: &Target) -> Error {
+        if let Some(number) = now.number {
+            let shown = [(number, substance(&now.facts))];
+            if let Err(error) = self.store.remember_events(&shown).await {
+                return error;
+            }
+        }
+        Error::new(
+            Kind::Conflict,
+            format!(
+                "{} was changed since it was shown: it is now {}",
+                now.handle,
+                told(&now.facts, &self.config.zone)
+            ),
+        )
+        .next("nothing was written; call again if it is still right")
+    }
+
+    /// The handle of an event, which it gets if it has none.
+    async fn event_handle(&self, owner: &Owner, id: &str) -> Result<(String, Option<u64>)> {
+        let kind = HandleKind::Event;
+        let numbers = self.store.handles(&owner.account.id, kind, &[id]).await?;
+        Ok(match numbers.first() {
+            Some(number) => (kind.handle(*number), Some(*number)),
+            None => (id.to_owned(), None),
+        })
+    }
+
+    /// Handles of events of one account.
+    pub(super) async fn event_handles(
+        &self,
+        account: &Account,
+        ids: &[&str],
+    ) -> Result<Vec<String>> {
+        let kind = HandleKind::Event;
+        let numbers = self.store.handles(&account.id, kind, ids).await?;
+        Ok(numbers.into_iter().map(|one| kind.handle(one)).collect())
+    }
+
+    /// Rows of events that were written, as their services hold them, in order;
+    /// from then on they count as shown. What was written is told, whatever of
+    /// that can be kept.
+    pub(in crate::pipeline) async fn held_rows(
+        &self,
+        events: &[(Owner, Value)],
+        document: &mut Document,
+        notes: &mut Vec<Note>,
+    ) {
+        if events.is_empty() {
+            return;
+        }
+        let several = self.several_accounts().await;
+        let columns = columns_of(&EVENT, Level::Core, several);
+        let mut rows = RowTable::new(&EVENT, columns.clone());
+        let names = std::collections::HashMap::new();
+        let mut told = Vec::new();
+        for run in events.chunk_by(|one, other| one.0.account.id == other.0.account.id) {
+            let Some((owner, _)) = run.first() else {
+                continue;
+            };
+            let flattening = Flattening {
+                api: owner.port.api(),
+                zone: &self.config.zone,
+                account: &owner.label,
+                address: &owner.account.email,
+                room: Room::List,
+            };
+            let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
+            let mut some = flattening.rows(&EVENT, &columns, &values, &names, &mut told);
+            self.hand_out_after(&mut some, &owner.account, &mut told).await;
+            let facts = values.iter().map(|value| owner.port.facts(value));
+            if let Err(error) = self.remember(&some, facts).await {
+                // The next change asks to look again, and no more.
+                tracing::warn!(%error, "what was written does not count as shown");
+            }
+            rows.append(some);
+        }
+        told.dedup();
+        notes.append(&mut told);
+        document.tables.push(rows);
+        zone_line(document, &self.config.zone);
+    }
+}

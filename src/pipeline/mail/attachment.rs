@@ -1,0 +1,255 @@
+//! Files of messages: listed, saved, handed over.
+
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::access::Access;
+use crate::accounts::Account;
+use crate::budget::LongText;
+use crate::compose::names;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::Room;
+use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::project::project;
+use crate::provider::BodyForm;
+use crate::provider::mail::HeldFile;
+use crate::request::mail::{Attachment, FileForm};
+use crate::row::Cell;
+use crate::schemas::{ATTACHMENT, Level, MESSAGE};
+use crate::store::HandleKind;
+use crate::text;
+use crate::text::{note, ours, quoted};
+
+/// What the URI of a file begins with; its handle follows.
+pub const URI: &str = "daysheet://attachment/";
+/// The largest file that is handed over in an answer, in bytes.
+const LARGEST_INLINE: u64 = 1 << 20;
+/// Tokens of an answer besides the file.
+const BESIDES: usize = 200;
+/// How much of a name is shown.
+const NAME: usize = 120;
+
+/// A file that was asked for, before it is fetched.
+struct Asked {
+    account: Account,
+    message: String,
+    file: HeldFile,
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn attachment(&self, asked: Attachment) -> Result<Draft> {
+        let file = self.handle(HandleKind::Attachment, &asked.id).await?;
+        let is_letter = matches!(
+            HandleKind::parse(&asked.id),
+            Some((HandleKind::Message | HandleKind::Thread, _))
+        );
+        let form = match (asked.form, is_letter) {
+            (None, true) => FileForm::List,
+            (form, _) => form.unwrap_or(FileForm::File),
+        };
+        if form == FileForm::List {
+            return match file {
+                Some((owner, id)) => {
+                    let account = self.accounts.by_id(&owner).await?;
+                    let (message, _) = split_id(&id);
+                    self.files_of(account, message.to_owned()).await
+                }
+                None => {
+                    let (account, id) = self.letter_named(&asked.id, None).await?;
+                    self.files_of(account, id).await
+                }
+            };
+        }
+        if form == FileForm::File {
+            self.needs(
+                Access::Organize,
+                "saving a file (as=inline and as=link only hand it over)",
+            )?;
+        }
+        let said = asked.id.clone();
+        let file = self.named_file(&said, file).await?;
+        match form {
+            FileForm::Inline => self.file_inline(&said, file).await,
+            FileForm::Link => Ok(link(&said, &file.file)),
+            FileForm::File | FileForm::List => self.save_file(asked, file).await,
+        }
+    }
+
+    /// The bytes and the media type of a file, by the URI that a link has.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] if there is no such file, or no longer;
+    /// [`Kind::Argument`] if it is too large; those of the provider.
+    pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
+        let said = uri.strip_prefix(URI).unwrap_or(uri);
+        let file = self.handle(HandleKind::Attachment, said).await?;
+        let asked = self.named_file(said, file).await?;
+        let bytes = self.file_bytes(&asked, self.config.largest_file).await?;
+        self.strangers_shown().await?;
+        Ok((bytes, media(&asked.file)))
+    }
+
+    async fn named_file(&self, said: &str, found: Option<(String, String)>) -> Result<Asked> {
+        let Some((owner, id)) = found else {
+            return Err(Error::argument(format!("{} is no attachment", text::brief(said)))
+                .next("give one such as a3; as=list shows those of a message"));
+        };
+        let account = self.accounts.by_id(&owner).await?;
+        let mailbox = self.connect.mailbox(&account)?;
+        let (message, file) = self.file_named(mailbox.as_ref(), said, &id).await?;
+        Ok(Asked { account, message, file })
+    }
+
+    async fn file_bytes(&self, asked: &Asked, most: u64) -> Result<Vec<u8>> {
+        if asked.file.size > most {
+            return Err(Error::argument(format!(
+                "{} is {} bytes, more than {most}",
+                shown(&asked.file.name),
+                asked.file.size
+            ))
+            .next("open it in the mail program, or raise `largest_file` in the settings"));
+        }
+        let mailbox = self.connect.mailbox(&asked.account)?;
+        mailbox.file(&asked.message, &asked.file.id, most).await
+    }
+
+    async fn save_file(&self, asked: Attachment, found: Asked) -> Result<Draft> {
+        let (folders, overwrite) = (self.folders(), asked.overwrite);
+        let name = names::clean(&found.file.name);
+        let wanted = name.clone();
+        // What cannot be saved is not fetched.
+        let open = move || {
+            let folder = folders.folder(asked.dir.as_deref())?;
+            folder.free(&wanted, overwrite)?;
+            Ok(folder)
+        };
+        let folder = blocking(open).await?;
+        let bytes = self.file_bytes(&found, self.config.largest_file).await?;
+        let length = bytes.len();
+        let digest = Sha256::digest(&bytes);
+        let saved = {
+            let name = name.clone();
+            blocking(move || folder.save(&name, &bytes, overwrite)).await?
+        };
+        let mut draft = Draft::default();
+        let hash: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let scalars = &mut draft.document.scalars;
+        scalars.push(("path", Cell::Text(saved.display().to_string())));
+        scalars.push(("bytes", Cell::Count(length)));
+        scalars.push(("sha256", Cell::Text(hash)));
+        if name != found.file.name {
+            draft.notes.push(note!("it was called {}", quoted(&found.file.name)));
+        }
+        Ok(draft)
+    }
+
+    async fn file_inline(&self, said: &str, asked: Asked) -> Result<Draft> {
+        let most = LARGEST_INLINE.min(self.config.largest_file);
+        let elsewhere = "save it with as=file, or get its link with as=link";
+        let bytes = match asked.file.size > most {
+            true => Err(Error::argument(format!(
+                "{} is larger than {most} bytes",
+                shown(&asked.file.name)
+            ))),
+            false => self.file_bytes(&asked, most).await,
+        };
+        let bytes = bytes.map_err(|error| error.next(elsewhere))?;
+        let packed = STANDARD.encode(&bytes);
+        let tokens = self.config.tokenizer.count(&packed);
+        if tokens + BESIDES > self.config.budget {
+            return Err(Error::argument(format!(
+                "{} would be {tokens} tokens, more than the budget of {}",
+                shown(&asked.file.name),
+                self.config.budget
+            ))
+            .next(elsewhere));
+        }
+        let mut draft = about(&asked.file);
+        draft.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
+        draft.texts.push(LongText {
+            name: "o1".to_owned(),
+            text: packed,
+            page: true,
+            ..LongText::default()
+        });
+        draft.notes.push(note!("{} is between the fences, in Base64", ours(&said)));
+        Ok(draft)
+    }
+
+    /// The table of a message's files.
+    async fn files_of(&self, account: Account, id: String) -> Result<Draft> {
+        let mailbox = self.connect.mailbox(&account)?;
+        let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
+        let answers = mailbox.letters(&[id], &projection, BodyForm::Parts).await;
+        let letter = answers
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
+        let columns = ATTACHMENT.up_to(Level::Core);
+        let mut draft = Draft::default();
+        let label = self.labels().await?.of(&account.id);
+        let flattening = Flattening {
+            api: mailbox.api(),
+            zone: &self.config.zone,
+            account: &label,
+            address: &account.email,
+            room: Room::One,
+        };
+        let names = HashMap::new();
+        let files = &letter.attachments;
+        let mut rows = flattening.rows(&ATTACHMENT, &columns, files, &names, &mut draft.notes);
+        self.hand_out(&mut rows, &account).await?;
+        draft.notes.insert(0, note!("attachments: {}", rows.len()));
+        draft.notes.extend(letter.notes);
+        draft.document.tables.push(rows);
+        Ok(draft)
+    }
+}
+
+/// The message and the part of an attachment's lasting id: `MESSAGE/PART` in
+/// Gmail, `MESSAGE:ATTACHMENT` in Outlook, whose ids hold slashes.
+pub(super) fn split_id(id: &str) -> (&str, &str) {
+    id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
+}
+
+fn link(said: &str, file: &HeldFile) -> Draft {
+    let mut draft = about(file);
+    let uri = format!("{URI}{said}");
+    draft.document.scalars.push(("link", Cell::Text(uri)));
+    draft.notes.push("read the link as a resource to have the file".into());
+    draft
+}
+
+/// What is known of a file.
+fn about(file: &HeldFile) -> Draft {
+    let mut draft = Draft::default();
+    let scalars = &mut draft.document.scalars;
+    scalars.push(("name", Cell::Text(text::cell(&file.name))));
+    scalars.push(("type", Cell::Text(media(file))));
+    let size = i64::try_from(file.size).unwrap_or(i64::MAX);
+    scalars.push(("bytes", Cell::Count(size)));
+    draft
+}
+
+fn shown(name: &str) -> String {
+    text::clip(text::cell(name), NAME).0
+}
+
+fn media(file: &HeldFile) -> String {
+    match text::cell(&file.media) {
+        empty if empty.is_empty() => "application/octet-stream".to_owned(),
+        media => media,
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "a file could not be written"))?
+}

@@ -1,0 +1,318 @@
+//! What goes with a letter: files of this machine, of other letters, letters
+//! themselves, and what a call carries along.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use percent_encoding::percent_decode_str;
+
+use super::{Desk, Pipeline};
+use crate::compose::names;
+use crate::compose::text::Both;
+use crate::error::{Error, Kind, Result};
+use crate::files::{Folders, Found};
+use crate::pipeline::mail::attachment::split_id;
+use crate::project::Projection;
+use crate::provider::BodyForm;
+use crate::provider::mail::{Content, Enclosure, HeldFile, Original};
+use crate::store::HandleKind;
+use crate::text::brief;
+
+/// The most files of a letter.
+const MOST: usize = 50;
+
+impl Pipeline {
+    /// The folders of this machine that files may be in.
+    pub(in crate::pipeline) fn folders(&self) -> Folders {
+        Folders::new(&self.config.files, &self.config.home)
+    }
+
+    /// A file of this machine, if it is in one of those folders and not too large.
+    pub(in crate::pipeline) async fn local_file(&self, path: &str) -> Result<Found> {
+        let (folders, path) = (self.folders(), path.to_owned());
+        let most = self.config.largest_file;
+        tokio::task::spawn_blocking(move || folders.read(&path, most))
+            .await
+            .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
+    }
+
+    /// What is to be attached, fetched.
+    pub(super) async fn enclosures(&self, items: &[String], desk: &Desk) -> Result<Vec<Enclosure>> {
+        let mut found = Vec::new();
+        for item in items.iter().filter(|item| !item.is_empty()) {
+            let some = self.enclosure(item, desk).await;
+            found.append(&mut some.map_err(|error| error.context("attach"))?);
+        }
+        Ok(found)
+    }
+
+    async fn enclosure(&self, item: &str, desk: &Desk) -> Result<Vec<Enclosure>> {
+        let most = self.config.largest_file;
+        if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
+            return Ok(vec![data(item, most)?]);
+        }
+        if let Some((owner, id)) = self.handle(HandleKind::Attachment, item).await? {
+            let mailbox = match owner == desk.account.id {
+                true => desk.mailbox.clone(),
+                false => self.connect.mailbox(&self.accounts.by_id(&owner).await?)?,
+            };
+            let (message, file) = self.file_named(mailbox.as_ref(), item, &id).await?;
+            let bytes = mailbox.file(&message, &file.id, most).await?;
+            return Ok(vec![enclosed(&file.name, &file.media, bytes)]);
+        }
+        let is_letter =
+            matches!(HandleKind::parse(item), Some((HandleKind::Message | HandleKind::Thread, _)));
+        if is_letter {
+            return Ok(vec![self.letter_as_file(item, most).await?]);
+        }
+        let found = self.local_file(item).await?;
+        let media = mime_guess::from_path(&found.name).first_or_octet_stream();
+        Ok(vec![enclosed(&found.name, media.essence_str(), found.bytes)])
+    }
+
+    /// A letter as a file, as it was transmitted.
+    async fn letter_as_file(&self, item: &str, most: u64) -> Result<Enclosure> {
+        let (account, id) = self.letter_named(item, None).await?;
+        let mailbox = self.connect.mailbox(&account)?;
+        let answers = mailbox.letters(&[id], &Projection::default(), BodyForm::Raw).await;
+        let letter = answers
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
+        let source = without_bcc(&letter.source.unwrap_or_default());
+        if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
+            return Err(too_large(item, most));
+        }
+        let subject =
+            crate::compose::read(source.as_bytes()).map(|read| read.subject).unwrap_or_default();
+        let name = match subject.is_empty() {
+            true => format!("{item}.eml"),
+            false => format!("{subject}.eml"),
+        };
+        Ok(enclosed(&name, "message/rfc822", source.into_bytes()))
+    }
+
+    /// The files of a letter that is sent on.
+    pub(super) async fn carried(&self, original: &Original, desk: &Desk) -> Result<Vec<Enclosure>> {
+        let most = self.config.largest_file;
+        let total: u64 = original.files.iter().map(|file| file.size).sum();
+        if total > most {
+            return Err(too_large("what the letter has attached", most)
+                .next("forward it with quote=none, or attach the letter itself to a new one"));
+        }
+        let mut files = Vec::new();
+        for file in &original.files {
+            let bytes = desk.mailbox.file(&original.id, &file.id, most).await?;
+            files.push(Enclosure {
+                cid: file.cid.clone(),
+                ..enclosed(&file.name, &file.media, bytes)
+            });
+        }
+        Ok(files)
+    }
+
+    /// Refuses more than may go with a letter.
+    pub(super) fn check_sizes(&self, files: &[Enclosure]) -> Result<()> {
+        let most = self.config.largest_file;
+        let total: u64 = files.iter().map(|file| size(&file.content)).sum();
+        if total > most {
+            return Err(too_large("what is attached, taken together,", most));
+        }
+        if files.len() > MOST {
+            return Err(Error::argument(format!(
+                "{} files are attached, more than {MOST}",
+                files.len()
+            ))
+            .next("attach an archive of them"));
+        }
+        Ok(())
+    }
+
+    /// The message that a file is of, and what is known of the file.
+    pub(in crate::pipeline) async fn file_named(
+        &self,
+        mailbox: &dyn crate::provider::Mailbox,
+        said: &str,
+        id: &str,
+    ) -> Result<(String, HeldFile)> {
+        let (message, part) = split_id(id);
+        let original = mailbox.original(message).await?;
+        let is_it = |file: &&HeldFile| file.id == id || file.id == part;
+        let file = original.files.iter().find(is_it).cloned().ok_or_else(|| {
+            Error::new(Kind::NotFound, format!("{said} is not there any more"))
+                .next("read the message again with mail_read")
+        })?;
+        Ok((message.to_owned(), file))
+    }
+}
+
+/// How many bytes a file has.
+pub(super) fn size(content: &Content) -> u64 {
+    match content {
+        Content::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+        Content::Held { size, .. } => *size,
+    }
+}
+
+fn enclosed(name: &str, media: &str, bytes: Vec<u8>) -> Enclosure {
+    // A file is no part with parts of its own, whatever its sender says.
+    let media = match media.to_ascii_lowercase().starts_with("multipart/") {
+        true => "application/octet-stream",
+        false => media,
+    };
+    Enclosure {
+        name: names::clean(name),
+        media: media.to_owned(),
+        cid: None,
+        content: Content::Bytes(bytes.into()),
+    }
+}
+
+fn too_large(what: &str, most: u64) -> Error {
+    Error::argument(format!("{what} is larger than {most} bytes"))
+        .next("attach less, or raise `largest_file` in the settings")
+}
+
+/// A file out of a `data:` URL (RFC 2397), with its name as a parameter.
+fn data(url: &str, most: u64) -> Result<Enclosure> {
+    let wrong = |why: &str| {
+        Error::argument(format!("{} {why}", brief(url)))
+            .next("write it as data:text/plain;name=notes.txt;base64,SGk=")
+    };
+    let (head, said) = url
+        .get(5..)
+        .and_then(|rest| rest.split_once(','))
+        .ok_or_else(|| wrong("is no data URL"))?;
+    let mut parts = head.split(';');
+    let media = parts.next().unwrap_or_default().trim();
+    let media = match media.is_empty() {
+        true => "text/plain",
+        false => media,
+    };
+    let (mut name, mut packed) = (None, false);
+    for part in parts {
+        match part.trim().split_once('=') {
+            Some((key, value))
+                if key.eq_ignore_ascii_case("name") || key.eq_ignore_ascii_case("filename") =>
+            {
+                let value = percent_decode_str(value.trim_matches('"')).decode_utf8();
+                name = Some(value.map_err(|_| wrong("has a name that is not UTF-8"))?.into_owned());
+            }
+            None if part.trim().eq_ignore_ascii_case("base64") => packed = true,
+            _ => {}
+        }
+    }
+    // Base64 has four characters for three bytes.
+    let longest = most.saturating_mul(2);
+    if u64::try_from(said.len()).unwrap_or(u64::MAX) > longest {
+        return Err(too_large("a data URL", most));
+    }
+    let bytes: Vec<u8> = percent_decode_str(said).collect();
+    let bytes = match packed {
+        false => bytes,
+        true => {
+            let packed: Vec<u8> =
+                bytes.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            STANDARD
+                .decode(&packed)
+                .or_else(|_| STANDARD_NO_PAD.decode(&packed))
+                .map_err(|_| wrong("is no Base64"))?
+        }
+    };
+    let name = name.unwrap_or_else(|| format!("attachment.{}", ending(media)));
+    Ok(enclosed(&name, media, bytes))
+}
+
+/// What a name ends in for a media type.
+fn ending(media: &str) -> &str {
+    let subtype = media.rsplit('/').next().unwrap_or_default();
+    match subtype {
+        "plain" => "txt",
+        "calendar" => "ics",
+        "jpeg" => "jpg",
+        short
+            if (1..=5).contains(&short.len())
+                && short.bytes().all(|b| b.is_ascii_alphanumeric()) =>
+        {
+            short
+        }
+        _ => "bin",
+    }
+}
+
+/// Takes files of these names out.
+pub(super) fn without(files: &mut Vec<Enclosure>, names: &[String]) -> Result<()> {
+    for name in names.iter().filter(|name| !name.is_empty()) {
+        let before = files.len();
+        files.retain(|file| !file.name.eq_ignore_ascii_case(name));
+        if files.len() == before {
+            let known: Vec<String> = files.iter().map(|file| brief(&file.name)).collect();
+            let error =
+                Error::new(Kind::NotFound, format!("no file {} goes with the draft", brief(name)));
+            return Err(match known.is_empty() {
+                true => error.next("leave out `detach`"),
+                false => error.next(format!("it has {}", known.join(", "))),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A letter without the field that says who got it unseen.
+fn without_bcc(source: &str) -> String {
+    let mut kept = String::with_capacity(source.len());
+    let mut rest = source.split_inclusive('\n');
+    let mut dropping = false;
+    for line in rest.by_ref() {
+        if line.trim_end().is_empty() {
+            kept.push_str(line);
+            break;
+        }
+        let folded = line.starts_with([' ', '\t']);
+        dropping = match folded {
+            true => dropping,
+            false => line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("bcc:")),
+        };
+        if !dropping {
+            kept.push_str(line);
+        }
+    }
+    kept.extend(rest);
+    kept
+}
+
+/// Makes pictures that the body shows by `cid:NAME` parts of it.
+pub(super) fn inline(body: &mut Both, files: &mut [Enclosure], message_id: &str) -> Result<()> {
+    let mut out = String::with_capacity(body.html.len());
+    let mut used: Vec<String> = files.iter().filter_map(|file| file.cid.clone()).collect();
+    let mut rest = body.html.as_str();
+    while let Some(at) = rest.find("\"cid:") {
+        let (before, after) = rest.split_at(at + "\"cid:".len());
+        out.push_str(before);
+        let end = after.find('"').unwrap_or(after.len());
+        let (said, after) = after.split_at(end);
+        rest = after;
+        let name = html_escape::decode_html_entities(said).into_owned();
+        let decoded = percent_decode_str(&name).decode_utf8_lossy().into_owned();
+        let found = files.iter_mut().find(|file| {
+            file.name == name || file.name == decoded || file.cid.as_deref() == Some(name.as_str())
+        });
+        let Some(file) = found else {
+            return Err(Error::argument(format!("cid:{} shows no attached file", brief(&decoded)))
+                .next("attach the picture, and write cid: with its name"));
+        };
+        if !file.media.starts_with("image/") {
+            return Err(Error::argument(format!("{} is no picture", brief(&file.name)))
+                .next("attach it without showing it"));
+        }
+        let cid = file.cid.get_or_insert_with(|| {
+            let names = (1..).map(|number| format!("p{number}.{message_id}"));
+            let free = names.into_iter().find(|name| !used.contains(name));
+            free.unwrap_or_default()
+        });
+        used.push(cid.clone());
+        out.push_str(cid);
+    }
+    out.push_str(rest);
+    body.html = out;
+    Ok(())
+}

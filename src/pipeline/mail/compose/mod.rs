@@ -1,0 +1,463 @@
+//! Drafts: written, changed, deleted, and previewed.
+//!
+//! Nothing is sent here. What a call tells is the draft as the provider holds it
+//! after the write. Who is written as and to stands in [`people`], what goes
+//! with a letter in [`enclosures`], what a draft looks like in [`preview`].
+
+mod enclosures;
+pub(super) mod people;
+mod preview;
+
+use std::sync::Arc;
+
+use crate::accounts::Account;
+use crate::caller::Caller;
+use crate::compose::text::{self, Both};
+use crate::compose::{quote, reply, without_remote_pictures};
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::audit::{BEGUN, Entry, outcome};
+use crate::pipeline::access::guard::everybody;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::target::short;
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Mailbox;
+use crate::provider::mail::{Alias, HeldDraft, Origin, Original, Outgoing};
+use crate::request::mail::{BodyFormat, DraftMode, DraftOf};
+use crate::schemas::Api;
+use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
+
+/// The tool, as the audit log names it.
+const TOOL: &str = "mail_draft";
+/// How to have a signature that is not there.
+const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
+/// The longest subject, in bytes.
+const LONGEST_SUBJECT: usize = 1_000;
+
+/// The mailbox that a draft is in.
+struct Desk {
+    account: Account,
+    mailbox: Arc<dyn Mailbox>,
+}
+
+/// A letter on its way to be a draft, and what is to be said of it.
+struct Sheet {
+    letter: Outgoing,
+    notes: Vec<Note>,
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn write_draft(
+        &self,
+        asked: DraftOf,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        match asked.mode {
+            DraftMode::Discard => self.discard_draft(&asked).await,
+            DraftMode::Edit => self.edit_draft(&asked, caller).await,
+            _ => self.new_draft(&asked, caller).await,
+        }
+    }
+
+    fn draft_desk(&self, account: Account) -> Result<Desk> {
+        Ok(Desk { mailbox: self.connect.mailbox(&account)?, account })
+    }
+
+    async fn new_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
+        let (desk, original) = match &asked.id {
+            None => {
+                let account = self.accounts.find(asked.account.as_deref()).await?;
+                (self.draft_desk(account)?, None)
+            }
+            Some(said) => {
+                let (account, id) = self.letter_named(said, asked.account.as_deref()).await?;
+                let desk = self.draft_desk(account)?;
+                let original = desk.mailbox.original(&id).await;
+                let original = original.map_err(|error| error.context(said))?;
+                (desk, Some(original))
+            }
+        };
+        let sheet = self.new_sheet(asked, &desk, original.as_ref()).await?;
+        let origin = match (asked.mode, &original) {
+            (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
+            (_, Some(original)) => {
+                Origin::Reply { id: original.id.clone(), all: asked.mode == DraftMode::ReplyAll }
+            }
+            (_, None) => Origin::New,
+        };
+        let op = match asked.mode {
+            DraftMode::Reply => "reply",
+            DraftMode::ReplyAll => "reply_all",
+            DraftMode::Forward => "forward",
+            _ => "new",
+        };
+        let ids: Vec<String> = asked.id.iter().cloned().collect();
+        self.audit(entry(&desk, op, &ids, &sheet.letter, BEGUN)).await?;
+        let made = desk.mailbox.create(&origin, &sheet.letter, caller).await;
+        let is_reply = matches!(origin, Origin::Reply { .. });
+        self.draft_written(&desk, op, ids, sheet, made, is_reply).await
+    }
+
+    async fn edit_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
+        let (desk, handle, held) = self.held_draft(asked).await?;
+        let sheet = self.edited_sheet(asked, &desk, &held).await?;
+        let ids = vec![handle];
+        self.audit(entry(&desk, "edit", &ids, &sheet.letter, BEGUN)).await?;
+        let made = desk.mailbox.update(&held, &sheet.letter, caller).await;
+        let made = made.map_err(|error| match error.kind() {
+            Kind::Conflict => Error::new(
+                Kind::Conflict,
+                format!("{} was changed by somebody else meanwhile", ids.join(" ")),
+            )
+            .next("nothing was written; look at it with mail_read and edit it again"),
+            _ => error,
+        });
+        self.draft_written(&desk, "edit", ids, sheet, made, false).await
+    }
+
+    async fn discard_draft(&self, asked: &DraftOf) -> Result<Draft> {
+        let (desk, handle, held) = self.held_draft(asked).await?;
+        let ids = [handle.clone()];
+        let mut notes = Vec::new();
+        let line = entry(&desk, "discard", &ids, &held.letter, "");
+        let write = desk.mailbox.discard(&held);
+        let gone = self.logged(line, &mut notes, write, |()| None).await;
+        let name = format!("{handle} {}", short(&held.letter.subject));
+        let outcome = match &gone {
+            Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),
+            Err(error) => Outcome::failed(name, "discard", error),
+        };
+        match gone {
+            Err(error) if !error.is_open() => Err(error),
+            _ => self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await,
+        }
+    }
+
+    /// What became of a draft that was written.
+    async fn draft_written(
+        &self,
+        desk: &Desk,
+        op: &'static str,
+        ids: Vec<String>,
+        sheet: Sheet,
+        made: Result<HeldDraft>,
+        is_reply: bool,
+    ) -> Result<Draft> {
+        let line = entry(desk, op, &ids, &sheet.letter, outcome(&made));
+        let mut notes = Vec::new();
+        self.audit_after(line, &mut notes).await;
+        match made {
+            Ok(held) => {
+                let mut draft = self.preview(desk, &held, &sheet, is_reply).await;
+                draft.notes.append(&mut notes);
+                Ok(draft)
+            }
+            Err(error) if error.is_open() => {
+                let item = ids.first().cloned().unwrap_or_else(|| short(&sheet.letter.subject));
+                self.tell(Told {
+                    outcomes: vec![Outcome::failed(item, op, &error)],
+                    notes,
+                    ..Told::default()
+                })
+                .await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The letter that a new draft is going to be.
+    async fn new_sheet(
+        &self,
+        asked: &DraftOf,
+        desk: &Desk,
+        original: Option<&Original>,
+    ) -> Result<Sheet> {
+        let mut notes = Vec::new();
+        let aliases = self.aliases(desk, &mut notes).await;
+        let alias = people::sender(&aliases, asked.from.as_deref(), original)?;
+        let forward = asked.mode == DraftMode::Forward;
+        let own = people::own(&aliases, &desk.account);
+        // A letter from any of the user's addresses is the user's.
+        let original = &original.map(|original| Original {
+            own: original.own
+                || original.from.iter().any(|one| {
+                    own.iter().any(|address| address.eq_ignore_ascii_case(&one.address))
+                }),
+            ..original.clone()
+        });
+        let original = original.as_ref();
+        let (to, cc) = match original {
+            Some(original) if !forward => {
+                let all = asked.mode == DraftMode::ReplyAll;
+                let mut odd = Vec::new();
+                let found = reply::recipients(original, &own, all, &mut odd)?;
+                if asked.to.is_none() {
+                    notes.append(&mut odd);
+                }
+                found
+            }
+            _ => (Vec::new(), Vec::new()),
+        };
+        let to = people::said("to", asked.to.as_deref(), to, &mut notes)?;
+        let cc = people::said("cc", asked.cc.as_deref(), cc, &mut notes)?;
+        let bcc = people::said("bcc", asked.bcc.as_deref(), Vec::new(), &mut notes)?;
+        let (to, cc, bcc) = people::once(to, cc, bcc);
+
+        let subject = match (&asked.subject, original) {
+            (Some(subject), _) => line(subject)?,
+            (None, None) => String::new(),
+            (None, Some(original)) if forward => reply::forwarded(&original.subject),
+            (None, Some(original)) => reply::subject(&original.subject),
+        };
+        let quote = original.filter(|_| asked.quote).map(|original| {
+            let zone = &self.config.zone;
+            match forward {
+                true => quote::sent_on(original, zone),
+                false => quote::answered(original, zone),
+            }
+        });
+        let (in_reply_to, references) = match original {
+            Some(original) if !forward => reply::references(original),
+            _ => (None, Vec::new()),
+        };
+        let mut files = self.enclosures(&asked.attach, desk).await?;
+        let mut body = body(asked)?.unwrap_or_default();
+        let message_id = people::message_id(&alias.person.address)?;
+        enclosures::inline(&mut body, &mut files, &message_id)?;
+        if let (true, Some(original)) = (forward && asked.quote, original) {
+            files.append(&mut self.carried(original, desk).await?);
+        }
+        self.check_sizes(&files)?;
+        let signature = self.signature(desk, alias).await?;
+        let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
+        notes.extend(self.without_remote_pictures(&mut whole.html)?);
+        let letter = Outgoing {
+            message_id,
+            from: alias.person.clone(),
+            to,
+            cc,
+            bcc,
+            reply_to: alias.reply_to.iter().cloned().collect(),
+            subject,
+            text: whole.text,
+            html: whole.html,
+            importance: asked.importance.unwrap_or_default(),
+            in_reply_to,
+            references,
+            files,
+        };
+        self.allowed(everybody(&letter))?;
+        Ok(Sheet { letter, notes })
+    }
+
+    /// A held draft with what was said of it changed, and nothing else.
+    async fn edited_sheet(&self, asked: &DraftOf, desk: &Desk, held: &HeldDraft) -> Result<Sheet> {
+        let mut notes = Vec::new();
+        let mut letter = held.letter.clone();
+        let mut alias = None;
+        if asked.from.is_some() || asked.body.is_some() {
+            let aliases = self.aliases(desk, &mut notes).await;
+            let from = asked.from.as_deref().unwrap_or(&letter.from.address);
+            match people::sender(&aliases, Some(from), None) {
+                Ok(found) => alias = Some(found.clone()),
+                Err(error) if asked.from.is_some() => return Err(error),
+                Err(_) => {}
+            }
+        }
+        if let (Some(alias), true) = (&alias, asked.from.is_some()) {
+            letter.from = alias.person.clone();
+            letter.reply_to = alias.reply_to.iter().cloned().collect();
+        }
+        letter.to = people::said("to", asked.to.as_deref(), letter.to, &mut notes)?;
+        letter.cc = people::said("cc", asked.cc.as_deref(), letter.cc, &mut notes)?;
+        letter.bcc = people::said("bcc", asked.bcc.as_deref(), letter.bcc, &mut notes)?;
+        (letter.to, letter.cc, letter.bcc) = people::once(letter.to, letter.cc, letter.bcc);
+        if let Some(subject) = &asked.subject {
+            letter.subject = line(subject)?;
+        }
+        if let Some(importance) = asked.importance {
+            letter.importance = importance;
+        }
+        enclosures::without(&mut letter.files, &asked.detach)?;
+        letter.files.append(&mut self.enclosures(&asked.attach, desk).await?);
+        self.check_sizes(&letter.files)?;
+        if let Some(mut body) = body(asked)? {
+            enclosures::inline(&mut body, &mut letter.files, &letter.message_id)?;
+            let quote = match asked.quote {
+                true => quote::held(&letter.text, &letter.html),
+                false => None,
+            };
+            if asked.quote && quote.is_none() && !letter.references.is_empty() {
+                notes.push("no quote was found below the old text: there is none now".into());
+            }
+            let own = match &alias {
+                Some(one) => self.signature(desk, one).await?,
+                None => None,
+            };
+            let stood = quote::signature(&held.letter.text, &held.letter.html);
+            let from = &letter.from.address;
+            let signature = match from.eq_ignore_ascii_case(&held.letter.from.address) {
+                true => stood.clone().or(own),
+                false => own,
+            };
+            notes.extend(dropped(&held.letter, stood.as_ref(), signature.as_ref(), from));
+            let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
+            notes.extend(self.without_remote_pictures(&mut whole.html)?);
+            (letter.text, letter.html) = (whole.text, whole.html);
+        }
+        if letter == held.letter {
+            return Err(Error::argument("nothing is to be changed")
+                .next("give what changes: to, cc, bcc, subject, body, attach, detach or from"));
+        }
+        self.allowed(everybody(&letter))?;
+        Ok(Sheet { letter, notes })
+    }
+
+    /// Takes pictures out of HTML that load from elsewhere when it is opened,
+    /// unless the settings allow them; what to say of it.
+    pub(in crate::pipeline) fn without_remote_pictures(
+        &self,
+        html: &mut String,
+    ) -> Result<Option<Note>> {
+        if self.config.remote_pictures {
+            return Ok(None);
+        }
+        let tangled =
+            || Error::argument("the HTML is too large or too tangled").next("send it as a file");
+        let (clean, count) = without_remote_pictures(html).ok_or_else(tangled)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        *html = clean;
+        Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
+    }
+
+    /// What stands below letters that are written as `alias`.
+    async fn signature(&self, desk: &Desk, alias: &Alias) -> Result<Option<Both>> {
+        let said = match (&alias.signature, desk.mailbox.api()) {
+            (Some(own), _) => Some(own.clone()),
+            (None, Api::Outlook) => match self.store.signature(&desk.account.id).await? {
+                Some(kept) => Some(kept),
+                None => self.config.outlook_signature.clone(),
+            },
+            (None, _) => None,
+        };
+        let Some(said) = said.filter(|said| !said.trim().is_empty()) else {
+            return Ok(None);
+        };
+        Ok(match said.contains('<') && said.contains('>') {
+            true => text::from_html(&said).ok(),
+            false => Some(text::from_plain(&said)),
+        })
+    }
+
+    /// The draft that a call is about, and how the reader knows it.
+    async fn held_draft(&self, asked: &DraftOf) -> Result<(Desk, String, HeldDraft)> {
+        let said = asked.id.as_deref().unwrap_or_default();
+        let (account, id) = match self.handle(HandleKind::Draft, said).await? {
+            Some((owner, id)) => {
+                let account = asked.account.as_deref();
+                (self.owner_named(&owner, account).await?, id)
+            }
+            None => self.letter_named(said, asked.account.as_deref()).await?,
+        };
+        let desk = self.draft_desk(account)?;
+        let held = desk.mailbox.draft(&id).await.map_err(|error| {
+            let shown = crate::text::brief(said);
+            match error.kind() {
+                Kind::NotFound => Error::new(
+                    Kind::NotFound,
+                    format!("{shown} is no draft, or no longer: {}", error.message()),
+                )
+                .next("look for it with mail_search in:drafts or in:sent"),
+                _ => error.context(shown),
+            }
+        })?;
+        let handle = self.draft_handle(&desk.account, &held.id).await?;
+        let noted = self.store.journalled(&desk.account.id, &held.id).await?;
+        if noted.is_some() {
+            return Err(Error::new(
+                Kind::Conflict,
+                format!("{handle} is being sent, or waits to be"),
+            )
+            .next(format!("call mail_send id={handle} to see what became of it")));
+        }
+        Ok((desk, handle, held))
+    }
+
+    /// The handle of a draft, which it gets if it has none.
+    async fn draft_handle(&self, account: &Account, id: &str) -> Result<String> {
+        let kind = HandleKind::Draft;
+        let numbers = self.store.handles(&account.id, kind, &[id]).await?;
+        Ok(numbers.first().map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
+    }
+}
+
+/// A line of the audit log.
+fn entry<'a>(
+    desk: &'a Desk,
+    op: &'a str,
+    ids: &[String],
+    letter: &'a Outgoing,
+    outcome: &'a str,
+) -> Entry<'a> {
+    Entry {
+        account: &desk.account.email,
+        tool: TOOL,
+        op,
+        ids: ids.to_vec(),
+        recipients: everybody(letter).map(|one| one.address.as_str()).collect(),
+        outcome,
+    }
+}
+
+/// What the model wrote, in both forms; nothing if it wrote nothing.
+fn body(asked: &DraftOf) -> Result<Option<Both>> {
+    let Some(said) = &asked.body else {
+        return Ok(None);
+    };
+    Ok(Some(match asked.body_format {
+        BodyFormat::Markdown => text::markdown(said),
+        BodyFormat::Text => text::from_plain(said),
+        BodyFormat::Html => text::from_html(said)?,
+    }))
+}
+
+/// What is to be said when a draft has another signature than it had, or none.
+fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str) -> Option<Note> {
+    match (stood, now) {
+        (Some(_), None) => {
+            Some(note!("the signature was left out, because {} has none: {}", ours(from), SIGN))
+        }
+        (Some(before), Some(now)) if before.text != now.text => {
+            Some(note!("the signature is that of {} now", ours(from)))
+        }
+        // In what others wrote, one may stand that is not marked.
+        (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => {
+            Some(note!("all text above the quote was replaced, a signature in it too: {}", SIGN))
+        }
+        _ => None,
+    }
+}
+
+/// A subject as it was said, if it is one line.
+fn line(said: &str) -> Result<String> {
+    let odd = |c: char| c.is_control() || crate::text::is_invisible(c);
+    if let Some(c) =
+        said.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
+    {
+        return Err(Error::argument(format!(
+            "`subject` holds the invisible character U+{:04X}",
+            u32::from(c)
+        ))
+        .next("write it on one line, without invisible characters"));
+    }
+    if said.len() > LONGEST_SUBJECT {
+        return Err(Error::argument(format!(
+            "`subject` is {} bytes, more than {LONGEST_SUBJECT}",
+            said.len()
+        ))
+        .next("shorten it"));
+    }
+    Ok(said.trim().to_owned())
+}

@@ -1,0 +1,9 @@
+//! Mail: searched, read, written, sent and put in order.
+
+pub(super) mod attachment;
+mod compose;
+mod gather;
+pub(super) mod modify;
+pub(super) mod read;
+pub(super) mod search;
+pub(super) mod send;

@@ -1,0 +1,234 @@
+//! Which messages a change is about: those that were named, or the newest that
+//! a query finds, at most [`MOST_MESSAGES`] of them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use crate::accounts::Account;
+use crate::error::{Error, Result};
+use crate::flatten::{self, Context, Room};
+use crate::pipeline::Pipeline;
+use crate::pipeline::mail::read::by_owner;
+use crate::project::project;
+use crate::provider::{Ask, Mailbox, Total};
+use crate::query::{self, Query};
+use crate::request::mail::MOST_MESSAGES;
+use crate::schemas::MESSAGE;
+use crate::text::{Note, ours};
+
+/// Messages of a page.
+const PAGE: usize = 500;
+/// Pages of one account at most. Outlook has pages of 100, and some of what is on
+/// them may not match.
+const PAGES: usize = 30;
+
+/// Messages of one account.
+pub(in crate::pipeline) struct Chosen {
+    pub(in crate::pipeline) account: Account,
+    pub(in crate::pipeline) label: String,
+    pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
+    pub(in crate::pipeline) ids: Vec<String>,
+}
+
+/// The messages of all accounts.
+#[derive(Default)]
+pub(in crate::pipeline) struct Choice {
+    pub(in crate::pipeline) accounts: Vec<Chosen>,
+    /// What could not be looked at, and why.
+    pub(in crate::pipeline) failed: Vec<(String, Error)>,
+    pub(in crate::pipeline) notes: Vec<Note>,
+    /// What is said of those that were left for another call.
+    pub(in crate::pipeline) left: Option<String>,
+}
+
+/// What one account has.
+struct Found {
+    ids: Vec<String>,
+    /// How many there are in all, as far as it is known.
+    total: Option<Total>,
+    /// True when there are more.
+    more: bool,
+    notes: Vec<Note>,
+}
+
+impl Pipeline {
+    /// The messages of these ids, conversations spread out.
+    pub(super) async fn chosen_ids(&self, ids: &[String], account: Option<&str>) -> Result<Choice> {
+        let (mut letters, failed) = self.spread(ids, account).await?;
+        let left = letters.len().saturating_sub(MOST_MESSAGES);
+        letters.truncate(MOST_MESSAGES);
+        let mut choice =
+            Choice { failed, left: (left > 0).then(|| left.to_string()), ..Choice::default() };
+        for (account, targets) in by_owner(letters) {
+            let account = self.accounts.by_id(&account).await?;
+            let ids = targets.into_iter().map(|one| one.id).collect();
+            choice.accounts.push(self.chosen(account, ids).await?);
+        }
+        Ok(choice)
+    }
+
+    /// The newest messages that a query finds, of one account or of all.
+    pub(super) async fn chosen_query(&self, q: &str, account: Option<&str>) -> Result<Choice> {
+        let parsed = query::parse(q, &self.clock())?;
+        let accounts = self.named_or_all(account).await?;
+        if query::is_raw(q) && accounts.iter().any(|one| !same_provider(one, &accounts)) {
+            return Err(Error::argument(
+                "`raw:` is one provider's own syntax, and the accounts are of several",
+            )
+            .next("name the account"));
+        }
+        self.choose(&parsed, accounts).await
+    }
+
+    /// The newest messages that a query finds in these accounts.
+    pub(in crate::pipeline) async fn choose(
+        &self,
+        query: &Query,
+        accounts: Vec<Account>,
+    ) -> Result<Choice> {
+        let labels = self.labels().await?;
+        let several = accounts.len() > 1;
+        let answers = join_all(accounts.iter().map(|account| {
+            let asked = self.find(account, query);
+            async move {
+                match several {
+                    true => self.patiently(asked).await,
+                    false => asked.await,
+                }
+            }
+        }))
+        .await;
+        let mut choice = Choice::default();
+        let (mut found, mut sizes) = (Vec::new(), Vec::new());
+        for (account, answer) in accounts.into_iter().zip(answers) {
+            let label = labels.of(&account.id);
+            match answer {
+                Ok(some) => {
+                    let notes = some.notes.iter().map(|note| match several {
+                        true => note.under(ours(&label)),
+                        false => note.clone(),
+                    });
+                    choice.notes.extend(notes);
+                    sizes.push(some.ids.len());
+                    found.push((account, some));
+                }
+                Err(error) if several => choice.failed.push((label, error)),
+                Err(error) => return Err(error),
+            }
+        }
+        if let (true, Some((label, error))) = (found.is_empty(), choice.failed.first()) {
+            return Err(error.clone().context(label));
+        }
+        let shares = shares(&sizes, MOST_MESSAGES);
+        let (mut left, mut exact) = (0u64, true);
+        for ((account, mut some), share) in found.into_iter().zip(shares) {
+            let all = match some.total {
+                Some(Total::Exactly(all)) => Some(all),
+                Some(Total::About(all)) if some.more => {
+                    exact = false;
+                    Some(all)
+                }
+                _ if some.more => None,
+                _ => Some(some.ids.len() as u64),
+            };
+            let taken = share as u64;
+            match all {
+                Some(all) => left += all.saturating_sub(taken).max(u64::from(some.more)),
+                None => {
+                    exact = false;
+                    left += (some.ids.len() as u64).saturating_sub(taken).max(1);
+                }
+            }
+            some.ids.truncate(share);
+            if !some.ids.is_empty() {
+                choice.accounts.push(self.chosen(account, some.ids).await?);
+            }
+        }
+        choice.left = match (left, exact) {
+            (0, _) => None,
+            (left, true) => Some(left.to_string()),
+            (left, false) => Some(format!("{left} or more")),
+        };
+        Ok(choice)
+    }
+
+    async fn chosen(&self, account: Account, ids: Vec<String>) -> Result<Chosen> {
+        Ok(Chosen {
+            label: self.labels().await?.of(&account.id),
+            mailbox: self.connect.mailbox(&account)?,
+            account,
+            ids,
+        })
+    }
+
+    /// The ids of the newest messages of one account, in pages.
+    async fn find(&self, account: &Account, query: &Query) -> Result<Found> {
+        let mailbox = self.connect.mailbox(account)?;
+        let key = MESSAGE.fields.first().into_iter().collect::<Vec<_>>();
+        let names = std::collections::HashMap::new();
+        let context = Context {
+            api: mailbox.api(),
+            zone: &self.config.zone,
+            account: "",
+            address: "",
+            names: &names,
+            room: Room::List,
+        };
+        let mut ask = Ask {
+            query: Some(query.clone()),
+            folder: None,
+            projection: project(mailbox.api(), &key),
+            limit: PAGE,
+            cursor: None,
+        };
+        let mut found = Found { ids: Vec::new(), total: None, more: false, notes: Vec::new() };
+        let mut known = HashSet::new();
+        for _ in 0..PAGES {
+            let page = mailbox.messages(&ask).await?;
+            let ids = page.items.iter();
+            let ids = ids.filter_map(|item| flatten::key(&MESSAGE, item, &context));
+            let ids = ids.chain(page.failed.into_iter().map(|one| one.id));
+            found.ids.extend(ids.filter(|id| known.insert(id.clone())));
+            found.total = found.total.or(page.total);
+            for note in page.notes {
+                if !found.notes.contains(&note) {
+                    found.notes.push(note);
+                }
+            }
+            found.more = page.next.is_some();
+            ask.cursor = page.next;
+            if !found.more || found.ids.len() >= MOST_MESSAGES {
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn same_provider(one: &Account, all: &[Account]) -> bool {
+    all.iter().all(|other| other.provider == one.provider)
+}
+
+/// How many each account gives, of `most` in all: small ones everything, the
+/// others alike.
+fn shares(sizes: &[usize], most: usize) -> Vec<usize> {
+    let mut shares = vec![0; sizes.len()];
+    let mut rest = most;
+    loop {
+        let open: Vec<usize> =
+            (0..sizes.len()).filter(|at| shares.get(*at) < sizes.get(*at)).collect();
+        if open.is_empty() || rest == 0 {
+            return shares;
+        }
+        let each = (rest / open.len()).max(1);
+        for at in open {
+            if let (Some(share), Some(size)) = (shares.get_mut(at), sizes.get(at)) {
+                let more = each.min(size - *share).min(rest);
+                *share += more;
+                rest -= more;
+            }
+        }
+    }
+}

@@ -1,0 +1,513 @@
+//! Messages put in order, and put back.
+//!
+//! Every change goes the same way: which messages ([`chosen`]), what is done
+//! with them ([`mod@deeds`]), how they are now, how they were kept ([`undo`]), the
+//! writing itself, and a look at how they are afterwards. What is told is what
+//! the provider says, and in few words however many there are ([`told`]).
+
+mod chosen;
+mod deeds;
+mod told;
+mod undo;
+mod unsubscribe;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use self::undo::{Kept, KeptMail};
+use crate::access::Access;
+use crate::caller::{Caller, Reply};
+use crate::doubt::look_for;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::audit::{BEGUN, Entry};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Mailbox;
+use crate::provider::mail::MailState;
+use crate::request::mail::Modify;
+use crate::text::{Note, note};
+use crate::times;
+
+pub(in crate::pipeline) use self::chosen::{Choice, Chosen};
+pub(in crate::pipeline) use self::deeds::{Deed, With, deeds};
+pub(in crate::pipeline) use self::told::ASKED_BEFORE;
+
+/// What is to be done with messages of one account, and what became of it.
+pub(super) struct Work {
+    chosen: Chosen,
+    deeds: Vec<Deed>,
+    /// Messages that are not so already, in order.
+    changes: Vec<Change>,
+    unchanged: usize,
+    misses: Vec<Miss>,
+}
+
+/// A message that changes.
+struct Change {
+    before: MailState,
+    /// How it is now; nothing if it is gone.
+    now: Option<MailState>,
+    outcome: Turn,
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Planned,
+    Done,
+    /// Nothing was written.
+    Failed,
+    /// Nobody knows, or not all of it was.
+    Open,
+}
+
+/// What is not as it should be, and why.
+struct Miss {
+    id: String,
+    result: &'static str,
+    why: String,
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn modify(
+        &self,
+        asked: Modify,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        if let Some(said) = &asked.undo {
+            return self.undo(said, asked.dry_run).await;
+        }
+        let verb = asked.what.unwrap_or_default();
+        let with = With {
+            due: asked.due.as_deref().map(|due| self.due(due)).transpose()?,
+            to: asked.to.clone(),
+            create: asked.create,
+            dry_run: asked.dry_run,
+        };
+        deeds::check(verb, &with)?;
+        match verb {
+            "delete" => self.needs(Access::Full, "deleting for good, unlike do=trash,")?,
+            "unsubscribe" => self.needs(Access::Send, "unsubscribing")?,
+            _ => {}
+        }
+        let choice = match &asked.q {
+            Some(q) => self.chosen_query(q, asked.account.as_deref()).await?,
+            None => self.chosen_ids(&asked.ids, asked.account.as_deref()).await?,
+        };
+        if verb == "unsubscribe" {
+            return self.unsubscribe(choice, asked.dry_run, caller).await;
+        }
+        self.change(choice, verb, &[(verb, with)], asked.dry_run, Some(caller)).await
+    }
+
+    /// Does something with the messages chosen, and tells what became of it.
+    /// `steps` are done one after the other, and undone together. Before messages
+    /// are deleted for good the `caller` is asked.
+    pub(in crate::pipeline) async fn change(
+        &self,
+        mut choice: Choice,
+        op: &'static str,
+        steps: &[(&str, With)],
+        dry_run: bool,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let mut works = Vec::new();
+        let several = choice.accounts.len() > 1;
+        for chosen in std::mem::take(&mut choice.accounts) {
+            let mut all = Vec::new();
+            let mut refused = None;
+            for (verb, with) in steps {
+                match deeds(&*chosen.mailbox, verb, with, &mut choice.notes).await {
+                    Ok(mut some) => all.append(&mut some),
+                    Err(error) if several => refused = Some(error),
+                    Err(error) => return Err(error),
+                }
+            }
+            match refused {
+                Some(error) => choice.failed.push((chosen.label, error)),
+                None => works.push(Work {
+                    chosen,
+                    deeds: all,
+                    changes: Vec::new(),
+                    unchanged: 0,
+                    misses: Vec::new(),
+                }),
+            }
+        }
+        if let (true, Some((said, error))) = (works.is_empty(), choice.failed.first()) {
+            return Err(error.clone().context(said));
+        }
+        choice.notes.dedup();
+        join_all(works.iter_mut().map(look)).await;
+        let mut undo = None;
+        if !dry_run {
+            let refused = match caller {
+                Some(caller) if op == "delete" => !self.may_delete(&works, caller).await?,
+                _ => false,
+            };
+            match refused {
+                true => refuse(&mut works),
+                false => {
+                    undo = self
+                        .write_changes(&mut works, op, &mut choice.notes)
+                        .await
+                        .map_err(|error| undone(error, &choice.notes))?;
+                }
+            }
+        }
+        self.tell_changes(works, op, choice, undo, dry_run).await
+    }
+
+    /// Asks before messages are gone for good; false if the user said no. Where
+    /// nobody can be asked, the access level is the user's word.
+    async fn may_delete(&self, works: &[Work], caller: &dyn Caller) -> Result<bool> {
+        let count: usize = works.iter().map(|one| one.changes.len()).sum();
+        if count == 0 {
+            return Ok(true);
+        }
+        let owners: Vec<&str> = works
+            .iter()
+            .filter(|one| !one.changes.is_empty())
+            .map(|one| one.chosen.account.email.as_str())
+            .collect();
+        let what = match count {
+            1 => "1 message".to_owned(),
+            count => format!("{count} messages"),
+        };
+        let mut lines =
+            vec![format!("Delete {what} of {} for good? There is no undo.", owners.join(", "))];
+        let shown = self.first_lines(works).await?;
+        let more = count - shown.len().min(count);
+        lines.extend(shown);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        self.may_erase(&lines.join("\n"), caller).await
+    }
+
+    /// Asks before something is gone for good; false if the user said no. Where
+    /// nobody can be asked, the access level is the user's word.
+    pub(in crate::pipeline) async fn may_erase(
+        &self,
+        question: &str,
+        caller: &dyn Caller,
+    ) -> Result<bool> {
+        match caller.confirm(question).await {
+            Reply::Yes | Reply::Nobody => Ok(true),
+            Reply::No => Ok(false),
+            Reply::Later => Err(Error::argument("the user is being asked")),
+        }
+    }
+
+    /// Writes what is planned; the number to undo it by, if that can be done.
+    /// Nothing is written unless it stands in the log, and what it was before is
+    /// kept.
+    async fn write_changes(
+        &self,
+        works: &mut [Work],
+        op: &'static str,
+        notes: &mut Vec<Note>,
+    ) -> Result<Option<u64>> {
+        let planned: usize = works.iter().map(|one| one.changes.len()).sum();
+        if planned == 0 {
+            return Ok(None);
+        }
+        // What is gone or was copied is not put back.
+        let kept = match op {
+            "delete" | "copy" => None,
+            _ => Some(self.keep(works, op).await?),
+        };
+        for work in works.iter() {
+            if !work.changes.is_empty() {
+                self.audit(work.entry(op, BEGUN)).await?;
+            }
+        }
+        let look = self.config.look;
+        join_all(works.iter_mut().map(|work| write(work, look))).await;
+        let mut undo = kept;
+        if let Some(number) = kept {
+            match self.trim(works, number).await {
+                Ok(true) => {}
+                Ok(false) => undo = None,
+                Err(error) => notes.push(note!(
+                    "undo puts back all of the earlier state, because what was done could not be \
+                     noted: {}",
+                    error
+                )),
+            }
+        }
+        for work in works.iter().filter(|work| !work.changes.is_empty()) {
+            let done = work.count(Turn::Done);
+            let outcome = format!("done {done} of {}", work.changes.len());
+            self.audit_after(work.entry(op, &outcome), notes).await;
+        }
+        Ok(undo)
+    }
+
+    /// Keeps how the messages are that are about to change.
+    async fn keep(&self, works: &[Work], op: &str) -> Result<u64> {
+        let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
+        let kept: Vec<Kept> = works
+            .iter()
+            .map(|work| work.kept(|_| true))
+            .filter(|kept| !kept.mail.is_empty())
+            .collect();
+        self.store.keep_undo(&accounts.join(" "), op, &undo::write(&kept)?).await
+    }
+
+    /// Keeps of them only those that did, or may have, changed; false if none.
+    async fn trim(&self, works: &[Work], number: u64) -> Result<bool> {
+        let kept: Vec<Kept> = works
+            .iter()
+            .map(|work| work.kept(|turn| matches!(turn, Turn::Done | Turn::Open)))
+            .filter(|kept| !kept.mail.is_empty())
+            .collect();
+        let state = match kept.is_empty() {
+            true => None,
+            false => Some(undo::write(&kept)?),
+        };
+        self.store.trim_undo(number, state.as_deref()).await?;
+        Ok(state.is_some())
+    }
+
+    /// When a flag is due; of a day its beginning.
+    fn due(&self, said: &str) -> Result<jiff::Timestamp> {
+        let said = times::read(said, &self.here())?;
+        Ok(said.first(&self.config.zone))
+    }
+}
+
+/// An error before anything was written to a message. Labels may have been made.
+fn undone(error: Error, notes: &[Note]) -> Error {
+    let mut made: Vec<&str> = notes.iter().map(|note| &**note).collect();
+    made.retain(|note| note.starts_with("made "));
+    made.insert(0, "no message was changed");
+    error.context(made.join("; "))
+}
+
+impl Work {
+    /// A line of the audit log.
+    fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
+        let ids = self.changes.iter().map(|one| one.before.id.clone());
+        Entry {
+            account: &self.chosen.account.email,
+            tool: "mail_modify",
+            op,
+            ids: ids.collect(),
+            recipients: Vec::new(),
+            outcome,
+        }
+    }
+
+    fn count(&self, turn: Turn) -> usize {
+        let same = self.changes.iter().filter(|one| one.outcome == turn);
+        same.count()
+    }
+
+    /// What an undo needs of the changes that turned out so.
+    fn kept(&self, wanted: impl Fn(Turn) -> bool) -> Kept {
+        let changes = self.changes.iter().filter(|one| wanted(one.outcome));
+        Kept {
+            account: self.chosen.account.id.clone(),
+            mail: changes
+                .map(|one| KeptMail {
+                    before: one.before.clone(),
+                    after: match one.outcome {
+                        Turn::Done => one.now.clone(),
+                        _ => None,
+                    },
+                })
+                .collect(),
+        }
+    }
+
+    fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
+        self.misses.push(Miss { id: id.to_owned(), result, why: why.into() });
+    }
+}
+
+/// How the messages are, and which of them are not as they should be.
+async fn look(work: &mut Work) {
+    let ids = std::mem::take(&mut work.chosen.ids);
+    let mut states = work.chosen.mailbox.states(&ids).await.into_iter();
+    for id in &ids {
+        match states.next() {
+            Some(Ok(state)) if work.deeds.iter().all(|deed| deed.holds(id, &state)) => {
+                work.unchanged += 1;
+            }
+            Some(Ok(state)) => work.changes.push(Change {
+                now: Some(state.clone()),
+                before: state,
+                outcome: Turn::Planned,
+            }),
+            Some(Err(error)) => work.miss(id, "failed", error.to_string()),
+            None => work.miss(id, "failed", "the provider told nothing of it"),
+        }
+    }
+    work.chosen.ids = ids;
+}
+
+/// Looks for what came of changes whose answers did not come, until they are as
+/// they should be or long enough. `ids` are those that the messages had first.
+async fn look_again(
+    mailbox: &dyn Mailbox,
+    deed: &Deed,
+    ids: &[String],
+    states: &[MailState],
+    answers: &mut [Result<Option<MailState>>],
+    look: Duration,
+) {
+    let open = |answer: &Result<Option<MailState>>| matches!(answer, Err(error) if error.is_open());
+    let places: Vec<usize> = (0..answers.len())
+        .filter(|at| answers.get(*at).is_some_and(open) && !deed.is_copy())
+        .collect();
+    let (places, found) = (&places, &Mutex::new(HashMap::new()));
+    look_for(look, || async move {
+        let known: Vec<usize> = lock(found).keys().copied().collect();
+        let missing: Vec<usize> = places.iter().copied().filter(|at| !known.contains(at)).collect();
+        let now: Vec<String> =
+            missing.iter().filter_map(|at| Some(states.get(*at)?.id.clone())).collect();
+        for (at, state) in missing.iter().zip(mailbox.states(&now).await) {
+            let state = match state {
+                Ok(state) => Some(state),
+                Err(gone) if gone.kind() == Kind::NotFound => None,
+                Err(_) => continue,
+            };
+            if ids.get(*at).is_some_and(|id| deed.is_done(id, state.as_ref())) {
+                lock(found).insert(*at, state);
+            }
+        }
+        (lock(found).len() == places.len()).then_some(())
+    })
+    .await;
+    for (at, state) in lock(found).drain() {
+        if let Some(answer) = answers.get_mut(at) {
+            *answer = Ok(state);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does what is to be done, step by step, and compares.
+async fn write(work: &mut Work, look: Duration) {
+    let mut misses = Vec::new();
+    for deed in &work.deeds {
+        let mut places = Vec::new();
+        let mut ids = Vec::new();
+        let mut states = Vec::new();
+        for (at, change) in work.changes.iter().enumerate() {
+            let going_on = matches!(change.outcome, Turn::Planned | Turn::Done);
+            match &change.now {
+                Some(now) if going_on && !deed.holds(&change.before.id, now) => {
+                    places.push(at);
+                    ids.push(change.before.id.clone());
+                    states.push(now.clone());
+                }
+                _ => {}
+            }
+        }
+        if states.is_empty() {
+            continue;
+        }
+        let mailbox = &*work.chosen.mailbox;
+        let mut answers = mailbox.apply(&states, &deed.step).await;
+        look_again(mailbox, deed, &ids, &states, &mut answers, look).await;
+        let mut answers = answers.into_iter();
+        for at in places {
+            let Some(change) = work.changes.get_mut(at) else {
+                continue;
+            };
+            let began = change.outcome == Turn::Done;
+            let (outcome, why) = match answers.next() {
+                Some(Ok(now)) => {
+                    let done = deed.is_done(&change.before.id, now.as_ref());
+                    let gone = now.is_none();
+                    change.now = now;
+                    match (done, gone) {
+                        (true, _) => (Turn::Done, None),
+                        (false, true) => (Turn::Failed, Some(gone_meanwhile())),
+                        (false, false) => (Turn::Open, Some(not_so())),
+                    }
+                }
+                Some(Err(error)) if error.is_open() => (Turn::Open, Some(error)),
+                Some(Err(error)) if began => (Turn::Open, Some(error)),
+                Some(Err(error)) => (Turn::Failed, Some(error)),
+                None => (Turn::Open, Some(untold())),
+            };
+            change.outcome = outcome;
+            if let Some(error) = why {
+                let (result, why) = match error.is_open() {
+                    true => (
+                        "unknown",
+                        match deed.is_copy() {
+                            true => format!(
+                                "{}: it may be done all the same, so look into the folder before \
+                                 you copy again",
+                                error.message()
+                            ),
+                            false => format!(
+                                "{}: it may be done all the same, so call again: what is so \
+                                 already stays as it is",
+                                error.message()
+                            ),
+                        },
+                    ),
+                    false => ("failed", error.to_string()),
+                };
+                misses.push((change.before.id.clone(), result, why));
+            }
+        }
+    }
+    for (id, result, why) in misses {
+        work.miss(&id, result, why);
+    }
+    // A state that was right before any step needed it counts as done.
+    for change in &mut work.changes {
+        if change.outcome == Turn::Planned {
+            change.outcome = Turn::Done;
+        }
+    }
+}
+
+/// What the user did not want stays.
+fn refuse(works: &mut [Work]) {
+    for work in works {
+        for change in std::mem::take(&mut work.changes) {
+            work.miss(&change.before.id, "refused", "the user said no");
+        }
+    }
+}
+
+fn gone_meanwhile() -> Error {
+    Error::new(Kind::NotFound, "it is not there any more").next("search again")
+}
+
+fn not_so() -> Error {
+    Error::new(Kind::Conflict, "the provider took the change, and it is not so")
+        .next("look at it with mail_read")
+}
+
+fn untold() -> Error {
+    Error::new(Kind::Network, "the provider told nothing of it")
+}
+
+/// Groups of what is alike, in the order they first come.
+fn grouped<'a, K: Ord + Clone>(
+    items: impl Iterator<Item = (K, &'a str)>,
+) -> Vec<(K, Vec<&'a str>)> {
+    let mut places: BTreeMap<K, usize> = BTreeMap::new();
+    let mut groups: Vec<(K, Vec<&str>)> = Vec::new();
+    for (key, id) in items {
+        let at = *places.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some((_, ids)) => ids.push(id),
+            None => groups.push((key, vec![id])),
+        }
+    }
+    groups
+}

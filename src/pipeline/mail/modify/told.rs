@@ -1,0 +1,185 @@
+//! What is told of a change: how many are done, how to undo it, and of those
+//! that are not as they should be which and why.
+
+use std::collections::HashMap;
+
+use super::{Choice, Turn, Work, grouped};
+use crate::error::Result;
+use crate::flatten::Room;
+use crate::pipeline::answer::outcome::Outcome;
+use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::project::project;
+use crate::provider::BodyForm;
+use crate::row::{Cell, RowTable};
+use crate::schemas::{Field, MESSAGE};
+use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
+
+/// Messages shown before a change is carried out.
+const SHOWN: usize = 5;
+/// Their columns.
+const COLUMNS: &[&str] = &["id", "from", "subject"];
+/// What a dry run says of what cannot be had back.
+pub(in crate::pipeline) const ASKED_BEFORE: &str =
+    "the user is asked before, where that can be done, and there is no undo";
+/// How many handles one outcome names.
+const NAMED: usize = 5;
+
+impl Pipeline {
+    pub(super) async fn tell_changes(
+        &self,
+        works: Vec<Work>,
+        op: &'static str,
+        choice: Choice,
+        undo: Option<u64>,
+        dry_run: bool,
+    ) -> Result<Draft> {
+        let mut draft = Draft::default();
+        let several = works.len() > 1;
+        let (word, turn) = match dry_run {
+            true => ("planned", Turn::Planned),
+            false => ("done", Turn::Done),
+        };
+        let number = |count: usize| Cell::Count(i64::try_from(count).unwrap_or(i64::MAX));
+        let done: usize = works.iter().map(|one| one.count(turn)).sum();
+        let unchanged: usize = works.iter().map(|one| one.unchanged).sum();
+        let scalars = &mut draft.document.scalars;
+        scalars.push((word, number(done)));
+        if unchanged > 0 {
+            scalars.push(("unchanged", number(unchanged)));
+        }
+        if let Some(undo) = undo {
+            scalars.push(("undo", Cell::Handle(HandleKind::Undo.letter(), undo)));
+        }
+        if dry_run {
+            draft.notes.push("dry run: nothing was written".into());
+            if op == "delete" && done > 0 {
+                draft.notes.push(note!("do=delete is for good: {}", ASKED_BEFORE));
+            }
+            let rows = self.first_rows(&works, several).await?;
+            if !rows.is_empty() {
+                if done > rows.len() {
+                    let shown = rows.len();
+                    draft.notes.push(note!(
+                        "the first {} of {} are shown",
+                        ours(shown),
+                        ours(done)
+                    ));
+                }
+                draft.document.tables.push(rows);
+            }
+        }
+        for work in works.iter().filter(|_| several) {
+            let unchanged = match work.unchanged {
+                0 => String::new(),
+                some => format!(", {some} unchanged"),
+            };
+            let label = &work.chosen.label;
+            let line = note!(
+                "{}: {} {}{}",
+                ours(&label),
+                ours(work.count(turn)),
+                ours(word),
+                ours(unchanged)
+            );
+            draft.notes.push(line);
+        }
+        let mut outcomes = Vec::new();
+        for (said, error) in &choice.failed {
+            outcomes.push(Outcome::failed(said, op, error));
+        }
+        for work in &works {
+            outcomes.append(&mut self.misses(work, op, &mut draft.notes).await);
+        }
+        let rows = self.outcomes(&outcomes);
+        if !rows.is_empty() {
+            draft.document.tables.push(rows);
+        }
+        if let Some(left) = &choice.left {
+            draft
+                .notes
+                .push(note!("{} further messages were left: call again for them", ours(&left)));
+        }
+        if !dry_run && done > 0 {
+            match op {
+                "delete" => draft.notes.push("gone for good: there is no undo".into()),
+                "copy" => draft.notes.push("no undo: trash or unlabel the copies instead".into()),
+                _ => {}
+            }
+        }
+        let none = works.iter().all(|one| one.changes.is_empty() && one.unchanged == 0);
+        if none && outcomes.is_empty() {
+            draft.notes.push("no message was found".into());
+        }
+        draft.notes.extend(choice.notes);
+        Ok(draft)
+    }
+
+    /// From whom the first of those are that are going to change, and what they
+    /// are about: a line for each.
+    pub(super) async fn first_lines(&self, works: &[Work]) -> Result<Vec<String>> {
+        let rows = self.first_rows(works, false).await?;
+        let text = |cell: Option<&Cell>| match cell {
+            Some(Cell::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let line = |row: &[Cell]| format!("{}: {}", text(row.get(1)), text(row.get(2)));
+        Ok(rows.rows().map(line).collect())
+    }
+
+    /// What is not as it should be, those of the same reason together.
+    async fn misses(&self, work: &Work, op: &'static str, notes: &mut Vec<Note>) -> Vec<Outcome> {
+        let alike =
+            work.misses.iter().map(|miss| ((miss.result, miss.why.clone()), miss.id.as_str()));
+        let mut outcomes = Vec::new();
+        for ((result, why), ids) in grouped(alike) {
+            let shown: Vec<&str> = ids.iter().copied().take(NAMED).collect();
+            let kind = HandleKind::Message;
+            let account = &work.chosen.account;
+            let mut handles = Vec::new();
+            for id in shown {
+                handles.push(self.handle_after(account, kind, id, notes).await);
+            }
+            let handles = handles.join(" ");
+            let item = match ids.len() {
+                few if few <= NAMED => handles,
+                many => format!("{many} messages, {handles} and others"),
+            };
+            outcomes.push(Outcome::new(item, op, result, why));
+        }
+        outcomes
+    }
+
+    /// The first of those that are going to change.
+    async fn first_rows(&self, works: &[Work], several: bool) -> Result<RowTable> {
+        let mut columns: Vec<&'static Field> =
+            COLUMNS.iter().filter_map(|name| MESSAGE.field(name)).collect();
+        columns.extend(MESSAGE.field("account").filter(|_| several));
+        let mut rows = RowTable::new(&MESSAGE, columns.clone());
+        for work in works {
+            let room = SHOWN.saturating_sub(rows.len());
+            let ids: Vec<String> =
+                work.changes.iter().take(room).map(|change| change.before.id.clone()).collect();
+            if ids.is_empty() {
+                continue;
+            }
+            let mailbox = &work.chosen.mailbox;
+            let projection = project(mailbox.api(), &columns);
+            let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
+            let items: Vec<_> =
+                letters.into_iter().filter_map(|letter| Some(letter.ok()?.item)).collect();
+            let flattening = Flattening {
+                api: mailbox.api(),
+                zone: &self.config.zone,
+                account: &work.chosen.label,
+                address: &work.chosen.account.email,
+                room: Room::List,
+            };
+            let names = HashMap::new();
+            let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut Vec::new());
+            self.hand_out(&mut some, &work.chosen.account).await?;
+            rows.append(some);
+        }
+        Ok(rows)
+    }
+}

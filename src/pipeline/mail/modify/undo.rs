@@ -1,0 +1,169 @@
+//! Changes undone.
+//!
+//! What is kept of a change is how every message was before it and after it.
+//! Undoing puts back what the change did, where that is still so: what somebody
+//! did to the same message besides stays, and what they did to the same part of
+//! it is left alone and told.
+
+use serde::{Deserialize, Serialize};
+
+use super::Chosen;
+use super::{Change, Choice, Deed, Turn, Work};
+use crate::accounts::Account;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::mail::MailState;
+use crate::store::HandleKind;
+
+/// What a change did in one account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The account's id.
+    pub(super) account: String,
+    pub(super) mail: Vec<KeptMail>,
+}
+
+/// What a change did to one message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KeptMail {
+    pub(super) before: MailState,
+    /// Nothing if nobody knows.
+    pub(super) after: Option<MailState>,
+}
+
+/// As it is kept in the store.
+pub(super) fn write(kept: &[Kept]) -> Result<String> {
+    serde_json::to_string(kept)
+        .map_err(|_| Error::new(Kind::Internal, "a change could not be written down"))
+}
+
+/// What undoing means for a message as it is now.
+#[derive(Debug, PartialEq, Eq)]
+enum Back {
+    /// It is as it was.
+    Already,
+    /// Into this state.
+    To(MailState),
+    /// Somebody else changed the same of it.
+    Elsewhere,
+}
+
+/// How a message is to be, which the change took from `before` to `after`.
+fn back(kept: &KeptMail, now: &MailState) -> Back {
+    let before = &kept.before;
+    let Some(after) = &kept.after else {
+        let target = MailState { id: now.id.clone(), ..before.clone() };
+        return match target == *now {
+            true => Back::Already,
+            false => Back::To(target),
+        };
+    };
+    let mut target = now.clone();
+    let mut elsewhere = false;
+    if before.unread != after.unread {
+        target.unread = before.unread;
+    }
+    if before.flag != after.flag {
+        elsewhere |= now.flag != after.flag && now.flag != before.flag;
+        target.flag = before.flag.clone();
+    }
+    if before.folder != after.folder {
+        elsewhere |= now.folder != after.folder && now.folder != before.folder;
+        target.folder.clone_from(&before.folder);
+    }
+    for label in after.labels.difference(&before.labels) {
+        target.labels.remove(label);
+    }
+    for label in before.labels.difference(&after.labels) {
+        target.labels.insert(label.clone());
+    }
+    match (elsewhere, target == *now) {
+        (true, _) => Back::Elsewhere,
+        (false, true) => Back::Already,
+        (false, false) => Back::To(target),
+    }
+}
+
+impl Pipeline {
+    /// Undoes a change; what was undone can be undone.
+    pub(super) async fn undo(&self, said: &str, dry_run: bool) -> Result<Draft> {
+        let Some((HandleKind::Undo, number)) = HandleKind::parse(said) else {
+            return Err(Error::argument("`undo` is no undo id")
+                .next("give the one that mail_modify answered, such as u3"));
+        };
+        let Some((_, state)) = self.store.undo(number).await? else {
+            return Err(Error::new(Kind::NotFound, format!("there is no `{said}`, or no longer"))
+                .next("changes can be undone for 30 days, by the id that mail_modify answered"));
+        };
+        let kept: Vec<Kept> = serde_json::from_str(&state)
+            .map_err(|_| Error::new(Kind::Store, format!("`{said}` cannot be read")))?;
+        let mut choice = Choice::default();
+        let mut works = Vec::new();
+        let labels = self.labels().await?;
+        for one in kept {
+            let label = labels.of(&one.account);
+            let opened = self.accounts.by_id(&one.account).await;
+            let opened = opened.and_then(|account| {
+                let mailbox = self.connect.mailbox(&account)?;
+                Ok((account, mailbox))
+            });
+            match opened {
+                Ok((account, mailbox)) => {
+                    let chosen = chosen(account, label, mailbox);
+                    works.push(plan(chosen, one.mail).await);
+                }
+                Err(error) => choice.failed.push((label, error)),
+            }
+        }
+        if let (true, Some((label, error))) = (works.is_empty(), choice.failed.first()) {
+            return Err(error.clone().context(label));
+        }
+        let undo = match dry_run {
+            true => None,
+            false => self
+                .write_changes(&mut works, "undo", &mut choice.notes)
+                .await
+                .map_err(|error| error.context("no message was changed"))?,
+        };
+        self.tell_changes(works, "undo", choice, undo, dry_run).await
+    }
+}
+
+fn chosen(
+    account: Account,
+    label: String,
+    mailbox: std::sync::Arc<dyn crate::provider::Mailbox>,
+) -> Chosen {
+    Chosen { account, label, mailbox, ids: Vec::new() }
+}
+
+/// Which messages of an account are to be put back, and how.
+async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
+    // A message may have got another id by the change.
+    let id = |one: &KeptMail| one.after.as_ref().unwrap_or(&one.before).id.clone();
+    let ids: Vec<String> = kept.iter().map(id).collect();
+    let mut states = chosen.mailbox.states(&ids).await.into_iter();
+    let mut work =
+        Work { chosen, deeds: Vec::new(), changes: Vec::new(), unchanged: 0, misses: Vec::new() };
+    let mut targets = Vec::new();
+    for (id, one) in ids.iter().zip(&kept) {
+        match states.next() {
+            Some(Ok(now)) => match back(one, &now) {
+                Back::Already => work.unchanged += 1,
+                Back::To(target) => {
+                    targets.push(target);
+                    work.changes.push(Change {
+                        now: Some(now.clone()),
+                        before: now,
+                        outcome: Turn::Planned,
+                    });
+                }
+                Back::Elsewhere => work.miss(id, "skipped", "changed since: it stays as it is"),
+            },
+            Some(Err(error)) => work.miss(id, "failed", error.to_string()),
+            None => work.miss(id, "failed", "the provider told nothing of it"),
+        }
+    }
+    work.deeds.push(Deed::put_back(targets));
+    work
+}

@@ -1,0 +1,279 @@
+//! Mailing lists left: by one request where the list offers that, else by a
+//! draft of a letter. The user is always asked first.
+
+use futures_util::future::join_all;
+
+use super::{Choice, Chosen};
+use crate::caller::{Caller, Reply};
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::target::short;
+use crate::pipeline::mail::compose::people::message_id;
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::mail::{Origin, Original, Outgoing, Person};
+use crate::schemas::Api;
+use crate::store::HandleKind;
+use crate::text::Note;
+use crate::text::verdict::Results;
+use crate::unsubscribe::{Letter, Way, way};
+
+/// The most letters whose lists are left in one call.
+const MOST: usize = 10;
+const OP: &str = "unsubscribe";
+
+/// A list that is to be left.
+struct List {
+    /// Which of the accounts it is.
+    account: usize,
+    /// The message that names it, as the reader knows it.
+    handle: String,
+    id: String,
+    sender: String,
+    /// What the provider says of the sender.
+    proof: String,
+    way: Way,
+}
+
+impl Pipeline {
+    pub(super) async fn unsubscribe(
+        &self,
+        choice: Choice,
+        dry_run: bool,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        let count: usize = choice.accounts.iter().map(|one| one.ids.len()).sum();
+        if count > MOST {
+            return Err(Error::argument(format!(
+                "{count} messages are more than the {MOST} that do=unsubscribe takes"
+            ))
+            .next("give one message of each list"));
+        }
+        let mut told = Told { notes: choice.notes.clone(), ..Told::default() };
+        for (said, error) in &choice.failed {
+            told.outcomes.push(Outcome::failed(said, OP, error));
+        }
+        let lists = self.lists_of(&choice.accounts, &mut told).await?;
+        if dry_run {
+            for list in &lists {
+                let outcome = Outcome::new(&list.handle, OP, "planned", list.told());
+                told.outcomes.push(outcome);
+            }
+            told.notes.push("dry run: nothing was sent".into());
+            return self.tell(told).await;
+        }
+        if lists.is_empty() {
+            return self.tell(told).await;
+        }
+        let lines: Vec<String> = lists.iter().map(List::asked).collect();
+        let question = format!("Unsubscribe from:\n{}", lines.join("\n"));
+        match caller.confirm(&question).await {
+            Reply::Yes => {}
+            Reply::No => {
+                for list in &lists {
+                    let outcome = Outcome::new(&list.handle, OP, "refused", "the user said no");
+                    told.outcomes.push(outcome);
+                }
+                return self.tell(told).await;
+            }
+            Reply::Nobody => {
+                return Err(Error::argument(
+                    "unsubscribing is confirmed by the user, who cannot be asked here",
+                )
+                .next(
+                    "let the user open the link in the letter, or run `daysheet call mail_modify` \
+                     in a terminal",
+                ));
+            }
+            Reply::Later => return Err(Error::new(Kind::Argument, "the user is being asked")),
+        }
+        for list in &lists {
+            if let Some(chosen) = choice.accounts.get(list.account) {
+                let outcome = self.leave(list, chosen, caller, &mut told.notes).await;
+                told.outcomes.push(outcome);
+            }
+        }
+        self.tell(told).await
+    }
+
+    /// The lists that letters are of, each once.
+    async fn lists_of(&self, accounts: &[Chosen], told: &mut Told) -> Result<Vec<List>> {
+        let mut lists: Vec<List> = Vec::new();
+        for (account, chosen) in accounts.iter().enumerate() {
+            let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
+            let kind = HandleKind::Message;
+            let numbers = self.store.handles(&chosen.account.id, kind, &ids).await?;
+            let letters = join_all(ids.iter().map(|id| chosen.mailbox.original(id))).await;
+            for ((number, id), letter) in numbers.into_iter().zip(ids).zip(letters) {
+                let handle = kind.handle(number);
+                let letter = match letter {
+                    Ok(letter) => letter,
+                    Err(error) => {
+                        told.outcomes.push(Outcome::failed(handle, OP, &error));
+                        continue;
+                    }
+                };
+                let way = way(&letter.headers);
+                if let Some(Way::Mail(letter)) = &way
+                    && let Err(error) = self.allowed(std::iter::once(&reader(letter)))
+                {
+                    told.outcomes.push(Outcome::failed(handle, OP, &error));
+                    continue;
+                }
+                match way {
+                    None => told.outcomes.push(Outcome::new(
+                        handle,
+                        OP,
+                        "failed",
+                        "the letter names no way to unsubscribe; look for one in its text",
+                    )),
+                    Some(Way::Open(url)) => told.outcomes.push(Outcome::new(
+                        handle,
+                        OP,
+                        "refused",
+                        format!("it takes a person: let the user open {}", link(&url)),
+                    )),
+                    Some(way) if lists.iter().any(|one| one.way == way) => {
+                        let detail = "the same list as another of the messages";
+                        told.outcomes.push(Outcome::new(handle, OP, "skipped", detail));
+                    }
+                    Some(way) => lists.push(List {
+                        account,
+                        handle,
+                        id: id.to_owned(),
+                        sender: sender(&letter),
+                        proof: proof(&letter, chosen.mailbox.api()),
+                        way,
+                    }),
+                }
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Leaves one list.
+    async fn leave(
+        &self,
+        list: &List,
+        chosen: &Chosen,
+        caller: &dyn Caller,
+        notes: &mut Vec<Note>,
+    ) -> Outcome {
+        let recipients = match &list.way {
+            Way::Mail(letter) => vec![letter.to.as_str()],
+            _ => Vec::new(),
+        };
+        let entry = Entry {
+            account: &chosen.account.email,
+            tool: "mail_modify",
+            op: OP,
+            ids: vec![list.id.clone()],
+            recipients,
+            ..Entry::default()
+        };
+        let mut late = Vec::new();
+        let write = async {
+            match &list.way {
+                Way::Post(url) => self.poster.post(url).await.map(|()| list.told()),
+                Way::Mail(letter) => self.letter_out(chosen, letter, caller, &mut late).await,
+                Way::Open(_) => Ok(String::new()),
+            }
+        };
+        let done = self.logged(entry, notes, write, |_| None).await;
+        notes.append(&mut late);
+        match (done, &list.way) {
+            (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),
+            (Ok(detail), _) => Outcome::new(&list.handle, OP, "done", detail),
+            (Err(error), _) => Outcome::failed(&list.handle, OP, &error),
+        }
+    }
+
+    /// A draft of the letter that leaves a list, to be sent by `mail_send`.
+    async fn letter_out(
+        &self,
+        chosen: &Chosen,
+        letter: &Letter,
+        caller: &dyn Caller,
+        notes: &mut Vec<Note>,
+    ) -> Result<String> {
+        let own = Person { name: None, address: chosen.account.email.clone() };
+        // An account that cannot tell its addresses has its own at least.
+        let senders = chosen.mailbox.senders().await.unwrap_or_default();
+        let from = senders.into_iter().next().map_or(own, |one| one.person);
+        let outgoing = Outgoing {
+            message_id: message_id(&from.address)?,
+            to: vec![reader(letter)],
+            cc: Vec::new(),
+            bcc: Vec::new(),
+            reply_to: Vec::new(),
+            subject: letter.subject.clone(),
+            html: html(&letter.text),
+            text: letter.text.clone(),
+            importance: crate::provider::mail::Importance::Normal,
+            in_reply_to: None,
+            references: Vec::new(),
+            files: Vec::new(),
+            from,
+        };
+        let draft = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
+        let kind = HandleKind::Draft;
+        let handle = self.handle_after(&chosen.account, kind, &draft.id, notes).await;
+        Ok(format!("{handle} is a letter to {}: send it with mail_send", short(&letter.to)))
+    }
+}
+
+/// Who gets the letter that leaves a list.
+fn reader(letter: &Letter) -> Person {
+    Person { name: None, address: letter.to.clone() }
+}
+
+impl List {
+    /// Where it is left, without anything that tells who leaves it.
+    fn told(&self) -> String {
+        match &self.way {
+            Way::Post(url) | Way::Open(url) => {
+                format!("by {}", short(url.host_str().unwrap_or_default()))
+            }
+            Way::Mail(letter) => format!("by a letter to {}", short(&letter.to)),
+        }
+    }
+
+    /// A line of the question to the user.
+    fn asked(&self) -> String {
+        format!("- {}, {} ({})", self.sender, self.told(), self.proof)
+    }
+}
+
+/// Who a letter is from, on one line.
+fn sender(letter: &Original) -> String {
+    let Some(one) = letter.from.first() else {
+        return "(no sender)".to_owned();
+    };
+    match &one.name {
+        Some(name) => format!("{} <{}>", short(name), short(&one.address)),
+        None => short(&one.address),
+    }
+}
+
+/// Whether the provider found the sender to be who they say.
+fn proof(letter: &Original, api: Api) -> String {
+    let mut headers = letter.headers.iter();
+    let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
+    // A signature of anybody's passes as DKIM; DMARC is about the sender.
+    let proved = found.and_then(|(_, value)| Results::read(value, api.receivers())?.dmarc);
+    match proved.as_deref() {
+        Some("pass") => "the sender is authenticated",
+        _ => "the sender is not authenticated",
+    }
+    .to_owned()
+}
+
+/// A link as a person opens it; too long ones only begin.
+fn link(url: &url::Url) -> String {
+    crate::text::clip(url.to_string(), 200).0
+}
+
+fn html(text: &str) -> String {
+    let escaped = html_escape::encode_text(text).replace('\n', "<br>\n");
+    format!("<p>{escaped}</p>")
+}

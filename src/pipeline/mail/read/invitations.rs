@@ -1,0 +1,209 @@
+//! Invitations in letters: what they are about, whether the event is in the
+//! calendar, and what else is at that time.
+//!
+//! A calendar that cannot be looked at costs a note, never the letter.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::{Fetched, by_account};
+use crate::error::Result;
+use crate::ical::{self, Entry};
+use crate::pipeline::calendar::save::clash::{self, Wanted};
+use crate::pipeline::calendar::target::Owner;
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::calendar::{Answer, Facts, Guest, Show};
+use crate::row::RowTable;
+use crate::schemas::{INVITATION, Level, wire};
+use crate::text::{Note, note, ours};
+use crate::when::{self, When};
+
+/// Events of one letter that are told; files that are attached may hold a year.
+const MOST: usize = 5;
+
+impl Pipeline {
+    /// Adds the table of invitations, if there are any.
+    pub(super) async fn invitations(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
+        let columns = INVITATION.up_to(Level::More);
+        let mut all = RowTable::new(&INVITATION, columns.clone());
+        for letters in by_account(fetched) {
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let mut objects = Vec::new();
+            let account = self.accounts.by_id(&first.target.account).await?;
+            for one in letters {
+                let Some(text) = &one.letter.invitation else {
+                    continue;
+                };
+                let owner = self.owner(account.clone()).await?;
+                let letter = &one.target.id;
+                self.told_of(letter, text, &owner, &mut objects, &mut draft.notes).await?;
+            }
+            let none = std::collections::HashMap::new();
+            let mut rows =
+                self.local().rows(&INVITATION, &columns, &objects, &none, &mut draft.notes);
+            self.hand_out(&mut rows, &account).await?;
+            all.append(rows);
+        }
+        if !all.is_empty() {
+            draft.document.tables.push(all);
+        }
+        Ok(())
+    }
+
+    /// What one letter's calendar part tells.
+    async fn told_of(
+        &self,
+        letter: &str,
+        text: &str,
+        owner: &Owner,
+        objects: &mut Vec<Value>,
+        notes: &mut Vec<Note>,
+    ) -> Result<()> {
+        let document = match ical::read(text, &self.config.zone) {
+            Ok(document) => document,
+            Err(error) => {
+                notes.push(note!("an invitation could not be read: {}", error));
+                return Ok(());
+            }
+        };
+        notes.extend(document.notes.iter().map(|note| note.under("invitation")));
+        let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
+        let timed = document.entries.iter().map(|entry| (entry, true));
+        let timeless = document.timeless.iter().map(|entry| (entry, false));
+        let entries: Vec<_> = timed.chain(timeless).collect();
+        if entries.len() > MOST {
+            notes.push(note!(
+                "its calendar has {} events, of which {} are shown; calendar_save ics=ID \
+                 imports all",
+                entries.len(),
+                MOST
+            ));
+        }
+        for (entry, timed) in entries.into_iter().take(MOST) {
+            let there = match entry.uid.as_str() {
+                // Without a UID it is no event that could be there.
+                "" => Ok(Vec::new()),
+                uid => owner.port.by_uid(uid).await,
+            };
+            let there = match there {
+                Ok(found) => found,
+                Err(error) => {
+                    notes.push(note!(
+                        "{}: the calendar was not looked at: {}",
+                        ours(&owner.label),
+                        error
+                    ));
+                    Vec::new()
+                }
+            };
+            let facts: Vec<_> = there
+                .iter()
+                .filter_map(|event| owner.port.facts(event))
+                .filter(|facts| !facts.cancelled)
+                .collect();
+            let zones = [&self.config.zone, &TimeZone::UTC];
+            let stands_for = |facts: &&Facts| match (facts.original, entry.recurrence_id) {
+                (Some(original), Some(at)) => when::same_start(original, at, &zones),
+                (original, at) => original == at,
+            };
+            let same = facts
+                .iter()
+                .find(stands_for)
+                .or_else(|| facts.iter().find(|facts| facts.series.is_none()));
+            let mut clashes = Vec::new();
+            if matches!(kind.as_str(), "request" | "publish" | "add" | "counter")
+                && !entry.cancelled
+            {
+                let now = self.clock().now;
+                let wanted = Wanted {
+                    title: entry.title.clone(),
+                    // It is no double of itself.
+                    uid: None,
+                    busy: entry.show != Show::Free,
+                    times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
+                    itself: facts
+                        .iter()
+                        .flat_map(|facts| [Some(facts.id.clone()), facts.series.clone()])
+                        .flatten()
+                        .collect(),
+                };
+                let (met, said) = self.met(&[wanted], false).await?;
+                notes.extend(said);
+                clashes = met
+                    .into_iter()
+                    .flat_map(|met| met.lines)
+                    .map(|line| line.to_string())
+                    .collect();
+            }
+            // What does not say when it is, is when the calendar has it.
+            let known = same.map(|facts| (facts.start, facts.end));
+            let times = match timed {
+                true => Some((entry.start.when(), entry.end.when())),
+                false => known,
+            };
+            let event = same.map(|facts| facts.id.as_str());
+            objects.push(object(letter, &kind, entry, times, event, &clashes, owner));
+        }
+        Ok(())
+    }
+}
+
+/// An entry as an object of the table.
+fn object(
+    letter: &str,
+    kind: &str,
+    entry: &Entry,
+    times: Option<(When, When)>,
+    event: Option<&str>,
+    clashes: &[String],
+    owner: &Owner,
+) -> Value {
+    let organizer = entry.organizer.as_ref();
+    let people: Vec<Value> =
+        entry.guests.iter().map(|guest| person(guest, &owner.account.email)).collect();
+    json!({
+        "message": letter,
+        "kind": if entry.cancelled { "cancel" } else { kind },
+        "start": times.map(|(start, _)| time(start)),
+        "end": times.map(|(_, end)| time(end)),
+        "title": entry.title,
+        "where": (!entry.place.is_empty()).then_some(&entry.place),
+        "organizer": organizer.map(|guest| recipient(guest.name.as_deref(), &guest.address)),
+        "people": people,
+        "event": event,
+        "clashes": clashes,
+        "repeats": entry.repeat.as_ref().map(|repeat| &repeat.rule),
+    })
+}
+
+/// Somebody in the form that the registry's sources read.
+fn recipient(name: Option<&str>, email: &str) -> Value {
+    let (key, (named, address)) = (wire::RECIPIENT, wire::ADDRESS);
+    json!({ key: { named: name, address: email } })
+}
+
+fn person(guest: &Guest, own: &str) -> Value {
+    json!({
+        "name": guest.name,
+        "address": guest.address,
+        "answer": guest.answer.map(|answer| match answer {
+            Answer::Accepted => "accepted",
+            Answer::Declined => "declined",
+            Answer::Tentative => "tentative",
+        }),
+        "me": guest.address.eq_ignore_ascii_case(own),
+        "room": guest.room,
+    })
+}
+
+/// A time in the form that the registry's sources read.
+fn time(when: When) -> Value {
+    let (date, date_time, _) = wire::WHEN;
+    let (key, value) = match when {
+        When::Day(day) => (date, day.to_string()),
+        When::At(at) => (date_time, at.to_string()),
+    };
+    Value::Object(Map::from_iter([(key.to_owned(), value.into())]))
+}

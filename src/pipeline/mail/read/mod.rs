@@ -1,0 +1,426 @@
+//! Reading letters: rows about them, then their texts.
+//!
+//! One answer has at most [`MOST`] letters; further ones are one cursor away.
+//! Texts are told whole here: what of them is shown is decided where an answer
+//! is made to fit. Nothing is dropped.
+
+mod invitations;
+mod items;
+mod targets;
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use self::items::Place;
+use crate::body::{self, Form, Readable};
+use crate::budget::LongText;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::{self, Room};
+use crate::pipeline::answer::cursor::{Cursor, other_use};
+use crate::pipeline::{Draft, Flattening, Pipeline, failed_line, zone_line};
+use crate::project::project;
+use crate::provider::{BodyForm, Letter};
+use crate::request::{Body, Columns, Read};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{ATTACHMENT, Api, BODY, Field, Level, MESSAGE};
+use crate::store::HandleKind;
+use crate::text::fence::OURS;
+use crate::text::{note, ours};
+
+/// Letters in one answer.
+const MOST: usize = 25;
+/// Letters that are fetched before it is seen how long they are.
+const AT_ONCE: usize = 8;
+/// With less text than this so far, in bytes, the others are fetched at once.
+const SHORT: usize = 1 << 20;
+/// With more text than this, in bytes, the others are left to the cursor: nobody
+/// reads on in it, and each is in the memory several times over.
+const ENOUGH: usize = 4 << 20;
+/// The columns of a message that is read.
+const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
+/// What is asked for besides: shown when there is something to show.
+const VERDICT: &str = "auth";
+const DOUBTS: &str = "warn";
+/// What tells which messages belong together, and is not shown.
+const THREAD: &str = "thread";
+
+/// What of a read is still to be shown; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Rest {
+    letters: Vec<Target>,
+    body: String,
+    quoted: bool,
+    links: bool,
+}
+
+/// A letter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Target {
+    /// The account's id.
+    pub(in crate::pipeline) account: String,
+    /// The provider's id.
+    pub(in crate::pipeline) id: String,
+}
+
+/// A letter that was fetched.
+struct Fetched {
+    target: Target,
+    letter: Letter,
+    readable: Readable,
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Draft> {
+        let (rest, failed_targets) = match &read.cursor {
+            Some(said) => match self.cursor(said).await? {
+                Cursor::Read(rest) => (rest, Vec::new()),
+                _ => return Err(other_use(said)),
+            },
+            None => self.targets(&read).await?,
+        };
+        let form = form(&rest.body);
+        let (now, mut later) = split(rest.letters.clone());
+        // Those of one account stay together, however many are fetched at once.
+        let groups = by_owner(now).into_iter();
+        let mut now: Vec<Target> = groups.flat_map(|(_, targets)| targets).collect();
+        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
+        let mut at_once = AT_ONCE;
+        while !now.is_empty() && at_once > 0 {
+            let others = now.split_off(now.len().min(at_once));
+            let (mut some, mut errors) = self.fetch(now, form, &rest).await?;
+            fetched.append(&mut some);
+            failed.append(&mut errors);
+            now = others;
+            let text = fetched.iter().map(|one| one.readable.text.len());
+            at_once = match text.sum::<usize>() {
+                short if short <= SHORT => MOST,
+                long if long <= ENOUGH => 1,
+                _ => 0,
+            };
+        }
+        later.splice(..0, now);
+        if let (true, Some((name, error))) = (fetched.is_empty(), failed.first()) {
+            return Err(error.clone().context(name));
+        }
+        failed.extend(failed_targets);
+
+        let mut draft = Draft::default();
+        self.rows(&fetched, &mut draft).await?;
+        self.invitations(&fetched, &mut draft).await?;
+        if form != Body::None {
+            self.bodies(&mut fetched, form, &mut draft).await?;
+        }
+        let places = self.conversations(&fetched).await?;
+        draft.items = Some(items::items(&draft, &places));
+        zone_line(&mut draft.document, &self.config.zone);
+
+        let mut count = format!("messages: {}", fetched.len());
+        if !later.is_empty() {
+            let further = later.len();
+            let cursor = self.save(&Cursor::Read(Rest { letters: later, ..rest })).await?;
+            draft.document.scalars.push(("next", Cell::Handle('p', cursor)));
+            count.push_str(&format!("; {further} further messages continue with cursor=p{cursor}"));
+        }
+        draft.notes.insert(0, note!("{}", ours(count)));
+        draft.notes.extend(failed_line(&failed));
+        Ok(draft)
+    }
+
+    /// Fetches letters, several at once, in their order.
+    async fn fetch(
+        &self,
+        targets: Vec<Target>,
+        form: Body,
+        rest: &Rest,
+    ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
+        let mut columns = columns()?;
+        columns.extend([VERDICT, DOUBTS, THREAD].iter().filter_map(|name| MESSAGE.field(name)));
+        let groups = by_owner(targets);
+        let several = groups.len() > 1;
+        let answers = join_all(groups.iter().map(|(account, targets)| {
+            let columns = &columns;
+            let asked = async move {
+                let account = self.accounts.by_id(account).await?;
+                let mailbox = self.connect.mailbox(&account)?;
+                let projection = project(mailbox.api(), columns);
+                let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
+                Ok(mailbox.letters(&ids, &projection, body_form(form)).await)
+            };
+            async move {
+                match several {
+                    true => self.patiently(asked).await,
+                    false => asked.await,
+                }
+            }
+        }))
+        .await;
+        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
+        for ((_, targets), answer) in groups.into_iter().zip(answers) {
+            let answers = answer.unwrap_or_else(|error: Error| {
+                targets.iter().map(|_| Err(error.clone())).collect()
+            });
+            for (target, answer) in targets.into_iter().zip(answers) {
+                match answer {
+                    Ok(letter) => {
+                        let (letter, readable) = readable(letter, form, rest).await?;
+                        fetched.push(Fetched { target, letter, readable });
+                    }
+                    Err(error) => {
+                        let name = self.message_handle(&target).await?;
+                        failed.push((name, error));
+                    }
+                }
+            }
+        }
+        Ok((fetched, failed))
+    }
+
+    /// Where the messages lie, in the order of their rows.
+    async fn conversations(&self, fetched: &[Fetched]) -> Result<Vec<Place>> {
+        let names = HashMap::new();
+        let mut places = Vec::new();
+        for letters in by_account(fetched) {
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let account = self.accounts.by_id(&first.target.account).await?;
+            let flattening = Flattening {
+                api: self.connect.mailbox(&account)?.api(),
+                zone: &self.config.zone,
+                account: "",
+                address: &account.email,
+                room: Room::One,
+            };
+            let context = flattening.context(&names);
+            places.extend(letters.iter().map(|one| {
+                Place {
+                    account: (account.id.clone(), account.email.clone()),
+                    conversation: MESSAGE
+                        .field(THREAD)
+                        .map(|field| flatten::texts(field, &one.letter.item, &context))
+                        .and_then(|texts| texts.into_iter().next())
+                        .filter(|id| !id.is_empty()),
+                }
+            }));
+        }
+        Ok(places)
+    }
+
+    /// The handle by which the reader knows a letter.
+    async fn message_handle(&self, target: &Target) -> Result<String> {
+        let kind = HandleKind::Message;
+        let numbers = self.store.handles(&target.account, kind, &[&target.id]).await?;
+        Ok(numbers.first().map_or_else(|| target.id.clone(), |number| kind.handle(*number)))
+    }
+
+    /// The tables about the letters and their files.
+    async fn rows(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
+        let labels = self.labels().await?;
+        let several = by_account(fetched).count() > 1;
+        let mut columns = columns()?;
+        columns.extend(self.verdict(fetched));
+        columns.extend(MESSAGE.field("account").filter(|_| several));
+        let file_columns = ATTACHMENT.up_to(Level::Core);
+        let mut messages = RowTable::new(&MESSAGE, columns.clone());
+        let mut files = RowTable::new(&ATTACHMENT, file_columns.clone());
+        for letters in by_account(fetched) {
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let account = self.accounts.by_id(&first.target.account).await?;
+            let flattening = Flattening {
+                api: self.connect.mailbox(&account)?.api(),
+                zone: &self.config.zone,
+                account: &labels.of(&account.id),
+                address: &account.email,
+                room: Room::One,
+            };
+            let names = HashMap::new();
+            let items: Vec<_> = letters.iter().map(|one| one.letter.item.clone()).collect();
+            let attached: Vec<_> =
+                letters.iter().flat_map(|one| one.letter.attachments.clone()).collect();
+            let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut draft.notes);
+            self.hand_out(&mut some, &account).await?;
+            let context = flattening.context(&names);
+            for (at, item) in items.iter().enumerate() {
+                let doubts = flatten::doubts(&MESSAGE, item, &context);
+                if let (false, Some(Cell::Handle(kind, number))) =
+                    (doubts.is_empty(), some.cell(at, "id"))
+                {
+                    let line =
+                        note!("{}: {}", ours(format!("{kind}{number}")), ours(doubts.join("; ")));
+                    draft.notes.push(line);
+                }
+            }
+            messages.append(some);
+            let mut some =
+                flattening.rows(&ATTACHMENT, &file_columns, &attached, &names, &mut draft.notes);
+            self.hand_out(&mut some, &account).await?;
+            files.append(some);
+        }
+        draft.document.tables.push(messages);
+        if !files.is_empty() {
+            draft.document.tables.push(files);
+        }
+        Ok(())
+    }
+
+    /// The column of what the providers found out about the senders, when they
+    /// did about any.
+    fn verdict(&self, fetched: &[Fetched]) -> Option<&'static Field> {
+        let field = MESSAGE.field(VERDICT)?;
+        let names = HashMap::new();
+        let any = |api: Api| {
+            let flattening = Flattening {
+                api,
+                zone: &self.config.zone,
+                account: "",
+                address: "",
+                room: Room::One,
+            };
+            let context = flattening.context(&names);
+            let mut items = fetched.iter().map(|one| &one.letter.item);
+            items.any(|item| !flatten::texts(field, item, &context).is_empty())
+        };
+        // The one finds nothing in the objects of the other.
+        [Api::Gmail, Api::Outlook].into_iter().any(any).then_some(field)
+    }
+
+    /// The table of bodies, behind that of the messages, and the texts.
+    async fn bodies(&self, fetched: &mut [Fetched], form: Body, draft: &mut Draft) -> Result<()> {
+        let table = 1.min(draft.document.tables.len());
+        let mut objects = Vec::new();
+        for (at, one) in fetched.iter_mut().enumerate() {
+            // It may be long: there is one of it.
+            let text = std::mem::take(&mut one.readable.text);
+            let block = (!text.is_empty()).then(|| format!("b{}", draft.texts.len() + 1));
+            let chars = text.chars().filter(|char| *char != OURS).count();
+            objects.push(json!({
+                "message": one.target.id,
+                "block": block,
+                "type": one.readable.kind,
+                "chars": chars,
+                "shown": chars,
+            }));
+            for note in one.letter.notes.iter().chain(&one.readable.notes) {
+                draft.notes.push(match &block {
+                    Some(block) => note.under(ours(block)),
+                    None => note.clone(),
+                });
+            }
+            if let Some(name) = block {
+                draft.texts.push(LongText {
+                    name,
+                    text,
+                    row: Some((table, at)),
+                    tail: form == Body::Raw,
+                    ..LongText::default()
+                });
+            }
+        }
+        let columns = BODY.up_to(Level::Core);
+        let mut rows = RowTable::new(&BODY, columns.clone());
+        let mut objects = objects.as_slice();
+        for letters in by_account(fetched) {
+            let (mine, others) = objects.split_at_checked(letters.len()).unwrap_or((objects, &[]));
+            objects = others;
+            let Some(first) = letters.first() else {
+                continue;
+            };
+            let mut some =
+                self.local().rows(&BODY, &columns, mine, &HashMap::new(), &mut draft.notes);
+            let account = self.accounts.by_id(&first.target.account).await?;
+            self.hand_out(&mut some, &account).await?;
+            rows.append(some);
+        }
+        draft.document.tables.insert(table, rows);
+        Ok(())
+    }
+}
+
+/// The letters in runs of the same account; `fetch` has put them together.
+fn by_account(fetched: &[Fetched]) -> impl Iterator<Item = &[Fetched]> {
+    fetched.chunk_by(|one, other| one.target.account == other.target.account)
+}
+
+/// The columns of a message that is read.
+fn columns() -> Result<Vec<&'static Field>> {
+    Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
+}
+
+/// The text of a letter, made on a thread of its own: a letter may be many
+/// megabytes, and the session has to answer meanwhile. What the text was made
+/// from is let go.
+async fn readable(mut letter: Letter, form: Body, rest: &Rest) -> Result<(Letter, Readable)> {
+    let (quoted, links) = (rest.quoted, rest.links);
+    let work = move || {
+        let shown = |form| body::readable(&letter, form, quoted, links);
+        let source = |kind| Readable {
+            kind,
+            text: body::visible(letter.source.as_deref().unwrap_or_default()),
+            notes: Vec::new(),
+        };
+        let readable = match form {
+            Body::None => Readable::default(),
+            Body::Raw => source("raw"),
+            Body::Headers => source("headers"),
+            Body::Text => shown(Form::Text),
+            Body::Markdown => shown(Form::Markdown),
+            Body::Html => shown(Form::Html),
+        };
+        letter.parts = Vec::new();
+        letter.source = None;
+        (letter, readable)
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "a letter could not be made readable"))
+}
+
+fn body_form(form: Body) -> BodyForm {
+    match form {
+        Body::None => BodyForm::None,
+        Body::Raw => BodyForm::Raw,
+        Body::Headers => BodyForm::Headers,
+        Body::Text | Body::Markdown | Body::Html => BodyForm::Parts,
+    }
+}
+
+/// The form's word, as the tool's argument has it.
+fn word(form: Body) -> &'static str {
+    WORDS.iter().find(|(_, known)| *known == form).map_or("text", |(word, _)| word)
+}
+
+fn form(word: &str) -> Body {
+    WORDS.iter().find(|(known, _)| *known == word).map_or(Body::Text, |(_, form)| *form)
+}
+
+const WORDS: &[(&str, Body)] = &[
+    ("text", Body::Text),
+    ("md", Body::Markdown),
+    ("html", Body::Html),
+    ("raw", Body::Raw),
+    ("headers", Body::Headers),
+    ("none", Body::None),
+];
+
+/// Those that are read now, and those that a cursor is for.
+fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
+    let later = letters.split_off(letters.len().min(MOST));
+    (letters, later)
+}
+
+/// Letters of one account together, accounts as they first come.
+pub(super) fn by_owner(targets: Vec<Target>) -> Vec<(String, Vec<Target>)> {
+    let mut groups: Vec<(String, Vec<Target>)> = Vec::new();
+    for target in targets {
+        match groups.iter_mut().find(|(account, _)| *account == target.account) {
+            Some((_, group)) => group.push(target),
+            None => groups.push((target.account.clone(), vec![target])),
+        }
+    }
+    groups
+}

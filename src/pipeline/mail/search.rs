@@ -1,0 +1,474 @@
+//! Searches: all accounts at once, merged by date, a page at a time.
+//!
+//! Every account is asked for a whole page of ours, because all of it may be
+//! newest; what is not used is asked for again with the next page. A row is
+//! shown only when every account has said what it has that is newer, so the
+//! whole is sorted. One account is a merge of one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+
+use super::gather::{Asking, Found, Gathered, Place, gather};
+use crate::accounts::Account;
+use crate::encode::Document;
+use crate::error::{Error, Result};
+use crate::flatten::Room;
+use crate::pipeline::access::whose::Labels;
+use crate::pipeline::answer::cursor::{Cursor, Seen, another_search, other_use};
+use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line, zone_line};
+use crate::project::project;
+use crate::provider::{Ask, Failed, Mailbox, Total};
+use crate::query::{self, Clock, Query, Term};
+use crate::request::{Columns, Search};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
+use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
+
+/// What was searched for and where it goes on; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Plan {
+    q: Option<String>,
+    folder: Option<String>,
+    by_thread: bool,
+    level: Option<String>,
+    fields: Option<Vec<String>>,
+    limit: u32,
+    /// When the first page was asked for, in seconds since 1970; only for a
+    /// query that means something else tomorrow.
+    now: Option<i64>,
+    /// How many rows the pages before had.
+    shown: usize,
+    /// How many there are in all, and whether that is a guess.
+    total: Option<(u64, bool)>,
+    /// How many accounts the search is of.
+    accounts: usize,
+    /// The accounts that may have more.
+    places: Vec<Place>,
+}
+
+/// What is the same for every account of a search.
+struct Asked<'p> {
+    plan: &'p Plan,
+    query: Option<Query>,
+    table: &'static Table,
+    columns: Vec<&'static Field>,
+    labels: Labels,
+    /// How many rows a page has.
+    wanted: usize,
+    /// True when the search is of several accounts.
+    merged: bool,
+}
+
+/// One account of a search.
+struct Part {
+    account: Account,
+    /// How the account is called in rows and notes.
+    label: String,
+    mailbox: Arc<dyn Mailbox>,
+    gathered: Gathered,
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn search(&self, search: Search) -> Result<Draft> {
+        let plan = self.plan(search).await?;
+        let table = if plan.by_thread { &THREAD } else { &MESSAGE };
+        let merged = plan.accounts > 1;
+        let (query, now) = self.query(&plan)?;
+        let asked = Asked {
+            plan: &plan,
+            query,
+            table,
+            columns: plan.columns(table, merged)?,
+            labels: self.labels().await?,
+            wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
+            merged,
+        };
+        let outcomes = join_all(plan.places.iter().map(|place| self.part(place, &asked))).await;
+
+        let (mut parts, mut missing) = (Vec::new(), Vec::new());
+        for outcome in outcomes {
+            match outcome {
+                Ok(part) => parts.push(part),
+                Err(why) => missing.push(why),
+            }
+        }
+        if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
+            return Err(match missing.len() {
+                1 => error.clone(),
+                count => error.clone().context(format!("all {count} accounts failed, the first")),
+            });
+        }
+
+        let (order, chosen) = merge(&mut parts, asked.wanted);
+        let mut notes = Vec::new();
+        let mut tables = Vec::new();
+        for (part, found) in parts.iter().zip(chosen) {
+            tables.push(self.part_rows(part, found, &asked, &mut notes).await?);
+        }
+        let rows = RowTable::interleave(tables, order)
+            .unwrap_or_else(|| RowTable::new(table, asked.columns.clone()));
+
+        let shown = rows.len();
+        let short = shown < asked.wanted;
+        let before = plan.shown;
+        let mut plan = plan.clone();
+        plan.shown += shown;
+        if before == 0 && missing.is_empty() {
+            plan.total = total(parts.iter().map(|part| part.gathered.total));
+        }
+        plan.places = parts.iter().filter_map(|part| part.gathered.rest()).collect();
+        plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
+
+        let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
+        zone_line(&mut document, &self.config.zone);
+        let mut count = plan.count(table, shown, before, missing.is_empty());
+        if !plan.places.is_empty() {
+            plan.now = now;
+            let cursor = self.save(&Cursor::Search(plan.clone())).await?;
+            document.scalars.push(("next", Cell::Handle('p', cursor)));
+            count.push_str(&format!("; cursor=p{cursor} has more"));
+        }
+        notes.insert(0, note!("{}", ours(count)));
+        notes.extend(missing.into_iter().map(missing_line));
+        for part in &parts {
+            let name = |note: &Note| match merged {
+                true => note.under(ours(&part.label)),
+                false => note.clone(),
+            };
+            notes.extend(part.gathered.notes.iter().map(name));
+            if short && part.gathered.is_open() {
+                notes.push(name(&note!(
+                    "{} pages were looked through so far, and there are more",
+                    part.gathered.looked
+                )));
+            }
+        }
+        if shown == 0 && plan.places.is_empty() {
+            notes.push(match (&plan.q, &plan.folder) {
+                (None, None) => "the mailbox is empty".into(),
+                _ => "nothing matches: try fewer words, in:anywhere for spam and trash too, or \
+                      lookup kind=folders for the names of folders"
+                    .into(),
+            });
+        }
+        Ok(Draft {
+            document,
+            notes,
+            words: asked.query.as_ref().map(words).unwrap_or_default(),
+            ..Draft::default()
+        })
+    }
+
+    /// The query with the folder in it, and the instant that its relative
+    /// dates are counted from, if it has any.
+    fn query(&self, plan: &Plan) -> Result<(Option<Query>, Option<i64>)> {
+        let mut clock = self.clock();
+        if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
+            clock.now = then;
+        }
+        let mut parts = Vec::new();
+        let mut now = None;
+        if let Some(q) = &plan.q {
+            let query = query::parse(q, &clock)?;
+            let tomorrow = Clock { now: clock.now + 24.hours(), ..clock.clone() };
+            if query::parse(q, &tomorrow)? != query {
+                now = Some(clock.now.as_second());
+            }
+            parts.push(query);
+        }
+        if let Some(folder) = &plan.folder
+            && !is_folder_handle(folder)
+        {
+            parts.push(Query::Term(Term::Folder(query::place(folder))));
+        }
+        Ok(((!parts.is_empty()).then_some(Query::All(parts)), now))
+    }
+
+    /// Asks one account for its part.
+    async fn part(
+        &self,
+        place: &Place,
+        asked: &Asked<'_>,
+    ) -> std::result::Result<Part, Missing<Place>> {
+        let Asked { plan, merged, .. } = *asked;
+        let label = asked.labels.of(&place.account);
+        let answer = async {
+            let account = self.accounts.by_id(&place.account).await?;
+            let mailbox = self.connect.mailbox(&account)?;
+            let folder = match &plan.folder {
+                Some(folder) => self.folder_of(folder, &account).await?,
+                None => None,
+            };
+            // Rows are merged by date, whether or not it is shown.
+            let read = match merged {
+                true => with_date(&asked.columns, asked.table),
+                false => asked.columns.clone(),
+            };
+            let ask = Ask {
+                query: asked.query.clone(),
+                folder,
+                projection: project(mailbox.api(), &read),
+                limit: asked.wanted,
+                cursor: None,
+            };
+            let flattening = Flattening {
+                api: mailbox.api(),
+                zone: &self.config.zone,
+                account: &label,
+                address: &account.email,
+                room: Room::List,
+            };
+            // Dates and ids need no names.
+            let nameless = HashMap::new();
+            let asking = Asking { table: asked.table, context: &flattening.context(&nameless) };
+            let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;
+            Ok((account, mailbox.clone(), gathered))
+        };
+        let answer = match merged {
+            true => self.patiently(answer).await,
+            false => answer.await,
+        };
+        match answer {
+            Ok((account, mailbox, gathered)) => Ok(Part { account, label, mailbox, gathered }),
+            Err(error) if !merged => Err((error, None)),
+            Err(error) => {
+                let again = error.is_passing().then(|| place.clone());
+                Err((error.context(&label), again))
+            }
+        }
+    }
+
+    /// The provider's id of the folder with this handle, if it is one, and the
+    /// account's.
+    async fn folder_of(&self, folder: &str, account: &Account) -> Result<Option<String>> {
+        match self.handle(HandleKind::Folder, folder).await? {
+            Some((owner, id)) if owner == account.id => Ok(Some(id)),
+            Some((owner, _)) => Err(Error::argument(format!(
+                "the folder `{folder}` belongs to {owner}, not to {}",
+                account.id
+            ))
+            .next("leave out `account`, or use a folder of that account")),
+            None => Ok(None),
+        }
+    }
+
+    /// The rows of what was taken of one account.
+    async fn part_rows(
+        &self,
+        part: &Part,
+        found: Vec<Found>,
+        asked: &Asked<'_>,
+        notes: &mut Vec<Note>,
+    ) -> Result<RowTable> {
+        let (mut items, mut failed) = (Vec::new(), Vec::new());
+        for (at, one) in found.into_iter().enumerate() {
+            match one {
+                Found::Item(item) => items.push(item),
+                Found::Failed(id, error) => failed.push(Failed { at, id, error }),
+            }
+        }
+        let flattening = Flattening {
+            api: part.mailbox.api(),
+            zone: &self.config.zone,
+            account: &part.label,
+            address: &part.account.email,
+            room: Room::List,
+        };
+        let names = &part.gathered.names;
+        let mut own = Vec::new();
+        let mut rows = flattening.rows(asked.table, &asked.columns, &items, names, &mut own);
+        own.extend(self.stand_ins(&mut rows, &failed, &part.account).await?);
+        notes.extend(own.into_iter().map(|note| match asked.merged {
+            true => note.under(ours(&part.label)),
+            false => note,
+        }));
+        Ok(rows)
+    }
+
+    /// What to search for: as said, or as the cursor says.
+    async fn plan(&self, search: Search) -> Result<Plan> {
+        let Some(said) = &search.cursor else {
+            let accounts = self.meant(&search).await?;
+            one_language(search.q.as_deref(), &accounts)?;
+            let places: Vec<_> = accounts
+                .into_iter()
+                .map(|account| Place { account: account.id, page: None, seen: Seen::default() })
+                .collect();
+            let plan = Plan {
+                q: search.q,
+                folder: search.folder,
+                by_thread: search.by_thread.unwrap_or(false),
+                level: None,
+                fields: None,
+                limit: search.limit.unwrap_or(20),
+                now: None,
+                shown: 0,
+                total: None,
+                accounts: places.len(),
+                places,
+            };
+            return Ok(plan.with(search.columns));
+        };
+        let Cursor::Search(mut plan) = self.cursor(said).await? else {
+            return Err(other_use(said));
+        };
+        let same_account = match &search.account {
+            Some(name) => {
+                let id = self.accounts.find(Some(name)).await?.id;
+                plan.accounts == 1 && plan.places.iter().all(|place| place.account == id)
+            }
+            None => true,
+        };
+        let same = same_account
+            && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
+            && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
+            && search.by_thread.is_none_or(|by| by == plan.by_thread);
+        if !same {
+            return Err(another_search(said));
+        }
+        plan.limit = search.limit.unwrap_or(plan.limit);
+        Ok(plan.with(search.columns))
+    }
+
+    /// The accounts that are meant: the one named, or the folder's, or all.
+    async fn meant(&self, search: &Search) -> Result<Vec<Account>> {
+        if let (None, Some(folder)) = (&search.account, &search.folder)
+            && let Some((owner, _)) = self.handle(HandleKind::Folder, folder).await?
+        {
+            return Ok(vec![self.accounts.by_id(&owner).await?]);
+        }
+        self.named_or_all(search.account.as_deref()).await
+    }
+}
+
+/// Takes rows from the parts, the newest first, until there are enough or the
+/// next newest is not known. Answers with which part each row is of, and the
+/// rows of each part.
+fn merge(parts: &mut [Part], wanted: usize) -> (Vec<usize>, Vec<Vec<Found>>) {
+    let mut order = Vec::new();
+    let mut chosen: Vec<Vec<Found>> = parts.iter().map(|_| Vec::new()).collect();
+    while order.len() < wanted && !parts.iter().any(|part| part.gathered.is_open()) {
+        // Of equal dates the first account's comes first, on every page alike.
+        let newest = parts
+            .iter()
+            .enumerate()
+            .filter_map(|(at, part)| Some((part.gathered.head()?, std::cmp::Reverse(at))))
+            .max();
+        let Some((_, std::cmp::Reverse(at))) = newest else {
+            break;
+        };
+        let (Some(part), Some(taken)) = (parts.get_mut(at), chosen.get_mut(at)) else {
+            break;
+        };
+        taken.extend(part.gathered.take());
+        order.push(at);
+    }
+    (order, chosen)
+}
+
+/// The sum over the accounts; a guess when one of them guesses.
+fn total(parts: impl Iterator<Item = Option<Total>>) -> Option<(u64, bool)> {
+    parts.into_iter().try_fold((0_u64, false), |(sum, guess), one| {
+        Some(match one? {
+            Total::Exactly(count) => (sum.saturating_add(count), guess),
+            Total::About(count) => (sum.saturating_add(count), true),
+        })
+    })
+}
+
+/// Refuses a provider's own syntax where it would go to another provider too.
+fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
+    let raw = q.is_some_and(query::is_raw);
+    let mixed = accounts
+        .windows(2)
+        .any(|pair| matches!(pair, [one, other] if one.provider != other.provider));
+    if raw && mixed {
+        return Err(Error::argument(
+            "`raw:` is one provider's own syntax, and the search is of several providers",
+        )
+        .next("name the `account` it is meant for"));
+    }
+    Ok(())
+}
+
+/// The columns, and the date that rows are sorted by.
+fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static Field> {
+    let mut columns = columns.to_vec();
+    let dates = table.fields.iter().filter(|field| field.kind == schemas::Kind::Time);
+    for date in dates.take(1) {
+        if !columns.contains(&date) {
+            columns.push(date);
+        }
+    }
+    columns
+}
+
+/// The words that a query looks for, in small letters.
+fn words(query: &Query) -> Vec<String> {
+    let words = query.terms().into_iter().filter_map(|term| match term {
+        Term::Text(text) | Term::In(_, text) => Some(text.to_lowercase()),
+        _ => None,
+    });
+    words.collect()
+}
+
+fn is_folder_handle(said: &str) -> bool {
+    matches!(HandleKind::parse(said), Some((HandleKind::Folder, _)))
+}
+
+impl Plan {
+    fn with(mut self, columns: Option<Columns>) -> Self {
+        match columns {
+            None => {}
+            Some(Columns::Level(level)) => {
+                self.fields = None;
+                self.level = Some(level.word().to_owned());
+            }
+            Some(Columns::Named(names)) => {
+                self.level = None;
+                self.fields = Some(names);
+            }
+        }
+        self
+    }
+
+    /// The columns to show. The account is among them when there are several,
+    /// unless columns were named.
+    fn columns(&self, table: &'static Table, merged: bool) -> Result<Vec<&'static Field>> {
+        if let Some(fields) = &self.fields {
+            return Columns::Named(fields.clone()).of(table);
+        }
+        let word = self.level.as_deref();
+        let level = [Level::Key, Level::More]
+            .into_iter()
+            .find(|level| word == Some(level.word()))
+            .unwrap_or(Level::Core);
+        Ok(crate::pipeline::columns_of(table, level, merged))
+    }
+
+    /// `messages: 20 of ~201 in 2 accounts, newest first, after 20 on earlier pages`.
+    fn count(&self, table: &Table, shown: usize, before: usize, complete: bool) -> String {
+        // When the last page is there, the rows have been counted.
+        let counted = self.places.is_empty() && complete;
+        let total = match self.total {
+            _ if counted => format!(" of {}", self.shown),
+            Some((total, true)) => format!(" of ~{total}"),
+            Some((total, false)) => format!(" of {total}"),
+            None => String::new(),
+        };
+        let accounts = match self.accounts {
+            0 | 1 => String::new(),
+            count => format!(" in {count} accounts"),
+        };
+        let earlier = match before {
+            0 => String::new(),
+            before => format!(", after {before} on earlier pages"),
+        };
+        format!("{}: {shown}{total}{accounts}, newest first{earlier}", table.plural)
+    }
+}

@@ -1,0 +1,447 @@
+//! Drafts, sent once.
+//!
+//! The journal is written before the call goes out. When nobody knows whether a
+//! letter went out, it is looked for among what was sent; it is never sent
+//! again by itself. A draft that is in doubt is looked for at the next call,
+//! and that call sends nothing.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::access::Access;
+use crate::accounts::Account;
+use crate::caller::Caller;
+use crate::doubt::look_for;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::guard::{Act, Asks, Audience, Decision, everybody};
+use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Mailbox;
+use crate::provider::mail::{HeldDraft, Person, Probe, Sent, Whereabouts};
+use crate::request::mail;
+use crate::store::HandleKind;
+use crate::store::sends::{Begin, Caps, Journalled, Sending};
+use crate::text::{brief, cell, clip};
+use crate::times::{self, Here};
+
+/// The tool, as the audit log names it.
+const TOOL: &str = "mail_send";
+/// What a send is called in outcomes.
+const OP: &str = "send";
+/// The longest subject in a question.
+const SUBJECT: usize = 120;
+/// What to do about a letter in doubt.
+const ASK_AGAIN: &str = "call mail_send with it again in some minutes: that call only looks, \
+                         and sends nothing";
+
+/// How long a letter in doubt is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::pipeline) struct Doubt {
+    /// How long it is looked for before it is told as unknown.
+    pub(in crate::pipeline) look: Duration,
+    /// For how long after sending began it may still go out: longer than any
+    /// process waits for its call.
+    pub(in crate::pipeline) open: Duration,
+}
+
+impl Doubt {
+    /// Letters in doubt are looked for as long as other writes are.
+    pub(in crate::pipeline) fn new(look: Duration) -> Self {
+        Self { look, open: Duration::from_secs(180) }
+    }
+}
+
+/// A draft that is to be sent, and where it is.
+struct Ready<'a> {
+    account: &'a Account,
+    mailbox: &'a dyn Mailbox,
+    /// How the draft is called in the answer.
+    name: String,
+    /// The provider's id of it.
+    id: String,
+}
+
+impl Pipeline {
+    pub(in crate::pipeline) async fn send(
+        &self,
+        asked: mail::Send,
+        caller: &dyn Caller,
+    ) -> Result<Draft> {
+        self.needs(Access::Send, "sending")?;
+        let at = asked.at.as_deref().map(|said| self.later(said)).transpose()?;
+        let (account, id) = self.draft_named(&asked.id).await?;
+        if at.is_some() && account.provider != "microsoft" {
+            return Err(Error::argument("Gmail's API sends nothing at a later time")
+                .next("send it now, or schedule the draft in Gmail itself"));
+        }
+        let mailbox = self.connect.mailbox(&account)?;
+        let mut ready = Ready { account: &account, mailbox: &*mailbox, name: asked.id.clone(), id };
+        // A draft that was sent is not there any more.
+        if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
+            return self.sent_before(&ready, &before).await;
+        }
+        let draft = mailbox.draft(&ready.id).await.map_err(|error| match error.kind() {
+            Kind::NotFound => Error::new(
+                Kind::NotFound,
+                format!("{} is no draft, or is one no longer", ready.name),
+            )
+            .next("find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere"),
+            _ => error,
+        })?;
+        if draft.id != ready.id {
+            // It was named by the message that it is.
+            ready.id.clone_from(&draft.id);
+            if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
+                return self.sent_before(&ready, &before).await;
+            }
+        }
+        if let Some(refused) = self.refused(&ready, &draft, caller).await? {
+            return self.send_answer(&ready, &draft, refused).await;
+        }
+        // The user took a while, or another process did: what was agreed to is
+        // what goes out.
+        if mailbox.draft(&ready.id).await?.version != draft.version {
+            return Err(Error::new(
+                Kind::Conflict,
+                format!("{} has been changed meanwhile; nothing was sent", ready.name),
+            )
+            .next("look at it again, and call mail_send again"));
+        }
+        let letter = Sending {
+            account: account.id.clone(),
+            draft: ready.id.clone(),
+            message_id: draft.letter.message_id.clone(),
+            thread: draft.thread.clone(),
+            recipients: everybody(&draft.letter).count(),
+            due: at.map(Timestamp::as_second),
+        };
+        let caps = Caps {
+            letters: self.config.sends_per_hour,
+            recipients: self.config.recipients_per_hour,
+        };
+        // The log first: what cannot be told of is not done.
+        self.audit(ready.line(&draft, "sending"))
+            .await
+            .map_err(|error| error.context("nothing was sent"))?;
+        match self.store.begin_send(&letter, caps).await {
+            Ok(Begin::Now) => {}
+            Ok(Begin::Before(before)) => return self.sent_before(&ready, &before).await,
+            Err(error) => {
+                let (outcome, error) = match error.kind() {
+                    Kind::Store => ("not sent", error.context("nothing was sent")),
+                    _ => ("refused", error),
+                };
+                let line = ready.line(&draft, outcome);
+                self.audit_after(line, &mut Vec::new()).await;
+                return Err(error);
+            }
+        }
+        let began = Timestamp::now();
+        // Shorter than a letter in doubt may still go out: nobody sends later
+        // than others take it for unsent.
+        let sending = tokio::time::timeout(self.doubt.open * 2 / 3, mailbox.send(&draft, at));
+        let sent = sending
+            .await
+            .unwrap_or_else(|_elapsed| Err(Error::new(Kind::Timeout, "sending took too long")));
+        let outcome = match sent {
+            Ok(sent) => {
+                let result = if at.is_some() { "scheduled" } else { "sent" };
+                self.went_out(&ready, &draft, result, &sent, at).await
+            }
+            Err(error) if error.is_open() => {
+                let probe = Probe {
+                    draft: ready.id.clone(),
+                    thread: draft.thread.clone(),
+                    message_id: draft.letter.message_id.clone(),
+                    since: began,
+                };
+                match self.look(&ready, &probe).await {
+                    Some(Whereabouts::Sent(sent)) => {
+                        self.went_out(&ready, &draft, "sent", &sent, at).await
+                    }
+                    _ => Outcome::new(
+                        &ready.name,
+                        OP,
+                        "unknown",
+                        format!("{}; {ASK_AGAIN}", error.message()),
+                    ),
+                }
+            }
+            // The provider said no, or the call never went out.
+            Err(error) => {
+                let mut detail = error.to_string();
+                detail.push_str(&self.forgotten(&ready).await);
+                Outcome::new(&ready.name, OP, "not sent", detail)
+            }
+        };
+        self.send_answer(&ready, &draft, outcome).await
+    }
+
+    /// The account and the provider's id of a draft.
+    async fn draft_named(&self, said: &str) -> Result<(Account, String)> {
+        for kind in [HandleKind::Draft, HandleKind::Message] {
+            if let Some((owner, id)) = self.handle(kind, said).await? {
+                return Ok((self.accounts.by_id(&owner).await?, id));
+            }
+        }
+        if HandleKind::parse(said).is_some() {
+            return Err(Error::argument(format!("`{said}` is no draft"))
+                .next("give the id that mail_draft answered, such as d5"));
+        }
+        let account = self.accounts.find(None).await?;
+        self.connect.mailbox(&account)?.check_id(said)?;
+        Ok((account, said.to_owned()))
+    }
+
+    /// When to send, as written.
+    fn later(&self, said: &str) -> Result<Timestamp> {
+        let clock = self.clock();
+        let here = Here { now: clock.now, zone: clock.zone.clone(), named: false };
+        let at =
+            times::read(said, &here).map_err(|error| error.context("`at`"))?.first(&clock.zone);
+        match at > clock.now {
+            true => Ok(at),
+            false => Err(Error::argument("`at` is in the past")
+                .next("give a time to come, or leave it out to send now")),
+        }
+    }
+
+    /// Why a draft is not sent, if it is not.
+    async fn refused(
+        &self,
+        ready: &Ready<'_>,
+        draft: &HeldDraft,
+        caller: &dyn Caller,
+    ) -> Result<Option<Outcome>> {
+        let letter = &draft.letter;
+        if everybody(letter).next().is_none() {
+            return Err(Error::argument(format!("{} has no recipients", ready.name))
+                .next(format!("add them: mail_draft mode=edit id={} to=…", ready.name)));
+        }
+        let mut audience = Audience::default();
+        audience.add(everybody(letter).map(|one| one.address.as_str()));
+        let act = Act {
+            needs: Access::Send,
+            what: "sending",
+            question: question(draft),
+            asks: Asks::IfPossible,
+            sent_from: Some(ready.account),
+            instead: format!(
+                "ask the user to send {} in the mail program, or to run `daysheet call mail_send \
+                 id={}` in a terminal",
+                ready.name, ready.name
+            ),
+        };
+        let mut notes = Vec::new();
+        let decision = self.decide(&act, &audience, Some(caller), &mut notes);
+        Ok(match decision.await? {
+            Decision::Agreed | Decision::Unasked => None,
+            Decision::Declined => Some(Outcome::new(
+                &ready.name,
+                OP,
+                "refused",
+                "the user said no; the draft is as it was",
+            )),
+        })
+    }
+
+    /// What became of a draft that was to be sent before. Nothing is sent.
+    async fn sent_before(&self, ready: &Ready<'_>, before: &Journalled) -> Result<Draft> {
+        let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
+        let waits = due.filter(|due| *due > Timestamp::now());
+        let outcome = if let (true, Some(due)) = (before.sent, waits) {
+            let time = due.to_zoned(self.config.zone.clone());
+            let detail = time.strftime("for %Y-%m-%d %Hh%M; cancel it in Outlook").to_string();
+            Outcome::new(&ready.name, OP, "scheduled", detail)
+        } else if before.sent {
+            let sent = Sent { id: before.sent_id.clone(), thread: None };
+            self.already(ready, &sent).await
+        } else {
+            let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
+            let probe = Probe {
+                draft: ready.id.clone(),
+                thread: before.thread.clone(),
+                message_id: before.message_id.clone(),
+                since: began,
+            };
+            let age = Timestamp::now().duration_since(began);
+            let over = age.unsigned_abs() >= self.doubt.open && age.is_positive();
+            // One that waits for its time may look like any other draft.
+            let over = over && due.is_none_or(|due| Timestamp::now() > due + self.doubt.open);
+            match ready.mailbox.whereabouts(&probe).await? {
+                Whereabouts::Sent(sent) => {
+                    let mut outcome = self.already(ready, &sent).await;
+                    if let Err(error) = self.note_as_sent(ready, &sent).await {
+                        outcome.detail.push_str(&unnoted(&error));
+                    }
+                    outcome
+                }
+                Whereabouts::Draft if over => {
+                    let noted = self.forgotten(ready).await;
+                    let detail =
+                        format!("the draft is as it was; call mail_send again to send it{noted}");
+                    Outcome::new(&ready.name, OP, "not sent", detail)
+                }
+                Whereabouts::Draft => Outcome::new(
+                    &ready.name,
+                    OP,
+                    "unknown",
+                    format!("another call may be sending it; {ASK_AGAIN}"),
+                ),
+                Whereabouts::Nowhere => Outcome::new(
+                    &ready.name,
+                    OP,
+                    "unknown",
+                    "it is no draft any more, and not among what was sent; look into the mailbox \
+                     before writing it anew",
+                ),
+            }
+        };
+        let line = Entry {
+            account: &ready.account.email,
+            tool: TOOL,
+            op: OP,
+            ids: vec![ready.name.clone()],
+            recipients: Vec::new(),
+            outcome: outcome.result,
+        };
+        let mut notes = Vec::new();
+        self.audit_after(line, &mut notes).await;
+        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
+    }
+
+    /// Looks for a letter in doubt until it is found, or long enough.
+    async fn look(&self, ready: &Ready<'_>, probe: &Probe) -> Option<Whereabouts> {
+        look_for(self.doubt.look, || async {
+            let whereabouts = ready.mailbox.whereabouts(probe).await;
+            whereabouts.ok().filter(|found| matches!(found, Whereabouts::Sent(_)))
+        })
+        .await
+    }
+
+    async fn note_as_sent(&self, ready: &Ready<'_>, sent: &Sent) -> Result<()> {
+        self.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
+    }
+
+    /// Takes a letter that was not sent out of the journal. What to know if that
+    /// cannot be done: the row stays in doubt, and the next call looks first.
+    async fn forgotten(&self, ready: &Ready<'_>) -> String {
+        let forgotten = self.store.forget_unsent(&ready.account.id, &ready.id).await;
+        forgotten.map_or_else(|error| unnoted(&error), |()| String::new())
+    }
+
+    async fn already(&self, ready: &Ready<'_>, sent: &Sent) -> Outcome {
+        let detail = match self.sent_handle(ready.account, sent).await {
+            Ok(Some(handle)) => format!("as {handle}; nothing was sent now"),
+            Ok(None) | Err(_) => "nothing was sent now".to_owned(),
+        };
+        Outcome::new(&ready.name, OP, "already sent", detail)
+    }
+
+    /// What is told of a letter that went out, whatever fails after that.
+    async fn went_out(
+        &self,
+        ready: &Ready<'_>,
+        draft: &HeldDraft,
+        result: &'static str,
+        sent: &Sent,
+        at: Option<Timestamp>,
+    ) -> Outcome {
+        self.written_to(ready.account, &draft.letter);
+        let count = everybody(&draft.letter).count();
+        let mut detail = match self.sent_handle(ready.account, sent).await {
+            Ok(Some(handle)) => format!("{handle}, to {count}"),
+            Ok(None) | Err(_) => format!("to {count}"),
+        };
+        if let Err(error) = self.note_as_sent(ready, sent).await {
+            // The row stays in doubt, and the next call finds the letter.
+            detail.push_str(&unnoted(&error));
+        }
+        if let Some(at) = at {
+            let zone = &self.config.zone;
+            let time = at.to_zoned(zone.clone());
+            detail.push_str(
+                &time
+                    .strftime(", at %Y-%m-%d %Hh%M; until then it waits at the provider")
+                    .to_string(),
+            );
+        }
+        Outcome::new(&ready.name, OP, result, detail)
+    }
+
+    /// The handle of what was sent.
+    async fn sent_handle(&self, account: &Account, sent: &Sent) -> Result<Option<String>> {
+        let Some(id) = &sent.id else {
+            return Ok(None);
+        };
+        let kind = HandleKind::Message;
+        let numbers = self.store.handles(&account.id, kind, &[id]).await?;
+        Ok(numbers.first().map(|number| kind.handle(*number)))
+    }
+
+    async fn send_answer(
+        &self,
+        ready: &Ready<'_>,
+        draft: &HeldDraft,
+        outcome: Outcome,
+    ) -> Result<Draft> {
+        let mut notes = Vec::new();
+        let line = ready.line(draft, outcome.result);
+        self.audit_after(line, &mut notes).await;
+        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
+    }
+}
+
+impl Ready<'_> {
+    /// A line of the audit log.
+    fn line<'l>(&'l self, draft: &'l HeldDraft, outcome: &'l str) -> Entry<'l> {
+        Entry {
+            account: &self.account.email,
+            tool: TOOL,
+            op: OP,
+            ids: vec![self.name.clone(), draft.letter.message_id.clone()],
+            recipients: everybody(&draft.letter).map(|person| person.address.as_str()).collect(),
+            outcome,
+        }
+    }
+}
+
+/// What is said of a journal that could not be written.
+fn unnoted(error: &Error) -> String {
+    format!("; not noted: {}", error.message())
+}
+
+/// What the user is asked before a letter goes out: plain lines, in which
+/// nothing that a stranger wrote can pass for one of ours.
+fn question(draft: &HeldDraft) -> String {
+    let letter = &draft.letter;
+    let mut lines = vec!["Send this mail?".to_owned()];
+    let one = |person: &Person| match &person.name {
+        // A comma in a name must not look like a further recipient.
+        Some(name) if name.contains([',', ';', '"']) => {
+            let name = brief(name).replace('"', "'");
+            format!("\"{name}\" <{}>", cell(&person.address))
+        }
+        Some(name) => format!("{} <{}>", brief(name), cell(&person.address)),
+        None => cell(&person.address),
+    };
+    let all = |people: &[Person]| people.iter().map(one).collect::<Vec<_>>().join(", ");
+    lines.push(format!("From: {}", one(&letter.from)));
+    for (name, people) in [("To", &letter.to), ("Cc", &letter.cc), ("Bcc", &letter.bcc)] {
+        if !people.is_empty() {
+            lines.push(format!("{name}: {}", all(people)));
+        }
+    }
+    if !letter.reply_to.is_empty() {
+        lines.push(format!("Answers go to: {}", all(&letter.reply_to)));
+    }
+    let (subject, _) = clip(cell(&letter.subject), SUBJECT);
+    lines.push(format!("Subject: {subject}"));
+    if !letter.files.is_empty() {
+        let names: Vec<String> = letter.files.iter().map(|file| brief(&file.name)).collect();
+        lines.push(format!("Attached: {}", names.join(", ")));
+    }
+    lines.join("\n")
+}

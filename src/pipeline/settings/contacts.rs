@@ -1,0 +1,166 @@
+//! Contacts: made, changed and deleted, found by their address or name.
+
+use super::{Held, Set, id, no_id, nothing, settable};
+use crate::access::Access;
+use crate::caller::Caller;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::{self, Context, Room};
+use crate::pipeline::calendar::target::short;
+use crate::pipeline::mail::modify::ASKED_BEFORE;
+use crate::pipeline::{Draft, Pipeline};
+use crate::project::project;
+use crate::provider::mail::{ContactCard, SetUp};
+use crate::provider::{Lookup, People};
+use crate::request::outward::{Manage, ManageOp};
+use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
+
+/// How many people of a name are looked at.
+const MOST: usize = 50;
+/// What the ids begin with of people who are no saved contacts of Google's.
+const OTHERS: &str = "otherContacts/";
+
+impl Pipeline {
+    pub(super) async fn contact(
+        &self,
+        asked: &Manage,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let set = Set::of(asked, &settable(&CONTACT))?;
+        let card = card(&set)?;
+        if asked.op == ManageOp::Create {
+            no_id(asked)?;
+            let name = card.name.clone();
+            let name = name.or_else(|| card.emails.as_ref()?.first().cloned());
+            let Some(name) = name else {
+                return Err(Error::argument("the contact has neither a name nor an address")
+                    .next("give `name` or `emails` in `set`"));
+            };
+            let owner = self.mail_held(asked.account.as_deref()).await?;
+            let change = SetUp::CreateContact(card);
+            if asked.dry_run {
+                let detail = format!("in {}", owner.label);
+                let about = (name.as_str(), "create", detail.as_str());
+                return self.rehearsal(&owner, &change, about).await;
+            }
+            let answer = self.set_up(&owner, "create contact", "", &change).await;
+            return self.as_held(&owner, &CONTACT, answer, (&name, "create", "")).await;
+        }
+        let said = id(asked, "the address or name")?;
+        let owner = self.mail_held(asked.account.as_deref()).await?;
+        if asked.op == ManageOp::Delete {
+            if !set.is_empty() {
+                return Err(Error::argument(
+                    "`name` and `set` are given, and op=delete takes neither",
+                )
+                .next("name whom to delete by `id` alone"));
+            }
+            self.needs(Access::Full, "deleting a contact for good")?;
+            let id = self.contact_id(&owner, said).await?;
+            let change = SetUp::DeleteContact { id: id.clone() };
+            if asked.dry_run {
+                let detail = format!("for good: {ASKED_BEFORE}");
+                let about = (said, "delete", detail.as_str());
+                return self.rehearsal(&owner, &change, about).await;
+            }
+            let question = format!(
+                "Delete the contact {} of {} for good? There is no undo.",
+                short(said),
+                owner.account.email
+            );
+            if let Some(caller) = caller
+                && !self.may_erase(&question, caller).await?
+            {
+                let refused = self.one_outcome(said, "delete", "refused", "the user said no");
+                return refused.await;
+            }
+            let answer = self.set_up(&owner, "delete contact", &id, &change).await;
+            let about = (said, "delete", "for good");
+            return self.as_held(&owner, &CONTACT, answer, about).await;
+        }
+        if card == ContactCard::default() {
+            return Err(nothing());
+        }
+        let id = self.contact_id(&owner, said).await?;
+        let change = SetUp::UpdateContact { id: id.clone(), card };
+        if asked.dry_run {
+            return self.rehearsal(&owner, &change, (said, "update", "")).await;
+        }
+        let answer = self.set_up(&owner, "update contact", &id, &change).await;
+        self.as_held(&owner, &CONTACT, answer, (said, "update", "")).await
+    }
+
+    /// The provider's id of the one contact with this address or name.
+    async fn contact_id(&self, owner: &Held, said: &str) -> Result<String> {
+        let api = owner.mailbox.api();
+        let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
+        columns.extend([&CONTACT_ID, &CONTACT_KIND]);
+        let is_address = said.contains('@');
+        let people = People {
+            q: (!is_address).then(|| said.to_owned()),
+            emails: is_address.then(|| said.to_owned()).into_iter().collect(),
+            limit: MOST,
+        };
+        let page = owner.mailbox.lookup(&Lookup::Contacts(people), &project(api, &columns)).await?;
+        let names = std::collections::HashMap::new();
+        let context = Context {
+            api,
+            zone: &self.config.zone,
+            account: "",
+            address: "",
+            names: &names,
+            room: Room::List,
+        };
+        let wanted = said.trim().to_lowercase();
+        let column = if is_address { "emails" } else { "name" };
+        let (mut ids, mut others) = (Vec::new(), 0);
+        for item in &page.items {
+            let texts = |field: &'static Field| flatten::texts(field, item, &context);
+            let found = CONTACT.field(column).map(texts).unwrap_or_default();
+            if !found.iter().any(|text| text.trim().to_lowercase() == wanted) {
+                continue;
+            }
+            match texts(&CONTACT_ID).into_iter().next() {
+                Some(id) if texts(&CONTACT_KIND).is_empty() && !id.starts_with(OTHERS) => {
+                    if !ids.contains(&id) {
+                        ids.push(id);
+                    }
+                }
+                _ => others += 1,
+            }
+        }
+        match (ids.len(), ids.pop(), others) {
+            (1, Some(id), _) => Ok(id),
+            (0, _, 0) => {
+                Err(Error::new(Kind::NotFound, format!("there is no contact {}", short(said)))
+                    .next("look at lookup kind=contacts, or use op=create"))
+            }
+            (0, ..) => Err(Error::argument(format!(
+                "{} is nobody's saved contact, but somebody mail was exchanged with",
+                short(said)
+            ))
+            .next("use op=create to save it")),
+            (count, ..) => Err(Error::argument(format!("{count} contacts are {}", short(said)))
+                .next("give the address, or the full name of one")),
+        }
+    }
+}
+
+/// What is to be so of a contact.
+fn card(set: &Set<'_>) -> Result<ContactCard> {
+    let emails = set.list("emails")?;
+    let bad = |one: &&String| {
+        !one.split_once('@')
+            .is_some_and(|(local, domain)| !local.is_empty() && domain.contains('.'))
+    };
+    if let Some(bad) = emails.iter().flatten().find(bad) {
+        return Err(Error::argument(format!("{} is no address", short(bad)))
+            .next("give addresses such as mira@example.com"));
+    }
+    Ok(ContactCard {
+        name: set.name()?,
+        emails,
+        phones: set.list("phone")?,
+        company: set.text("company")?,
+        title: set.text("role")?,
+    })
+}

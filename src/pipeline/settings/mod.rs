@@ -1,0 +1,324 @@
+//! Mailboxes set up: folders, labels, categories, rules, contacts, answers that
+//! are sent by themselves, signatures and settings.
+//!
+//! What can be set of each kind stands in the registry
+//! ([`Field::settable`](crate::schemas::Field)). An answer shows the thing as its
+//! provider has it afterwards, in the columns that a lookup shows.
+
+mod contacts;
+mod places;
+pub(super) mod reply;
+pub(super) mod rules;
+mod words;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value};
+
+use super::access::audit::Entry;
+use super::answer::outcome::{Outcome, Told};
+use super::calendar::target::short;
+use super::{Draft, Flattening, Pipeline, columns_of, zone_line};
+use crate::accounts::Account;
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::flatten::Room;
+use crate::provider::Mailbox;
+use crate::provider::mail::SetUp;
+use crate::request::outward::{Manage, ManageKind, ManageOp};
+use crate::schemas::{Api, Level, Table};
+use crate::text::Note;
+
+/// The mailbox that is set up.
+struct Held {
+    account: Account,
+    label: String,
+    mailbox: Arc<dyn Mailbox>,
+    /// What came up after the write, to be told with its answer.
+    late: Mutex<Vec<Note>>,
+}
+
+impl Held {
+    fn late(&self) -> MutexGuard<'_, Vec<Note>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is set, member by member.
+struct Set<'a> {
+    members: &'a Map<String, Value>,
+    name: Option<&'a str>,
+}
+
+impl Pipeline {
+    pub(super) async fn arrange(&self, asked: Manage, caller: &dyn Caller) -> Result<Draft> {
+        // A dry run is refused as the real one is, and asks nobody.
+        let caller = (!asked.dry_run).then_some(caller);
+        if asked.tz.is_some() && asked.kind != ManageKind::Settings {
+            return Err(Error::argument("`tz` is for calendars").next("leave it out"));
+        }
+        match (asked.kind, asked.op) {
+            (ManageKind::Rule, ManageOp::Run) => self.run_rule(&asked).await,
+            (_, ManageOp::Run) => Err(Error::argument("`op: run` is for rules")
+                .next("use create, update or delete, or kind=rule")),
+            (ManageKind::Folder | ManageKind::Category, _) => self.place(&asked).await,
+            (ManageKind::Rule, _) => self.rule(&asked).await,
+            (ManageKind::Contact, _) => self.contact(&asked, caller).await,
+            (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&asked, caller).await,
+            (ManageKind::Signature, ManageOp::Update) => self.set_signature(&asked, caller).await,
+            (ManageKind::Settings, ManageOp::Update) => self.settings(&asked).await,
+            (kind, _) => Err(Error::argument(format!(
+                "a mailbox has one {}, which is neither made nor deleted",
+                word(kind)
+            ))
+            .next("use op=update")),
+        }
+    }
+
+    /// The mailbox of an account, the only one if none is named.
+    async fn mail_held(&self, account: Option<&str>) -> Result<Held> {
+        let account = self.accounts.find(account).await?;
+        self.held_of(account).await
+    }
+
+    async fn held_of(&self, account: Account) -> Result<Held> {
+        Ok(Held {
+            label: self.labels().await?.of(&account.id),
+            mailbox: self.connect.mailbox(&account)?,
+            late: Mutex::default(),
+            account,
+        })
+    }
+
+    /// Changes something, with a line in the audit log before and after.
+    async fn set_up(
+        &self,
+        owner: &Held,
+        op: &str,
+        id: &str,
+        change: &SetUp,
+    ) -> Result<Option<Value>> {
+        self.logged_set_up(owner, op, id, owner.mailbox.set_up(change)).await
+    }
+
+    async fn logged_set_up<T>(
+        &self,
+        owner: &Held,
+        op: &str,
+        id: &str,
+        write: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let ids = (!id.is_empty()).then(|| id.to_owned());
+        let entry = Entry {
+            account: &owner.account.email,
+            tool: "manage",
+            op,
+            ids: ids.into_iter().collect(),
+            ..Entry::default()
+        };
+        let mut notes = Vec::new();
+        let answer = self.logged(entry, &mut notes, write, |_| None).await;
+        owner.late().append(&mut notes);
+        answer
+    }
+
+    /// The answer about one thing: as its provider has it; or what became of it.
+    async fn as_held(
+        &self,
+        owner: &Held,
+        table: &'static Table,
+        answer: Result<Option<Value>>,
+        about: (&str, &'static str, &str),
+    ) -> Result<Draft> {
+        let (item, op, detail) = about;
+        match answer {
+            Ok(Some(object)) => {
+                let api = owner.mailbox.api();
+                Ok(self.one_row(owner, table, api, object).await)
+            }
+            Ok(None) => {
+                let mut draft = self.one_outcome(item, op, "done", detail).await?;
+                draft.notes.append(&mut owner.late());
+                Ok(draft)
+            }
+            Err(error) if error.is_open() => {
+                let told = Told {
+                    outcomes: vec![Outcome::failed(short(item), op, &error)],
+                    notes: std::mem::take(&mut *owner.late()),
+                    ..Told::default()
+                };
+                self.tell(told).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A row of one thing that was written, whatever fails after that.
+    async fn one_row(&self, owner: &Held, table: &'static Table, api: Api, object: Value) -> Draft {
+        let several = self.several_accounts().await;
+        let columns = columns_of(table, Level::Core, several);
+        let mut draft = Draft::default();
+        let flattening = Flattening {
+            api,
+            zone: &self.config.zone,
+            account: &owner.label,
+            address: &owner.account.email,
+            room: Room::List,
+        };
+        let names = match *table == crate::schemas::FOLDER && api == Api::Outlook {
+            true => owner.mailbox.names().await.unwrap_or_default(),
+            false => HashMap::new(),
+        };
+        let mut rows = flattening.rows(table, &columns, &[object], &names, &mut draft.notes);
+        draft.notes.append(&mut owner.late());
+        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes).await;
+        draft.document.tables.push(rows);
+        zone_line(&mut draft.document, &self.config.zone);
+        draft
+    }
+
+    /// What is planned, when the provider would not refuse it.
+    async fn rehearsal(
+        &self,
+        owner: &Held,
+        change: &SetUp,
+        about: (&str, &'static str, &str),
+    ) -> Result<Draft> {
+        owner.mailbox.rehearse(change).await?;
+        let (item, op, detail) = about;
+        self.one_outcome(item, op, "planned", detail).await
+    }
+
+    async fn one_outcome(
+        &self,
+        item: &str,
+        op: &'static str,
+        result: &'static str,
+        detail: &str,
+    ) -> Result<Draft> {
+        let mut told = Told {
+            outcomes: vec![Outcome::new(short(item), op, result, detail)],
+            ..Told::default()
+        };
+        if result == "planned" {
+            told.notes.push("dry run: nothing was written".into());
+        }
+        self.tell(told).await
+    }
+}
+
+impl<'a> Set<'a> {
+    /// What is asked for, when all of it are columns that can be set.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument), which names those that
+    /// there are.
+    fn of(asked: &'a Manage, columns: &[&str]) -> Result<Self> {
+        if let Some(name) = asked.set.keys().find(|name| !columns.contains(&&***name)) {
+            let kind = word(asked.kind);
+            let name = crate::text::brief(name);
+            return Err(Error::argument(format!("kind={kind} has no `{name}` to set"))
+                .next(format!("set {}", columns.join(", "))));
+        }
+        Ok(Self { members: &asked.set, name: asked.name.as_deref() })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.name.is_none()
+    }
+
+    /// The new name.
+    fn name(&self) -> Result<Option<String>> {
+        let name = match self.text("name")? {
+            Some(name) => Some(name),
+            None => self.name.map(str::to_owned),
+        };
+        match name.as_deref().map(str::trim) {
+            None => Ok(None),
+            Some(name) if !name.is_empty() && !name.contains(char::is_control) => {
+                Ok(Some(name.to_owned()))
+            }
+            Some(_) => Err(Error::argument("`name` is no name").next("give one line of text")),
+        }
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>> {
+        match self.members.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(_) => Err(wrong(name, "a text")),
+        }
+    }
+
+    fn flag(&self, name: &str) -> Result<Option<bool>> {
+        match self.members.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(Value::String(text)) if text == "true" => Ok(Some(true)),
+            Some(Value::String(text)) if text == "false" => Ok(Some(false)),
+            Some(_) => Err(wrong(name, "true or false")),
+        }
+    }
+
+    /// A list, or a text with commas between.
+    fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
+        let parts: Vec<String> = match self.members.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::String(text)) => text.split(',').map(|one| one.trim().to_owned()).collect(),
+            Some(Value::Array(list)) => {
+                let text = |one: &Value| one.as_str().map(|one| one.trim().to_owned());
+                let all: Option<Vec<String>> = list.iter().map(text).collect();
+                all.ok_or_else(|| wrong(name, "a list of texts"))?
+            }
+            Some(_) => return Err(wrong(name, "a list of texts")),
+        };
+        Ok(Some(parts.into_iter().filter(|one| !one.is_empty()).collect()))
+    }
+}
+
+/// The columns of a table that can be set.
+fn settable(table: &Table) -> Vec<&'static str> {
+    let fields = table.fields.iter().filter(|field| field.settable);
+    fields.map(|field| field.name).collect()
+}
+
+fn wrong(name: &str, kind: &str) -> Error {
+    Error::argument(format!("`{name}` in `set` is not {kind}")).next(format!("give {kind}"))
+}
+
+/// The thing, when it has to be named.
+fn id<'a>(asked: &'a Manage, example: &str) -> Result<&'a str> {
+    asked.id.as_deref().ok_or_else(|| {
+        Error::argument(format!("`id` is missing: which {}?", word(asked.kind)))
+            .next(format!("give {example}"))
+    })
+}
+
+fn no_id(asked: &Manage) -> Result<()> {
+    match asked.id {
+        None => Ok(()),
+        Some(_) => {
+            Err(Error::argument(format!("`id` is for a {} that is there", word(asked.kind)))
+                .next("leave it out, or use op=update"))
+        }
+    }
+}
+
+fn nothing() -> Error {
+    Error::argument("it is not said what to change").next("give it in `set`")
+}
+
+fn word(kind: ManageKind) -> &'static str {
+    match kind {
+        ManageKind::Calendar => "calendar",
+        ManageKind::Folder => "folder",
+        ManageKind::Category => "label",
+        ManageKind::Rule => "rule",
+        ManageKind::Contact => "contact",
+        ManageKind::AutoReply => "auto_reply",
+        ManageKind::Signature => "signature",
+        ManageKind::Settings => "settings",
+    }
+}

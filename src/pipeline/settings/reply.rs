@@ -1,0 +1,338 @@
+//! The automatic answer, signatures, and settings: what a mailbox has one of.
+
+use serde_json::{Value, json};
+
+use super::{Held, Set, nothing, settable};
+use crate::access::Access;
+use crate::caller::Caller;
+use crate::compose::text;
+use crate::error::{Error, Result};
+use crate::pipeline::access::guard::events::line;
+use crate::pipeline::access::guard::{Act, Asks, Audience};
+use crate::pipeline::calendar::target::short;
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::mail::{self, AutoReply, SetUp};
+use crate::request::outward::Manage;
+use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
+use crate::times;
+
+/// The columns of a signature, which is no table.
+const SIGNATURE: &[&str] = &["text", "email"];
+
+/// What to do when a setting is refused.
+const BY_HAND: &str = "ask the user to do it in the settings of the mail program, or to run \
+                       `daysheet call` in a terminal";
+
+/// Whom an automatic answer reaches, and what is asked about it.
+fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
+    let who = |who: &str| Audience::unlisted(format!("{who} {own}"));
+    let (audience, whom, asks) = match (reply.audience, own.rsplit_once('@')) {
+        (Some(mail::Audience::Organization), Some((_, domain))) => {
+            (Audience::domain(domain), "the organization", Asks::IfPossible)
+        }
+        (Some(mail::Audience::Contacts), _) => {
+            (who("any contact who writes to"), "contacts", Asks::Always)
+        }
+        _ => (who("whoever writes to"), "everybody", Asks::Always),
+    };
+    let plain =
+        |html: &str| crate::text::html::html(html, crate::text::html::Style::Text, false).text;
+    let said = match texts(reply) {
+        None => line("Text", reply.html.as_deref().map(plain).as_deref()),
+        Some((internal, external)) => format!(
+            "{}{}",
+            line("Text inside", Some(&plain(internal))),
+            line("Text outside", Some(&plain(external)))
+        ),
+    };
+    let question = format!(
+        "Answer mail to {own} by itself?\nTo: {whom}{}{said}",
+        line("Subject", reply.subject.as_deref())
+    );
+    let act = Act {
+        needs: Access::Send,
+        what: "answering people by itself",
+        question,
+        asks,
+        sent_from: None,
+        instead: BY_HAND.to_owned(),
+    };
+    (audience, act)
+}
+
+/// An automatic answer as an object of ours, for the table `auto_reply`.
+pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
+    let at = |at: Option<jiff::Timestamp>| at.map(|at| json!({"dateTime": at.to_string()}));
+    let status = match (reply.on, reply.from.or(reply.to)) {
+        (false, _) => "off",
+        (true, None) => "on",
+        (true, Some(_)) => "scheduled",
+    };
+    let audience = reply.audience.map(|audience| match audience {
+        mail::Audience::All => "all",
+        mail::Audience::Contacts => "contacts",
+        mail::Audience::Organization => "organization",
+    });
+    json!({
+        "status": status,
+        "from": at(reply.from),
+        "to": at(reply.to),
+        "subject": reply.subject,
+        "text": texts(reply).is_none().then_some(&reply.html),
+        "text_internal": texts(reply).map(|(internal, _)| internal),
+        "text_external": texts(reply).map(|(_, external)| external),
+        "audience": audience,
+    })
+}
+
+/// The texts for people of the organization and for people outside, where they are
+/// two.
+fn texts(reply: &AutoReply) -> Option<(&str, &str)> {
+    let internal = reply.html.as_deref().unwrap_or_default();
+    let external = reply.external.as_deref()?;
+    (internal.trim() != external.trim()).then_some((internal, external))
+}
+
+/// What of an automatic answer is not so already: what is not said stays as
+/// somebody may have set it meanwhile.
+fn changed(wanted: &AutoReply, before: &AutoReply) -> AutoReply {
+    let new = |text: &Option<String>, old: &Option<String>| text.clone().filter(|_| text != old);
+    AutoReply {
+        subject: new(&wanted.subject, &before.subject),
+        html: new(&wanted.html, &before.html),
+        external: new(&wanted.external, &before.external),
+        audience: wanted.audience.filter(|_| wanted.audience != before.audience),
+        ..wanted.clone()
+    }
+}
+
+impl Pipeline {
+    pub(super) async fn auto_reply(
+        &self,
+        asked: &Manage,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let set = Set::of(asked, &settable(&AUTO_REPLY))?;
+        if set.is_empty() {
+            return Err(nothing());
+        }
+        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let before = owner.mailbox.auto_reply().await?;
+        let wanted = self.wanted_reply(&set, &before, &owner)?;
+        let (item, detail) = (&owner.account.email, "it is so already");
+        if wanted == before {
+            return self.one_outcome(item, "update", "unchanged", detail).await;
+        }
+        let change = SetUp::AutoReply(changed(&wanted, &before));
+        let mut notes = Vec::new();
+        if wanted.on {
+            let (audience, act) = answers(&wanted, &owner.account.email);
+            self.agreed(&act, &audience, caller, &mut notes).await?;
+        }
+        if asked.dry_run {
+            let status = object(&wanted);
+            let status = status.get("status").and_then(Value::as_str);
+            let detail = format!("auto_reply {}", status.unwrap_or("off"));
+            let about = (item.as_str(), "update", detail.as_str());
+            let mut draft = self.rehearsal(&owner, &change, about).await?;
+            draft.notes.append(&mut notes);
+            return Ok(draft);
+        }
+        let answer = self.set_up(&owner, "update auto_reply", "", &change).await;
+        match answer {
+            Err(error) => {
+                let about = (item.as_str(), "update", "");
+                self.as_held(&owner, &AUTO_REPLY, Err(error), about).await
+            }
+            Ok(_) => match owner.mailbox.auto_reply().await {
+                Ok(now) => {
+                    let now = object(&now);
+                    Ok(self.one_row(&owner, &AUTO_REPLY, Api::Local, now).await)
+                }
+                Err(error) => {
+                    let detail = format!("it could not be read afterwards: {error}");
+                    let about = (item.as_str(), "update", detail.as_str());
+                    self.as_held(&owner, &AUTO_REPLY, Ok(None), about).await
+                }
+            },
+        }
+    }
+
+    /// An automatic answer as it is to be.
+    fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply, owner: &Held) -> Result<AutoReply> {
+        let mut reply = before.clone();
+        let (here, zone) = (self.here(), &self.config.zone);
+        let from = set.text("from")?.map(|said| times::read(&said, &here));
+        let to = set.text("to")?.map(|said| times::last(&said, &here));
+        let (from, to) = (from.transpose()?, to.transpose()?);
+        let dated = from.is_some() || to.is_some();
+        match (set.text("status")?.as_deref(), dated) {
+            (Some("off"), false) => reply.on = false,
+            (Some("on"), false) => {
+                reply.on = true;
+                (reply.from, reply.to) = (None, None);
+            }
+            (Some("scheduled") | None, true) => reply.on = true,
+            (Some("scheduled"), false) if reply.from.or(reply.to).is_some() => reply.on = true,
+            (None, false) => {}
+            (Some("scheduled"), false) => {
+                return Err(
+                    Error::argument("it is not said when it answers").next("give `from` and `to`")
+                );
+            }
+            (Some(word @ ("on" | "off")), true) => {
+                return Err(Error::argument(format!(
+                    "status is {word}, and `from` or `to` is given"
+                ))
+                .next("say status=scheduled"));
+            }
+            (Some(_), _) => {
+                return Err(Error::argument("`status` is none").next("use on, off or scheduled"));
+            }
+        }
+        if let Some(from) = from {
+            reply.from = Some(from.first(zone));
+        }
+        if let Some(to) = to {
+            reply.to = Some(to.over(zone));
+        }
+        if let (Some(from), Some(to)) = (reply.from, reply.to)
+            && from >= to
+        {
+            return Err(Error::argument("`to` is not after `from`").next("give a later time"));
+        }
+        if let Some(subject) = set.text("subject")? {
+            reply.subject = Some(subject);
+        }
+        let two = reply.external.is_some();
+        if let Some(text) = set.text("text")? {
+            reply.html = Some(self.html(&text, owner)?);
+            reply.external = reply.html.clone().filter(|_| two);
+        }
+        let keys = [("text_internal", &mut reply.html), ("text_external", &mut reply.external)];
+        for (key, own) in keys {
+            match set.text(key)? {
+                Some(_) if !two => {
+                    return Err(Error::argument(format!(
+                        "this mailbox has one text for all, no `{key}`"
+                    ))
+                    .next("give `text`"));
+                }
+                Some(text) => *own = Some(self.html(&text, owner)?),
+                None => {}
+            }
+        }
+        if let Some(word) = set.text("audience")? {
+            reply.audience = Some(match word.as_str() {
+                "all" => mail::Audience::All,
+                "contacts" => mail::Audience::Contacts,
+                "organization" => mail::Audience::Organization,
+                _ => {
+                    return Err(Error::argument("`audience` is none")
+                        .next("use all, contacts or organization"));
+                }
+            });
+        }
+        let said =
+            |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if reply.on && !said(&reply.html) && !said(&reply.external) {
+            return Err(Error::argument("the answer has no text").next("give `text`"));
+        }
+        Ok(reply)
+    }
+
+    /// Text as people write it, as HTML without pictures that load from elsewhere;
+    /// what is HTML already stays so.
+    fn html(&self, said: &str, owner: &Held) -> Result<String> {
+        let marked = ["</", "<br", "<p>"].iter().any(|tag| said.contains(tag));
+        let both = match marked {
+            true => text::from_html(said).unwrap_or_else(|_| text::from_plain(said)),
+            false => text::markdown(said),
+        };
+        let mut html = both.html;
+        let left_out = self.without_remote_pictures(&mut html)?;
+        owner.late().extend(left_out);
+        Ok(html)
+    }
+
+    pub(super) async fn set_signature(
+        &self,
+        asked: &Manage,
+        caller: Option<&dyn Caller>,
+    ) -> Result<Draft> {
+        let set = Set::of(asked, SIGNATURE)?;
+        let Some(text) = set.text("text")? else {
+            return Err(Error::argument("it is not said what the signature is")
+                .next("give `text` in `set`"));
+        };
+        let address = set.text("email")?;
+        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
+        let kept = "kept by Daysheet for letters it writes: Outlook's own is not told to others";
+        let ours = owner.mailbox.api() != Api::Gmail;
+        if ours && address.is_some_and(|one| !one.eq_ignore_ascii_case(&owner.account.email)) {
+            return Err(Error::argument("this account has one signature for all addresses")
+                .next("leave `email` out"));
+        }
+        let change =
+            SetUp::Signature { address: set.text("email")?, html: self.html(&text, &owner)? };
+        let mut notes = Vec::new();
+        if !ours {
+            // It stands below what the user writes in Gmail itself, too.
+            let audience = Audience::unlisted(format!("whoever {} writes to", short(&item)));
+            let act = Act {
+                needs: Access::Organize,
+                what: "setting a signature",
+                question: format!(
+                    "Set the signature of {}?{}",
+                    short(&item),
+                    line("Text", Some(&text))
+                ),
+                asks: Asks::IfPossible,
+                sent_from: None,
+                instead: BY_HAND.to_owned(),
+            };
+            self.agreed(&act, &audience, caller, &mut notes).await?;
+        }
+        if asked.dry_run {
+            let about = (item.as_str(), "update", "");
+            let mut draft = match ours {
+                true => self.one_outcome(&item, "update", "planned", "").await?,
+                false => self.rehearsal(&owner, &change, about).await?,
+            };
+            draft.notes.append(&mut notes);
+            return Ok(draft);
+        }
+        if ours {
+            let write = self.store.keep_signature(&owner.account.id, &text);
+            self.logged_set_up(&owner, "update signature", "", write).await?;
+            let about = (item.as_str(), "update", kept);
+            return self.as_held(&owner, &ALIAS, Ok(None), about).await;
+        }
+        let answer = self.set_up(&owner, "update signature", "", &change).await;
+        let about = (item.as_str(), "update", "");
+        self.as_held(&owner, &ALIAS, answer.map(|_| None), about).await
+    }
+
+    pub(super) async fn settings(&self, asked: &Manage) -> Result<Draft> {
+        let set = Set::of(asked, &settable(&SETTING))?;
+        let language = set.text("language")?;
+        let zone = set.text("time_zone")?.or_else(|| asked.tz.clone());
+        if language.is_none() && zone.is_none() {
+            return Err(nothing());
+        }
+        let time_zone = match zone {
+            Some(said) => times::zone(&said)?.iana_name().map(str::to_owned),
+            None => None,
+        };
+        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let item = owner.account.email.clone();
+        let change = SetUp::Settings { language, time_zone };
+        if asked.dry_run {
+            let about = (item.as_str(), "update", "");
+            return self.rehearsal(&owner, &change, about).await;
+        }
+        let answer = self.set_up(&owner, "update settings", "", &change).await;
+        self.as_held(&owner, &SETTING, answer, (&item, "update", "")).await
+    }
+}

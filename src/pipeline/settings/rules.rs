@@ -1,0 +1,299 @@
+//! Rules for mail that comes in: one model for both providers.
+//!
+//! Rules with conditions or actions that have no words here are shown, deleted,
+//! and not changed. Rules that send mail on are never made.
+
+use serde_json::{Value, json};
+
+use super::words::{query, read_steps, steps};
+use super::{Held, Set, id, no_id, nothing, settable};
+use crate::accounts::Account;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::calendar::target::short;
+use crate::pipeline::mail::modify::With;
+use crate::pipeline::{Draft, Pipeline};
+use crate::provider::mail::{Rule, RuleStep, SetUp};
+use crate::query::{self, Query, Term};
+use crate::request::outward::{Manage, ManageOp};
+use crate::schemas::{Api, RULE};
+use crate::store::HandleKind;
+use crate::text::{note, ours};
+
+/// A rule as an object of ours, for the table `rule`.
+pub(in crate::pipeline) fn object(rule: &Rule) -> Value {
+    let when = rule.when.as_ref().map(query);
+    let other = (!rule.other.is_empty()).then(|| rule.other.join("; "));
+    json!({
+        "id": rule.id,
+        "name": rule.name,
+        "when": when,
+        "then": steps(&rule.then),
+        "enabled": rule.enabled,
+        "stop": rule.stop,
+        "other": other,
+    })
+}
+
+impl Pipeline {
+    pub(super) async fn rule(&self, asked: &Manage) -> Result<Draft> {
+        let set = Set::of(asked, &settable(&RULE))?;
+        if asked.op == ManageOp::Create {
+            no_id(asked)?;
+            let rule = self.wanted(&set, Rule { enabled: true, ..Rule::default() })?;
+            let owner = self.mail_held(asked.account.as_deref()).await?;
+            return self.write_rule(asked, &owner, rule, None).await;
+        }
+        let said = id(asked, "its handle or name, from lookup kind=rules")?;
+        let (owner, rule, all) = self.named_rule(said, asked.account.as_deref()).await?;
+        let name = told(&rule);
+        if asked.op == ManageOp::Delete {
+            if !set.is_empty() {
+                return Err(Error::argument(
+                    "`name` and `set` are given, and op=delete takes neither",
+                )
+                .next("name what to delete by `id` alone"));
+            }
+            let detail = "what it did stays done";
+            let change = SetUp::DeleteRule { id: rule.id.clone() };
+            if asked.dry_run {
+                let about = (name.as_str(), "delete", detail);
+                return self.rehearsal(&owner, &change, about).await;
+            }
+            let answer = self.set_up(&owner, "delete rule", &rule.id, &change).await;
+            return self
+                .as_held(&owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
+                .await;
+        }
+        if set.is_empty() {
+            return Err(nothing());
+        }
+        changeable(&rule, "changed")?;
+        let wanted = self.wanted(&set, rule.clone())?;
+        if wanted == rule {
+            let detail = "it is so already";
+            return self.one_outcome(&name, "update", "unchanged", detail).await;
+        }
+        self.write_rule(asked, &owner, wanted, Some(all)).await
+    }
+
+    /// A rule as it is to be.
+    fn wanted(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
+        if let Some(name) = set.name()? {
+            rule.name = Some(name);
+        }
+        if let Some(when) = set.text("when")? {
+            rule.when = Some(query::parse(&when, &self.clock())?);
+        }
+        let then = match set.list("then") {
+            // A text is read as a whole: names may hold commas.
+            Ok(Some(list)) if set.text("then").is_err() => Some(list.join(" ")),
+            _ => set.text("then")?,
+        };
+        if let Some(then) = then {
+            rule.then = read_steps(&then)?;
+        }
+        if let Some(enabled) = set.flag("enabled")? {
+            rule.enabled = enabled;
+        }
+        if let Some(stop) = set.flag("stop")? {
+            rule.stop = stop;
+        }
+        match (&rule.when, rule.then.as_slice()) {
+            (None, _) => Err(Error::argument("the rule does not say which messages")
+                .next("give `when` in the search language, such as from:news@shop.example")),
+            (_, []) => Err(Error::argument("the rule does not say what to do")
+                .next("give `then`, such as label:News archive")),
+            _ => Ok(rule),
+        }
+    }
+
+    /// Makes or changes a rule; `before` are the rules there were.
+    async fn write_rule(
+        &self,
+        asked: &Manage,
+        owner: &Held,
+        rule: Rule,
+        before: Option<Vec<Rule>>,
+    ) -> Result<Draft> {
+        if !rule.when.as_ref().is_some_and(narrows) {
+            return Err(Error::argument("the rule would be for all mail")
+                .next("say in `when` what it is for, such as from:ann or subject:invoice"));
+        }
+        let (op, name) = match before {
+            None => ("create", told(&rule)),
+            Some(_) => ("update", told(&rule)),
+        };
+        let when = rule.when.as_ref().map(query).unwrap_or_default();
+        let detail = format!("when {when} then {}", steps(&rule.then));
+        let id = rule.id.clone();
+        let change = match op {
+            "create" => SetUp::CreateRule(rule),
+            _ => SetUp::UpdateRule(rule),
+        };
+        if asked.dry_run {
+            let about = (name.as_str(), op, detail.as_str());
+            return self.rehearsal(owner, &change, about).await;
+        }
+        let before = match before {
+            Some(before) => before,
+            None => owner.mailbox.rules().await?,
+        };
+        let answer = self.set_up(owner, &format!("{op} rule"), &id, &change).await;
+        let held = match answer {
+            Ok(held) => held,
+            Err(error) => {
+                return self.as_held(owner, &RULE, Err(error), (&name, op, "")).await;
+            }
+        };
+        // Gmail's filters are not changed but made anew, and get another id.
+        let told = held.as_ref().and_then(|held| held.get("id")?.as_str());
+        let now = match owner.mailbox.rules().await {
+            Ok(now) => now,
+            Err(error) => {
+                let detail = format!("it could not be read afterwards: {error}");
+                let about = (name.as_str(), op, detail.as_str());
+                return self.as_held(owner, &RULE, Ok(None), about).await;
+            }
+        };
+        let known = |one: &&Rule| before.iter().any(|old| old.id == one.id);
+        let found = now
+            .iter()
+            .find(|one| Some(&*one.id) == told)
+            .or_else(|| now.iter().find(|one| !known(one)))
+            .or_else(|| now.iter().find(|one| one.id == id));
+        match found {
+            Some(rule) => {
+                let rule = object(rule);
+                Ok(self.one_row(owner, &RULE, Api::Local, rule).await)
+            }
+            None => {
+                let detail = "the provider took it and does not list it: look at lookup kind=rules";
+                self.one_outcome(&name, op, "unknown", detail).await
+            }
+        }
+    }
+
+    /// The rule of a handle, a name or an id, and all rules of its mailbox.
+    async fn named_rule(
+        &self,
+        said: &str,
+        account: Option<&str>,
+    ) -> Result<(Held, Rule, Vec<Rule>)> {
+        let (owner, id): (Account, Option<String>) =
+            match self.handle(HandleKind::Rule, said).await? {
+                Some((owner, id)) => (self.owner_named(&owner, account).await?, Some(id)),
+                None => (self.accounts.find(account).await?, None),
+            };
+        let owner = self.held_of(owner).await?;
+        let all = owner.mailbox.rules().await?;
+        let lower = said.to_lowercase();
+        let is_it = |rule: &&Rule| match &id {
+            Some(id) => rule.id == *id,
+            None => {
+                rule.id == said
+                    || rule.name.as_ref().is_some_and(|name| name.to_lowercase() == lower)
+            }
+        };
+        let found: Vec<&Rule> = all.iter().filter(is_it).collect();
+        match found.as_slice() {
+            [rule] => {
+                let rule = (*rule).clone();
+                Ok((owner, rule, all))
+            }
+            [] => Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(said)))
+                .next("look at lookup kind=rules")),
+            _ => Err(Error::argument(format!("several rules are called {}", short(said)))
+                .next("give the handle, from lookup kind=rules")),
+        }
+    }
+
+    /// Does what a rule says with what is there already.
+    pub(super) async fn run_rule(&self, asked: &Manage) -> Result<Draft> {
+        if !asked.set.is_empty() || asked.name.is_some() {
+            return Err(Error::argument("`set` is given, and op=run takes none")
+                .next("change the rule first with op=update"));
+        }
+        let said = id(asked, "its handle or name, from lookup kind=rules")?;
+        let (owner, rule, _) = self.named_rule(said, asked.account.as_deref()).await?;
+        changeable(&rule, "run")?;
+        let Some(when) = &rule.when else {
+            return Err(Error::argument("the rule does not say which messages")
+                .next("give it `when` with op=update"));
+        };
+        let mut steps = Vec::new();
+        let mut passed_over = Vec::new();
+        for step in &rule.then {
+            let (verb, to) = match step {
+                RuleStep::Read => ("read", None),
+                RuleStep::Star => ("star", None),
+                RuleStep::Archive => ("archive", None),
+                RuleStep::Trash => ("trash", None),
+                RuleStep::Label(name) => ("label", Some(name.clone())),
+                RuleStep::Move(name) => ("move", Some(name.clone())),
+                RuleStep::NeverSpam => {
+                    passed_over.push("never_spam");
+                    continue;
+                }
+                RuleStep::Important => {
+                    passed_over.push("important");
+                    continue;
+                }
+                RuleStep::Forward(_) => continue,
+            };
+            let with =
+                With { to: to.into_iter().collect(), dry_run: asked.dry_run, ..With::default() };
+            steps.push((verb, with));
+        }
+        if steps.is_empty() {
+            return Err(Error::argument(format!(
+                "the rule does {} alone, which is nothing for what is there already",
+                passed_over.join(" and ")
+            ))
+            .next("change what it does with op=update"));
+        }
+        // What is moved first may be elsewhere for the next step.
+        steps.sort_by_key(|(verb, _)| matches!(*verb, "archive" | "trash" | "move"));
+        // What was filed, sent or thrown away is none of its business.
+        let inbox = Query::Term(Term::Folder("inbox".to_owned()));
+        let when = Query::All(vec![when.clone(), inbox]);
+        let mut choice = self.choose(&when, vec![owner.account]).await?;
+        if !passed_over.is_empty() {
+            let line = note!("passed over: {}", ours(passed_over.join(", ")));
+            choice.notes.push(line);
+        }
+        self.change(choice, "run", &steps, asked.dry_run, None).await
+    }
+}
+
+/// True if a query is about some mail and not about nearly all.
+fn narrows(when: &Query) -> bool {
+    match when {
+        Query::All(parts) => parts.iter().any(narrows),
+        Query::Any(parts) => !parts.is_empty() && parts.iter().all(narrows),
+        Query::Not(_) => false,
+        Query::Term(Term::Larger(bytes)) => *bytes > 0,
+        Query::Term(Term::Folder(_)) => false,
+        Query::Term(_) | Query::Raw(_) => true,
+    }
+}
+
+/// Refuses a rule that says more than we have words for.
+fn changeable(rule: &Rule, what: &str) -> Result<()> {
+    let forwards = |step: &RuleStep| matches!(step, RuleStep::Forward(_));
+    let why = match rule.other.as_slice() {
+        _ if rule.then.iter().any(forwards) => "it sends mail on".to_owned(),
+        [] => return Ok(()),
+        other => format!("it also says: {}", short(&other.join("; "))),
+    };
+    Err(Error::argument(format!("the rule cannot be {what} here: {why}"))
+        .next("let the user do it in the provider's own settings"))
+}
+
+/// What a rule is called; what it looks for, if it has no name.
+fn told(rule: &Rule) -> String {
+    match (&rule.name, &rule.when) {
+        (Some(name), _) => name.clone(),
+        (None, Some(when)) => query(when),
+        (None, None) => rule.id.clone(),
+    }
+}

@@ -165,7 +165,7 @@ fn count_numbers<'a>(value: &'a Value, numbers: &mut HashMap<&'a str, usize>) {
         }
         Value::Array(items) => items.iter().for_each(|item| count_numbers(item, numbers)),
         Value::Object(members) => {
-            members.values().for_each(|member| count_numbers(member, numbers))
+            members.values().for_each(|member| count_numbers(member, numbers));
         }
         _ => {}
     }

@@ -141,7 +141,7 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
                 sort_in(id, files, letter);
             }
             Err(error) => {
-                letter.notes.push(note!("its attachments could not be listed ({})", error))
+                letter.notes.push(note!("its attachments could not be listed ({})", error));
             }
         }
     }
@@ -160,7 +160,7 @@ async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
                 match graph.bytes(&request, RAW_LIMIT).await {
                     Ok(bytes) => letter.invitation = calendar(&bytes),
                     Err(error) => {
-                        letter.notes.push(note!("its invitation could not be read ({})", error))
+                        letter.notes.push(note!("its invitation could not be read ({})", error));
                     }
                 }
             })

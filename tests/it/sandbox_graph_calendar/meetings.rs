@@ -60,7 +60,7 @@ async fn answers_reach_the_organizer() {
                 );
             }
             None => {
-                assert_eq!(refused(&ana.get(&path).await), (404, "ErrorItemNotFound".to_owned()))
+                assert_eq!(refused(&ana.get(&path).await), (404, "ErrorItemNotFound".to_owned()));
             }
         }
         let reply = user.write("DELETE", &at(&event), &[], &Value::Null).await;

@@ -1,0 +1,37 @@
+//! Lists the inboxes of the embedded sandbox, as a model gets them.
+//!
+//! `cargo run --example list_inbox` needs no account and leaves nothing behind. [`App::new`] in the place of
+//! [`App::sandboxed`] is the same over the accounts that are signed in.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it got")]
+// The futures of a whole session, sandbox included, nest deeper than usual.
+#![recursion_limit = "256"]
+
+use daysheet::cli::app::{App, Who};
+use daysheet::cli::client::Client;
+use daysheet::config::Config;
+use daysheet::providers::sandbox::Faults;
+use serde_json::json;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Settings from nowhere but here: a state folder that goes with the program.
+    let home = tempfile::tempdir()?;
+    let folder = home.path().to_string_lossy().into_owned();
+    let var = |name: &str| match name {
+        "DAYSHEET_HOME" => Some(folder.clone()),
+        "DAYSHEET_KEY_STORE" => Some("file".to_owned()),
+        _ => None,
+    };
+    let config = Config::from(var, None, None)?;
+
+    // A server over the sandbox's two mailboxes, signed in through the real flow.
+    let (app, _sandbox) = App::sandboxed(config, None, None, Faults::default(), Who::Usual).await?;
+    let mut client = Client::start(app.server()).await?;
+
+    // The answer comes in text blocks: the TOON document, then the notes.
+    let answer = client.call("mail_search", json!({"q": "in:inbox", "limit": 10})).await?;
+    println!("{}", answer.blocks.join("\n\n"));
+    app.close().await;
+    if answer.is_error { Err("the call failed".into()) } else { Ok(()) }
+}

@@ -1,4 +1,28 @@
 //! All integration tests in one binary, which links once.
+//!
+//! What proves what; the numbers are the invariants of `docs/architecture.md`.
+//!
+//! | files | what they prove | invariants |
+//! |---|---|---|
+//! | `layers`, `promises`, `generated` | who names whom; docs name tests that exist; generated files are current | 1–4, 6, 10, 11 |
+//! | `registry` | a column asks for what it shows, has a source in the fixtures, and is cut with a note | 3, 8, 9, 13 |
+//! | `text`, `hiding`, `verdicts` | strangers' text made safe; hidden text; what is said of senders | 9 |
+//! | `query`, `queries`, `both` | the search language, and that it means the same at both providers | 15, 18 |
+//! | `times`, `zones`, `recurrence`, `outlook_recurrence`, `ical` | times, zones, rules, iCalendar documents | 20 |
+//! | `encode`, `stc`, `count`, `budget`, `fit`, `outputs` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
+//! | `config`, `store`, `sign_in`, `files`, `compose`, `unsubscribe`, `request` | layer 3 and arguments, each by itself | 16 |
+//! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
+//! | `drafts`, `send`, `modify`, `arrange`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
+//! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
+//! | `gmail`, `gmail_writes`, `google_calendar` | Google's adapters: what is asked and made of answers; the main job | 3, 9, 13, 14, 16, 17, 19–21, 24 |
+//! | `outlook`, `outlook_writes`, `outlook_calendar` | Microsoft's adapters | 16, 19–21, 24 |
+//! | `sandbox*` | the sandbox answers as the services' contracts say, refusals too | – |
+//! | `brief`, `answers`, `levels`, `asking` | whole calls: the day, every column, each level, questions to the user | 25, 26, 30 |
+//! | `attacks`, `strangers`, `faults`, `unwritable` | hostile mail; writes that break off; disks that are full | 16, 28, 29, 31 |
+//! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
+//!
+//! Helpers: `support` is a session over the sandbox; `rack` has mailboxes and `desk` calendars in
+//! memory; `graph_client` signs in to the sandbox's Graph.
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]

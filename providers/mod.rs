@@ -11,10 +11,10 @@ pub mod microsoft;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod near;
 #[cfg(any(feature = "google", feature = "microsoft"))]
-mod pace;
+pub mod pace;
 pub mod sandbox;
 #[cfg(any(feature = "google", feature = "microsoft"))]
-mod written;
+pub mod written;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

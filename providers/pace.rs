@@ -325,22 +325,3 @@ pub fn told(value: &str, now: Timestamp) -> Option<Duration> {
     let seconds = until.timestamp().as_second() - now.as_second();
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_told_in_seconds_or_by_a_date() {
-        let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
-        for (value, seconds) in [
-            ("7", Some(7)),
-            (" 120 ", Some(120)),
-            ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
-            ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
-            ("soon", None),
-        ] {
-            assert_eq!(told(value, now), seconds.map(Duration::from_secs), "{value}");
-        }
-    }
-}

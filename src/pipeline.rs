@@ -18,7 +18,7 @@ mod brief;
 mod calendar;
 mod changes;
 mod lookup;
-mod mail;
+pub mod mail;
 mod settings;
 mod writing;
 

@@ -6,7 +6,7 @@
 //! Both protocol eras are rmcp's work: `initialize` and 2026-07-28 without it.
 
 mod asking;
-mod lines;
+pub mod lines;
 mod result;
 
 use std::sync::Arc;

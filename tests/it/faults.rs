@@ -326,3 +326,43 @@ fn a_process_that_has_ended_is_known_by_its_lock() {
     assert_eq!(whats(&other), ["under way"]);
     assert_eq!((whats(&other), files()), (Vec::new(), 1));
 }
+
+#[test]
+fn what_was_written_is_recognised_in_what_is_there() {
+    use serde_json::json;
+    let there = json!({
+        "summary": "Proofs ", "colorId": "11", "transparency": null,
+        "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},
+        "attendees": [{"email": "Bo@example.com", "responseStatus": "accepted"},
+                      {"email": "ana@example.com"}],
+        "recurrence": ["RRULE:COUNT=3;FREQ=DAILY"],
+        "body": {"contentType": "html", "content": "<html><body><p>Hi</p>\r\n</body></html>"},
+        "reminders": {"overrides": [{"minutes": 15}]},
+    });
+    for (written, expected) in [
+        (json!({"summary": "Proofs"}), true),
+        (json!({"summary": "Final proofs"}), false),
+        (json!({"summary": "Pro"}), false),
+        (json!({"location": null, "online": false, "place": ""}), true),
+        (json!({"colorId": null}), false),
+        (json!({"start": {"dateTime": "2026-02-03T18:05:00+01:00"}}), true),
+        (json!({"start": {"dateTime": "2026-02-03T18:05:00", "timeZone": "Europe/Berlin"}}), true),
+        (json!({"start": {"dateTime": "2026-02-03T18:05:00Z"}}), false),
+        (json!({"start": {"date": "2026-02-03"}}), false),
+        (json!({"attendees": [{"email": "ana@example.com"}, {"email": "bo@example.com"}]}), true),
+        (json!({"attendees": [{"email": "ana@example.com"}]}), false),
+        (json!({"recurrence": ["RRULE:FREQ=DAILY;COUNT=3"]}), true),
+        (json!({"recurrence": ["RRULE:FREQ=DAILY;COUNT=4"]}), false),
+        (json!({"body": {"contentType": "HTML", "content": "<p>Hi</p>"}}), true),
+        (json!({"body": {"contentType": "HTML", "content": "<p>Ho</p>"}}), false),
+        (json!({"body": {"contentType": "HTML", "content": ""}}), false),
+        (json!({"reminders": {"overrides": [{"minutes": 15}]}}), true),
+        (json!({"reminders": {"overrides": [{"minutes": 5}]}}), false),
+    ] {
+        assert_eq!(
+            daysheet::providers::written::holds(Some(&there), &written),
+            expected,
+            "{written}"
+        );
+    }
+}

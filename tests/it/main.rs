@@ -137,6 +137,7 @@ mod unsubscribe;
 mod unwritable;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod verdicts;
+mod waiting;
 mod zones;
 
 /// No test file is left out of the list above.

@@ -1274,3 +1274,21 @@ async fn people_at_google_come_from_all_pages() {
         }
     }
 }
+
+#[test]
+fn a_wait_is_told_in_seconds_or_by_a_date() {
+    let now: jiff::Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
+    for (value, seconds) in [
+        ("7", Some(7)),
+        (" 120 ", Some(120)),
+        ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
+        ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
+        ("soon", None),
+    ] {
+        assert_eq!(
+            daysheet::providers::pace::told(value, now),
+            seconds.map(Duration::from_secs),
+            "{value}"
+        );
+    }
+}

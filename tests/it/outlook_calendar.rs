@@ -17,9 +17,11 @@ use crate::outlook::wire::{Outlook, PREFER, Said, Seen};
 
 mod changes;
 mod facts;
+mod online;
 mod reads;
 mod sandboxed;
 mod writes;
+mod zones;
 
 /// The columns called so.
 fn columns(names: &[&str]) -> Projection {

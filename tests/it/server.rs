@@ -413,3 +413,25 @@ async fn a_flood_of_calls_is_worked_off_in_order() {
     let line = answers.next_line().await.unwrap().unwrap();
     assert!(line.contains("\"id\":300"), "{line}");
 }
+
+#[test]
+fn lines_are_repaired_or_refused() {
+    let cases: &[(&[u8], Option<&str>)] = &[
+        (br#"{"a":1}"#, Some(r#"{"a":1}"#)),
+        (br#""\ud83d""#, Some(r#""\ufffd""#)),
+        (br#""x\ud83d\ude00\udc00y""#, Some(r#""x\ud83d\ude00\ufffdy""#)),
+        (br#""\\ud83d\ud83d""#, Some(r#""\\ud83d\ufffd""#)),
+        (br#""\ud83d\n""#, Some(r#""\ufffd\n""#)),
+        (b"\"a\xffb\"", Some("\"a\u{fffd}b\"")),
+        (b"this is none", None),
+        (b"{\"a\":", None),
+        (b"NaN", None),
+    ];
+    for (line, expected) in cases {
+        let found = daysheet::server::lines::repaired(line)
+            .map(|(bytes, _)| String::from_utf8(bytes).unwrap());
+        assert_eq!(found.as_deref(), *expected, "{}", String::from_utf8_lossy(line));
+    }
+    // Nesting that a reader gives up on is not JSON either, and no crash.
+    assert_eq!(daysheet::server::lines::repaired(&vec![b'['; 100_000]), None);
+}

@@ -9,11 +9,11 @@
 mod body;
 mod changes;
 pub(super) mod events;
-mod online;
+pub mod online;
 pub mod recurrence;
 mod schedule;
 mod write;
-pub(super) mod zones;
+pub mod zones;
 
 use async_trait::async_trait;
 use graph_rs_sdk::http::Method;

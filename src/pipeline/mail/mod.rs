@@ -4,6 +4,6 @@ pub(super) mod attachment;
 mod compose;
 mod gather;
 pub(super) mod modify;
-pub(super) mod read;
+pub mod read;
 pub(super) mod search;
 pub(super) mod send;

@@ -11,11 +11,11 @@ use crate::row::Cell;
 
 /// Where a message lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct Place {
     /// The account's id and its address.
-    pub(super) account: (String, String),
+    pub account: (String, String),
     /// The conversation's id at the provider, if it says one.
-    pub(super) conversation: Option<String>,
+    pub conversation: Option<String>,
 }
 
 impl Place {
@@ -25,7 +25,7 @@ impl Place {
 }
 
 /// An item per message, in their order; `places` are theirs.
-pub(super) fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
+pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
     let tables = &draft.document.tables;
     let Some(letters) = tables.first() else {
         return Vec::new();
@@ -105,65 +105,5 @@ fn has_flag(draft: &Draft, at: usize, wanted: &str) -> bool {
     match flags.and_then(|letters| letters.cell(at, "flags")) {
         Some(Cell::Text(flags)) => flags.split(' ').any(|flag| flag == wanted),
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::encode::Document;
-    use crate::row::{Extra, RowTable};
-    use crate::schemas::MESSAGE;
-
-    /// Messages from the newest: when, from whom, flags, conversation; and what
-    /// is thought of each.
-    #[test]
-    fn who_waits_is_told_by_the_conversation() {
-        let me = "Mira <mira@example.com>";
-        let cases = [
-            // A draft of one's own settles nothing, and is not settled.
-            ("05", me, "draft", "a", None, true),
-            ("04", "ann@far.example", "unread", "a", Some(true), false),
-            // What was sent settles what came before, in its conversation alone.
-            ("03", me, "", "a", Some(false), false),
-            ("02", "ann@far.example", "unread", "a", Some(false), true),
-            ("02", "bob@far.example", "unread", "b", Some(true), false),
-            ("01", "bob@far.example", "", "b", None, false),
-            // Nobody knows what these belong to.
-            ("01", "cat@far.example", "unread", "", Some(true), false),
-            ("00", "cat@far.example", "unread", "", Some(true), false),
-        ];
-        let columns = ["id", "date", "from", "flags"];
-        let columns = columns.iter().filter_map(|name| MESSAGE.field(name));
-        let mut rows = RowTable::new(&MESSAGE, columns.collect());
-        let mut places = Vec::new();
-        for (at, (date, from, flags, conversation, ..)) in cases.iter().enumerate() {
-            let text = |text: &str| Cell::Text(text.to_owned());
-            rows.push(
-                vec![
-                    Cell::Handle('m', at as u64 + 1),
-                    text(&format!("2026-02-{date} 10h00")),
-                    text(from),
-                    text(flags),
-                ],
-                Extra::default(),
-            );
-            places.push(Place {
-                account: ("g".to_owned(), "mira@example.com".to_owned()),
-                conversation: Some((*conversation).to_owned()).filter(|id| !id.is_empty()),
-            });
-        }
-        // The same conversation in another account is another one.
-        if let Some(last) = places.get_mut(5) {
-            last.account.0 = "m".to_owned();
-        }
-        let draft = Draft {
-            document: Document { tables: vec![rows], ..Document::default() },
-            ..Draft::default()
-        };
-        let found: Vec<_> =
-            items(&draft, &places).iter().map(|item| (item.hint.open, item.hint.end)).collect();
-        let wanted = cases.map(|(.., open, end)| (open, end));
-        assert_eq!(found, wanted);
     }
 }

@@ -5,7 +5,7 @@
 //! is made to fit. Nothing is dropped.
 
 mod invitations;
-mod items;
+pub mod items;
 mod targets;
 
 use std::collections::HashMap;

@@ -1,0 +1,59 @@
+//! Who of a conversation waits for an answer, by its messages.
+
+use daysheet::budget::Draft;
+use daysheet::encode::Document;
+use daysheet::pipeline::mail::read::items::{Place, items};
+use daysheet::row::{Cell, Extra, RowTable};
+use daysheet::schemas::MESSAGE;
+
+/// Messages from the newest: when, from whom, flags, conversation; and what
+/// is thought of each.
+#[test]
+fn who_waits_is_told_by_the_conversation() {
+    let me = "Mira <mira@example.com>";
+    let cases = [
+        // A draft of one's own settles nothing, and is not settled.
+        ("05", me, "draft", "a", None, true),
+        ("04", "ann@far.example", "unread", "a", Some(true), false),
+        // What was sent settles what came before, in its conversation alone.
+        ("03", me, "", "a", Some(false), false),
+        ("02", "ann@far.example", "unread", "a", Some(false), true),
+        ("02", "bob@far.example", "unread", "b", Some(true), false),
+        ("01", "bob@far.example", "", "b", None, false),
+        // Nobody knows what these belong to.
+        ("01", "cat@far.example", "unread", "", Some(true), false),
+        ("00", "cat@far.example", "unread", "", Some(true), false),
+    ];
+    let columns = ["id", "date", "from", "flags"];
+    let columns = columns.iter().filter_map(|name| MESSAGE.field(name));
+    let mut rows = RowTable::new(&MESSAGE, columns.collect());
+    let mut places = Vec::new();
+    for (at, (date, from, flags, conversation, ..)) in cases.iter().enumerate() {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        rows.push(
+            vec![
+                Cell::Handle('m', at as u64 + 1),
+                text(&format!("2026-02-{date} 10h00")),
+                text(from),
+                text(flags),
+            ],
+            Extra::default(),
+        );
+        places.push(Place {
+            account: ("g".to_owned(), "mira@example.com".to_owned()),
+            conversation: Some((*conversation).to_owned()).filter(|id| !id.is_empty()),
+        });
+    }
+    // The same conversation in another account is another one.
+    if let Some(last) = places.get_mut(5) {
+        last.account.0 = "m".to_owned();
+    }
+    let draft = Draft {
+        document: Document { tables: vec![rows], ..Document::default() },
+        ..Draft::default()
+    };
+    let found: Vec<_> =
+        items(&draft, &places).iter().map(|item| (item.hint.open, item.hint.end)).collect();
+    let wanted = cases.map(|(.., open, end)| (open, end));
+    assert_eq!(found, wanted);
+}

@@ -77,6 +77,7 @@ struct Content {
     snippet: String,
     preview: String,
     filenames: Vec<String>,
+    calendar_method: Option<String>,
     /// The words of the letter as sorted numbers.
     words: Box<[u64]>,
 }
@@ -152,19 +153,8 @@ impl Letter {
 
     /// What a calendar in the letter asks for: `REQUEST`, `REPLY`, `CANCEL`, …
     /// (RFC 6047); nothing when there is none, or it is attached as a file.
-    pub fn calendar_method(&self) -> Option<String> {
-        const CALENDAR: &[u8] = b"text/calendar";
-        let mut windows = self.raw.windows(CALENDAR.len());
-        if !windows.any(|bytes| bytes.eq_ignore_ascii_case(CALENDAR)) {
-            return None;
-        }
-        let letter = Part::of_letter(&self.raw);
-        let parts = letter.own();
-        let part = parts
-            .iter()
-            .find(|part| part.mime_type == "text/calendar" && part.filename.is_empty())?;
-        let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
-        ical::read(&text, &TimeZone::UTC).ok()?.method
+    pub fn calendar_method(&self) -> Option<&str> {
+        self.content().calendar_method.as_deref()
     }
 
     /// The names of the attachments.
@@ -206,11 +196,18 @@ impl Letter {
             words.dedup();
             let shown = plain.iter().chain(&html).find(|text| !text.trim().is_empty());
             let first_of = |limit| shown.map(|text| beginning(text, limit));
+            let parts = part.own();
+            let is_calendar =
+                |part: &&&Part| part.mime_type == "text/calendar" && part.filename.is_empty();
+            let calendar = parts.iter().find(is_calendar).map(|part| {
+                let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
+                ical::read(&text, &TimeZone::UTC)
+            });
             Content {
+                calendar_method: calendar.and_then(|read| read.ok()?.method),
                 snippet: first_of(SNIPPET).unwrap_or_default(),
                 preview: first_of(PREVIEW).unwrap_or_default(),
-                filenames: part
-                    .own()
+                filenames: parts
                     .into_iter()
                     .filter(|part| part.is_attachment())
                     .map(|part| part.filename.clone())

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::whose::Labels;
-use super::answer::cursor::{Cursor, other_use};
 use super::{Draft, Flattening, Pipeline, zone_name};
 use crate::accounts::Account;
 use crate::encode::Document;
@@ -26,10 +25,12 @@ use crate::text::{Note, note, ours};
 
 /// The most pages that one call asks one source for.
 const MOST_PAGES: usize = 10;
+/// What its cursors are kept under.
+const KIND: &str = "changes";
 
 /// Where each source stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Plan {
+struct Plan {
     limit: usize,
     places: Vec<Place>,
 }
@@ -153,7 +154,7 @@ impl Pipeline {
         let none = std::collections::HashMap::new();
         let mut rows = self.local().rows(&CHANGE, &columns, &objects, &none, &mut notes);
         rows.made_from(bytes);
-        let cursor = self.save(&Cursor::Changes(plan)).await?;
+        let cursor = self.save_cursor(KIND, &plan).await?;
         let mut scalars = Vec::new();
         if !rows.is_empty() {
             scalars.push(("zone", Cell::Text(zone_name(&self.config.zone))));
@@ -173,10 +174,7 @@ impl Pipeline {
     /// Where all sources stand: as the cursor says, or nowhere yet.
     async fn since(&self, asked: &ChangesOf, notes: &mut Vec<Note>) -> Result<Plan> {
         let mut plan = match &asked.cursor {
-            Some(said) => match self.cursor(said).await? {
-                Cursor::Changes(plan) => plan,
-                _ => return Err(other_use(said)),
-            },
+            Some(said) => self.load_cursor(KIND, said).await?,
             None => Plan { limit: 100, places: Vec::new() },
         };
         if let Some(limit) = asked.limit {

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answer::cursor::{Cursor, another_search, other_use};
+use super::answer::cursor::another_search;
 use super::settings;
 use super::{
     Draft, Flattening, Missing, Pipeline, columns_of, failed_note, missing_line, zone_line,
@@ -27,9 +27,12 @@ use crate::schemas::{
 };
 use crate::text::{Note, note, ours};
 
+/// What its cursors are kept under.
+const KIND: &str = "lookup";
+
 /// What was looked up and how far; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Plan {
+struct Plan {
     kind: Listing,
     q: Option<String>,
     emails: Vec<String>,
@@ -128,7 +131,7 @@ impl Pipeline {
         };
         let mut count = format!("{}: {shown}{total}", table.plural);
         if !plan.places.is_empty() {
-            let cursor = self.save(&Cursor::Lookup(plan.clone())).await?;
+            let cursor = self.save_cursor(KIND, &plan).await?;
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
@@ -246,9 +249,7 @@ impl Pipeline {
                 places,
             });
         };
-        let Cursor::Lookup(mut plan) = self.cursor(said).await? else {
-            return Err(other_use(said));
-        };
+        let mut plan: Plan = self.load_cursor(KIND, said).await?;
         let same_account = match &lookup.account {
             Some(name) => {
                 let id = Some(self.accounts.find(Some(name)).await?.id);

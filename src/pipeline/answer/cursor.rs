@@ -3,45 +3,60 @@
 //! A cursor holds what was asked together with where the next page starts, so
 //! that it cannot be used for another question and relative dates keep meaning
 //! what they meant on the first page. It is JSON in the store; the model sees
-//! its number.
+//! its number. What it holds is each list's own plan, under the list's own word,
+//! so that no list is known here.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::calendar::{agenda, save};
-use crate::pipeline::mail::{read, search};
-use crate::pipeline::{Pipeline, changes, lookup};
+use crate::pipeline::Pipeline;
 use crate::store::HandleKind;
 
-/// What a cursor stands for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "of", rename_all = "snake_case")]
-pub(in crate::pipeline) enum Cursor {
-    /// The next page of a search.
-    Search(search::Plan),
-    /// The next page of an agenda.
-    Agenda(agenda::Plan),
-    /// The next page of a lookup.
-    Lookup(lookup::Plan),
-    /// The rest of long texts.
-    Read(read::Rest),
-    /// Where changes are told from.
-    Changes(changes::Plan),
-    /// The events of a document that are still to be imported.
-    Import(save::Rest),
+/// A cursor as it is kept: the kind of list that it belongs to, then the fields of
+/// the list's plan beside it, all in one object.
+#[derive(Serialize)]
+struct Saved<'p, T> {
+    of: &'p str,
+    #[serde(flatten)]
+    plan: &'p T,
+}
+
+/// Of a cursor as it is kept, the kind of list alone.
+#[derive(Deserialize)]
+struct Belongs {
+    of: String,
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn save(&self, cursor: &Cursor) -> Result<u64> {
-        let state = serde_json::to_string(cursor)
+    /// Saves where a list of some kind goes on, and gives the cursor's number.
+    ///
+    /// The kind and the names of the plan's fields are what is kept on disk: a
+    /// change of either makes cursors useless that were given out before. A plan
+    /// has no field `of`.
+    pub(in crate::pipeline) async fn save_cursor<T: Serialize>(
+        &self,
+        kind: &str,
+        plan: &T,
+    ) -> Result<u64> {
+        let state = serde_json::to_string(&Saved { of: kind, plan })
             .map_err(|_| Error::new(Kind::Internal, "a cursor could not be written"))?;
         self.store.save_cursor(&state).await
     }
 
-    pub(in crate::pipeline) async fn cursor(&self, said: &str) -> Result<Cursor> {
+    /// Where a list of some kind goes on, by what the caller gave as its cursor.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] if there is no such cursor, [`Kind::Argument`] if it
+    /// belongs to a list of another kind.
+    pub(in crate::pipeline) async fn load_cursor<T: DeserializeOwned>(
+        &self,
+        kind: &str,
+        said: &str,
+    ) -> Result<T> {
         let unknown = || {
             Error::new(Kind::NotFound, format!("there is no cursor `{}`", crate::text::brief(said)))
                 .next("use the `next` of the last page, or start again without cursor")
@@ -50,6 +65,10 @@ impl Pipeline {
             return Err(unknown());
         };
         let state = self.store.cursor(number).await?.ok_or_else(unknown)?;
+        let belongs: Belongs = serde_json::from_str(&state).map_err(|_| unknown())?;
+        if belongs.of != kind {
+            return Err(other_use(said));
+        }
         serde_json::from_str(&state).map_err(|_| unknown())
     }
 }
@@ -61,7 +80,7 @@ pub(in crate::pipeline) fn another_search(said: &str) -> Error {
 }
 
 /// A cursor of one tool given to another.
-pub(in crate::pipeline) fn other_use(said: &str) -> Error {
+fn other_use(said: &str) -> Error {
     Error::argument(format!("the cursor {said} belongs to another tool"))
         .next("give it to the tool that answered with it")
 }

@@ -18,7 +18,7 @@ use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::whose::Labels;
-use crate::pipeline::answer::cursor::{Cursor, Seen, another_search, other_use};
+use crate::pipeline::answer::cursor::{Seen, another_search};
 use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line, zone_line};
 use crate::project::project;
 use crate::provider::{Ask, Failed, Mailbox, Total};
@@ -29,9 +29,12 @@ use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
+/// What its cursors are kept under.
+const KIND: &str = "search";
+
 /// What was searched for and where it goes on; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct Plan {
+struct Plan {
     q: Option<String>,
     folder: Option<String>,
     by_thread: bool,
@@ -129,7 +132,7 @@ impl Pipeline {
         let mut count = plan.count(table, shown, before, missing.is_empty());
         if !plan.places.is_empty() {
             plan.now = now;
-            let cursor = self.save(&Cursor::Search(plan.clone())).await?;
+            let cursor = self.save_cursor(KIND, &plan).await?;
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
@@ -314,9 +317,7 @@ impl Pipeline {
             };
             return Ok(plan.with(search.columns));
         };
-        let Cursor::Search(mut plan) = self.cursor(said).await? else {
-            return Err(other_use(said));
-        };
+        let mut plan: Plan = self.load_cursor(KIND, said).await?;
         let same_account = match &search.account {
             Some(name) => {
                 let id = self.accounts.find(Some(name)).await?.id;

@@ -28,7 +28,7 @@ use self::calendars::{Wanted, chosen, unknown_calendar};
 use self::gather::{Asked, Gathered, Row, gather};
 use self::merge::{Merged, merge};
 use self::place::Place;
-pub(in crate::pipeline) use self::plan::Plan;
+use self::plan::Plan;
 pub(in crate::pipeline) use self::ranged::Ranged;
 use crate::accounts::Account;
 use crate::budget::LongText;
@@ -37,7 +37,6 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room};
 use crate::ical;
 use crate::pipeline::access::whose::Labels;
-use crate::pipeline::answer::cursor::{Cursor, other_use};
 use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line};
 use crate::project::project;
 use crate::provider::calendar::{Calendars, Facts};
@@ -56,6 +55,9 @@ struct Part {
     port: Arc<dyn Calendars>,
     gathered: Gathered,
 }
+
+/// What its cursors are kept under.
+const KIND: &str = "agenda";
 
 /// The most characters of a description in Outlook's lists.
 const PREVIEW: usize = 255;
@@ -108,7 +110,7 @@ impl Pipeline {
         }
         let mut count = plan.count(&merged, &parts, &zone);
         if let Some(next) = next {
-            let cursor = self.save(&Cursor::Agenda(next)).await?;
+            let cursor = self.save_cursor(KIND, &next).await?;
             if !plan.ics {
                 document.scalars.push(("next", Cell::Handle('p', cursor)));
             }
@@ -330,9 +332,7 @@ impl Pipeline {
     /// What to search for: as said, or as the cursor says.
     async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<Note>)> {
         if let Some(said) = &asked.cursor {
-            let Cursor::Agenda(mut plan) = self.cursor(said).await? else {
-                return Err(other_use(said));
-            };
+            let mut plan: Plan = self.load_cursor(KIND, said).await?;
             plan.limit = asked.limit.unwrap_or(plan.limit);
             return Ok((plan.with(asked.columns), Vec::new()));
         }

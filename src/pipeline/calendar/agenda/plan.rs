@@ -21,7 +21,7 @@ const MOST_MARKS: usize = 4_096;
 
 /// What is searched for and where it goes on; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct Plan {
+pub(super) struct Plan {
     pub(super) range: Range,
     pub(super) q: Option<String>,
     pub(super) calendars: Vec<String>,

@@ -22,7 +22,7 @@ use crate::ical::{Document, Entry};
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{Deed, act};
-use crate::pipeline::answer::cursor::{Cursor, Mark, Seen, other_use};
+use crate::pipeline::answer::cursor::{Mark, Seen};
 use crate::pipeline::answer::outcome::{Outcome, Told};
 use crate::pipeline::calendar::target::{Target, short};
 use crate::pipeline::{Draft, Pipeline};
@@ -43,9 +43,12 @@ const AT_ONCE: usize = 8;
 /// How many events a question names.
 const NAMED: usize = 10;
 
+/// What its cursors are kept under.
+const KIND: &str = "import";
+
 /// What of a document is still to be imported; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct Rest {
+pub(super) struct Rest {
     /// Where the document comes from, as it was said.
     pub(super) ics: String,
     /// A digest of what was in it.
@@ -189,7 +192,7 @@ impl Pipeline {
                     if_conflict: asked.if_conflict,
                     dry_run: asked.dry_run,
                 };
-                let cursor = self.save(&Cursor::Import(rest)).await?;
+                let cursor = self.save_cursor(KIND, &rest).await?;
                 told.notes.push(note!(
                     "events {} to {} of {}: calendar_save ics=p{} goes on",
                     ours(done + 1),
@@ -209,10 +212,7 @@ impl Pipeline {
 
     /// Where an import goes on.
     pub(super) async fn rest(&self, said: &str) -> Result<Rest> {
-        match self.cursor(said.trim()).await? {
-            Cursor::Import(rest) => Ok(rest),
-            _ => Err(other_use(said)),
-        }
+        self.load_cursor(KIND, said.trim()).await
     }
 
     /// A line about an invitation, which is better answered than imported.

@@ -21,7 +21,6 @@ pub(super) use change::reference;
 pub(super) use create::unsaid;
 pub(super) use follow::cut;
 pub(in crate::pipeline) use guests::{checked, guest, named, notified, others};
-pub(in crate::pipeline) use import::Rest;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 

@@ -19,7 +19,6 @@ use crate::body::{self, Form, Readable};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room};
-use crate::pipeline::answer::cursor::{Cursor, other_use};
 use crate::pipeline::{Draft, Flattening, Pipeline, failed_line, zone_line};
 use crate::project::project;
 use crate::provider::{BodyForm, Letter};
@@ -47,9 +46,12 @@ const DOUBTS: &str = "warn";
 /// What tells which messages belong together, and is not shown.
 const THREAD: &str = "thread";
 
+/// What its cursors are kept under.
+const KIND: &str = "read";
+
 /// What of a read is still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct Rest {
+struct Rest {
     letters: Vec<Target>,
     body: String,
     quoted: bool,
@@ -75,10 +77,7 @@ struct Fetched {
 impl Pipeline {
     pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Draft> {
         let (rest, failed_targets) = match &read.cursor {
-            Some(said) => match self.cursor(said).await? {
-                Cursor::Read(rest) => (rest, Vec::new()),
-                _ => return Err(other_use(said)),
-            },
+            Some(said) => (self.load_cursor(KIND, said).await?, Vec::new()),
             None => self.targets(&read).await?,
         };
         let form = form(&rest.body);
@@ -120,7 +119,7 @@ impl Pipeline {
         let mut count = format!("messages: {}", fetched.len());
         if !later.is_empty() {
             let further = later.len();
-            let cursor = self.save(&Cursor::Read(Rest { letters: later, ..rest })).await?;
+            let cursor = self.save_cursor(KIND, &Rest { letters: later, ..rest }).await?;
             draft.document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; {further} further messages continue with cursor=p{cursor}"));
         }

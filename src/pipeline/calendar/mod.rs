@@ -2,6 +2,7 @@
 
 pub(super) mod agenda;
 mod free;
+pub(super) mod guests;
 mod outward;
 pub(super) mod save;
 pub(super) mod target;

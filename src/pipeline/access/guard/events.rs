@@ -9,7 +9,7 @@ use crate::access::Access;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::Listed;
-use crate::pipeline::calendar::save::others;
+use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::{Target, short};
 use crate::provider::calendar::{Change, Facts, Guest};
 use crate::text::Note;

@@ -4,7 +4,8 @@
 mod manage;
 mod respond;
 
-use super::save::{cut, notified, others, reference, unsaid};
+use super::guests::{notified, others};
+use super::save::{cut, reference, unsaid};
 use super::target::{Target, span, title, told as shown};
 use crate::caller::Caller;
 use crate::error::{Error, Result};

@@ -3,17 +3,18 @@
 //! Only what was said changes, and only if the event is still the one that was
 //! shown.
 
+use super::TOOL;
 use super::clash::{self, Wanted};
 use super::create::unsaid;
 use super::make::{self, Made};
 use super::series::{self, Base};
 use super::span::{self, Before, Span, moment};
-use super::{TOOL, notified, others};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::Deed;
 use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::{Target, title, told as shown};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};

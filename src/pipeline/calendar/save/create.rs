@@ -2,16 +2,17 @@
 
 use serde_json::Value;
 
+use super::TOOL;
 use super::clash::{self, Met, Wanted};
 use super::make::{self, Made};
 use super::place::Destination;
-use super::{TOOL, notified, others};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};

@@ -6,17 +6,18 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::TOOL;
 use super::change::{Ready, reference};
 use super::make;
 use super::series::{self, Base};
 use super::span::{Span, civil, moment};
-use super::{TOOL, notified};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::Deed;
 use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::target::{Target, title, told as shown};
 use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};

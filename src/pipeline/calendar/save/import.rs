@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clash::{self, Met, Wanted};
-use super::guests::checked;
 use super::make;
 use super::place::Destination;
 use super::{TOOL, source};
@@ -24,6 +23,7 @@ use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{Deed, act};
 use crate::pipeline::answer::cursor::{Mark, Seen};
 use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::calendar::guests::checked;
 use crate::pipeline::calendar::target::{Target, short};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};

@@ -6,9 +6,9 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::guests;
 use super::span::{self, Before, Span};
 use crate::error::{Error, Result};
+use crate::pipeline::calendar::guests;
 use crate::pipeline::calendar::target::span as shown;
 use crate::provider::calendar::{Change, Facts, Guest, Show};
 use crate::recurrence::Repeat;

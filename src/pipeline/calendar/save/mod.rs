@@ -9,7 +9,6 @@ pub(in crate::pipeline) mod clash;
 mod create;
 mod exceptions;
 mod follow;
-mod guests;
 mod import;
 mod make;
 mod place;
@@ -20,7 +19,6 @@ mod span;
 pub(super) use change::reference;
 pub(super) use create::unsaid;
 pub(super) use follow::cut;
-pub(in crate::pipeline) use guests::{checked, guest, named, notified, others};
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 

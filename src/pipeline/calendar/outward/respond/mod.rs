@@ -4,7 +4,8 @@ mod invited;
 
 use jiff::Timestamp;
 
-use super::super::save::{Before, guest, named, read};
+use super::super::guests::{guest, named};
+use super::super::save::{Before, read};
 use super::super::target::{Target, span, title, told as shown};
 use crate::access::Access;
 use crate::caller::Caller;

@@ -36,6 +36,7 @@ pub mod handles;
 mod keychain;
 mod keys;
 mod outputs;
+mod random;
 mod schema;
 mod secrets;
 mod seen;

@@ -7,7 +7,7 @@
 //!
 //! Built without the feature `keychain`, it always says that there is none.
 
-use super::keys::Key;
+use super::random::Key;
 
 #[cfg(feature = "keychain")]
 pub(super) use native::{create, forget, read};

@@ -20,15 +20,10 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use tokio::sync::OnceCell;
 
 use super::files::{advice, private_folder, private_options, tighten};
-use super::secrets::random;
+use super::random::{Key, random};
 use super::{Store, keychain};
 use crate::config::KeyStore;
 use crate::error::{Error, Kind, Result};
-
-/// A key of XChaCha20-Poly1305.
-pub(super) type Key = [u8; KEY_BYTES];
-/// Its length in bytes.
-pub(super) const KEY_BYTES: usize = 32;
 
 /// The key file's name in the state folder.
 const FILE: &str = "key";

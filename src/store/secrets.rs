@@ -19,7 +19,8 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use super::keys::{KEY_BYTES, Place};
+use super::keys::Place;
+use super::random::{KEY_BYTES, random};
 use super::{OWNER, Store};
 use crate::error::{Error, Kind, Result};
 
@@ -101,13 +102,4 @@ fn wrong_key(identity: &str) -> Error {
         format!("the secrets of {identity} cannot be decrypted with the key that is there now"),
     )
     .next("put the old key back, or sign in again with `daysheet account add`")
-}
-
-/// Random bytes from the operating system.
-pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(Kind::Internal, format!("the system has no random numbers ({error})"))
-    })?;
-    Ok(bytes)
 }

@@ -1,0 +1,19 @@
+//! Random bytes, and the keys that are made of them.
+//!
+//! Where a key is kept is in `keys.rs`, what it seals in `secrets.rs`.
+
+use crate::error::{Error, Kind, Result};
+
+/// A key of XChaCha20-Poly1305.
+pub(super) type Key = [u8; KEY_BYTES];
+/// Its length in bytes.
+pub(super) const KEY_BYTES: usize = 32;
+
+/// Random bytes from the operating system.
+pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::new(Kind::Internal, format!("the system has no random numbers ({error})"))
+    })?;
+    Ok(bytes)
+}

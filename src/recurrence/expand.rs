@@ -10,14 +10,14 @@
 use calcard::common::PartialDateTime;
 use calcard::common::timezone::Tz;
 use calcard::icalendar::{
-    ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarDay, ICalendarEntry,
-    ICalendarFrequency, ICalendarMonth, ICalendarProperty, ICalendarRecurrenceRule, ICalendarValue,
+    ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarEntry, ICalendarFrequency,
+    ICalendarProperty, ICalendarRecurrenceRule, ICalendarValue,
 };
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 use jiff::{Span, Timestamp, ToSpan};
 
-use super::rule::{DAYS, Rule, place};
+use super::rule::{Rule, place};
 
 /// No call looks at more occurrences of a rule than these.
 pub const MOST: usize = 20_000;
@@ -44,8 +44,7 @@ pub fn expand(
     if to < start || to < from || !possible(&rule.parts) {
         return Vec::new();
     }
-    let mut parts = rule.parts.clone();
-    explicit(&mut parts, start);
+    let mut parts = rule.clone().explicit(start).parts;
     let near = match parts.count {
         Some(_) => start,
         None => nearer(&parts, rule.interval(), start, from).unwrap_or(start),
@@ -105,47 +104,6 @@ fn run(parts: &ICalendarRecurrenceRule, start: DateTime, limit: usize) -> Vec<Da
         .filter_map(|event| Timestamp::from_second(event.start.timestamp()).ok())
         .map(|at| Offset::UTC.to_datetime(at))
         .collect()
-}
-
-/// What a rule takes from its start stands in it.
-pub fn explicit(parts: &mut ICalendarRecurrenceRule, start: DateTime) {
-    let times = [
-        (&mut parts.byhour, start.hour()),
-        (&mut parts.byminute, start.minute()),
-        (&mut parts.bysecond, start.second()),
-    ];
-    for (list, value) in times {
-        if list.is_empty() {
-            list.extend(u8::try_from(value));
-        }
-    }
-    let by_day = !(parts.byweekno.is_empty()
-        && parts.byyearday.is_empty()
-        && parts.bymonthday.is_empty()
-        && parts.byday.is_empty());
-    if by_day {
-        return;
-    }
-    match parts.freq {
-        ICalendarFrequency::Yearly => {
-            if parts.bymonth.is_empty() {
-                let month = u8::try_from(start.month()).unwrap_or(1);
-                parts.bymonth = vec![ICalendarMonth::new(month, false)];
-            }
-            parts.bymonthday = vec![start.day()];
-        }
-        ICalendarFrequency::Monthly => parts.bymonthday = vec![start.day()],
-        ICalendarFrequency::Weekly => {
-            let at =
-                usize::try_from(start.date().weekday().to_monday_zero_offset()).unwrap_or_default();
-            parts.byday = DAYS
-                .get(at)
-                .map(|(_, weekday)| ICalendarDay { ordwk: None, weekday: *weekday })
-                .into_iter()
-                .collect();
-        }
-        _ => {}
-    }
 }
 
 /// A start nearer to `from` in the same step of the interval. Only for rules

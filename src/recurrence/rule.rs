@@ -257,7 +257,44 @@ impl Rule {
     /// The same with all in it that it takes from its start.
     #[must_use]
     pub fn explicit(mut self, start: DateTime) -> Self {
-        super::expand::explicit(&mut self.parts, start);
+        let parts = &mut self.parts;
+        let times = [
+            (&mut parts.byhour, start.hour()),
+            (&mut parts.byminute, start.minute()),
+            (&mut parts.bysecond, start.second()),
+        ];
+        for (list, value) in times {
+            if list.is_empty() {
+                list.extend(u8::try_from(value));
+            }
+        }
+        let by_day = !(parts.byweekno.is_empty()
+            && parts.byyearday.is_empty()
+            && parts.bymonthday.is_empty()
+            && parts.byday.is_empty());
+        if by_day {
+            return self;
+        }
+        match parts.freq {
+            ICalendarFrequency::Yearly => {
+                if parts.bymonth.is_empty() {
+                    let month = u8::try_from(start.month()).unwrap_or(1);
+                    parts.bymonth = vec![ICalendarMonth::new(month, false)];
+                }
+                parts.bymonthday = vec![start.day()];
+            }
+            ICalendarFrequency::Monthly => parts.bymonthday = vec![start.day()],
+            ICalendarFrequency::Weekly => {
+                let at = usize::try_from(start.date().weekday().to_monday_zero_offset())
+                    .unwrap_or_default();
+                parts.byday = DAYS
+                    .get(at)
+                    .map(|(_, weekday)| ICalendarDay { ordwk: None, weekday: *weekday })
+                    .into_iter()
+                    .collect();
+            }
+            _ => {}
+        }
         self
     }
 

@@ -18,6 +18,7 @@ mod rules;
 mod scan;
 mod settle;
 mod times;
+mod values;
 mod write;
 mod zones;
 

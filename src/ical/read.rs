@@ -7,8 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::scan::{self, Component, Line, Notes, Property, clean};
 use super::settle::{Raw, settle};
-use super::times::{Written, alike, dated, dates, end, floating, moment, stamp};
-use super::zones::{self, Zones};
+use super::times::{alike, dated, dates, end, floating, moment, stamp};
+use super::values::{self, Written};
+use super::zones::Zones;
 use super::{Document, Entry, LONGEST};
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
@@ -338,7 +339,7 @@ fn reminder(event: &Component, entry: &Entry) -> Option<u32> {
                     start.duration_since(at).as_secs()
                 }
                 ICalendarValue::PartialDateTime(at) => {
-                    let at = zones::at(at, &TimeZone::UTC)?.instant(&TimeZone::UTC);
+                    let at = values::when(at, &TimeZone::UTC)?.instant(&TimeZone::UTC);
                     start.duration_since(at).as_secs()
                 }
                 _ => return None,

@@ -12,7 +12,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
 use super::scan::Component;
-use super::zones::told;
+use super::values::date_time;
 use crate::recurrence::{Repeat, Rule, Until};
 use crate::when::{self, Moment, When};
 
@@ -113,7 +113,7 @@ fn onsets(
     else {
         return None;
     };
-    let start = local(told(&start)?.0);
+    let start = local(date_time(&start)?.0);
     let mut rule = String::new();
     let mut ends = true;
     let mut extra = Vec::new();
@@ -143,7 +143,7 @@ fn onsets(
                         ) => start,
                         _ => return None,
                     };
-                    let at = when::resolve(local(told(at)?.0), &TimeZone::UTC);
+                    let at = when::resolve(local(date_time(at)?.0), &TimeZone::UTC);
                     extra.push(When::At(at));
                 }
             }

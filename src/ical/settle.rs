@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::Entry;
 use super::scan::Notes;
-use super::times::Written;
+use super::values::Written;
 use crate::recurrence::{Repeat, Rule, Until, compact, compact_day};
 use crate::text::{note, ours};
 use crate::when::{self, Moment, When};

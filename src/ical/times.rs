@@ -10,7 +10,8 @@ use jiff::{SignedDuration, Span, Timestamp};
 
 use super::scan::{Component, Line, Notes, Property};
 use super::settle::{day, days};
-use super::zones::{self, Zone, Zones};
+use super::values::{self, Written};
+use super::zones::{Zone, Zones};
 use crate::recurrence::{Repeat, Rule, Until};
 use crate::when::{self, Moment, When};
 
@@ -31,7 +32,7 @@ pub fn moment(
     let id = property.param("TZID");
     let zone = zones.find(id, line.number, notes);
     let moment = zones.moment(at, id, &zone, recurs)?;
-    let own = match (&zone, &moment, zones::told(at)?) {
+    let own = match (&zone, &moment, values::date_time(at)?) {
         (Zone::Own(own), Moment::At(_, name), (Until::Local(local), None)) if name == "UTC" => {
             Some((local, own.clone()))
         }
@@ -43,7 +44,7 @@ pub fn moment(
 /// The local time of a property that names no zone.
 pub fn floating(property: &Property) -> Option<DateTime> {
     match (property.values().first()?, property.param("TZID")) {
-        (ICalendarValue::PartialDateTime(at), None) => match zones::told(at)? {
+        (ICalendarValue::PartialDateTime(at), None) => match values::date_time(at)? {
             (Until::Local(at), None) => Some(at),
             _ => None,
         },
@@ -73,22 +74,11 @@ pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<us
 pub fn stamp(property: &Property) -> Option<Timestamp> {
     match property.values().first()? {
         ICalendarValue::PartialDateTime(at) => {
-            let at = zones::at(at, &TimeZone::UTC)?;
+            let at = values::when(at, &TimeZone::UTC)?;
             Some(at.instant(&TimeZone::UTC))
         }
         _ => None,
     }
-}
-
-/// A date as it is written.
-#[derive(Debug, Clone, Copy)]
-pub struct Written {
-    /// When it is.
-    pub when: When,
-    /// The local time; none for a day.
-    pub said: Option<DateTime>,
-    /// True for a time that names no zone.
-    pub floating: bool,
 }
 
 /// Dates, and those that are periods as starts and ends.
@@ -104,10 +94,10 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
         let (at, end) = match value {
             ICalendarValue::PartialDateTime(at) => (&**at, None),
             ICalendarValue::Period(ICalendarPeriod::Range { start, end }) => {
-                (start, zones::at(end, zone))
+                (start, values::when(end, zone))
             }
             ICalendarValue::Period(ICalendarPeriod::Duration { start, duration }) => {
-                let utc = || Some(zones::at(start, zone)?.instant(&TimeZone::UTC));
+                let utc = || Some(values::when(start, zone)?.instant(&TimeZone::UTC));
                 let from = utc().map(|at| Moment::At(TimeZone::UTC.to_datetime(at), "UTC".into()));
                 let end = from.and_then(|from| after(&from, duration));
                 (start, end.map(|end| end.when()))
@@ -115,12 +105,12 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
             ICalendarValue::Text(text) if text.trim().is_empty() => continue,
             _ => return None,
         };
-        let (said, floating) = match zones::told(at)? {
+        let (said, floating) = match values::date_time(at)? {
             (Until::Local(at), None) => (Some(at), id.is_none()),
             (Until::Local(at) | Until::Utc(at), _) => (Some(at), false),
             (Until::Day(_), _) => (None, false),
         };
-        let when = zones::at(at, zone)?;
+        let when = values::when(at, zone)?;
         if let (When::At(from), Some(When::At(to))) = (when, end)
             && from < to
         {

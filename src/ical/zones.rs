@@ -17,6 +17,7 @@ use jiff::{Timestamp, ToSpan};
 
 use super::rules::{self, Rules};
 use super::scan::{Component, Notes};
+use super::values::date_time;
 use crate::recurrence::Until;
 use crate::text::{note, ours, quoted};
 use crate::when::{self, Moment, When};
@@ -251,7 +252,7 @@ impl Zones {
             let at = when::resolve(local, zone);
             Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
         };
-        let (until, offset) = told(at)?;
+        let (until, offset) = date_time(at)?;
         let local = match (until, offset) {
             (Until::Day(day), _) => return Some(Moment::Day(day)),
             (Until::Utc(local), _) => return Some(Moment::At(local, "UTC".to_owned())),
@@ -288,7 +289,7 @@ fn used(calendar: &Component) -> HashMap<String, BTreeSet<DateTime>> {
         let times = used.entry(key(id)).or_default();
         for value in property.values() {
             if let calcard::icalendar::ICalendarValue::PartialDateTime(at) = value
-                && let Some((Until::Local(at), None)) = told(at)
+                && let Some((Until::Local(at), None)) = date_time(at)
             {
                 times.insert(at);
             }
@@ -382,45 +383,4 @@ fn zone_name(zone: &TimeZone) -> String {
         (None, Ok(offset)) => format!("UTC{offset}"),
         (None, Err(_)) => "UTC".to_owned(),
     }
-}
-
-/// A date or a time, without what it is in.
-pub fn told(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
-    let part = |part: Option<u8>| part.map(i8::try_from)?.ok();
-    let day = jiff::civil::Date::new(i16::try_from(at.year?).ok()?, part(at.month)?, part(at.day)?)
-        .ok()?;
-    if at.hour.is_none() {
-        return Some((Until::Day(day), None));
-    }
-    let second = part(at.second).unwrap_or_default();
-    let time = jiff::civil::Time::new(
-        part(at.hour)?,
-        part(at.minute)?,
-        // A leap second counts as the one before.
-        if second == 60 { 59 } else { second },
-        0,
-    )
-    .ok()?;
-    let local = day.to_datetime(time);
-    match (at.tz_hour, at.tz_minute.unwrap_or_default()) {
-        (None, _) => Some((Until::Local(local), None)),
-        (Some(0), 0) => Some((Until::Utc(local), None)),
-        (Some(hours), minutes) => {
-            let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
-            let seconds = if at.tz_minus { -seconds } else { seconds };
-            Some((Until::Local(local), Some(Offset::from_seconds(seconds).ok()?)))
-        }
-    }
-}
-
-/// The same as a day or an instant.
-pub fn at(at: &PartialDateTime, zone: &TimeZone) -> Option<When> {
-    Some(match told(at)? {
-        (Until::Day(day), _) => When::Day(day),
-        (Until::Utc(local), _) => When::At(when::resolve(local, &TimeZone::UTC)),
-        (Until::Local(local), Some(offset)) => {
-            When::At(when::resolve(local, &TimeZone::fixed(offset)))
-        }
-        (Until::Local(local), None) => When::At(when::resolve(local, zone)),
-    })
 }

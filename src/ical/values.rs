@@ -1,0 +1,64 @@
+//! Dates and times as a document writes them, before it is known which zone they
+//! are in.
+//!
+//! What a `TZID` means is in `zones.rs`, what the times of an event come to in
+//! `times.rs`.
+
+use calcard::common::PartialDateTime;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{Offset, TimeZone};
+
+use crate::recurrence::Until;
+use crate::when::{self, When};
+
+/// A date as it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Written {
+    /// When it is.
+    pub when: When,
+    /// The local time; none for a day.
+    pub said: Option<DateTime>,
+    /// True for a time that names no zone.
+    pub floating: bool,
+}
+
+/// A date or a time without the zone that it is in, and the offset that it tells
+/// itself.
+pub fn date_time(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
+    let part = |part: Option<u8>| part.map(i8::try_from)?.ok();
+    let day = Date::new(i16::try_from(at.year?).ok()?, part(at.month)?, part(at.day)?).ok()?;
+    if at.hour.is_none() {
+        return Some((Until::Day(day), None));
+    }
+    let second = part(at.second).unwrap_or_default();
+    let time = Time::new(
+        part(at.hour)?,
+        part(at.minute)?,
+        // A leap second counts as the one before.
+        if second == 60 { 59 } else { second },
+        0,
+    )
+    .ok()?;
+    let local = day.to_datetime(time);
+    match (at.tz_hour, at.tz_minute.unwrap_or_default()) {
+        (None, _) => Some((Until::Local(local), None)),
+        (Some(0), 0) => Some((Until::Utc(local), None)),
+        (Some(hours), minutes) => {
+            let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
+            let seconds = if at.tz_minus { -seconds } else { seconds };
+            Some((Until::Local(local), Some(Offset::from_seconds(seconds).ok()?)))
+        }
+    }
+}
+
+/// The same as a day or an instant; `zone` is that of a time without one.
+pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<When> {
+    Some(match date_time(at)? {
+        (Until::Day(day), _) => When::Day(day),
+        (Until::Utc(local), _) => When::At(when::resolve(local, &TimeZone::UTC)),
+        (Until::Local(local), Some(offset)) => {
+            When::At(when::resolve(local, &TimeZone::fixed(offset)))
+        }
+        (Until::Local(local), None) => When::At(when::resolve(local, zone)),
+    })
+}

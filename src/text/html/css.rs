@@ -53,6 +53,47 @@ impl Declaration {
     }
 }
 
+/// True for the properties that are looked at, as `look` understands them.
+pub fn matters(name: &str) -> bool {
+    matches!(
+        name,
+        "display"
+            | "visibility"
+            | "opacity"
+            | "font"
+            | "font-size"
+            | "line-height"
+            | "color"
+            | "background"
+            | "background-color"
+            | "background-image"
+            | "overflow"
+            | "overflow-x"
+            | "overflow-y"
+            | "height"
+            | "max-height"
+            | "width"
+            | "max-width"
+            | "min-width"
+            | "min-height"
+            | "position"
+            | "left"
+            | "right"
+            | "top"
+            | "bottom"
+            | "margin-left"
+            | "margin-top"
+            | "text-indent"
+            | "clip"
+            | "clip-path"
+            | "transform"
+            | "mso-hide"
+            | "filter"
+            | "content-visibility"
+            | "-webkit-text-fill-color"
+    )
+}
+
 /// Splits at `mark`, but not inside quotes or brackets.
 pub fn split(s: &str, mark: char) -> impl Iterator<Item = &str> {
     let mut quote = None;

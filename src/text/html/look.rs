@@ -62,47 +62,6 @@ struct Own {
     backed: bool,
 }
 
-/// True for the properties that are looked at.
-pub fn matters(name: &str) -> bool {
-    matches!(
-        name,
-        "display"
-            | "visibility"
-            | "opacity"
-            | "font"
-            | "font-size"
-            | "line-height"
-            | "color"
-            | "background"
-            | "background-color"
-            | "background-image"
-            | "overflow"
-            | "overflow-x"
-            | "overflow-y"
-            | "height"
-            | "max-height"
-            | "width"
-            | "max-width"
-            | "min-width"
-            | "min-height"
-            | "position"
-            | "left"
-            | "right"
-            | "top"
-            | "bottom"
-            | "margin-left"
-            | "margin-top"
-            | "text-indent"
-            | "clip"
-            | "clip-path"
-            | "transform"
-            | "mso-hide"
-            | "filter"
-            | "content-visibility"
-            | "-webkit-text-fill-color"
-    )
-}
-
 impl Look {
     /// The page before any element: black on white.
     pub fn page() -> Self {

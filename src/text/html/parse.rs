@@ -333,9 +333,7 @@ fn may_hide(tag: &Tag) -> bool {
         || &*tag.name == "dialog"
         || tag.attrs.iter().any(|attr| match &*attr.name.local {
             "hidden" | "color" | "bgcolor" | "background" | "text" => true,
-            "style" => {
-                css::declarations(&attr.value).iter().any(|one| super::look::matters(&one.name))
-            }
+            "style" => css::declarations(&attr.value).iter().any(|one| css::matters(&one.name)),
             _ => false,
         })
 }

@@ -177,7 +177,7 @@ impl Sheet {
                 Some(_) => within.push(statement),
             }
         }
-        declared.retain(|one| super::look::matters(&one.name));
+        declared.retain(|one| css::matters(&one.name));
         if declared.iter().any(Declaration::is_endless) {
             self.over.set(true);
             declared.retain(|one| !one.is_endless());

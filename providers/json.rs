@@ -6,3 +6,15 @@ use serde_json::Value;
 pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
+
+/// The value under a key, null when there is none.
+#[cfg(feature = "microsoft")]
+pub fn nested<'v>(value: &'v Value, key: &str) -> &'v Value {
+    value.get(key).unwrap_or(&Value::Null)
+}
+
+/// True for a flag that is set.
+#[cfg(feature = "microsoft")]
+pub fn is(value: &Value, key: &str) -> bool {
+    value.get(key) == Some(&Value::Bool(true))
+}

@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::events::RULE;
-use super::events::facts::{self, attendees, is, is_organizer, nested, times};
+use super::events::facts::{self, attendees, is_organizer, times};
 use super::{online, recurrence, zones};
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Change, Guest, Notify, Show, Visibility};
-use crate::providers::json::text;
+use crate::providers::json::{is, nested, text};
 use crate::recurrence::Repeat;
 use crate::when::{self, Moment, When};
 

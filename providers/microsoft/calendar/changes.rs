@@ -10,12 +10,11 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::events::facts::is;
 use super::events::{by_id, put_in};
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::calendar::Changes;
-use crate::providers::json::text;
+use crate::providers::json::{is, text};
 use crate::providers::microsoft::client::Graph;
 use crate::providers::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
 use crate::text::{note, quoted};

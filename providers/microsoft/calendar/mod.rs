@@ -31,12 +31,11 @@ use crate::provider::Page;
 use crate::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };
-use crate::providers::json::text;
+use crate::providers::json::{is, nested, text};
 use crate::providers::pace::rehearsed;
 use crate::providers::written::holds;
 use crate::schemas::Api;
 use events::facts;
-use events::facts::{is, nested};
 use write::refused;
 
 /// The properties of a calendar that are read.

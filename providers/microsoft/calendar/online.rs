@@ -7,9 +7,8 @@
 
 use serde_json::{Value, json};
 
-use super::events::facts::{is, nested};
 use crate::error::{Error, Result};
-use crate::providers::json::text;
+use crate::providers::json::{is, nested, text};
 
 /// The line that the part begins with has at least so many underscores.
 const LINE: &str = "____________________";

@@ -11,10 +11,10 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use serde_json::{Value, json};
 
-use super::events::facts::{self, nested};
+use super::events::facts;
 use crate::error::{Error, Kind, Result};
 use crate::provider::calendar::{Hours, Schedule};
-use crate::providers::json::text;
+use crate::providers::json::{nested, text};
 use crate::providers::microsoft::answer::page;
 use crate::providers::microsoft::client::Graph;
 use crate::text::{brief, cell, clip};

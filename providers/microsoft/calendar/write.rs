@@ -11,12 +11,12 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::body::{self, properties, tells};
-use super::events::facts::{attendees, is, nested, times, zone};
+use super::events::facts::{attendees, times, zone};
 use super::events::{self, CALENDAR, at, check, check_calendar, one, whole};
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::calendar::{Answer, Change, Notify, Response};
-use crate::providers::json::text;
+use crate::providers::json::{is, nested, text};
 use crate::providers::microsoft::answer::DENIED;
 use crate::providers::microsoft::client::Graph;
 use crate::providers::written::holds;

@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::provider::mail::{
     Content, Enclosure, HeldDraft, HeldFile, Importance, Original, Outgoing, Person,
 };
-use crate::providers::json::text;
-use crate::providers::microsoft::calendar::events::facts::{is, nested};
+use crate::providers::json::{is, nested, text};
 use crate::text::cell;
 use crate::text::html::{Style, html};
 

@@ -17,10 +17,9 @@ use super::{Outlook, check_as};
 use super::{folders, places};
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Flag, MailState, Organize, Place, PlaceKind, Step};
-use crate::providers::json::text;
+use crate::providers::json::{is, nested, text};
 use crate::providers::microsoft::answer::not_ours;
 use crate::providers::microsoft::batch::Part;
-use crate::providers::microsoft::calendar::events::facts::{is, nested};
 use crate::when;
 
 /// What tells how a message is.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{CALENDAR, RULE};
 use crate::provider::calendar::{Answer, Facts, Guest};
-use crate::providers::json::text;
+use crate::providers::json::{is, nested, text};
 use crate::providers::microsoft::calendar::recurrence;
 use crate::recurrence::Repeat;
 use crate::when::{self, When};
@@ -180,16 +180,6 @@ fn answer(word: &str) -> Option<Answer> {
     ]
     .into_iter()
     .find_map(|(known, answer)| word.eq_ignore_ascii_case(known).then_some(answer))
-}
-
-/// The value under a key, null when there is none.
-pub fn nested<'v>(value: &'v Value, key: &str) -> &'v Value {
-    value.get(key).unwrap_or(&Value::Null)
-}
-
-/// True for a flag that is set.
-pub fn is(value: &Value, key: &str) -> bool {
-    value.get(key) == Some(&Value::Bool(true))
 }
 
 fn some(value: &Value, key: &str) -> Option<String> {

@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use crate::provider::mail::{Person, Rule, RuleStep};
-use crate::providers::json::text;
-use crate::providers::microsoft::calendar::events::facts::{is, nested};
+use crate::providers::json::{is, nested, text};
 use crate::providers::microsoft::mail::drafts;
 use crate::providers::microsoft::mail::folders::Tree;
 use crate::query::{Part, Query, State, Term, one_or};

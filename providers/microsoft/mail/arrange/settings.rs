@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use crate::provider::mail::{Audience, AutoReply};
-use crate::providers::json::text;
-use crate::providers::microsoft::calendar::events::facts::nested;
+use crate::providers::json::{nested, text};
 use crate::providers::microsoft::calendar::zones;
 use crate::providers::microsoft::mail::Outlook;
 use crate::providers::written::holds;

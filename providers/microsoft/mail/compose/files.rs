@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::provider::mail::{Content, Enclosure, Outgoing};
-use crate::providers::microsoft::calendar::events::facts::is;
+use crate::providers::json::is;
 use crate::providers::microsoft::mail::drafts::{FILES, held_file};
 use crate::providers::microsoft::mail::{Outlook, count};
 use crate::text::quoted;

@@ -28,9 +28,8 @@ use crate::provider::mail::{
     Alias, Compose, Content, HeldDraft, Origin, Original, Outgoing, Person, Probe, Sent,
     Whereabouts,
 };
-use crate::providers::json::text;
+use crate::providers::json::{is, text};
 use crate::providers::microsoft::answer::{not_ours, too_long};
-use crate::providers::microsoft::calendar::events::facts::is;
 use crate::providers::written::holds;
 use crate::text::{brief, cell};
 use files::sizes;

@@ -1,5 +1,6 @@
 //! Who may name whom, read from the source.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -214,4 +215,292 @@ fn every_file_says_what_it_is_for() {
     for (_, file, text) in sources() {
         assert!(text.starts_with("//!"), "{} does not open with its purpose", file.display());
     }
+}
+
+/// A module by its names from the crate on: `["store", "keys"]`.
+type Module = Vec<String>;
+
+/// The code of a file without its comments, and with its strings and characters
+/// left out.
+fn bare(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    let end = |rest: &str, from: usize, mark: &str| {
+        rest.get(from..)
+            .and_then(|it| it.find(mark))
+            .map_or(rest.len(), |at| from + at + mark.len())
+    };
+    while let Some(first) = rest.chars().next() {
+        let hashes =
+            rest.strip_prefix('r').map_or(0, |it| it.len() - it.trim_start_matches('#').len());
+        let skipped = match first {
+            '/' if rest.starts_with("//") => end(rest, 2, "\n"),
+            '/' if rest.starts_with("/*") => end(rest, 2, "*/"),
+            'r' if rest[1 + hashes..].starts_with('"') => {
+                end(rest, 2 + hashes, &format!("\"{}", "#".repeat(hashes)))
+            }
+            '"' => {
+                let mut escaped = false;
+                let closing = rest.char_indices().skip(1).find(|(_, c)| {
+                    let closes = *c == '"' && !escaped;
+                    escaped = *c == '\\' && !escaped;
+                    closes
+                });
+                closing.map_or(rest.len(), |(at, _)| at + 1)
+            }
+            '\'' if rest.starts_with("'\\") => end(rest, 3, "'"),
+            // A character, and no lifetime.
+            '\'' if rest.chars().nth(2) == Some('\'') => end(rest, 1, "'"),
+            _ => 0,
+        };
+        if skipped == 0 {
+            code.push(first);
+        } else {
+            code.push(' ');
+        }
+        rest = &rest[skipped.max(first.len_utf8())..];
+    }
+    code
+}
+
+/// Code as words, `::` and single signs.
+fn tokens(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let length = match word {
+            0 if rest.starts_with("::") => 2,
+            0 => first.len_utf8(),
+            word => word,
+        };
+        let (token, after) = rest.split_at(length);
+        found.push(token);
+        rest = after.trim_start();
+    }
+    found
+}
+
+/// The paths in what follows `use`, its braces taken apart.
+fn expanded<'t>(
+    tokens: &mut impl Iterator<Item = &'t str>,
+    before: &[&'t str],
+    found: &mut Vec<Vec<&'t str>>,
+) {
+    let mut path = before.to_vec();
+    loop {
+        match tokens.next() {
+            Some("{") => {
+                expanded(tokens, &path, found);
+                path = before.to_vec();
+            }
+            Some("::") => {}
+            Some("as") => {
+                tokens.next();
+            }
+            Some(name) if !matches!(name, "," | "}" | ";") => path.push(name),
+            end => {
+                if path.len() > before.len() {
+                    found.push(std::mem::replace(&mut path, before.to_vec()));
+                }
+                if end != Some(",") {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The paths of a file's `use` lines, and what begins with `crate`, `super` or
+/// `self` elsewhere.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut tokens = tokens(code).into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            "use" if tokens.peek() != Some(&"<") => expanded(&mut tokens, &[], &mut found),
+            "crate" | "super" | "self" => {
+                let mut path = vec![token];
+                while tokens.next_if_eq(&"::").is_some() {
+                    path.extend(tokens.next());
+                }
+                // A path, and not `pub(super)` or `&self`.
+                if path.len() > 1 {
+                    found.push(path);
+                }
+            }
+            _ => {}
+        }
+    }
+    found.into_iter().map(|path| path.into_iter().map(str::to_owned).collect()).collect()
+}
+
+/// The modules that each module names, as far as they are files of their own.
+fn edges(files: &BTreeMap<Module, String>) -> BTreeMap<&Module, BTreeSet<&Module>> {
+    let target = |own: &Module, path: &[String]| {
+        let up = path.iter().take_while(|name| *name == "super").count();
+        let mut whole: Module = match path[0].as_str() {
+            "crate" => path[1..].to_vec(),
+            "self" => [own.as_slice(), &path[1..]].concat(),
+            "super" => [&own[..own.len().saturating_sub(up)], &path[up..]].concat(),
+            // A name alone may be that of a child.
+            name => {
+                let child = [own.as_slice(), &[name.to_owned()]].concat();
+                files.get(&child)?;
+                [own.as_slice(), path].concat()
+            }
+        };
+        // Behind the file's own name stands what is in it.
+        while !files.contains_key(&whole) {
+            whole.pop()?;
+        }
+        let (found, _) = files.get_key_value(&whole)?;
+        (found != own && !found.is_empty()).then_some(found)
+    };
+    let named = |own: &Module, text: &str| {
+        paths(&bare(text)).iter().filter_map(|path| target(own, path)).collect()
+    };
+    files.iter().map(|(own, text)| (own, named(own, text))).collect()
+}
+
+/// Modules that name each other in a circle, directly or by others between them.
+/// A module and its own children are one family and may.
+fn circles(files: &BTreeMap<Module, String>) -> Vec<Vec<&Module>> {
+    let edges = edges(files);
+    let reached = |from: &Module| {
+        let mut found: BTreeSet<&Module> = BTreeSet::new();
+        let mut next: Vec<&Module> = edges[from].iter().copied().collect();
+        while let Some(module) = next.pop() {
+            if found.insert(module) {
+                next.extend(&edges[module]);
+            }
+        }
+        found
+    };
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
+        files.keys().map(|module| (module, reached(module))).collect();
+    let circle = |module: &Module| -> BTreeSet<&Module> {
+        let back = |other: &&&Module| reached[**other].contains(module);
+        reached[module].iter().filter(back).copied().collect()
+    };
+    let all: BTreeSet<BTreeSet<&Module>> = files.keys().map(circle).collect();
+    all.into_iter()
+        .map(Vec::from_iter)
+        .filter(|circle| {
+            let top = circle.iter().min_by_key(|module| module.len());
+            top.is_some_and(|top| !circle.iter().all(|module| module.starts_with(top)))
+        })
+        .collect()
+}
+
+/// The module that a file is, by its path below the project's folder.
+fn module_of(file: &Path) -> Module {
+    let names = file.with_extension("");
+    let mut names: Module = names.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
+    if names[0] == "src" {
+        names.remove(0);
+    }
+    if matches!(names.last().map(String::as_str), Some("mod" | "lib")) {
+        names.pop();
+    }
+    names
+}
+
+#[test]
+fn circles_are_seen() {
+    let circles_of = |files: &[(&str, &str)]| {
+        let files: BTreeMap<Module, String> = files
+            .iter()
+            .map(|(file, text)| (module_of(Path::new(file)), (*text).to_owned()))
+            .collect();
+        let found = circles(&files);
+        found
+            .into_iter()
+            .map(|circle| circle.iter().map(|module| module.join("/")).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    // Through braces, by a path in the code, and round three corners.
+    assert_eq!(
+        circles_of(&[
+            ("src/a.rs", "mod b; mod c; mod d;"),
+            ("src/a/b.rs", "use std::fmt;\nuse super::{c::{self, Text as Other}, e};"),
+            ("src/a/c.rs", "fn f<'a>(x: &'a str) -> char { crate::a::d::g(x, '\"'); '\\'' }"),
+            ("src/a/d.rs", "fn g() { let it = r#\"a \"quoted\" //\"#; super::b::f(it) }"),
+        ]),
+        [["a/b", "a/c", "a/d"]]
+    );
+    // A module and its children are one family, however they are named.
+    assert!(
+        circles_of(&[
+            ("src/a/mod.rs", "mod b; pub use b::Text; use self::c::f; mod c;"),
+            ("src/a/b.rs", "use super::Whole; use crate::a::c;"),
+            ("src/a/c.rs", "use super::Whole;"),
+        ])
+        .is_empty()
+    );
+    // What comments and strings say is not named.
+    assert!(
+        circles_of(&[
+            ("src/a.rs", "use crate::b;"),
+            ("src/b.rs", "//! use crate::a;\n/* crate::a */ const A: &str = \"\\\" crate::a\";"),
+        ])
+        .is_empty()
+    );
+    // A circle within a family whose parent names nobody.
+    assert_eq!(
+        circles_of(&[
+            ("providers/mod.rs", "mod x; mod y;"),
+            ("providers/x.rs", "use crate::providers::y;"),
+            ("providers/y.rs", "use super::x;"),
+        ]),
+        [["providers/x", "providers/y"]]
+    );
+}
+
+#[test]
+fn no_files_name_each_other_in_a_circle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut names = BTreeMap::new();
+    let mut files = BTreeMap::new();
+    for (module, file, text) in sources() {
+        if module == "main" {
+            continue;
+        }
+        let file = file.strip_prefix(root).unwrap().to_owned();
+        files.insert(module_of(&file), text);
+        names.insert(module_of(&file), file);
+    }
+    let checked: usize = edges(&files).values().map(BTreeSet::len).sum();
+    assert!(checked > 1_000, "only {checked} names were read");
+    let found: Vec<String> = circles(&files)
+        .into_iter()
+        .map(|circle| {
+            let files = circle.iter().map(|module| names[*module].display().to_string());
+            files.collect::<Vec<_>>().join("\n  ")
+        })
+        .collect();
+    assert!(
+        found.is_empty(),
+        "these name each other: what they share belongs into a file below them, or into their \
+         parent\n  {}",
+        found.join("\n\n  ")
+    );
+}
+
+#[test]
+fn no_folder_is_wide() {
+    const MOST: usize = 20;
+    // Each file of `src` is the root of a module, and which crates they become is
+    // planned. `schemas` is the registry, with one file for each table.
+    let exceptions = ["src", "schemas"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for (_, file, _) in sources() {
+        let folder = file.parent().unwrap().strip_prefix(root).unwrap();
+        *folders.entry(folder.to_owned()).or_default() += 1;
+    }
+    folders.retain(|folder, files| {
+        *files > MOST && !exceptions.iter().any(|one| folder == Path::new(one))
+    });
+    assert!(folders.is_empty(), "more than {MOST} files: {folders:?}");
 }

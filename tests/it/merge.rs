@@ -214,6 +214,7 @@ impl Connect for Piles {
 
 struct Bench {
     pipeline: Pipeline,
+    store: Store,
     boxes: Vec<Arc<Pile>>,
     _home: TempDir,
 }
@@ -237,8 +238,9 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> Bench {
     }
     let connect = Arc::new(Piles(boxes.clone()));
     Bench {
-        pipeline: Pipeline::new(config, store, Arc::new(accounts), connect)
+        pipeline: Pipeline::new(config, store.clone(), Arc::new(accounts), connect)
             .patience(Duration::from_millis(300)),
+        store,
         boxes,
         _home: home,
     }
@@ -311,6 +313,45 @@ async fn rows_are_sorted_and_name_their_account() {
         .await
         .unwrap();
     assert!(blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject}:"), "{}", blocks[0]);
+}
+
+/// What is on disk goes on when the program is another version: the kind of list
+/// first, then the fields of its plan.
+#[tokio::test]
+async fn cursors_are_kept_as_they_always_were() {
+    let bench = bench(vec![Pile::new("ana", &[(5, true), (3, true), (1, true)], 10)]).await;
+    bench.blocks("lookup", json!({"kind": "schemas", "limit": 2})).await.unwrap();
+    let lookup = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"fields":[],"limit":2,"merged":false,"done":0,"places":[{"account":null,"shown":2}]}"#;
+    assert_eq!(bench.store.cursor(1).await.unwrap().as_deref(), Some(lookup));
+
+    bench.search(json!({"limit": 1, "fields": ["subject"]})).await;
+    let search = bench.store.cursor(2).await.unwrap().unwrap();
+    let (start, end) =
+        (search.find("\"account\":\"").unwrap() + 11, search.find("\",\"page\"").unwrap());
+    let search = search.replace(&search[start..end], "ID");
+    assert_eq!(
+        search,
+        r#"{"of":"search","q":null,"folder":null,"by_thread":false,"level":null,"fields":["subject"],"limit":1,"now":null,"shown":1,"total":[3,true],"accounts":1,"places":[{"account":"ID","page":null,"seen":"sCrdFaVKapE"}]}"#
+    );
+
+    // One that was kept before there were columns to choose.
+    let old = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"limit":1,"merged":false,"done":0,"places":[{"account":null,"shown":2}]}"#;
+    let number = bench.store.save_cursor(old).await.unwrap();
+    let blocks = bench.blocks("lookup", json!({"kind": "schemas", "cursor": format!("p{number}")}));
+    assert!(blocks.await.unwrap()[0].contains("schemas[1"));
+    // One of a list that this version does not know is of another tool; what is
+    // no cursor is not there.
+    for (state, says) in [
+        (r#"{"of":"weather","limit":1}"#, "belongs to another tool"),
+        (r#"{"of":"search","limit":"many"}"#, "there is no cursor"),
+        (r#"{"limit":1}"#, "there is no cursor"),
+        ("[]", "there is no cursor"),
+    ] {
+        let number = bench.store.save_cursor(state).await.unwrap();
+        let error = bench.blocks("mail_search", json!({"cursor": format!("p{number}")})).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(says), "{state}: {error}");
+    }
 }
 
 #[tokio::test]

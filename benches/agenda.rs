@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::accounts::Account;
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::Client;
 use daysheet::config::Config;
@@ -28,6 +27,7 @@ use daysheet::encode::{Delimiter, Format};
 use daysheet::error::Result;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
+use daysheet::provider::Account;
 use daysheet::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };

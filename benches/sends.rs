@@ -165,7 +165,7 @@ impl Sender {
         let config = Arc::new(config(settings));
         let store = Store::new(&config);
         let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
-        let connect = Arc::new(Providers::new(config.clone(), accounts.clone()));
+        let connect = Arc::new(Providers::new(config.services(), accounts.clone()));
         Self {
             home: config.home.clone(),
             pipeline: Pipeline::new(config, store.clone(), accounts, connect).doubt(LOOK, OPEN),

@@ -62,7 +62,7 @@ async fn main() {
         arguments["format"] = "json".into();
         let same = client.call("mail_search", arguments).await.unwrap();
         let document: Value = serde_json::from_str(&same.blocks[0]).unwrap();
-        let token = app.accounts.token_source(&account).bearer().await.unwrap();
+        let token = app.accounts.bearer(&account).await.unwrap();
         let raw = raw(*provider == "google", sandbox.base(), &token, &document).await;
         // The ids that Graph gives unless it is asked for immutable ones, which
         // are half as long, and which we ask for.

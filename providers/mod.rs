@@ -22,11 +22,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 
 use crate::access::Access;
-use crate::accounts::{Account, Accounts};
-use crate::config::Config;
 use crate::error::{Error, Kind, Result};
+#[cfg(any(feature = "google", feature = "microsoft"))]
+use crate::provider::TokenSource;
 use crate::provider::calendar::Calendars;
-use crate::provider::{Connect, Mailbox};
+use crate::provider::{Account, Connect, Mailbox, ServiceSettings, TokenStore};
 
 /// An account's id, and whose sign-in opens it: an account that is added again
 /// as a shared mailbox, or no longer as one, is opened anew.
@@ -38,34 +38,38 @@ type Opened = (String, Option<String>);
     expect(dead_code, reason = "without a provider there is nothing to open")
 )]
 pub struct Providers {
-    config: Arc<Config>,
-    accounts: Arc<Accounts>,
+    services: ServiceSettings,
+    tokens: Arc<dyn TokenStore>,
     open: Mutex<HashMap<Opened, Arc<dyn Mailbox>>>,
     calendars: Mutex<HashMap<Opened, Arc<dyn Calendars>>>,
 }
 
 impl Providers {
-    /// Providers at the endpoints of `config`, with the sign-ins of `accounts`.
-    pub fn new(config: Arc<Config>, accounts: Arc<Accounts>) -> Self {
+    /// Providers at the endpoints of `services`, with the access that `tokens` gives.
+    pub fn new(services: ServiceSettings, tokens: Arc<dyn TokenStore>) -> Self {
         Self {
-            config,
-            accounts,
+            services,
+            tokens,
             open: Mutex::new(HashMap::new()),
             calendars: Mutex::new(HashMap::new()),
         }
     }
 
+    #[cfg(any(feature = "google", feature = "microsoft"))]
+    fn tokens_of(&self, account: &Account) -> TokenSource {
+        TokenSource::new(self.tokens.clone(), &account.id)
+    }
+
     fn open(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
         match account.provider.as_str() {
             #[cfg(feature = "google")]
-            "google" => Ok(Arc::new(google::mail::Gmail::new(
-                &self.config,
-                self.accounts.token_source(&account.id),
-            )?)),
+            "google" => {
+                Ok(Arc::new(google::mail::Gmail::new(&self.services, self.tokens_of(account))?))
+            }
             #[cfg(feature = "microsoft")]
             "microsoft" => Ok(Arc::new(microsoft::mail::Outlook::new(
-                &self.config,
-                self.accounts.token_source(&account.id),
+                &self.services,
+                self.tokens_of(account),
                 account,
             )?)),
             other => Err(unknown(other)),
@@ -76,14 +80,14 @@ impl Providers {
         match account.provider.as_str() {
             #[cfg(feature = "google")]
             "google" => Ok(Arc::new(google::calendar::GoogleCalendar::new(
-                &self.config,
-                self.accounts.token_source(&account.id),
+                &self.services,
+                self.tokens_of(account),
                 account,
             )?)),
             #[cfg(feature = "microsoft")]
             "microsoft" => Ok(Arc::new(microsoft::calendar::OutlookCalendar::new(
-                &self.config,
-                self.accounts.token_source(&account.id),
+                &self.services,
+                self.tokens_of(account),
                 account,
             )?)),
             other => Err(unknown(other)),
@@ -120,9 +124,9 @@ impl Connect for Providers {
     async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String> {
         match provider {
             #[cfg(feature = "google")]
-            "google" => google::mail::address(&self.config, token).await,
+            "google" => google::mail::address(&self.services, token).await,
             #[cfg(feature = "microsoft")]
-            "microsoft" => microsoft::mail::address(&self.config, token, mailbox).await,
+            "microsoft" => microsoft::mail::address(&self.services, token, mailbox).await,
             other => {
                 let _ = (token, mailbox);
                 Err(unknown(other))

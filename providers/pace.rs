@@ -16,10 +16,10 @@ use jiff::{Timestamp, Zoned};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::accounts::TokenSource;
 use crate::course;
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
+use crate::provider::TokenSource;
 
 /// Longest wait for one answer. A server that took so long is not asked again:
 /// somebody waits for the call.

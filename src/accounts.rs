@@ -17,17 +17,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use jiff::Timestamp;
-use oauth2::AccessToken;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, Tokens};
+use crate::provider::{Account, Status, TokenStore};
 use crate::store::{AccountRow, Store};
 
 mod keeper;
 
-pub use crate::store::Status;
 use keeper::{Keeper, Kept};
 
 /// What to do where no account is.
@@ -60,29 +60,6 @@ impl std::fmt::Display for SignedOut {
             }
         }
     }
-}
-
-/// One account, without its tokens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
-    /// Short stable id, such as `google:mira@example.com`.
-    pub id: String,
-    /// The provider's name, such as `google`.
-    pub provider: String,
-    /// The mailbox's address.
-    pub email: String,
-    /// Who signed in, when the mailbox is not their own but shared with them.
-    pub via: Option<String>,
-    /// The tenant that it signed in at, for providers that have tenants.
-    pub tenant: Option<String>,
-    /// Whether it can be used.
-    pub status: Status,
-    /// Why it cannot be used.
-    pub problem: Option<String>,
-    /// The scopes granted.
-    pub scopes: Vec<String>,
-    /// When it was first added.
-    pub added: Timestamp,
 }
 
 impl From<AccountRow> for Account {
@@ -282,10 +259,16 @@ impl Accounts {
     pub async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
         self.keeper.access(id, Some(rejected)).await
     }
+}
 
-    /// What a provider's adapter asks for tokens of the account with this id.
-    pub fn token_source(&self, id: &str) -> TokenSource {
-        TokenSource(Source::Account { accounts: self.clone(), id: id.to_owned() })
+#[async_trait]
+impl TokenStore for Accounts {
+    async fn bearer(&self, id: &str) -> Result<String> {
+        self.bearer(id).await
+    }
+
+    async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
+        self.refreshed_after_401(id, rejected).await
     }
 }
 
@@ -327,62 +310,4 @@ fn unknown(rows: &[AccountRow]) -> Error {
     let names: Vec<String> = rows.iter().map(|row| label(row, rows)).collect();
     Error::new(Kind::NoAccount, "no such account is signed in")
         .next(format!("name one of: {}; or {HOW_TO_ADD}", names.join(", ")))
-}
-
-/// Access tokens for one account, for a provider's adapter to ask before every
-/// request. Clones are the same source.
-#[derive(Clone)]
-pub struct TokenSource(Source);
-
-#[derive(Clone)]
-enum Source {
-    Account { accounts: Accounts, id: String },
-    Fixed(AccessToken),
-}
-
-impl TokenSource {
-    /// A source of one token that is not kept: that of an account that is just
-    /// being added.
-    pub fn fixed(token: &str) -> Self {
-        Self(Source::Fixed(AccessToken::new(token.to_owned())))
-    }
-
-    /// An access token that is good for a minute at least.
-    ///
-    /// # Errors
-    /// As [`Accounts::bearer`].
-    pub async fn bearer(&self) -> Result<String> {
-        match &self.0 {
-            Source::Account { accounts, id } => accounts.bearer(id).await,
-            Source::Fixed(token) => Ok(token.secret().clone()),
-        }
-    }
-
-    /// An access token other than `rejected`; see
-    /// [`Accounts::refreshed_after_401`].
-    ///
-    /// # Errors
-    /// As [`Accounts::bearer`]; [`Kind::Auth`] if there is only one token.
-    pub async fn refreshed_after_401(&self, rejected: &str) -> Result<String> {
-        match &self.0 {
-            Source::Account { accounts, id } => accounts.refreshed_after_401(id, rejected).await,
-            Source::Fixed(_) => Err(only_one()),
-        }
-    }
-}
-
-fn only_one() -> Error {
-    Error::new(Kind::Auth, "the provider does not accept the token it has just given out")
-        .next("sign in again and allow the access that is asked for")
-}
-
-/// Shows whose tokens, never a token.
-impl std::fmt::Debug for TokenSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let whose = match &self.0 {
-            Source::Account { id, .. } => id.as_str(),
-            Source::Fixed(_) => "fixed",
-        };
-        f.debug_tuple("TokenSource").field(&whose).finish()
-    }
 }

@@ -24,6 +24,7 @@ use crate::budget::value::{self, Strategy};
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Kind, Result};
+use crate::provider::{Endpoints, ServiceSettings};
 
 mod settings;
 
@@ -106,28 +107,6 @@ pub struct Config {
     pub outlook_signature: Option<String>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
-}
-
-/// The base URLs of the providers. Each ends in a slash if it is a base that
-/// paths are joined to, and is `https`, or `http` on loopback.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoints {
-    /// Gmail API, without `gmail/v1/`.
-    pub gmail: Url,
-    /// Google Calendar API, with `calendar/v3/`.
-    pub google_calendar: Url,
-    /// Google's People API, without `v1/`.
-    pub google_people: Url,
-    /// Google's consent page.
-    pub google_auth: Url,
-    /// Google's token endpoint.
-    pub google_token: Url,
-    /// Google's revocation endpoint.
-    pub google_revoke: Url,
-    /// Microsoft Graph, with its version.
-    pub graph: Url,
-    /// Microsoft's authority, without a tenant.
-    pub microsoft_authority: Url,
 }
 
 /// The OAuth client that a user registered with a provider.
@@ -222,6 +201,11 @@ impl Config {
         Ok(())
     }
 
+    /// What of it the adapters go by.
+    pub fn services(&self) -> ServiceSettings {
+        ServiceSettings { endpoints: self.endpoints.clone(), look: self.look }
+    }
+
     /// The same from given sources: an environment, the settings file with its
     /// path (relative paths in it are taken from its folder) and the system's
     /// zone. A `credentials.json` named by a setting is still read from disk.
@@ -237,7 +221,7 @@ impl Config {
         let settings = Settings::collect(&var, file)?;
         Ok(Self {
             file: file.map(|(path, _)| path.to_path_buf()),
-            endpoints: Endpoints::from(&settings)?,
+            endpoints: endpoints(&settings)?,
             google: OauthClient::from(&settings, "google")?,
             microsoft: OauthClient::from(&settings, "microsoft")?,
             microsoft_tenant: match settings.get("microsoft.tenant") {
@@ -303,50 +287,26 @@ impl Config {
     }
 }
 
-impl Endpoints {
-    fn from(settings: &Settings) -> Result<Self> {
-        let base = |key, default| settings.url(key, default, true);
-        let page = |key, default| settings.url(key, default, false);
-        Ok(Self {
-            gmail: base("endpoints.gmail", "https://gmail.googleapis.com/")?,
-            google_calendar: base(
-                "endpoints.google_calendar",
-                "https://www.googleapis.com/calendar/v3/",
-            )?,
-            google_people: base("endpoints.google_people", "https://people.googleapis.com/")?,
-            google_auth: page(
-                "endpoints.google_auth",
-                "https://accounts.google.com/o/oauth2/v2/auth",
-            )?,
-            google_token: page("endpoints.google_token", "https://oauth2.googleapis.com/token")?,
-            google_revoke: page("endpoints.google_revoke", "https://oauth2.googleapis.com/revoke")?,
-            graph: base("endpoints.graph", "https://graph.microsoft.com/v1.0/")?,
-            microsoft_authority: base(
-                "endpoints.microsoft_authority",
-                "https://login.microsoftonline.com/",
-            )?,
-        })
-    }
-}
-
-impl Endpoints {
-    /// The providers' real paths below one base, as the sandbox serves them.
-    fn below(base: &Url) -> Result<Self> {
-        let at = |path: &str| {
-            base.join(&format!("/{path}"))
-                .map_err(|error| Error::new(Kind::Internal, format!("the path {path}: {error}")))
-        };
-        Ok(Self {
-            gmail: at("")?,
-            google_calendar: at("calendar/v3/")?,
-            google_people: at("")?,
-            google_auth: at("o/oauth2/v2/auth")?,
-            google_token: at("token")?,
-            google_revoke: at("revoke")?,
-            graph: at("v1.0/")?,
-            microsoft_authority: at("")?,
-        })
-    }
+/// The services' own endpoints, or those that were set.
+fn endpoints(settings: &Settings) -> Result<Endpoints> {
+    let base = |key, default| settings.url(key, default, true);
+    let page = |key, default| settings.url(key, default, false);
+    Ok(Endpoints {
+        gmail: base("endpoints.gmail", "https://gmail.googleapis.com/")?,
+        google_calendar: base(
+            "endpoints.google_calendar",
+            "https://www.googleapis.com/calendar/v3/",
+        )?,
+        google_people: base("endpoints.google_people", "https://people.googleapis.com/")?,
+        google_auth: page("endpoints.google_auth", "https://accounts.google.com/o/oauth2/v2/auth")?,
+        google_token: page("endpoints.google_token", "https://oauth2.googleapis.com/token")?,
+        google_revoke: page("endpoints.google_revoke", "https://oauth2.googleapis.com/revoke")?,
+        graph: base("endpoints.graph", "https://graph.microsoft.com/v1.0/")?,
+        microsoft_authority: base(
+            "endpoints.microsoft_authority",
+            "https://login.microsoftonline.com/",
+        )?,
+    })
 }
 
 impl OauthClient {

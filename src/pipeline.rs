@@ -29,7 +29,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::accounts::{Account, Accounts};
+use crate::accounts::Accounts;
 use crate::budget::Draft;
 use crate::caller::Caller;
 use crate::config::Config;
@@ -37,6 +37,7 @@ use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Report, Room};
 use crate::outputs::Outputs;
+use crate::provider::Account;
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
 use crate::request::Action;

@@ -5,8 +5,13 @@
 //! Objects cross the port as the provider's own JSON, and only the registry
 //! says what stands in them.
 
+mod account;
 pub mod calendar;
+mod endpoints;
 pub mod mail;
+
+pub use account::{Account, Status, TokenSource, TokenStore};
+pub use endpoints::{Endpoints, ServiceSettings};
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +22,6 @@ use serde_json::Value;
 use self::calendar::{Calendars, Changes};
 use self::mail::{Arrange, Compose, Organize};
 use crate::access::Access;
-use crate::accounts::Account;
 use crate::error::{Error, Result};
 use crate::project::Projection;
 use crate::query::Query;

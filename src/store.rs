@@ -45,7 +45,7 @@ mod signatures;
 mod undos;
 mod unfinished;
 
-pub use accounts::{AccountRow, Status};
+pub use accounts::AccountRow;
 pub use handles::HandleKind;
 pub use outputs::Output;
 pub use unfinished::{CutOff, Writing};

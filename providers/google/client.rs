@@ -24,10 +24,9 @@ use url::Url;
 
 use super::wire::{Failed, LISTS};
 use crate::access::Access;
-use crate::accounts::TokenSource;
-use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
+use crate::provider::{ServiceSettings, TokenSource};
 use crate::providers::pace::{Pace, told};
 use crate::text::quoted_words;
 
@@ -161,8 +160,8 @@ impl Delegate for Watch {
 
 impl Google {
     /// A way to a service with the tokens of one account.
-    pub fn new(config: &Config, tokens: TokenSource, service: &'static Service) -> Self {
-        Self { pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, config.look), service }
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, service: &'static Service) -> Self {
+        Self { pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, services.look), service }
     }
 
     /// The token source in the form that the generated hub takes.

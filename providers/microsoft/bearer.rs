@@ -6,8 +6,8 @@ use graph_rs_sdk::GraphFailure;
 use graph_rs_sdk::error::{AuthExecutionError, AuthExecutionResult};
 use graph_rs_sdk::identity::ClientApplication;
 
-use crate::accounts::TokenSource;
 use crate::error::{Error, Kind};
+use crate::provider::TokenSource;
 
 /// Hands our tokens to the SDK, which asks before every request.
 #[derive(Clone)]

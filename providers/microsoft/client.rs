@@ -25,10 +25,9 @@ use url::Url;
 
 use super::answer::{Answer, LONGEST, broken, page, read};
 use super::bearer::{Bearer, no_token};
-use crate::accounts::TokenSource;
-use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
+use crate::provider::{ServiceSettings, TokenSource};
 use crate::providers::pace::Pace;
 
 /// Calls of one account in flight at once. Outlook allows four per mailbox, and
@@ -99,8 +98,12 @@ impl Graph {
     ///
     /// # Errors
     /// [`Kind::Internal`] if TLS cannot be set up, which no setting can cause.
-    pub fn new(config: &Config, tokens: TokenSource, mailbox: Option<&str>) -> Result<Self> {
-        let base = config.endpoints.graph.clone();
+    pub fn new(
+        services: &ServiceSettings,
+        tokens: TokenSource,
+        mailbox: Option<&str>,
+    ) -> Result<Self> {
+        let base = services.endpoints.graph.clone();
         // Plain http gets past `config.rs` on this machine only.
         let secure = base.scheme() == "https";
         let agent = concat!("daysheet/", env!("CARGO_PKG_VERSION"));
@@ -117,7 +120,7 @@ impl Graph {
                 Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
             })?;
         let in_flight = IN_FLIGHT as usize;
-        let pace = Pace::new(tokens, "microsoft", "Outlook", in_flight, config.look);
+        let pace = Pace::new(tokens, "microsoft", "Outlook", in_flight, services.look);
         let sdk = GraphClientConfiguration::new()
             .client_application(Bearer(pace.tokens().clone()))
             .user_agent(HeaderValue::from_static(agent))

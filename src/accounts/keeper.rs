@@ -19,7 +19,8 @@ use super::SignedOut;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, Authority, Refusal};
-use crate::store::{AccountRow, Status, Store};
+use crate::provider::Status;
+use crate::store::{AccountRow, Store};
 
 /// For how long at least a token is good that is handed out, in seconds.
 const SPARE: i64 = 60;

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::app::App;
-use crate::accounts::Account;
 use crate::config::Config;
 use crate::error::Result;
 use crate::oauth::SignIn;
 use crate::pipeline::Begun;
+use crate::provider::Account;
 use crate::request::Add;
 
 /// Signs an account in through its provider's page.

@@ -56,7 +56,8 @@ impl App {
     ) -> Self {
         let stores = [store.clone(), account_store.clone()];
         let accounts = Arc::new(Accounts::new(config.clone(), account_store));
-        let connect: Arc<dyn Connect> = Arc::new(Providers::new(config.clone(), accounts.clone()));
+        let connect: Arc<dyn Connect> =
+            Arc::new(Providers::new(config.services(), accounts.clone()));
         let pipeline =
             Arc::new(Pipeline::new(config.clone(), store, accounts.clone(), connect.clone()));
         Self { config, accounts, connect, pipeline, stores, _sign_ins: sign_ins }

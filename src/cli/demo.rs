@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 use super::app::{App, Who};
 use super::client::{Answer, Client};
 use super::sandbox::report;
-use crate::accounts::Account;
 use crate::budget::count::{TOKENIZER, tokens};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
 use crate::project::project;
+use crate::provider::Account;
 use crate::providers::sandbox::Faults;
 use crate::schemas::{Api as Of, Level, MESSAGE};
 use crate::text::clip;
@@ -180,7 +180,7 @@ impl Api {
         let mailbox = if gmail { "gmail/v1/users/me" } else { "v1.0/me" };
         Ok(Self {
             base: format!("{sandbox}/{mailbox}"),
-            token: app.accounts.token_source(&account.id).bearer().await?,
+            token: app.accounts.bearer(&account.id).await?,
             gmail,
         })
     }

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::access::whose::Labels;
 use super::{Draft, Flattening, Pipeline, zone_name};
-use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::calendar::Changes;
 use crate::request::changes::ChangesOf;
 use crate::row::{Cell, RowTable};

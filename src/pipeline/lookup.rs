@@ -13,11 +13,11 @@ use super::settings;
 use super::{
     Draft, Flattening, Missing, Pipeline, columns_of, failed_note, missing_line, zone_line,
 };
-use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::Result;
 use crate::flatten::Room;
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::{self, Page, People};
 use crate::request::{Columns, Listing, Lookup};
 use crate::row::{Cell, Extra, RowTable};

@@ -8,48 +8,9 @@
 //!
 //! It stops at rows; what the columns mean together is in `crate::accounts`.
 
-use std::fmt;
-
 use super::{OWNER, Store, now};
 use crate::error::{Error, Kind, Result};
-
-/// Whether an account can be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// It can, as far as we know.
-    Ok,
-    /// The provider refused its grant, without saying or because it expired.
-    Expired,
-    /// The provider said that its grant was withdrawn.
-    Revoked,
-}
-
-impl Status {
-    /// The word that is stored and shown.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Expired => "expired",
-            Self::Revoked => "revoked",
-        }
-    }
-
-    /// The status of a stored word. One we do not know does not mean "ok".
-    fn of(word: &str) -> Self {
-        match word {
-            "ok" => Self::Ok,
-            "revoked" => Self::Revoked,
-            _ => Self::Expired,
-        }
-    }
-}
-
-/// The word.
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
+use crate::provider::Status;
 
 /// One account as it is stored.
 #[derive(Clone)]

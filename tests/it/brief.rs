@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::accounts::Account;
 use daysheet::cli::app::{App, Who};
 use daysheet::cli::client::Client;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::pipeline::Pipeline;
+use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::providers::sandbox::{Faults, Sandbox};

@@ -37,7 +37,7 @@ async fn the_docs_name_the_scopes_that_are_asked_for() {
     let home = TempDir::new().unwrap();
     let config = Arc::new(config(home.path(), &[]));
     let accounts = Arc::new(Accounts::new(config.clone(), Store::new(&config)));
-    let providers = Providers::new(config, accounts);
+    let providers = Providers::new(config.services(), accounts);
     let asked = |provider: &str, shared: bool, level: Access| {
         let scopes = providers.scopes(provider, shared, level).unwrap();
         let mut scopes = set(scopes);

@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::accounts::{Account, Accounts};
+use daysheet::accounts::Accounts;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::{PATIENCE, Pipeline};
 use daysheet::project::Projection;
+use daysheet::provider::Account;
 use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::mail::{Arrange, Compose, Organize};
 use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};

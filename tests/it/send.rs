@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::accounts::{Account, Accounts};
+use daysheet::accounts::Accounts;
 use daysheet::budget::count::tokens;
 use daysheet::caller::{Caller, Nobody, Reply};
 use daysheet::encode::{Delimiter, Format};
@@ -16,6 +16,7 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
+use daysheet::provider::Account;
 use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::mail::{
     Arrange, Compose, Content, Enclosure, HeldDraft, Importance, Organize, Original, Outgoing,

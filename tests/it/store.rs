@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use daysheet::config::KeyStore;
 use daysheet::error::Kind;
+use daysheet::provider::Status;
 use daysheet::store::sends::{Begin, Caps, Sending};
-use daysheet::store::{AccountRow, HandleKind, Status, Store};
+use daysheet::store::{AccountRow, HandleKind, Store};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection, SqliteConnection};
 

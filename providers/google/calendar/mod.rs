@@ -20,8 +20,6 @@ use url::Url;
 
 use super::client::{CALENDAR, Google, page};
 use super::wire::{self, Wire};
-use crate::accounts::{Account, TokenSource};
-use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
 use crate::project::Projection;
@@ -29,6 +27,7 @@ use crate::provider::Page;
 use crate::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };
+use crate::provider::{Account, ServiceSettings, TokenSource};
 use crate::providers::json::text;
 use crate::providers::pace::rehearsed;
 use crate::schemas::Api;
@@ -81,9 +80,9 @@ pub struct GoogleCalendar {
 
 impl GoogleCalendar {
     /// The calendars at the endpoint of `config`.
-    pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
-        let google = Google::new(config, tokens, CALENDAR);
-        let base = config.endpoints.google_calendar.clone();
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
+        let google = Google::new(services, tokens, CALENDAR);
+        let base = services.endpoints.google_calendar.clone();
         let mut hub = CalendarHub::new(wire::client(), google.bearer());
         hub.base_url(base.as_str().to_owned());
         hub.root_url(base.as_str().to_owned());

@@ -22,13 +22,12 @@ use url::Url;
 use super::client::{self, Bearer, GMAIL, Google, IN_FLIGHT};
 use super::people;
 use super::wire::{self, Wire};
-use crate::accounts::TokenSource;
-use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::project::Projection;
 use crate::provider::calendar::Changes;
 use crate::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
+use crate::provider::{ServiceSettings, TokenSource};
 use crate::providers::json::text;
 use crate::query::{NOTHING, Query, Term};
 use crate::schemas::Api;
@@ -122,14 +121,14 @@ pub struct Gmail {
 
 impl Gmail {
     /// The account whose tokens these are, at the configured endpoint.
-    pub fn new(config: &Config, tokens: TokenSource) -> Result<Self> {
-        let google = Google::new(config, tokens, GMAIL);
-        let hub = hub(config, google.bearer());
+    pub fn new(services: &ServiceSettings, tokens: TokenSource) -> Result<Self> {
+        let google = Google::new(services, tokens, GMAIL);
+        let hub = hub(services, google.bearer());
         Ok(Self {
             hub,
             google,
-            base: config.endpoints.gmail.clone(),
-            people: config.endpoints.google_people.clone(),
+            base: services.endpoints.gmail.clone(),
+            people: services.endpoints.google_people.clone(),
             people_warm: AtomicBool::new(false),
             labels: Mutex::new(None),
         })
@@ -440,8 +439,8 @@ impl Gmail {
 ///
 /// The profile says it; a stand-in without profiles says it as the primary
 /// send-as address, which the same scope may read.
-pub async fn address(config: &Config, token: &str) -> Result<String> {
-    let gmail = &Gmail::new(config, TokenSource::fixed(token))?;
+pub async fn address(services: &ServiceSettings, token: &str) -> Result<String> {
+    let gmail = &Gmail::new(services, TokenSource::fixed(token))?;
     let address = match call!(gmail, "emailAddress", |users| users.get_profile(ME)) {
         Ok(profile) => text(&profile, "emailAddress").to_owned(),
         Err(error) if error.kind() == Kind::NotFound => gmail.primary_address().await?,
@@ -453,9 +452,9 @@ pub async fn address(config: &Config, token: &str) -> Result<String> {
     Ok(address)
 }
 
-fn hub(config: &Config, bearer: Bearer) -> Hub<Wire> {
+fn hub(services: &ServiceSettings, bearer: Bearer) -> Hub<Wire> {
     let mut hub = Hub::new(wire::client(), bearer);
-    let base = config.endpoints.gmail.as_str();
+    let base = services.endpoints.gmail.as_str();
     hub.base_url(base.to_owned());
     hub.root_url(base.to_owned());
     hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());

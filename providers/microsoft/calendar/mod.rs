@@ -22,8 +22,6 @@ use serde_json::{Value, json};
 
 use super::answer::{DENIED, not_ours};
 use super::client::{Graph, request};
-use crate::accounts::{Account, TokenSource};
-use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::project::Projection;
@@ -31,6 +29,7 @@ use crate::provider::Page;
 use crate::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };
+use crate::provider::{Account, ServiceSettings, TokenSource};
 use crate::providers::json::{is, nested, text};
 use crate::providers::pace::rehearsed;
 use crate::providers::written::holds;
@@ -59,9 +58,9 @@ impl OutlookCalendar {
     ///
     /// # Errors
     /// As [`Graph::new`].
-    pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let shared = account.via.is_some().then_some(account.email.as_str());
-        Ok(Self { graph: Graph::new(config, tokens, shared)?, address: account.email.clone() })
+        Ok(Self { graph: Graph::new(services, tokens, shared)?, address: account.email.clone() })
     }
 
     /// The request for a calendar.

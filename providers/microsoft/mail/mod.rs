@@ -33,11 +33,10 @@ use tokio::sync::Mutex;
 
 use super::client::Graph;
 use super::people;
-use crate::accounts::{Account, TokenSource};
-use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::project::Projection;
 use crate::provider::calendar::Changes;
+use crate::provider::{Account, ServiceSettings, TokenSource};
 use crate::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
 use crate::providers::json::text;
 use crate::schemas::Api;
@@ -63,10 +62,10 @@ impl Outlook {
     ///
     /// # Errors
     /// As [`Graph::new`].
-    pub fn new(config: &Config, tokens: TokenSource, account: &Account) -> Result<Self> {
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let shared = account.via.is_some().then_some(account.email.as_str());
         Ok(Self {
-            graph: Graph::new(config, tokens, shared)?,
+            graph: Graph::new(services, tokens, shared)?,
             address: account.email.clone(),
             folders: Mutex::new(None),
         })
@@ -261,15 +260,19 @@ impl Mailbox for Outlook {
 
 /// The address of the account that a fresh token belongs to; with `mailbox`, its
 /// access to that mailbox is proved too.
-pub async fn address(config: &Config, token: &str, mailbox: Option<&str>) -> Result<String> {
-    let own = Graph::new(config, TokenSource::fixed(token), None)?;
+pub async fn address(
+    services: &ServiceSettings,
+    token: &str,
+    mailbox: Option<&str>,
+) -> Result<String> {
+    let own = Graph::new(services, TokenSource::fixed(token), None)?;
     let user = own.owner(&[("$select", "mail,userPrincipalName")]);
     let address = main_address(&own.get(&user).await?).to_owned();
     if address.is_empty() {
         return Err(Error::new(Kind::Provider(200), "Microsoft did not say whose mailbox it is"));
     }
     if let Some(mailbox) = mailbox {
-        let shared = Graph::new(config, TokenSource::fixed(token), Some(mailbox))?;
+        let shared = Graph::new(services, TokenSource::fixed(token), Some(mailbox))?;
         let inbox = shared.mine("mailFolders/inbox", &[("$select", "id")]);
         shared.get(&inbox).await.map_err(|error| match error.kind() {
             Kind::NotFound | Kind::Provider(403) => Error::new(

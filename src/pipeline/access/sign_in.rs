@@ -12,12 +12,13 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::access::Access;
-use crate::accounts::{Account, Accounts, HOW_TO_ADD};
+use crate::accounts::{Accounts, HOW_TO_ADD};
 use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::oauth::{DeviceSignIn, SignIn, Tokens};
 use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Account;
 use crate::provider::Connect;
 use crate::request::{AccountsOp, Add};
 use crate::schemas::{ACCOUNT, Level, OUTCOME};

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::accounts::Account;
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
+use crate::provider::Account;
 
 /// How accounts are called in rows and notes, by their ids.
 pub(in crate::pipeline) struct Labels(HashMap<String, String>);

@@ -16,11 +16,11 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::rules::{Letter, Own};
-use crate::accounts::Account;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Flattening, Pipeline, columns_of};
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::{Ask, Lookup, Mailbox};
 use crate::query::Query;
 use crate::row::RowTable;

@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::agenda::seen::substance;
-use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
 use crate::pipeline::{Flattening, Pipeline, columns_of, zone_line};
+use crate::provider::Account;
 use crate::provider::calendar::{Calendars, Facts};
 use crate::request::save::Scope;
 use crate::row::RowTable;

@@ -7,13 +7,13 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::access::Access;
-use crate::accounts::Account;
 use crate::budget::LongText;
 use crate::compose::names;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
 use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::BodyForm;
 use crate::provider::mail::HeldFile;
 use crate::request::mail::{Attachment, FileForm};

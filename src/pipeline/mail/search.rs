@@ -13,7 +13,6 @@ use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
 use super::gather::{Asking, Found, Gathered, Place, gather};
-use crate::accounts::Account;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
@@ -21,6 +20,7 @@ use crate::pipeline::access::whose::Labels;
 use crate::pipeline::answer::cursor::{Seen, another_search};
 use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line, zone_line};
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::{Ask, Failed, Mailbox, Total};
 use crate::query::{self, Clock, Query, Term};
 use crate::request::{Columns, Search};

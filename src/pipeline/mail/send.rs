@@ -10,7 +10,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::access::Access;
-use crate::accounts::Account;
 use crate::caller::Caller;
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
@@ -18,6 +17,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::{Act, Asks, Audience, Decision, everybody};
 use crate::pipeline::answer::outcome::{Outcome, Told};
 use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{HeldDraft, Person, Probe, Sent, Whereabouts};
 use crate::request::mail;

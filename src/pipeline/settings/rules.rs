@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::words::{query, read_steps, steps};
 use super::{Held, Set, id, no_id, nothing, settable};
-use crate::accounts::Account;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::With;
 use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Account;
 use crate::provider::mail::{Rule, RuleStep, SetUp};
 use crate::query::{self, Query, Term};
 use crate::request::outward::{Manage, ManageOp};

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::accounts::{Account, Accounts};
+use daysheet::accounts::Accounts;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
+use daysheet::provider::Account;
 use daysheet::provider::calendar::{
     Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Hours, Notify,
     Response, Schedule,

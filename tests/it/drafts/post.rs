@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::accounts::{Account, Accounts};
+use daysheet::accounts::Accounts;
 use daysheet::caller::Caller;
 use daysheet::compose::mime;
 use daysheet::encode::Format;
@@ -14,6 +14,7 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::oauth::Tokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
+use daysheet::provider::Account;
 use daysheet::provider::calendar::{Calendars, Changes};
 use daysheet::provider::mail::{
     Alias, Arrange, Compose, Content, HeldDraft, HeldFile, Importance, Organize, Origin, Original,

@@ -194,7 +194,7 @@ impl Gmail {
             tenant: None,
         };
         let account = accounts.add(tokens, ME).await.unwrap();
-        let providers = Providers::new(config, Arc::new(accounts));
+        let providers = Providers::new(config.services(), Arc::new(accounts));
         Self {
             mail: providers.mailbox(&account).unwrap(),
             calendars: providers.calendars(&account).unwrap(),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet::accounts::{Account, Accounts};
+use daysheet::accounts::Accounts;
 use daysheet::oauth::Tokens;
+use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::providers::Providers;
@@ -71,7 +72,7 @@ impl Google {
         let accounts = Accounts::new(config.clone(), Store::new(&config));
         let account = add(&accounts, sandbox.as_ref(), ME).await;
         Self {
-            providers: Providers::new(config, Arc::new(accounts.clone())),
+            providers: Providers::new(config.services(), Arc::new(accounts.clone())),
             wire,
             sandbox,
             account,

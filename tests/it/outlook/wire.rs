@@ -266,7 +266,7 @@ impl Outlook {
         let config = Arc::new(config);
         let accounts = Accounts::new(config.clone(), Store::new(&config));
         Self {
-            providers: Providers::new(config.clone(), Arc::new(accounts.clone())),
+            providers: Providers::new(config.services(), Arc::new(accounts.clone())),
             wire,
             sandbox,
             accounts,

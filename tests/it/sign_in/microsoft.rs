@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use daysheet::accounts::{Account, Accounts, SignedOut, Status};
+use daysheet::accounts::{Accounts, SignedOut};
 use daysheet::config::Config;
 use daysheet::error::Kind;
 use daysheet::oauth::{SERVICES, SignIn, Tokens};
+use daysheet::provider::{Account, Status};
 use daysheet::tools::{self, ArgKind};
 use oauth2::{AccessToken, RefreshToken};
 

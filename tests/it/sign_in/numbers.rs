@@ -1,9 +1,9 @@
 //! Microsoft's numbers: what is said at a sign-in, and what becomes of an account
 //! when a refresh is refused.
 
-use daysheet::accounts::Status;
 use daysheet::error::{Error, Kind};
 use daysheet::oauth::SignIn;
+use daysheet::provider::Status;
 
 use super::microsoft::{EMAIL, MIRA, home, tokens};
 use super::token_server::{Answer, TokenServer, get, redirect, sign_in_at};

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::accounts::{Account, Accounts};
+use daysheet::accounts::Accounts;
 use daysheet::encode::Format;
 use daysheet::error::{Error, Kind, Result};
 use daysheet::pipeline::{Begun, Pipeline};
+use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::request::{self, Add};

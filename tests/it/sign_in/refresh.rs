@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use daysheet::accounts::{Accounts, SignedOut, Status, TokenSource};
+use daysheet::accounts::{Accounts, SignedOut};
 use daysheet::config::{Config, KeyStore};
 use daysheet::error::Kind;
 use daysheet::oauth::Tokens;
+use daysheet::provider::{Status, TokenSource};
 use daysheet::store::{HandleKind, Store};
 use oauth2::{AccessToken, RefreshToken};
 use sqlx::Connection;
@@ -255,7 +256,7 @@ async fn a_rejected_token_is_refreshed_once() {
         TokenServer::start(|number, _| Answer::tokens(&format!("at-{number}"), None, 3599)).await;
     let accounts = server.accounts(home.path());
     accounts.add(tokens("old", "rt", 3599), EMAIL).await.unwrap();
-    let source = accounts.token_source(MIRA);
+    let source = TokenSource::new(std::sync::Arc::new(accounts.clone()), MIRA);
     assert_eq!(source.bearer().await.unwrap(), "old");
     let asks = (0..8).map(|_| source.refreshed_after_401("old"));
     for token in futures_util::future::join_all(asks).await {

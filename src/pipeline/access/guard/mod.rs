@@ -19,13 +19,13 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::join_all;
 
 use crate::access::Access;
-use crate::accounts::Account;
 use crate::budget::Draft;
 use crate::caller::{Caller, Reply};
 use crate::config::NewRecipients;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::{Flattening, Pipeline};
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::Ask;
 use crate::provider::mail::{Outgoing, Person};
 use crate::query::{Part, Query, Term};

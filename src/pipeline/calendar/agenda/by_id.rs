@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{calendars, zone_name};
-use crate::accounts::Account;
 use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
 use crate::pipeline::{Draft, Flattening, Pipeline, columns_of, failed_line};
+use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::request::Columns;
 use crate::request::agenda::Agenda;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::accounts::Account;
 use crate::error::{Error, Result};
 use crate::pipeline::{Flattening, Pipeline};
+use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::row::Cell;
 use crate::schemas::{Api, CALENDAR, Field};

@@ -11,10 +11,10 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::by_id::Whole;
-use crate::accounts::Account;
 use crate::flatten::{self, Context, Room};
 use crate::ical::{self, Document, Entry};
 use crate::pipeline::{Flattening, Pipeline};
+use crate::provider::Account;
 use crate::provider::calendar::{Calendars, Facts, Guest, Show, Visibility};
 use crate::schemas::EVENT;
 use crate::text::{Note, note, quoted};

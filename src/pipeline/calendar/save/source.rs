@@ -1,11 +1,11 @@
 //! Where an iCalendar document comes from: the call itself, a file, or a
 //! message; and what its events are as changes.
 
-use crate::accounts::Account;
 use crate::error::{Error, Kind, Result};
 use crate::ical::{self, Document, Entry};
 use crate::pipeline::Pipeline;
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::BodyForm;
 use crate::provider::calendar::{Change, Show, Visibility};
 use crate::schemas::{Api, MESSAGE};

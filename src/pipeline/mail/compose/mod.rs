@@ -10,7 +10,6 @@ mod preview;
 
 use std::sync::Arc;
 
-use crate::accounts::Account;
 use crate::caller::Caller;
 use crate::compose::text::{self, Both};
 use crate::compose::{quote, reply, without_remote_pictures};
@@ -20,6 +19,7 @@ use crate::pipeline::access::guard::everybody;
 use crate::pipeline::answer::outcome::{Outcome, Told};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, HeldDraft, Origin, Original, Outgoing};
 use crate::request::mail::{BodyFormat, DraftMode, DraftOf};

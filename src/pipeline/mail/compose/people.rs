@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::{Desk, Pipeline};
-use crate::accounts::Account;
 use crate::compose::people;
 use crate::error::{Error, Kind, Result};
+use crate::provider::Account;
 use crate::provider::mail::{Alias, Original, Person};
 use crate::store::HandleKind;
 use crate::text::brief;

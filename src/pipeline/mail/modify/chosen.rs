@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use crate::accounts::Account;
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::Pipeline;
 use crate::pipeline::mail::read::by_owner;
 use crate::project::project;
+use crate::provider::Account;
 use crate::provider::{Ask, Mailbox, Total};
 use crate::query::{self, Query};
 use crate::request::mail::MOST_MESSAGES;

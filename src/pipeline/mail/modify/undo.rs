@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Chosen;
 use super::{Change, Choice, Deed, Turn, Work};
-use crate::accounts::Account;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::{Draft, Pipeline};
+use crate::provider::Account;
 use crate::provider::mail::MailState;
 use crate::store::HandleKind;
 

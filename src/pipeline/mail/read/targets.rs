@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::{Rest, Target, word};
-use crate::accounts::Account;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
+use crate::provider::Account;
 use crate::request::Read;
 use crate::store::HandleKind;
 use crate::text;

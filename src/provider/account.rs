@@ -1,0 +1,150 @@
+//! Accounts as the port knows them: whose mailbox it is, and where its access
+//! tokens come from. Who keeps accounts and tokens is above the port.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::error::{Error, Kind, Result};
+
+/// Whether an account can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It can, as far as we know.
+    Ok,
+    /// The provider refused its grant, without saying or because it expired.
+    Expired,
+    /// The provider said that its grant was withdrawn.
+    Revoked,
+}
+
+impl Status {
+    /// The word that is stored and shown.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+
+    /// The status of a stored word. One we do not know does not mean "ok".
+    pub fn of(word: &str) -> Self {
+        match word {
+            "ok" => Self::Ok,
+            "revoked" => Self::Revoked,
+            _ => Self::Expired,
+        }
+    }
+}
+
+/// The word.
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One account, without its tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Short stable id, such as `google:mira@example.com`.
+    pub id: String,
+    /// The provider's name, such as `google`.
+    pub provider: String,
+    /// The mailbox's address.
+    pub email: String,
+    /// Who signed in, when the mailbox is not their own but shared with them.
+    pub via: Option<String>,
+    /// The tenant that it signed in at, for providers that have tenants.
+    pub tenant: Option<String>,
+    /// Whether it can be used.
+    pub status: Status,
+    /// Why it cannot be used.
+    pub problem: Option<String>,
+    /// The scopes granted.
+    pub scopes: Vec<String>,
+    /// When it was first added.
+    pub added: Timestamp,
+}
+
+/// Whoever keeps the tokens of accounts.
+#[async_trait]
+pub trait TokenStore: Send + Sync {
+    /// An access token of the account with this id, good for a minute at least.
+    ///
+    /// # Errors
+    /// [`Kind::NoAccount`], [`Kind::Auth`] if its grant is gone, and what stands in
+    /// the way of a refresh.
+    async fn bearer(&self, id: &str) -> Result<String>;
+
+    /// An access token other than `rejected`, which the provider has refused.
+    ///
+    /// # Errors
+    /// As [`TokenStore::bearer`].
+    async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String>;
+}
+
+/// Access tokens for one account, for a provider's adapter to ask before every
+/// request. Clones are the same source.
+#[derive(Clone)]
+pub struct TokenSource(Source);
+
+#[derive(Clone)]
+enum Source {
+    Account { store: Arc<dyn TokenStore>, id: String },
+    Fixed(String),
+}
+
+impl TokenSource {
+    /// The tokens of the account with this id.
+    pub fn new(store: Arc<dyn TokenStore>, id: &str) -> Self {
+        Self(Source::Account { store, id: id.to_owned() })
+    }
+
+    /// A source of one token that is not kept: that of an account that is just
+    /// being added.
+    pub fn fixed(token: &str) -> Self {
+        Self(Source::Fixed(token.to_owned()))
+    }
+
+    /// An access token that is good for a minute at least.
+    ///
+    /// # Errors
+    /// As [`TokenStore::bearer`].
+    pub async fn bearer(&self) -> Result<String> {
+        match &self.0 {
+            Source::Account { store, id } => store.bearer(id).await,
+            Source::Fixed(token) => Ok(token.clone()),
+        }
+    }
+
+    /// An access token other than `rejected`, which the provider has refused.
+    ///
+    /// # Errors
+    /// As [`TokenStore::bearer`]; [`Kind::Auth`] if there is only one token.
+    pub async fn refreshed_after_401(&self, rejected: &str) -> Result<String> {
+        match &self.0 {
+            Source::Account { store, id } => store.refreshed_after_401(id, rejected).await,
+            Source::Fixed(_) => Err(only_one()),
+        }
+    }
+}
+
+fn only_one() -> Error {
+    Error::new(Kind::Auth, "the provider does not accept the token it has just given out")
+        .next("sign in again and allow the access that is asked for")
+}
+
+/// Shows whose tokens, never a token.
+impl fmt::Debug for TokenSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = match &self.0 {
+            Source::Account { id, .. } => id.as_str(),
+            Source::Fixed(_) => "fixed",
+        };
+        f.debug_tuple("TokenSource").field(&whose).finish()
+    }
+}

@@ -1,0 +1,63 @@
+//! Where the services answer, and how patient their adapters are: plain data, which
+//! the settings give.
+
+use std::time::Duration;
+
+use url::Url;
+
+use crate::error::{Error, Kind, Result};
+
+/// The base URLs of the providers. Each ends in a slash if it is a base that
+/// paths are joined to, and is `https`, or `http` on loopback.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoints {
+    /// Gmail API, without `gmail/v1/`.
+    pub gmail: Url,
+    /// Google Calendar API, with `calendar/v3/`.
+    pub google_calendar: Url,
+    /// Google's People API, without `v1/`.
+    pub google_people: Url,
+    /// Google's consent page.
+    pub google_auth: Url,
+    /// Google's token endpoint.
+    pub google_token: Url,
+    /// Google's revocation endpoint.
+    pub google_revoke: Url,
+    /// Microsoft Graph, with its version.
+    pub graph: Url,
+    /// Microsoft's authority, without a tenant.
+    pub microsoft_authority: Url,
+}
+
+impl Endpoints {
+    /// The providers' real paths below one base, as the sandbox serves them.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if `base` is no URL that has paths.
+    pub fn below(base: &Url) -> Result<Self> {
+        let at = |path: &str| {
+            base.join(&format!("/{path}"))
+                .map_err(|error| Error::new(Kind::Internal, format!("the path {path}: {error}")))
+        };
+        Ok(Self {
+            gmail: at("")?,
+            google_calendar: at("calendar/v3/")?,
+            google_people: at("")?,
+            google_auth: at("o/oauth2/v2/auth")?,
+            google_token: at("token")?,
+            google_revoke: at("revoke")?,
+            graph: at("v1.0/")?,
+            microsoft_authority: at("")?,
+        })
+    }
+}
+
+/// What the adapters are set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceSettings {
+    /// Where the services answer.
+    pub endpoints: Endpoints,
+    /// How long a write whose answer did not come is looked for before it is
+    /// reported as unknown.
+    pub look: Duration,
+}

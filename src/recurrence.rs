@@ -2,7 +2,8 @@
 //!
 //! Rules are expanded by the `calcard` library, in local time without a zone;
 //! what a local time means in a zone is `when.rs`'s to say. How Graph writes a
-//! rule stands with its adapter.
+//! rule (`recurrence/graph.rs`) stands here, because the adapter and the sandbox need
+//! it and do not know each other.
 //!
 //! Where RFC 5545 leaves room:
 //! - The start is always the first occurrence and counts for `COUNT`, also when
@@ -21,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::when::{self, Moment, When};
 
 mod expand;
+pub mod graph;
 mod rule;
 
 pub use rule::{DAYS, Rule, Until, compact, compact_day, place, until};

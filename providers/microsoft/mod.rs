@@ -21,12 +21,6 @@ pub(super) mod scopes;
 
 /// What of it needs no SDK is in every build.
 #[cfg(not(feature = "microsoft"))]
-pub mod calendar {
-    pub mod recurrence;
-}
-
-/// What of it needs no SDK is in every build.
-#[cfg(not(feature = "microsoft"))]
 pub mod mail {
     pub mod query;
 }

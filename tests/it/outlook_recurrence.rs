@@ -2,8 +2,8 @@
 //!
 //! That both say the same is checked in `outlook_recurrence/same.rs`.
 
-use daysheet::providers::microsoft::calendar::recurrence::{pattern, rule};
 use daysheet::recurrence::Repeat;
+use daysheet::recurrence::graph::{pattern, rule};
 use daysheet::when::Moment;
 use serde_json::json;
 

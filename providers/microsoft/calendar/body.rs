@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::events::RULE;
 use super::events::facts::{self, attendees, is_organizer, times};
-use super::{online, recurrence, zones};
+use super::{online, zones};
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Change, Guest, Notify, Show, Visibility};
 use crate::providers::json::{is, nested, text};
-use crate::recurrence::Repeat;
+use crate::recurrence::{Repeat, graph};
 use crate::when::{self, Moment, When};
 
 /// Checks that Outlook can do what a change asks for, as far as that does not
@@ -193,7 +193,7 @@ fn first(current: &Value) -> Option<Local> {
 }
 
 fn recurrence(repeat: &Repeat, start: &Local) -> Result<Value> {
-    recurrence::pattern(repeat, &start.moment, &start.zone)
+    graph::pattern(repeat, &start.moment, &start.zone)
 }
 
 /// The rule of a series that is moved to another first day; `None` if it is not.

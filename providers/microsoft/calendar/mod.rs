@@ -10,7 +10,6 @@ mod body;
 mod changes;
 pub(super) mod events;
 pub mod online;
-pub mod recurrence;
 mod schedule;
 mod write;
 pub mod zones;

@@ -4,8 +4,8 @@
 //! stands here: it walks from day to day and asks of each whether the pattern has
 //! it.
 
-use daysheet::providers::microsoft::calendar::recurrence::{pattern, rule};
 use daysheet::recurrence::Repeat;
+use daysheet::recurrence::graph::{pattern, rule};
 use daysheet::when::{Moment, When};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};

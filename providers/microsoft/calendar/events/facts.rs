@@ -13,8 +13,7 @@ use serde_json::Value;
 use super::{CALENDAR, RULE};
 use crate::provider::calendar::{Answer, Facts, Guest};
 use crate::providers::json::{is, nested, text};
-use crate::providers::microsoft::calendar::recurrence;
-use crate::recurrence::Repeat;
+use crate::recurrence::{Repeat, graph};
 use crate::when::{self, When};
 
 /// What is told by an event of the mailbox `me`.
@@ -112,7 +111,7 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
 fn repeat(event: &Value, start: When) -> Option<Repeat> {
     let rule = some(event, RULE).or_else(|| {
         let recurrence = event.get("recurrence").filter(|value| value.is_object())?;
-        recurrence::rule(recurrence)
+        graph::rule(recurrence)
     })?;
     let zone = zone(event);
     let except = event

@@ -12,7 +12,6 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::recurrence;
 use crate::error::{Error, Kind, Result};
 use crate::net;
 use crate::project::Projection;
@@ -22,7 +21,7 @@ use crate::providers::json::text;
 use crate::providers::microsoft::answer::{not_ours, page};
 use crate::providers::microsoft::client::Graph;
 use crate::providers::microsoft::mail::check_as;
-use crate::recurrence::Repeat;
+use crate::recurrence::{Repeat, graph};
 use crate::when::{Moment, When};
 
 /// The key of the calendar's id in events as they cross the port.
@@ -146,10 +145,8 @@ pub fn select(projection: &Projection, more: &[&str]) -> String {
 
 /// Puts in what Graph does not say of an event itself.
 pub fn put_in(event: &mut Value, calendar: Option<&str>) {
-    let rule = event
-        .get("recurrence")
-        .filter(|recurrence| recurrence.is_object())
-        .and_then(recurrence::rule);
+    let rule =
+        event.get("recurrence").filter(|recurrence| recurrence.is_object()).and_then(graph::rule);
     let calendar = calendar.map(str::to_owned).or_else(|| linked(event));
     let Some(event) = event.as_object_mut() else {
         return;

@@ -13,12 +13,12 @@ use super::answer::called_off;
 use super::body::{TEAMS, html, plain};
 use super::shown::Shown;
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::providers::microsoft::calendar::recurrence;
 use crate::providers::sandbox::graph::pages;
 use crate::providers::sandbox::graph::params::BodyForm;
 use crate::providers::sandbox::graph::people::object;
 use crate::providers::sandbox::graph::zones::{windows_name, written};
 use crate::providers::sandbox::store::agenda::{Event, same};
+use crate::recurrence::graph;
 use crate::when::{Moment, When};
 
 /// The properties of an event, in the order of the wire.
@@ -306,7 +306,7 @@ impl<'a> Maker<'a> {
         let zone = self.own_zone(&self.event.start);
         // Exchange knows no rules that it cannot express; those of others come
         // without one.
-        let Ok(recurrence) = recurrence::pattern(repeat, &self.event.start, &zone) else {
+        let Ok(recurrence) = graph::pattern(repeat, &self.event.start, &zone) else {
             return Value::Null;
         };
         let part = |name: &str, mut all: Value| {

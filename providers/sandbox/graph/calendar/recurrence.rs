@@ -9,10 +9,10 @@ use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use serde_json::Value;
 
-use crate::providers::microsoft::calendar::recurrence;
 use crate::providers::sandbox::graph::error::{Refusal, invalid_property, unknown_zone};
 use crate::providers::sandbox::graph::zones::iana_name;
 use crate::recurrence::Repeat;
+use crate::recurrence::graph;
 
 /// Days to look at for the first one that a pattern allows.
 const SEARCH: usize = 366 * 8;
@@ -33,7 +33,7 @@ pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), Re
     if let Some(day) = settled.pointer_mut("/range/startDate") {
         *day = first.to_string().into();
     }
-    let rule = recurrence::rule(&settled).ok_or_else(invalid_property)?;
+    let rule = graph::rule(&settled).ok_or_else(invalid_property)?;
     let repeat = Repeat { rule, ..Repeat::default() };
     Ok((repeat, first))
 }

@@ -15,8 +15,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use super::{DAYS, Repeat, Rule, Until, until};
 use crate::error::{Error, Result};
-use crate::recurrence::{DAYS, Repeat, Rule, Until, until};
 use crate::when::{self, Moment};
 
 mod month;

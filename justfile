@@ -57,7 +57,7 @@ gate:
 bench name="" *args:
     @{{ if name == "" { "ls benches/*.rs | xargs -n1 basename -s .rs" } else { 'cargo bench --bench "$@"' } }}
 
-# Mutate one file and run the tests nearest to it, or those named: `just mutants src/query.rs`.
+# Mutate one file and run the tests nearest to it, or those named: `just mutants src/core/query.rs`.
 mutants file *tests:
     cargo mutants --file {{ file }} -- --test it -- {{ if tests == "" { "$('" + just_executable() + "' _nearest " + file + ")" } else { tests } }}
 
@@ -66,8 +66,8 @@ _nearest file:
     #!/usr/bin/env bash
     case $1 in
         schemas/* | src/project* | src/flatten* | src/row* | src/describe*) echo registry:: ;;
-        src/text/html*) echo hiding:: text:: ;;
-        src/text/verdict*) echo verdicts:: ;;
+        src/core/text/html*) echo hiding:: text:: ;;
+        src/core/text/verdict*) echo verdicts:: ;;
         src/when*) echo times:: zones:: ;;
         src/oauth* | src/accounts*) echo sign_in:: ;;
         src/tools*) echo generated:: request:: ;;

@@ -10,6 +10,7 @@ mod json;
 pub mod microsoft;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod near;
+pub mod net;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod pace;
 pub mod sandbox;

@@ -12,38 +12,17 @@
 //! `server` names rmcp, only `providers/` names a provider's SDK, and what stands
 //! in the first four groups below is pure and total.
 
-#[path = "../schemas/mod.rs"]
-pub mod schemas;
-
-pub mod access;
-pub mod error;
-
-pub mod query;
-pub mod recurrence;
-pub mod row;
-pub mod text;
-pub mod times;
-pub mod when;
-
-pub mod budget;
-pub mod describe;
-pub mod encode;
-pub mod flatten;
-pub mod project;
+pub use daysheet_core::call::{caller, course, doubt};
+pub use daysheet_core::{
+    access, body, budget, compose, describe, encode, error, flatten, ical, project, provider,
+    query, recurrence, row, schemas, text, times, when,
+};
 
 pub mod accounts;
-pub mod body;
-pub mod caller;
-pub mod compose;
 pub mod config;
-pub mod course;
-pub mod doubt;
 pub mod files;
-pub mod ical;
-pub mod net;
 pub mod oauth;
 pub mod outputs;
-pub mod provider;
 pub mod store;
 pub mod unsubscribe;
 
@@ -53,6 +32,7 @@ pub mod tools;
 
 #[path = "../providers/mod.rs"]
 pub mod providers;
+pub use providers::net;
 
 pub mod pipeline;
 

@@ -2,7 +2,7 @@
 
     zones.py BINARY
 
-tests/it/zones.rs holds every name of tests/fixtures/windows-zones.tsv against
+tests/core/zones.rs holds every name of tests/fixtures/windows-zones.tsv against
 our lookup. Here that file is compared with the table of the package tzlocal,
 which is made from CLDR's windowsZones.xml. The binary is not asked.
 """

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use daysheet::cli::app::Who;
+use daysheet::encode::stc::parse::parse;
 use daysheet::schemas::{TABLES, find_in_document};
 use daysheet::tools::TOOLS;
 use serde_json::Value;
@@ -288,5 +289,27 @@ async fn every_answer_passes_the_check_and_every_column_is_reached() {
     assert!(missing.is_empty(), "no call shows {missing:?}");
     for tool in TOOLS {
         assert!(STEPS.iter().any(|(called, ..)| *called == tool.name), "{}", tool.name);
+    }
+}
+
+/// The whole way: what tools answer in STC is what they answer in JSON.
+#[tokio::test]
+async fn stc_says_what_json_says() {
+    let mut session = Session::sample().await;
+    for (tool, arguments) in [
+        ("mail_search", serde_json::json!({"limit": 25, "detail": "full"})),
+        ("mail_read", serde_json::json!({"ids": ["m1", "m2", "m3"]})),
+        ("lookup", serde_json::json!({"kind": "folders"})),
+        ("calendar_search", serde_json::json!({"from": "2026-11-01", "to": "2026-12-31"})),
+    ] {
+        let mut asked = arguments.clone();
+        asked["format"] = "json".into();
+        let json = session.ok(tool, asked.clone()).await;
+        asked["format"] = "stc".into();
+        let stc = session.ok(tool, asked).await;
+        assert_eq!(parse(&stc[0]).unwrap().to_json(), json[0], "{tool}");
+        // Long texts are fields, so the blocks behind are the same notes.
+        assert_eq!(stc[1..], json[1..], "{tool}");
+        assert!(!stc[0].contains('\n'), "{tool}");
     }
 }

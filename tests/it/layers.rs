@@ -4,6 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The crates, lowest first: the folder of each. What stands in it in a folder with a
+/// manifest of its own belongs to another crate. Cargo sees to it that none names a
+/// higher one.
+const CRATES: &[&str] = &["schemas", "src/core", "src", "providers"];
+
 /// The layer of each top-level module; a module names lower layers, and its own.
 const LAYERS: &[(&str, u8)] = &[
     ("schemas", 0),
@@ -20,28 +25,30 @@ const LAYERS: &[(&str, u8)] = &[
     ("budget", 2),
     ("encode", 2),
     ("describe", 2),
-    ("config", 3),
-    ("store", 3),
-    ("net", 3),
+    ("call", 3),
+    ("caller", 3),
     ("doubt", 3),
     ("course", 3),
-    ("oauth", 3),
-    ("accounts", 3),
     ("provider", 3),
     ("body", 3),
     ("ical", 3),
-    ("outputs", 3),
     ("compose", 3),
-    ("files", 3),
-    ("caller", 3),
-    ("unsubscribe", 3),
     ("providers", 4),
-    ("request", 4),
-    ("tools", 4),
-    ("prompts", 4),
-    ("pipeline", 5),
-    ("server", 6),
-    ("cli", 7),
+    ("sandbox", 4),
+    ("config", 5),
+    ("store", 5),
+    ("net", 4),
+    ("oauth", 5),
+    ("accounts", 5),
+    ("outputs", 5),
+    ("files", 5),
+    ("unsubscribe", 5),
+    ("request", 6),
+    ("tools", 6),
+    ("prompts", 6),
+    ("pipeline", 7),
+    ("server", 8),
+    ("cli", 9),
 ];
 
 fn layer(module: &str) -> u8 {
@@ -52,12 +59,23 @@ fn layer(module: &str) -> u8 {
         .1
 }
 
-/// Every source file with the top-level module it belongs to.
-fn sources() -> Vec<(String, PathBuf, String)> {
+/// A source file.
+struct Source {
+    /// The folder of its crate.
+    home: &'static str,
+    /// The top-level module it belongs to; a crate without layers of its own is one.
+    module: String,
+    /// Its path below the project's folder.
+    path: PathBuf,
+    text: String,
+}
+
+/// Every source file.
+fn sources() -> Vec<Source> {
     fn walk(folder: &Path, into: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
+            if path.is_dir() && !path.join("Cargo.toml").exists() {
                 walk(&path, into);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 into.push(path);
@@ -66,21 +84,22 @@ fn sources() -> Vec<(String, PathBuf, String)> {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for top in ["src", "schemas", "providers"] {
+    for home in CRATES {
         let mut files = Vec::new();
-        walk(&root.join(top), &mut files);
+        walk(&root.join(home), &mut files);
+        files.sort();
         for file in files {
-            let inside = file.strip_prefix(root.join(top)).unwrap();
+            let inside = file.strip_prefix(root.join(home)).unwrap();
             let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
-            let module = match top {
-                "src" => first.trim_end_matches(".rs").to_owned(),
-                other => other.to_owned(),
+            let module = match home.strip_prefix("src") {
+                Some(_) => first.trim_end_matches(".rs").to_owned(),
+                None => home.rsplit('/').next().unwrap().to_owned(),
             };
             let text = fs::read_to_string(&file).unwrap();
-            found.push((module, file, text));
+            let path = file.strip_prefix(root).unwrap().to_owned();
+            found.push(Source { home, module, path, text });
         }
     }
-    found.sort();
     found
 }
 
@@ -105,7 +124,7 @@ fn named(text: &str) -> Vec<String> {
 fn a_file_names_lower_layers_only() {
     let mut wrong = Vec::new();
     let mut checked = 0;
-    for (module, file, text) in sources() {
+    for Source { module, path: file, text, .. } in sources() {
         if matches!(module.as_str(), "lib" | "main") {
             continue;
         }
@@ -145,7 +164,7 @@ fn the_map_has_every_module_in_its_layer() {
 #[test]
 fn what_is_named_in_one_place_only() {
     let mut wrong = Vec::new();
-    for (module, file, text) in sources() {
+    for Source { module, path: file, text, .. } in sources() {
         let code = code(&text);
         let file = file.display();
         let mut only = |what: &str, allowed: &[&str]| {
@@ -193,7 +212,7 @@ fn what_is_named_in_one_place_only() {
         }
     }
     // The lowest layer needs the standard library alone.
-    for (module, file, text) in sources() {
+    for Source { module, path: file, text, .. } in sources() {
         let code = code(&text);
         let uses = code.lines().filter_map(|line| line.trim_start().strip_prefix("use "));
         let ours = ["std::", "crate::", "super::", "self::"];
@@ -212,7 +231,7 @@ fn layer_or_top(module: &str) -> u8 {
 
 #[test]
 fn every_file_says_what_it_is_for() {
-    for (_, file, text) in sources() {
+    for Source { path: file, text, .. } in sources() {
         assert!(text.starts_with("//!"), "{} does not open with its purpose", file.display());
     }
 }
@@ -393,13 +412,10 @@ fn circles(files: &BTreeMap<Module, String>) -> Vec<Vec<&Module>> {
         .collect()
 }
 
-/// The module that a file is, by its path below the project's folder.
+/// The module that a file is, by its path below its crate's folder.
 fn module_of(file: &Path) -> Module {
     let names = file.with_extension("");
     let mut names: Module = names.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
-    if names[0] == "src" {
-        names.remove(0);
-    }
     if matches!(names.last().map(String::as_str), Some("mod" | "lib")) {
         names.pop();
     }
@@ -422,27 +438,27 @@ fn circles_are_seen() {
     // Through braces, by a path in the code, and round three corners.
     assert_eq!(
         circles_of(&[
-            ("src/a.rs", "mod b; mod c; mod d;"),
-            ("src/a/b.rs", "use std::fmt;\nuse super::{c::{self, Text as Other}, e};"),
-            ("src/a/c.rs", "fn f<'a>(x: &'a str) -> char { crate::a::d::g(x, '\"'); '\\'' }"),
-            ("src/a/d.rs", "fn g() { let it = r#\"a \"quoted\" //\"#; super::b::f(it) }"),
+            ("a.rs", "mod b; mod c; mod d;"),
+            ("a/b.rs", "use std::fmt;\nuse super::{c::{self, Text as Other}, e};"),
+            ("a/c.rs", "fn f<'a>(x: &'a str) -> char { crate::a::d::g(x, '\"'); '\\'' }"),
+            ("a/d.rs", "fn g() { let it = r#\"a \"quoted\" //\"#; super::b::f(it) }"),
         ]),
         [["a/b", "a/c", "a/d"]]
     );
     // A module and its children are one family, however they are named.
     assert!(
         circles_of(&[
-            ("src/a/mod.rs", "mod b; pub use b::Text; use self::c::f; mod c;"),
-            ("src/a/b.rs", "use super::Whole; use crate::a::c;"),
-            ("src/a/c.rs", "use super::Whole;"),
+            ("a/mod.rs", "mod b; pub use b::Text; use self::c::f; mod c;"),
+            ("a/b.rs", "use super::Whole; use crate::a::c;"),
+            ("a/c.rs", "use super::Whole;"),
         ])
         .is_empty()
     );
     // What comments and strings say is not named.
     assert!(
         circles_of(&[
-            ("src/a.rs", "use crate::b;"),
-            ("src/b.rs", "//! use crate::a;\n/* crate::a */ const A: &str = \"\\\" crate::a\";"),
+            ("a.rs", "use crate::b;"),
+            ("b.rs", "//! use crate::a;\n/* crate::a */ const A: &str = \"\\\" crate::a\";"),
         ])
         .is_empty()
     );
@@ -459,23 +475,21 @@ fn circles_are_seen() {
 
 #[test]
 fn no_files_name_each_other_in_a_circle() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut names = BTreeMap::new();
-    let mut files = BTreeMap::new();
-    for (module, file, text) in sources() {
-        if module == "main" {
-            continue;
+    let mut crates: BTreeMap<&str, BTreeMap<Module, String>> = BTreeMap::new();
+    for Source { home, module, path, text } in sources() {
+        if module != "main" {
+            let module = module_of(path.strip_prefix(home).unwrap());
+            crates.entry(home).or_default().insert(module, text);
         }
-        let file = file.strip_prefix(root).unwrap().to_owned();
-        files.insert(module_of(&file), text);
-        names.insert(module_of(&file), file);
     }
-    let checked: usize = edges(&files).values().map(BTreeSet::len).sum();
+    let checked: usize =
+        crates.values().flat_map(|files| edges(files).into_values()).map(|to| to.len()).sum();
     assert!(checked > 1_000, "only {checked} names were read");
-    let found: Vec<String> = circles(&files)
-        .into_iter()
-        .map(|circle| {
-            let files = circle.iter().map(|module| names[*module].display().to_string());
+    let found: Vec<String> = crates
+        .iter()
+        .flat_map(|(home, files)| circles(files).into_iter().map(move |circle| (home, circle)))
+        .map(|(home, circle)| {
+            let files = circle.iter().map(|module| format!("{home}/{}", module.join("/")));
             files.collect::<Vec<_>>().join("\n  ")
         })
         .collect();
@@ -490,17 +504,12 @@ fn no_files_name_each_other_in_a_circle() {
 #[test]
 fn no_folder_is_wide() {
     const MOST: usize = 20;
-    // Each file of `src` is the root of a module, and which crates they become is
-    // planned. `schemas` is the registry, with one file for each table.
-    let exceptions = ["src", "schemas"];
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // The registry has a file for each table.
+    let exception = Path::new("schemas");
     let mut folders: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    for (_, file, _) in sources() {
-        let folder = file.parent().unwrap().strip_prefix(root).unwrap();
-        *folders.entry(folder.to_owned()).or_default() += 1;
+    for Source { path, .. } in sources() {
+        *folders.entry(path.parent().unwrap().to_owned()).or_default() += 1;
     }
-    folders.retain(|folder, files| {
-        *files > MOST && !exceptions.iter().any(|one| folder == Path::new(one))
-    });
+    folders.retain(|folder, files| *files > MOST && folder != exception);
     assert!(folders.is_empty(), "more than {MOST} files: {folders:?}");
 }

@@ -4,6 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Where tests are.
+const SUITES: [&str; 2] = ["tests/core", "tests/it"];
+
 const DOCS: [&str; 3] = ["README.md", "docs/writing.md", "docs/architecture.md"];
 
 /// The names in the comments `<!-- held by: … -->` of a section.
@@ -45,7 +48,7 @@ fn files(path: PathBuf, into: &mut Vec<PathBuf>) {
 }
 
 /// True if one of the files has a test of that name.
-fn has_test(paths: Vec<PathBuf>, name: &str) -> bool {
+fn has_test(paths: impl IntoIterator<Item = PathBuf>, name: &str) -> bool {
     let mut all = Vec::new();
     paths.into_iter().filter(|path| path.exists()).for_each(|path| files(path, &mut all));
     all.iter().any(|path| {
@@ -61,12 +64,18 @@ fn exists(root: &Path, name: &str) -> bool {
         return manifest.contains(&format!("\n{lint} = \"deny\""));
     }
     if let Some(test) = name.strip_prefix("unit:") {
-        return has_test(vec![root.join("src"), root.join("providers")], test);
+        return has_test([root.join("src"), root.join("providers")], test);
     }
     match name.rsplit_once("::") {
         Some((module, test)) => {
-            let path = root.join("tests/it").join(module.replace("::", "/"));
-            has_test(vec![path.with_extension("rs"), path], test)
+            let module = module.replace("::", "/");
+            has_test(
+                SUITES.iter().flat_map(|suite| {
+                    let path = root.join(suite).join(&module);
+                    [path.with_extension("rs"), path]
+                }),
+                test,
+            )
         }
         None => name.contains('/') && root.join(name).exists(),
     }

@@ -1,0 +1,34 @@
+//! Daysheet without I/O: what is said of a message or an event, from a provider's JSON
+//! to the text that a model reads.
+//!
+//! `query`, `when`, `times`, `recurrence` and `ical` read what people and documents
+//! say; `text` makes strangers' text safe. `project` asks for what the columns of
+//! `schemas` need, `flatten` makes rows of it, `budget` chooses what fits and `encode`
+//! writes it. `provider` is the port: the traits that adapters implement. `body` and
+//! `compose` read and write messages; `call` is what a call knows of whoever made it.
+//!
+//! It opens no file and no connection, and reads no clock and no environment.
+
+pub use daysheet_schemas as schemas;
+
+pub mod access;
+pub mod error;
+
+pub mod query;
+pub mod recurrence;
+pub mod row;
+pub mod text;
+pub mod times;
+pub mod when;
+
+pub mod budget;
+pub mod describe;
+pub mod encode;
+pub mod flatten;
+pub mod project;
+
+pub mod body;
+pub mod call;
+pub mod compose;
+pub mod ical;
+pub mod provider;

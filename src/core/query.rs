@@ -1,0 +1,483 @@
+//! The one search language, parsed.
+//!
+//! Words, `"phrases"`, `from: to: cc: bcc: subject: body: in: label: category:
+//! is: has: filename: larger: smaller: before: after:`, `OR`, `-not`, `( )`.
+//! As in Gmail, `OR` binds tighter than the silent AND: `a b OR c` is
+//! `a (b OR c)`.
+//! Each provider compiles the tree to its own language; what stands here knows
+//! none of them, reads no clock, and refuses what it does not understand: a
+//! query never fails open.
+
+mod tokens;
+mod values;
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use self::tokens::{Token, tokens};
+use self::values::{bytes, instant};
+use crate::error::{Error, Result};
+use crate::text::brief;
+
+/// What a provider's own syntax is passed on behind.
+const RAW: &str = "raw:";
+/// Groups deeper than this are refused.
+const DEPTH: usize = 32;
+/// A query longer than this many bytes is refused.
+const LONGEST: usize = 4_096;
+
+/// A search, as a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Query {
+    /// Every part holds; with no part, everything.
+    All(Vec<Query>),
+    /// At least one part holds.
+    Any(Vec<Query>),
+    /// The part does not hold.
+    Not(Box<Query>),
+    /// One condition.
+    Term(Term),
+    /// The provider's own syntax, passed on as it is.
+    Raw(String),
+}
+
+/// What is said of a condition in an OR that an account cannot meet.
+pub const NOTHING: &str = "that part of the OR finds nothing here";
+
+impl Query {
+    /// Its conditions, in order.
+    pub fn terms(&self) -> Vec<&Term> {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::terms).collect(),
+            Self::Not(part) => part.terms(),
+            Self::Term(term) => vec![term],
+            Self::Raw(_) => Vec::new(),
+        }
+    }
+
+    /// Its conditions, each with whether it stands in an OR, where others may hold
+    /// in its place.
+    pub fn alternatives(&self) -> Vec<(&Term, bool)> {
+        match self {
+            Self::Any(parts) if parts.len() > 1 => {
+                self.terms().into_iter().map(|term| (term, true)).collect()
+            }
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().flat_map(Self::alternatives).collect()
+            }
+            Self::Not(part) => part.alternatives(),
+            Self::Term(term) => vec![(term, false)],
+            Self::Raw(_) => Vec::new(),
+        }
+    }
+
+    /// The same query without conditions that nothing can meet. What can never be
+    /// met is an [`Query::Any`] without parts, what always is an [`Query::All`].
+    #[must_use]
+    pub fn without(&self, never: &impl Fn(&Term) -> bool) -> Self {
+        let each = |parts: &[Self], drop: &Self, end: &Self| -> Option<Vec<Self>> {
+            let parts: Vec<Self> = parts.iter().map(|part| part.without(never)).collect();
+            let ends = parts.contains(end);
+            (!ends).then(|| parts.into_iter().filter(|part| part != drop).collect())
+        };
+        let (nothing, everything) = (Self::Any(Vec::new()), Self::All(Vec::new()));
+        match self {
+            Self::All(parts) => match each(parts, &everything, &nothing) {
+                Some(parts) => one_or(parts, Self::All),
+                None => nothing,
+            },
+            Self::Any(parts) => match each(parts, &nothing, &everything) {
+                Some(parts) => one_or(parts, Self::Any),
+                None => everything,
+            },
+            Self::Not(part) => match part.without(never) {
+                part if part == nothing => everything,
+                part if part == everything => nothing,
+                part => Self::Not(Box::new(part)),
+            },
+            Self::Term(term) if never(term) => nothing,
+            other => other.clone(),
+        }
+    }
+
+    /// The same query with other conditions; raw syntax stays as it is.
+    #[must_use]
+    pub fn map(&self, other: &impl Fn(&Term) -> Term) -> Self {
+        let each = |parts: &[Self]| parts.iter().map(|part| part.map(other)).collect();
+        match self {
+            Self::All(parts) => Self::All(each(parts)),
+            Self::Any(parts) => Self::Any(each(parts)),
+            Self::Not(part) => Self::Not(Box::new(part.map(other))),
+            Self::Term(term) => Self::Term(other(term)),
+            Self::Raw(raw) => Self::Raw(raw.clone()),
+        }
+    }
+}
+
+/// One condition on a message. Texts are words or phrases, never empty.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Term {
+    /// Anywhere in the message.
+    Text(String),
+    /// In the field.
+    In(Part, String),
+    /// In a folder: one of [`PLACES`] or a folder's name.
+    Folder(String),
+    /// Under this label.
+    Label(String),
+    /// In this category.
+    Category(String),
+    /// In this state.
+    Is(State),
+    /// With a file.
+    Attachment,
+    /// Larger than so many bytes.
+    Larger(u64),
+    /// Smaller than so many bytes.
+    Smaller(u64),
+    /// Before this instant.
+    Before(Timestamp),
+    /// At or after this instant.
+    After(Timestamp),
+}
+
+/// The part of a message that a text is looked for in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The sender.
+    From,
+    /// The recipients.
+    To,
+    /// The copied recipients.
+    Cc,
+    /// The blindly copied recipients.
+    Bcc,
+    /// The subject line.
+    Subject,
+    /// The text.
+    Body,
+    /// The names of the attached files.
+    Filename,
+}
+
+impl Part {
+    /// Its operator, without the colon.
+    pub fn operator(self) -> &'static str {
+        match self {
+            Self::From => "from",
+            Self::To => "to",
+            Self::Cc => "cc",
+            Self::Bcc => "bcc",
+            Self::Subject => "subject",
+            Self::Body => "body",
+            Self::Filename => "filename",
+        }
+    }
+}
+
+/// A state a message can be in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Not opened yet.
+    Unread,
+    /// Opened.
+    Read,
+    /// Starred or flagged.
+    Starred,
+    /// Marked important.
+    Important,
+}
+
+/// Folder words that mean the same at every provider.
+pub const PLACES: &[&str] = &["inbox", "sent", "drafts", "trash", "spam", "archive", "anywhere"];
+
+/// The operators, for messages and docs.
+pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: category: \
+     is:unread|read|starred|flagged|important has:attachment filename: larger: smaller: \
+     before: after:";
+
+/// Now and here, for dates that are relative or have no zone.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    /// The present instant.
+    pub now: Timestamp,
+    /// The zone that plain dates are meant in.
+    pub zone: TimeZone,
+}
+
+/// Reads a query.
+///
+/// Fails with [`crate::error::Kind::Argument`] on anything that is not
+/// understood, and says where.
+pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return Err(Error::argument(format!(
+            "the query is {} bytes long, more than {LONGEST}",
+            text.len()
+        ))
+        .next("shorten it, or search in several calls"));
+    }
+    if let Some(raw) = text.strip_prefix(RAW) {
+        return match raw.trim() {
+            "" => Err(empty(RAW)),
+            raw => Ok(Query::Raw(raw.to_owned())),
+        };
+    }
+    let mut parser = Parser { tokens: tokens(text)?.into_iter().peekable(), clock };
+    let query = parser.all(0)?;
+    match parser.tokens.next() {
+        None if is_empty(&query) => Err(nothing("the query")),
+        None => Ok(query),
+        Some(_) => Err(Error::argument("the query closes a parenthesis that it did not open")
+            .next("remove the `)`, or put it in quotes")),
+    }
+}
+
+/// True for a query in a provider's own syntax.
+pub fn is_raw(text: &str) -> bool {
+    text.trim().starts_with(RAW)
+}
+
+struct Parser<'a> {
+    tokens: Peekable<IntoIter<Token>>,
+    clock: &'a Clock,
+}
+
+impl Parser<'_> {
+    /// Terms up to the end or a closing bracket.
+    fn all(&mut self, depth: usize) -> Result<Query> {
+        let mut parts = Vec::new();
+        while !matches!(self.tokens.peek(), None | Some(Token::Close | Token::CloseAny)) {
+            parts.push(self.any(depth)?);
+        }
+        Ok(one_or(parts, Query::All))
+    }
+
+    /// `a OR b OR c`, or a single part.
+    fn any(&mut self, depth: usize) -> Result<Query> {
+        let mut parts = vec![self.part(depth)?];
+        while self.tokens.next_if_eq(&Token::Or).is_some() {
+            parts.push(self.part(depth)?);
+        }
+        Ok(one_or(parts, Query::Any))
+    }
+
+    fn part(&mut self, depth: usize) -> Result<Query> {
+        if depth > DEPTH {
+            return Err(Error::argument(format!("the query nests deeper than {DEPTH} groups"))
+                .next("flatten the parentheses"));
+        }
+        match self.tokens.next() {
+            Some(Token::Not) => Ok(Query::Not(Box::new(self.part(depth + 1)?))),
+            Some(Token::Open) => {
+                let inner = self.all(depth + 1)?;
+                self.close(&Token::Close, inner, '(')
+            }
+            Some(Token::OpenAny) => {
+                let inner = match self.all(depth + 1)? {
+                    Query::All(parts) => Query::Any(parts),
+                    one => one,
+                };
+                self.close(&Token::CloseAny, inner, '{')
+            }
+            Some(Token::Text(text)) => Ok(Query::Term(Term::Text(text))),
+            Some(Token::Operator(name)) => self.operator(&name, depth),
+            Some(Token::Or) => {
+                Err(Error::argument("the query has `OR` without a term on each side")
+                    .next("write `a OR b`, or \"or\" in quotes for the word"))
+            }
+            Some(Token::Close | Token::CloseAny) | None => {
+                Err(Error::argument("the query ends where a term is expected")
+                    .next("add the missing term, or remove the `OR` or `-` before it"))
+            }
+        }
+    }
+
+    fn close(&mut self, end: &Token, inner: Query, open: char) -> Result<Query> {
+        if self.tokens.next_if_eq(end).is_none() {
+            return Err(Error::argument(format!(
+                "the query opens a `{open}` and does not close it"
+            ))
+            .next("close it, or put it in quotes"));
+        }
+        if matches!(&inner, Query::All(parts) | Query::Any(parts) if parts.is_empty()) {
+            return Err(Error::argument("the query has an empty group")
+                .next("put terms between the brackets, or remove them"));
+        }
+        Ok(inner)
+    }
+
+    /// The value of an operator: a word, a phrase, or a group of them.
+    fn operator(&mut self, name: &str, depth: usize) -> Result<Query> {
+        match self.tokens.peek() {
+            Some(Token::Text(_)) => match self.tokens.next() {
+                Some(Token::Text(value)) => term(name, &value, self.clock).map(Query::Term),
+                _ => Err(empty(name)),
+            },
+            Some(Token::Open) => {
+                let group = self.part(depth + 1)?;
+                distribute(name, group, self.clock)
+            }
+            _ if known(name) => Err(empty(&format!("{name}:"))),
+            _ => Err(unknown(name)),
+        }
+    }
+}
+
+/// `from:(a OR b)` is `from:a OR from:b`.
+fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
+    let each = |parts: Vec<Query>| {
+        parts.into_iter().map(|part| distribute(name, part, clock)).collect::<Result<Vec<_>>>()
+    };
+    Ok(match group {
+        Query::All(parts) => Query::All(each(parts)?),
+        Query::Any(parts) => Query::Any(each(parts)?),
+        Query::Not(part) => Query::Not(Box::new(distribute(name, *part, clock)?)),
+        Query::Term(Term::Text(value)) => Query::Term(term(name, &value, clock)?),
+        Query::Term(_) | Query::Raw(_) => {
+            return Err(Error::argument(format!(
+                "the query has an operator inside the group of `{name}:`"
+            ))
+            .next("put plain words in the group"));
+        }
+    })
+}
+
+/// The only part, or a group of them.
+pub fn one_or(mut parts: Vec<Query>, many: impl Fn(Vec<Query>) -> Query) -> Query {
+    match (parts.len(), parts.pop()) {
+        (1, Some(one)) => one,
+        (_, last) => {
+            parts.extend(last);
+            many(parts)
+        }
+    }
+}
+
+const NAMES: &[&str] = &[
+    "from",
+    "to",
+    "cc",
+    "bcc",
+    "subject",
+    "body",
+    "in",
+    "folder",
+    "label",
+    "category",
+    "is",
+    "has",
+    "filename",
+    "larger",
+    "smaller",
+    "before",
+    "after",
+    "older",
+    "newer",
+    "older_than",
+    "newer_than",
+];
+
+fn known(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
+    let text = || value.to_owned();
+    let words = matches!(name, "from" | "to" | "cc" | "bcc" | "subject" | "body" | "filename");
+    if words && is_marks(value) {
+        return Err(nothing(&format!("`{name}:{}`", brief(value))));
+    }
+    Ok(match name {
+        "from" => Term::In(Part::From, text()),
+        "to" => Term::In(Part::To, text()),
+        "cc" => Term::In(Part::Cc, text()),
+        "bcc" => Term::In(Part::Bcc, text()),
+        "subject" => Term::In(Part::Subject, text()),
+        "body" => Term::In(Part::Body, text()),
+        "filename" => Term::In(Part::Filename, text()),
+        // Gmail's words for states that it shows as folders.
+        "in" if value.eq_ignore_ascii_case("starred") => Term::Is(State::Starred),
+        "in" if value.eq_ignore_ascii_case("important") => Term::Is(State::Important),
+        "in" if value.eq_ignore_ascii_case("unread") => Term::Is(State::Unread),
+        "in" | "folder" => Term::Folder(place(value)),
+        "label" => Term::Label(text()),
+        "category" => Term::Category(text()),
+        "is" => match value.to_ascii_lowercase().as_str() {
+            "unread" => Term::Is(State::Unread),
+            "read" => Term::Is(State::Read),
+            "starred" | "flagged" => Term::Is(State::Starred),
+            "important" => Term::Is(State::Important),
+            _ => {
+                return Err(Error::argument(format!("the query says `is:{}`", brief(value)))
+                    .next("use is:unread, is:read, is:starred, is:flagged or is:important"));
+            }
+        },
+        "has" => match value.to_ascii_lowercase().as_str() {
+            "attachment" | "attachments" => Term::Attachment,
+            _ => {
+                return Err(Error::argument(format!("the query says `has:{}`", brief(value)))
+                    .next("use has:attachment"));
+            }
+        },
+        "larger" => Term::Larger(bytes(name, value)?),
+        "smaller" => Term::Smaller(bytes(name, value)?),
+        "before" | "older" | "older_than" => Term::Before(instant(name, value, clock)?),
+        "after" | "newer" | "newer_than" => Term::After(instant(name, value, clock)?),
+        _ => return Err(unknown(name)),
+    })
+}
+
+/// The common word for a folder's usual names, else the name itself.
+pub fn place(name: &str) -> String {
+    let lower = name.to_lowercase();
+    match lower.as_str() {
+        "draft" => "drafts".to_owned(),
+        "junk" => "spam".to_owned(),
+        "bin" | "deleted" | "deleteditems" => "trash".to_owned(),
+        "all" | "any" => "anywhere".to_owned(),
+        _ if PLACES.contains(&lower.as_str()) => lower,
+        _ => name.to_owned(),
+    }
+}
+
+/// True for a query that looks for marks alone, which providers pass over: it
+/// would find everything.
+fn is_empty(query: &Query) -> bool {
+    match query {
+        // Beside a word, as in `a - b`, marks do no harm.
+        Query::All(parts) => parts.iter().any(is_empty) && !parts.iter().any(is_word),
+        Query::Any(parts) => parts.iter().any(is_empty),
+        Query::Not(part) => is_empty(part),
+        Query::Term(Term::Text(text)) => is_marks(text),
+        Query::Term(_) | Query::Raw(_) => false,
+    }
+}
+
+fn is_word(query: &Query) -> bool {
+    matches!(query, Query::Term(Term::Text(text)) if !is_marks(text))
+}
+
+/// True for text without a letter, a digit or a symbol that can be looked for.
+fn is_marks(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_punctuation() || c.is_whitespace() || c.is_control())
+}
+
+fn nothing(what: &str) -> Error {
+    Error::argument(format!("{what} has no letter or digit to look for"))
+        .next("write the words to look for, or an operator")
+}
+
+fn empty(name: &str) -> Error {
+    Error::argument(format!("the query has `{name}` without a value"))
+        .next("write the value directly behind the colon")
+}
+
+fn unknown(name: &str) -> Error {
+    Error::argument(format!("the query has the unknown operator `{}:`", brief(name)))
+        .next(format!("use {OPERATORS}; put text that contains a colon in quotes"))
+}

@@ -1,0 +1,225 @@
+//! Strangers' text made safe and short.
+//!
+//! Everything a sender wrote passes through here before a model reads it:
+//! subjects, names and snippets become one clean line ([`cell`], [`clip`]),
+//! bodies become plain lines ([`lines`], [`html`](html::html)), quoted replies
+//! are told apart from new text ([`quote`]) and fenced ([`fence`]), bytes in any
+//! charset become a string ([`charset`]), a text can be asked for its words
+//! ([`words`]), and has lines that can be numbered ([`wrapped`]). What is said
+//! in words of ours, with strangers' words quoted, is a [`Note`].
+//! All of it is total: odd or hostile input gives odd text, never an error, a
+//! panic or a long wait. Nothing here does I/O, knows a provider, or decides
+//! how much text an answer can afford; that is the budget's work.
+
+pub mod address;
+pub mod charset;
+mod encoded;
+pub mod fence;
+pub mod flowed;
+pub mod html;
+pub mod invisible;
+pub mod note;
+pub mod quote;
+pub mod verdict;
+pub mod words;
+mod wrap;
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+pub use address::{Address, address_list};
+pub use invisible::{is_invisible, visible};
+pub use note::note;
+pub use note::{Note, Tally, ours, quoted, quoted_end, quoted_list, quoted_words};
+pub use wrap::{LINE, wrapped};
+
+/// Headers longer than this are not searched for encoded words: the search
+/// may look at the rest of the text for each of them, and no honest header
+/// comes near.
+const MAX_HEADER: usize = 16 * 1024;
+
+/// How far [`clip`] goes back for the end of a word, in characters.
+const WORD_REACH: usize = 16;
+
+/// Leading spaces that [`lines`] keeps, enough for nested lists and code.
+const MAX_INDENT: usize = 8;
+
+/// One clean line: invisible characters gone, every run of white space and
+/// control characters one space, none at the ends.
+pub fn cell(s: &str) -> String {
+    let seen = invisible::visible(s);
+    let mut out = String::with_capacity(seen.len());
+    let mut space = false;
+    for c in seen.chars() {
+        if is_blank(c) || c.is_control() {
+            space = !out.is_empty();
+            continue;
+        }
+        if space {
+            out.push(' ');
+            space = false;
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Shortens `s` to at most `most` columns and says whether it had to.
+///
+/// A column is a character, and two for one that is shown double width: a
+/// Chinese or Japanese character says, and costs, as much as several letters.
+/// The cut falls between graphemes, at the end of a word if one is near, and
+/// is marked with `…`, which counts as one of the columns.
+pub fn clip(s: String, most: usize) -> (String, bool) {
+    // No character takes more columns than it has bytes.
+    if s.len() <= most {
+        return (s, false);
+    }
+    let Some(room) = most.checked_sub(1) else {
+        return (String::new(), true);
+    };
+    // Only the part that can be shown is looked at, plus the character after
+    // it, which tells whether the last grapheme is whole.
+    let end = byte_of(&s, most.saturating_add(1));
+    let shown = s.get(..end).unwrap_or_default();
+    let (mut kept, mut width, mut all) = (0, 0, end == s.len());
+    for grapheme in shown.graphemes(true) {
+        width += columns(grapheme);
+        all &= width <= most;
+        if width <= room {
+            kept += grapheme.len();
+        }
+    }
+    if all {
+        return (s, false);
+    }
+    if kept == 0 {
+        // One grapheme is longer than the whole room.
+        let mut width = 0;
+        let fitting = shown.char_indices().take_while(|(at, c)| {
+            width += columns(shown.get(*at..at + c.len_utf8()).unwrap_or_default());
+            width <= room
+        });
+        kept = fitting.last().map_or(0, |(at, c)| at + c.len_utf8());
+    }
+    let head = s.get(..kept).unwrap_or_default();
+    let rest = s.get(kept..).unwrap_or_default();
+    let head = if rest.starts_with(is_blank) { head } else { whole_words(head) };
+    (format!("{}…", head.trim_end()), true)
+}
+
+/// How many columns a text takes, as [`clip`] counts them.
+pub fn width(s: &str) -> usize {
+    match s.is_ascii() {
+        true => s.len(),
+        false => s.graphemes(true).map(columns).sum(),
+    }
+}
+
+/// The end of `s` that has at most `most` columns, after a `…`.
+pub fn clip_start(s: &str, most: usize) -> String {
+    let mut width = 1;
+    let fitting = s.grapheme_indices(true).rev().take_while(|(_, grapheme)| {
+        width += columns(grapheme);
+        width <= most
+    });
+    let from = fitting.last().map_or(s.len(), |(at, _)| at);
+    format!("…{}", s.get(from..).unwrap_or_default())
+}
+
+/// How many columns a grapheme takes. At least one for each of its characters,
+/// so that marks piled upon a letter are not free.
+fn columns(grapheme: &str) -> usize {
+    grapheme.width().max(grapheme.chars().count())
+}
+
+/// `head` without a word that was cut in two, if that costs little.
+fn whole_words(head: &str) -> &str {
+    match head.rfind(is_blank) {
+        Some(at) => {
+            let (words, cut) = head.split_at(at);
+            let near = cut.chars().nth(WORD_REACH).is_none();
+            if near && words.len() >= cut.len() { words } else { head }
+        }
+        None => head,
+    }
+}
+
+/// Where the character number `index` begins, or the end of `s`.
+fn byte_of(s: &str, index: usize) -> usize {
+    s.char_indices().nth(index).map_or(s.len(), |(at, _)| at)
+}
+
+/// White space, and the braille blank that only looks like it.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{2800}'
+}
+
+/// HTML entities decoded; Gmail escapes its snippets.
+pub fn entities(s: &str) -> Cow<'_, str> {
+    html_escape::decode_html_entities(s)
+}
+
+/// What the call said, as an error shows it: clean, short and on one line. What
+/// somebody else said is [`quoted`].
+pub fn brief(s: &str) -> String {
+    note::shortly(s, 60)
+}
+
+/// RFC 2047 encoded words decoded, if there are any, and line breaks made spaces.
+pub fn header(s: &str) -> Cow<'_, str> {
+    if !s.contains("=?") || s.len() > MAX_HEADER {
+        return Cow::Borrowed(s);
+    }
+    Cow::Owned(encoded::decoded(&s.replace(['\r', '\n'], " ")))
+}
+
+/// Text of several lines made clean: invisible and control characters gone,
+/// all line ends `\n`, no white space at line ends, runs of spaces and of
+/// blank lines reduced to one, no blank line at either end. Up to eight
+/// leading spaces stay, for lists and code.
+pub fn lines(s: &str) -> String {
+    let seen = invisible::visible(s);
+    let mut out = String::with_capacity(seen.len());
+    let mut blank = false;
+    let unified = seen.replace("\r\n", "\n");
+    for line in unified.split(['\n', '\r', '\u{2028}', '\u{2029}']) {
+        let before = out.len();
+        if !out.is_empty() {
+            out.push_str(if blank { "\n\n" } else { "\n" });
+        }
+        if push_line(&mut out, line) {
+            blank = false;
+        } else {
+            out.truncate(before);
+            blank = true;
+        }
+    }
+    out
+}
+
+/// Appends one line with its white space put in order; false if it is blank,
+/// in which case what was appended is spaces at most.
+fn push_line(out: &mut String, line: &str) -> bool {
+    let mut indent = 0;
+    let mut space = false;
+    let mut any = false;
+    for c in line.chars() {
+        if is_blank(c) {
+            space = any;
+            indent += usize::from(!any);
+        } else if !c.is_control() {
+            if !any {
+                out.extend(std::iter::repeat_n(' ', indent.min(MAX_INDENT)));
+            } else if space {
+                out.push(' ');
+            }
+            space = false;
+            any = true;
+            out.push(c);
+        }
+    }
+    any
+}

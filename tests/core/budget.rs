@@ -1,0 +1,141 @@
+//! The budget: what items are worth, what is shown for how much, which lines.
+
+use daysheet_core::budget::value::{Hint, Strategy, fits, part, pinned, resolve, share, value};
+use daysheet_core::schemas::Level;
+
+mod gap;
+mod plan;
+mod random;
+mod window;
+
+/// Values in hundredths, rounded.
+fn hundredths(values: impl IntoIterator<Item = f64>) -> Vec<i64> {
+    let values = values.into_iter();
+    values.map(|value| (value * 100.0).round() as i64).collect()
+}
+
+fn along(strategy: Strategy, of: usize) -> Vec<i64> {
+    hundredths((0..of).map(|position| {
+        let hint = Hint { position, of, ..Hint::default() };
+        value(strategy, &hint)
+    }))
+}
+
+#[test]
+fn element_count_falls_in_a_line() {
+    assert_eq!(along(Strategy::ElementCount, 1), [100]);
+    assert_eq!(along(Strategy::ElementCount, 2), [100, 30]);
+    assert_eq!(along(Strategy::ElementCount, 8), [100, 90, 80, 70, 60, 50, 40, 30]);
+    // A place behind the last one is the last.
+    let hint = Hint { position: 9, of: 3, ..Hint::default() };
+    assert_eq!(hundredths([value(Strategy::ElementCount, &hint)]), [30]);
+}
+
+#[test]
+fn thread_level_asks_who_waits() {
+    let strategy = Strategy::ThreadLevel;
+    for (open, end, worth) in [
+        (Some(true), true, 100),
+        (None, false, 60),
+        (Some(false), false, 30),
+        (Some(false), true, 30),
+    ] {
+        let hint = Hint { open, end, ..Hint::default() };
+        assert_eq!(hundredths([value(strategy, &hint)]), [worth]);
+        // The ends of a conversation are there, and nothing else is pinned.
+        for strategy in Strategy::ALL {
+            let wanted = end && strategy == Strategy::ThreadLevel;
+            assert_eq!(pinned(strategy, &hint), wanted, "{strategy:?}");
+        }
+    }
+    let tools = ["mail_read", "daysheet.brief", "mail_search", "lookup"];
+    assert_eq!(tools.map(|tool| fits(tool, strategy)), [true, true, false, false]);
+}
+
+#[test]
+fn uniform_is_one() {
+    assert_eq!(along(Strategy::Uniform, 4), [100; 4]);
+}
+
+#[test]
+fn query_match_counts_words_and_keeps_the_order() {
+    let at = |mentions, position| {
+        let hint = Hint { position, of: 11, mentions, ..Hint::default() };
+        value(Strategy::QueryMatch, &hint)
+    };
+    let found = [0.0, 0.25, 0.5, 1.0, 7.0, -1.0, f64::NAN].map(|share| at(share, 0));
+    assert_eq!(hundredths(found), [30, 48, 65, 100, 100, 30, 30]);
+    let order = (0..11).map(|position| at(1.0, position));
+    assert!(order.is_sorted_by(|one, next| one > next));
+    // The last that matches better is before the first that matches worse.
+    assert!(at(0.5, 10) > at(0.4, 0));
+}
+
+#[test]
+fn parts_of_an_item_carry_parts_of_its_value() {
+    let levels = [Level::Key, Level::Core, Level::More].map(share);
+    assert_eq!(hundredths(levels), [60, 85, 100]);
+    let parts = [0, 1, 25, 50, 100, 200].map(|shown| part(shown, 100));
+    assert_eq!(hundredths(parts), [0, 10, 50, 71, 100, 100]);
+    assert_eq!(hundredths([part(0, 0), part(usize::MAX, 1)]), [100, 100]);
+}
+
+#[test]
+fn strategies_have_words() {
+    for strategy in Strategy::ALL {
+        assert_eq!(Strategy::find(strategy.word()), Some(strategy));
+    }
+    let words = Strategy::ALL.map(Strategy::word).join(" ");
+    assert_eq!(words, "element_count thread_level uniform query_match");
+    assert_eq!(Strategy::find("Uniform"), None);
+    assert_eq!(Strategy::find(""), None);
+}
+
+#[test]
+fn tools_have_strategies() {
+    use Strategy::{ElementCount, QueryMatch, ThreadLevel, Uniform};
+    let none: &[(&str, Strategy)] = &[];
+    let search: &[_] = &[("mail_search", QueryMatch)];
+    for (tool, overrides, strategy) in [
+        ("mail_search", none, ElementCount),
+        ("mail_read", none, ThreadLevel),
+        ("calendar_search", none, ElementCount),
+        ("changes", none, ElementCount),
+        ("lookup", none, Uniform),
+        ("brief", none, Uniform),
+        ("mail_attachment", none, Uniform),
+        ("output_read", none, Uniform),
+        ("calendar_free", none, Uniform),
+        ("", none, Uniform),
+        ("mcp__daysheet__mail_read", none, ThreadLevel),
+        ("daysheet.mail_read", none, ThreadLevel),
+        ("daysheet_mail_read", none, ThreadLevel),
+        ("mcp_daysheet_mail_read", none, ThreadLevel),
+        ("work/mail_read", none, ThreadLevel),
+        ("mcp__work__mail_read", none, ThreadLevel),
+        ("my_mail_read", none, Uniform),
+        ("mail_search", search, QueryMatch),
+        ("mcp__daysheet__mail_search", search, QueryMatch),
+        ("mail_read", search, ThreadLevel),
+        // An override may be written as a client shows the name.
+        ("mail_search", &[("mcp__daysheet__mail_search", Uniform)], Uniform),
+        // The exact name is before the bare one, wherever it stands.
+        ("daysheet.changes", &[("changes", Uniform), ("daysheet.changes", QueryMatch)], QueryMatch),
+        ("daysheet_changes", &[("changes", Uniform), ("daysheet.changes", QueryMatch)], Uniform),
+        ("changes", &[("changes", Uniform), ("changes", QueryMatch)], Uniform),
+        ("search", &[("mail_search", QueryMatch)], Uniform),
+    ] {
+        let overrides: Vec<(String, Strategy)> =
+            overrides.iter().map(|(name, strategy)| ((*name).to_owned(), *strategy)).collect();
+        assert_eq!(resolve(tool, &overrides, false), strategy, "{tool:?} {overrides:?}");
+    }
+}
+
+/// A search for words is in the order of its matches, unless it was set.
+#[test]
+fn words_make_a_list_one_of_matches() {
+    let set = [("mail_search".to_owned(), Strategy::ElementCount)];
+    assert_eq!(resolve("mail_search", &[], true), Strategy::QueryMatch);
+    assert_eq!(resolve("mail_search", &set, true), Strategy::ElementCount);
+    assert_eq!(resolve("mail_read", &[], true), Strategy::ThreadLevel);
+}

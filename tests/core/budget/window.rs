@@ -1,0 +1,193 @@
+//! Which lines of a long text are kept, and how long lines are parted.
+
+use daysheet_core::budget::window::{Lean, Window, window};
+use proptest::prelude::*;
+
+/// The kept lines, with ` … ` for each gap.
+fn shown(lines: &[&str], window: &Window) -> String {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for range in &window.kept {
+        if range.start > at {
+            parts.push("…");
+        }
+        parts.extend(&lines[range.clone()]);
+        at = range.end;
+    }
+    if at < lines.len() {
+        parts.push("…");
+    }
+    parts.join(" ")
+}
+
+/// Twenty lines named by letters; `t` and its like tell something.
+fn letters(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
+    let mut lines: Vec<&str> = "a b c d e f g h i j k l m n o p q r s t".split(' ').collect();
+    for (at, line) in telling {
+        lines[*at] = line;
+    }
+    lines
+}
+
+#[test]
+fn both_ends_are_kept_by_their_shares() {
+    let plain = letters(&[]);
+    let told = letters(&[(9, "J?"), (12, "M: €5 due")]);
+    for (lines, budget, lean, expected) in [
+        (&plain, 0, Lean::Head, "…"),
+        (&plain, 1, Lean::Head, "…"),
+        (&plain, 2, Lean::Head, "a …"),
+        (&plain, 2, Lean::Tail, "… t"),
+        (&plain, 4, Lean::Head, "a b … t"),
+        (&plain, 11, Lean::Head, "a b c d e f g … r s t"),
+        (&plain, 11, Lean::Tail, "a b c … n o p q r s t"),
+        (&plain, 19, Lean::Head, "a b c d e f g h i j k l m … p q r s t"),
+        (&plain, 20, Lean::Head, "a b c d e f g h i j k l m n o p q r s t"),
+        (&plain, usize::MAX, Lean::Tail, "a b c d e f g h i j k l m n o p q r s t"),
+        // Lines that tell something stand alone once there is room for them.
+        (&told, 9, Lean::Head, "a b c d e f … s t"),
+        (&told, 11, Lean::Head, "a b c d e f … M: €5 due … s t"),
+        (&told, 16, Lean::Head, "a b c d e f g h i … M: €5 due … q r s t"),
+    ] {
+        let window = window(lines, &[1; 20], 1, budget, lean);
+        assert_eq!(shown(lines, &window), expected, "{budget} {lean:?}");
+    }
+}
+
+#[test]
+fn odd_sizes_are_no_reason_to_show_nothing() {
+    let lines = ["one", "two", "three"];
+    for (costs, marker, budget, expected) in [
+        // The first in order is too long: another is kept.
+        (&[50, 3, 50][..], 1, 10, "… two …"),
+        (&[50, 50, 3], 1, 10, "… three"),
+        (&[50, 50, 50], 1, 10, "…"),
+        // Markers can cost more than lines.
+        (&[2, 2, 2], 9, 5, "…"),
+        (&[2, 2, 2], 3, 5, "one …"),
+        (&[2, 2, 2], 3, 6, "one two three"),
+        // A cost that is missing is none.
+        (&[], 5, 0, "one two three"),
+        (&[usize::MAX, usize::MAX, 1], usize::MAX, usize::MAX, "…"),
+        (&[usize::MAX, usize::MAX, 1], 1, usize::MAX, "… three"),
+    ] {
+        let window = window(&lines, costs, marker, budget, Lean::Head);
+        assert_eq!(shown(&lines, &window), expected, "{costs:?} {budget}");
+    }
+    assert_eq!(window(&[], &[], 1, 0, Lean::Head), Window::default());
+}
+
+#[test]
+fn lines_that_tell_something() {
+    let tells = |line: &str| {
+        let mut lines = vec!["some words of no weight"; 41];
+        lines[20] = line;
+        let window = window(&lines, &[2; 41], 1, 40, Lean::Head);
+        window.kept.contains(&(20..21))
+    };
+    for line in [
+        "The meeting is on 2026-02-03",
+        "am 3.2.2026 in Bonn",
+        "bis zum 03.02. im Haus",
+        "on 3/2/26 in the hall",
+        "doors open at 18:05",
+        "ab 18h05 im Saal",
+        "see you at 5pm",
+        "um 17 Uhr",
+        "See you on Tuesday",
+        "jusqu'à vendredi",
+        "in 4 May",
+        "It costs €1,200.50",
+        "1.200 € im Monat",
+        "das sind 200 EUR",
+        "USD 20 each",
+        "15 % less",
+        "up by 3%",
+        "Can you come?",
+        "« Tu viens ? »",
+        "来ますか？",
+        "the deadline is close",
+        "die Frist läuft",
+        "échéance proche",
+        "please answer by Friday",
+        "reply by 12 or never",
+        "bis morgen",
+        "payment is due",
+    ] {
+        assert!(tells(line), "{line:?} tells nothing");
+    }
+    for line in [
+        "",
+        "written by Ann",
+        "bis bald",
+        "we may come",
+        "he will march on",
+        "version 1.2.3 of it",
+        "room 12 is free",
+        "A4 paper",
+        "https://example.org/a?b=c",
+        "call 0228 123456",
+        "good morning",
+    ] {
+        assert!(!tells(line), "{line:?} tells something");
+    }
+}
+
+/// In a log every line has a time, so a time tells nothing there.
+#[test]
+fn what_most_lines_have_tells_nothing() {
+    let mut lines = vec!["2026-02-03 18:05 ok"; 40];
+    lines[11] = "2026-02-03 18:05 failed, is it due?";
+    let window = window(&lines, &[1; 40], 1, 20, Lean::Tail);
+    assert_eq!(window.kept, [0..5, 11..12, 28..40]);
+    assert_eq!((window.lines(), window.gaps(40).len()), (18, 2));
+}
+
+fn costs() -> impl Strategy<Value = Vec<usize>> {
+    let cost = prop_oneof![8 => 0..9_usize, 1 => 0..60_usize, 1 => Just(usize::MAX)];
+    proptest::collection::vec(cost, 0..24)
+}
+
+fn text(at: usize) -> &'static str {
+    ["plain", "due 2026-02-03?", "", "at 18:05", "€5"][at % 5]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(4_000)
+    })]
+
+    /// Within the budget, in order, and more budget keeps what less has kept.
+    #[test]
+    fn windows_fit_and_grow(
+        costs in costs(),
+        texts in proptest::collection::vec(0..5_usize, 24),
+        marker in 0..4_usize,
+        tail: bool,
+    ) {
+        let lines: Vec<&str> = texts.iter().take(costs.len()).map(|at| text(*at)).collect();
+        let lean = if tail { Lean::Tail } else { Lean::Head };
+        let mut before = 0;
+        for budget in (0..60).chain([200, usize::MAX - 1, usize::MAX]) {
+            let window = window(&lines, &costs, marker, budget, lean);
+            let kept: Vec<usize> = window.kept.iter().cloned().flatten().collect();
+            prop_assert!(kept.is_sorted_by(|one, next| one < next));
+            prop_assert!(window.kept.is_sorted_by(|one, next| one.end < next.start));
+            prop_assert!(window.kept.iter().all(|range| !range.is_empty()));
+            let cost: u128 = kept.iter().map(|at| costs[*at] as u128).sum();
+            let gaps = (window.gaps(lines.len()).len() * marker) as u128;
+            prop_assert!(kept.is_empty() || cost + gaps <= budget as u128);
+            if kept.is_empty() {
+                for (at, cost) in costs.iter().enumerate() {
+                    let gaps = usize::from(at > 0) + usize::from(at + 1 < lines.len());
+                    let alone = *cost as u128 + (gaps * marker) as u128;
+                    prop_assert!(alone > budget as u128, "line {at} fits");
+                }
+            }
+            prop_assert!(kept.len() >= before);
+            prop_assert_eq!(window.lines(), kept.len());
+            before = kept.len();
+        }
+    }
+}

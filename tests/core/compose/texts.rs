@@ -1,0 +1,281 @@
+//! Texts in both forms, subjects, recipients, references, and HTML that may go
+//! on.
+
+use daysheet_core::compose::{cleaned, quote, reply, text};
+use daysheet_core::provider::mail::{Original, Person};
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+
+use super::person;
+
+#[test]
+fn markdown_in_both_forms() {
+    for (said, plain, html) in [
+        ("Hi\nthere", "Hi\nthere", "<p>Hi<br>\nthere</p>"),
+        (
+            "# One\n\ntext *it* `x < y`",
+            "One\n\ntext _it_ x < y",
+            "<h1>One</h1>\n<p>text <em>it</em> <code>x &lt; y</code></p>",
+        ),
+        (
+            "1. a\n2. b\n   - c\n\nend",
+            "1. a\n2. b\n  - c\n\nend",
+            "<ol>\n<li>a</li>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n<p>end</p>",
+        ),
+        (
+            "> one\n> two\n\nthree",
+            "> one\n> two\n\nthree",
+            "<blockquote>\n<p>one<br>\ntwo</p>\n</blockquote>\n<p>three</p>",
+        ),
+        ("```\nlet x;\n  y\n```", "let x;\n  y", "<pre><code>let x;\n  y\n</code></pre>"),
+        (
+            "|a|b|\n|-|-|\n|1|2|",
+            "a | b\n1 | 2",
+            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\n<tr><td>1</td><td>2</td></tr>\n</tbody></table>",
+        ),
+        (
+            "<https://example.com> [x](mailto:a@example.com)",
+            "https://example.com x <a@example.com>",
+            "<p><a href=\"https://example.com\">https://example.com</a> <a href=\"mailto:a@example.com\">x</a></p>",
+        ),
+        (
+            "a <script>x()</script> b",
+            "a <script>x()</script> b",
+            "<p>a &lt;script&gt;x()&lt;/script&gt; b</p>",
+        ),
+        ("[x](javascript:x())", "x <javascript:x()>", "<p><a>x</a></p>"),
+        ("", "", ""),
+    ] {
+        let both = text::markdown(said);
+        assert_eq!((both.text.as_str(), both.html.as_str()), (plain, html), "{said}");
+    }
+}
+
+#[test]
+fn plain_text_and_html_in_both_forms() {
+    let both = text::from_plain("A & <b>\n  two\n\n\nend  \r\n");
+    assert_eq!(both.text, "A & <b>\n  two\n\n\nend");
+    assert_eq!(both.html, "<p>A &amp; &lt;b&gt;<br>\n&nbsp;&nbsp;two</p>\n<p>end &nbsp;</p>");
+    let both = text::from_html(
+        "<p onclick=x()>Hi <a href='https://example.com'>you</a></p><script>x()</script>",
+    )
+    .unwrap();
+    assert_eq!(both.html, "<p>Hi <a href=\"https://example.com\">you</a></p>");
+    assert_eq!(both.text, "Hi you [1]\n\n[1] https://example.com/");
+    assert!(text::from_html(&"x".repeat(2 << 20)).is_err());
+}
+
+#[test]
+fn subjects_are_marked_once() {
+    for (of, answer, forward) in [
+        ("Lamps", "Re: Lamps", "Fwd: Lamps"),
+        ("RE: Lamps", "Re: Lamps", "Fwd: RE: Lamps"),
+        ("Re: re : AW: SV: Lamps", "Re: Lamps", "Fwd: Re: re : AW: SV: Lamps"),
+        ("RE[2]: Re(3): Lamps", "Re: Lamps", "Fwd: RE[2]: Re(3): Lamps"),
+        ("Fwd: WG: FW: Lamps", "Re: Fwd: WG: FW: Lamps", "Fwd: Lamps"),
+        ("Re：灯", "Re: 灯", "Fwd: Re：灯"),
+        ("Reply: Lamps", "Re: Reply: Lamps", "Fwd: Reply: Lamps"),
+        ("", "Re:", "Fwd:"),
+        ("a\r\nBcc: x", "Re: a Bcc: x", "Fwd: a Bcc: x"),
+    ] {
+        assert_eq!(
+            (reply::subject(of).as_str(), reply::forwarded(of).as_str()),
+            (answer, forward),
+            "{of}"
+        );
+    }
+}
+
+fn original() -> Original {
+    Original {
+        from: vec![person("Jonas", "jonas@example.com")],
+        to: vec![person("", "Mira@example.com"), person("", "priya@example.com")],
+        cc: vec![person("", "PRIYA@example.com"), person("Yusuf", "yusuf@example.com")],
+        ..Original::default()
+    }
+}
+
+#[test]
+fn whom_an_answer_goes_to() {
+    let own = ["mira@example.com".to_owned(), "me@example.org".to_owned()];
+    let list = person("Lamps", "lamps@lists.example");
+    let cases = [
+        (
+            original(),
+            "jonas@example.com",
+            "",
+            "jonas@example.com priya@example.com",
+            "yusuf@example.com",
+        ),
+        (
+            Original { reply_to: vec![list.clone()], ..original() },
+            "lamps@lists.example",
+            "",
+            "lamps@lists.example Mira@example.com priya@example.com",
+            "yusuf@example.com",
+        ),
+        (
+            Original { own: true, from: vec![person("", "mira@example.com")], ..original() },
+            "priya@example.com",
+            "",
+            "priya@example.com",
+            "yusuf@example.com",
+        ),
+        (
+            Original {
+                to: vec![person("", "mira@example.com")],
+                cc: vec![],
+                own: true,
+                from: vec![person("", "me@example.org")],
+                ..original()
+            },
+            "mira@example.com",
+            "",
+            "mira@example.com",
+            "",
+        ),
+    ];
+    for (original, to, cc, all_to, all_cc) in cases {
+        for (all, to, cc) in [(false, to, cc), (true, all_to, all_cc)] {
+            let (found_to, found_cc) =
+                reply::recipients(&original, &own, all, &mut Vec::new()).unwrap();
+            let line = |people: &[daysheet_core::provider::mail::Person]| {
+                people.iter().map(|one| one.address.clone()).collect::<Vec<_>>().join(" ")
+            };
+            let to = to.replace("Mira@example.com ", "");
+            assert_eq!(
+                (line(&found_to), line(&found_cc)),
+                (to, cc.to_owned()),
+                "all={all} {original:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn threads_hold_together() {
+    let mut original = Original {
+        message_id: "last@example.com".to_owned(),
+        references: vec![
+            "a@example.com".to_owned(),
+            "bad id".to_owned(),
+            "x\r\nBcc: eve@example.net".to_owned(),
+            "b@example.com".to_owned(),
+            "a@example.com".to_owned(),
+        ],
+        ..original()
+    };
+    let (parent, list) = reply::references(&original);
+    assert_eq!(parent.as_deref(), Some("last@example.com"));
+    assert_eq!(list, ["b@example.com", "a@example.com", "last@example.com"]);
+    original.references = (0..100).map(|n| format!("{n}@example.com")).collect();
+    let (_, list) = reply::references(&original);
+    assert_eq!(list.len(), 30);
+    assert_eq!(
+        (list[0].as_str(), list[1].as_str(), list[29].as_str()),
+        ("0@example.com", "72@example.com", "last@example.com")
+    );
+    original.message_id = String::new();
+    original.references.clear();
+    assert_eq!(reply::references(&original), (None, Vec::new()));
+}
+
+#[test]
+fn quotes_are_found_again() {
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let original = Original { text: Some("Hello".to_owned()), ..original() };
+    let body = text::from_plain("My text");
+    for quoted in [quote::answered(&original, &zone), quote::sent_on(&original, &zone)] {
+        let whole = quote::together(&body, None, Some(&quoted));
+        assert_eq!(quote::held(&whole.text, &whole.html), Some(quoted));
+    }
+    assert_eq!(quote::held("My text", "<p>My text</p>"), None);
+    let both = quote::answered(&original, &zone);
+    assert_eq!(both.text, "Jonas <jonas@example.com> wrote:\n> Hello");
+}
+
+#[test]
+fn only_html_that_may_go_on() {
+    for (html, expected) in [
+        ("<p>a</p></div></blockquote>b", "<p>a</p>b"),
+        ("<table><tr><td>x", "<table><tr><td>x</td></tr></table>"),
+        ("<b>a<!-- c --><style>p{}</style><script>x</script>b", "<b>ab</b>"),
+        ("<svg><a href='javascript:x'>y</a></svg>z", "z"),
+        ("<a href=' javascript:x' onclick=y>z</a>", "<a>z</a>"),
+        (
+            "<a href='https://example.com/?a=1&amp;b=\"'>z</a>",
+            "<a href=\"https://example.com/?a=1&amp;b=&quot;\">z</a>",
+        ),
+        ("<img src='data:image/svg+xml,x'><img src='cid:1'>", "<img><img src=\"cid:1\">"),
+        (
+            "<p style='color:red'>a<p style='background:url(x)'>b",
+            "<p style=\"color:red\">a<p>b</p></p>",
+        ),
+        ("<form action=x><input><button>Go</button></form>", "Go"),
+        ("<iframe src=x><p>y</p></iframe>z", "z"),
+        ("<textarea><p>a</textarea>b<title>c</title>", "b"),
+        ("<base href=x><meta http-equiv=refresh><link rel=x>a", "a"),
+        ("a < b & c", "a &lt; b &amp; c"),
+        ("<scr<script>ipt>alert(1)</script>", "ipt&gt;alert(1)"),
+    ] {
+        assert_eq!(cleaned(html).as_deref(), Some(expected), "{html}");
+    }
+    let slow = format!("<p {}>", (0..50_000).map(|n| format!("a{n}=1 ")).collect::<String>());
+    assert_eq!(cleaned(&slow), None);
+    let quoted = format!("<p {}>", (0..50_000).map(|n| format!("a{n}='>' ")).collect::<String>());
+    assert_eq!(cleaned(&quoted), None);
+}
+
+proptest! {
+    #[test]
+    fn what_is_cleaned_stays_clean(bits in prop::collection::vec(prop::sample::select(vec![
+        "<", ">", "\"", "'", "<p>", "</p>", "<script>", "</script>", "<a href=", "javascript:x", " onload=x ", "<!--", "-->", "<style>",
+        "</style>", "x", " ", "&lt;", "<img src=", "<svg", "/", "<![CDATA[", "]]>", "<textarea>", "</textarea>", "=", "<noscript>", "&#60;",
+    ]), 0..25)) {
+        let html = bits.concat();
+        let once = cleaned(&html).unwrap();
+        let again = cleaned(&once).unwrap();
+        prop_assert_eq!(&again, &once);
+        let mut rest = once.as_str();
+        while let Some(at) = rest.find('<') {
+            rest = &rest[at..];
+            let tag = &rest[..rest.find('>').unwrap()];
+            prop_assert!(!tag.contains("script") && !tag.contains("onload") && !tag.contains("svg"), "{}", tag);
+            rest = &rest[1..];
+        }
+    }
+
+    #[test]
+    fn markdown_never_runs(said in "[a-z<>\\[\\]()!*_`#|:/\\n -]{0,60}") {
+        let both = text::markdown(&said);
+        prop_assert!(!both.html.contains("<script") && !both.html.contains("javascript:"));
+    }
+}
+
+/// Thousands of recipients are refused before anybody is looked at; as many as a
+/// message goes to are each once, in no time.
+#[test]
+fn an_answer_to_thousands_is_refused_early() {
+    let people = |from: usize, to: usize| -> Vec<Person> {
+        (from..to).map(|n| person("", &format!("p{n}@example.com"))).collect()
+    };
+    let of = |to: Vec<Person>, cc: Vec<Person>| Original {
+        from: vec![person("", "bo@example.com")],
+        to,
+        cc,
+        ..Original::default()
+    };
+    let own = vec!["p0@example.com".to_owned()];
+    let started = std::time::Instant::now();
+    let huge = of(people(0, 100_000), people(0, 100_000));
+    let error = reply::recipients(&huge, &own, true, &mut Vec::new()).unwrap_err();
+    assert!(error.message().contains("200001 people, more than 500"), "{error}");
+    assert!(error.next_step().is_some());
+    // An answer to the sender alone is none to thousands.
+    let (to, cc) = reply::recipients(&huge, &own, false, &mut Vec::new()).unwrap();
+    assert_eq!((to.len(), cc.len()), (1, 0));
+    let full = of(people(0, 250), people(100, 349));
+    let (to, cc) = reply::recipients(&full, &own, true, &mut Vec::new()).unwrap();
+    assert_eq!((to.len(), cc.len()), (250, 99));
+    assert!(started.elapsed() < std::time::Duration::from_secs(1));
+}

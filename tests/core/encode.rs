@@ -1,0 +1,202 @@
+//! The encoders against the official decoder and encoder, on hostile cells.
+
+use daysheet_core::encode::{Delimiter, Document, Format};
+use daysheet_core::row::{Cell, Extra, RowTable};
+use daysheet_core::schemas::{Field, MESSAGE};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
+use toon_format::{DecodeOptions, EncodeOptions};
+
+/// Documents that our encoder is tried on.
+const CASES: u32 = 100_000;
+
+/// Strings that look like something else.
+const NASTY: &[&str] = &[
+    "",
+    " ",
+    "  x",
+    "x ",
+    "\t",
+    "a\tb",
+    "a\nb",
+    "a\rb",
+    "\"",
+    "a\"b",
+    "\\",
+    "a\\b",
+    "-",
+    "- x",
+    "-1x",
+    "--",
+    "#",
+    "#x",
+    "05",
+    "0",
+    "1",
+    "-1",
+    "+49 30",
+    "+49",
+    "1.5",
+    "1.",
+    ".5",
+    "1e5",
+    "1E-5",
+    "1e",
+    "e5",
+    "0x1f",
+    "1_000",
+    "true",
+    "True",
+    "false",
+    "null",
+    "NULL",
+    "a: b",
+    ":",
+    "[x]",
+    "[",
+    "]",
+    "{",
+    "}",
+    "{x}",
+    "[1]:",
+    "a,b",
+    "a|b",
+    ",",
+    "|",
+    "\u{7}",
+    "\u{0}",
+    "\u{1f}",
+    "\u{7f}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{feff}x",
+    "👩‍👩‍👧",
+    "🇩🇪",
+    "שלום",
+    "مرحبا بالعالم",
+    "Ærøskøbing",
+    "日本語",
+    "messages[2\t]{id}:",
+    "null\n",
+    "\u{a0}",
+    "\u{a0}x",
+    "x\u{a0}",
+    "\u{3000}x",
+    "a  b",
+    "key: value",
+    "- item",
+    "~",
+    "*",
+    "`x`",
+];
+
+fn delimiter(delimiter: Delimiter) -> toon_format::Delimiter {
+    match delimiter {
+        Delimiter::Tab => toon_format::Delimiter::Tab,
+        Delimiter::Comma => toon_format::Delimiter::Comma,
+        Delimiter::Pipe => toon_format::Delimiter::Pipe,
+    }
+}
+
+pub(crate) fn cell() -> impl Strategy<Value = Cell> {
+    prop_oneof![
+        1 => Just(Cell::Null),
+        1 => any::<bool>().prop_map(Cell::Flag),
+        1 => any::<i64>().prop_map(Cell::Count),
+        1 => (1..1_000_000_u64).prop_map(|number| Cell::Handle('m', number)),
+        4 => proptest::sample::select(NASTY).prop_map(|text| Cell::Text(text.to_owned())),
+        3 => "[ -~\t\n]{0,12}".prop_map(Cell::Text),
+        2 => "\\PC{0,12}".prop_map(Cell::Text),
+        1 => any::<String>().prop_map(Cell::Text),
+    ]
+}
+
+fn document() -> impl Strategy<Value = Document> {
+    (1..=4_usize, 0..=3_usize)
+        .prop_flat_map(|(width, height)| {
+            (
+                proptest::collection::vec(proptest::collection::vec(cell(), width), height),
+                proptest::option::of(cell()),
+                Just(width),
+            )
+        })
+        .prop_map(|(rows, scalar, width)| {
+            let columns: Vec<&'static Field> = MESSAGE.fields.iter().take(width).collect();
+            let mut table = RowTable::new(&MESSAGE, columns);
+            for row in rows {
+                table.push(row, Extra::default());
+            }
+            Document {
+                scalars: scalar.map(|value| ("zone", value)).into_iter().collect(),
+                tables: vec![table],
+            }
+        })
+}
+
+#[test]
+fn every_document_decodes_strictly_to_the_values_of_its_json() {
+    let mut runner =
+        TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
+    let delimiters =
+        proptest::sample::select(vec![Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe]);
+    runner
+        .run(&(document(), delimiters), |(document, by)| {
+            let toon = document.encode(Format::Toon(by));
+            let json: Value = serde_json::from_str(&document.encode(Format::Json)).unwrap();
+            let decoded: Value = toon_format::decode(&toon, &DecodeOptions::new())
+                .map_err(|error| TestCaseError::fail(format!("{error}\n{toon}")))?;
+            prop_assert_eq!(&decoded, &json, "{}", toon);
+            // The reference encoder writes the very same bytes, so nothing is
+            // quoted that need not be.
+            let options = EncodeOptions::new().with_delimiter(delimiter(by));
+            let reference = toon_format::encode(&json, &options).unwrap();
+            prop_assert_eq!(&toon, &reference);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn a_document_looks_like_this() {
+    let columns: Vec<_> = ["id", "date", "subject", "size", "has_attachments"]
+        .iter()
+        .filter_map(|name| MESSAGE.field(name))
+        .collect();
+    let mut rows = RowTable::new(&MESSAGE, columns);
+    rows.push(
+        vec![
+            Cell::Handle('m', 1),
+            Cell::Text("2026-02-03 18h05".to_owned()),
+            Cell::Text("Re: lunch".to_owned()),
+            Cell::Count(1024),
+            Cell::Flag(false),
+        ],
+        Extra { provider_id: Some("18c2".to_owned()), ..Extra::default() },
+    );
+    rows.push(
+        vec![Cell::Handle('m', 2), Cell::Null, Cell::Text("plain".to_owned())],
+        Extra::default(),
+    );
+    let document = Document {
+        scalars: vec![
+            ("zone", Cell::Text("Europe/Berlin".to_owned())),
+            ("next", Cell::Handle('p', 3)),
+        ],
+        tables: vec![rows],
+    };
+    assert_eq!(
+        document.encode(Format::Toon(Delimiter::Tab)),
+        "zone: Europe/Berlin\nnext: p3\n\
+         messages[2\t]{id\tdate\tsubject\tsize\thas_attachments}:\n\
+         \x20 m1\t2026-02-03 18h05\t\"Re: lunch\"\t1024\tfalse\n\
+         \x20 m2\tnull\tplain\tnull\tnull"
+    );
+    assert_eq!(
+        document.encode(Format::Json),
+        "{\"zone\":\"Europe/Berlin\",\"next\":\"p3\",\"messages\":[\
+         {\"id\":\"m1\",\"date\":\"2026-02-03 18h05\",\"subject\":\"Re: lunch\",\"size\":1024,\
+         \"has_attachments\":false,\"provider_id\":\"18c2\"},\
+         {\"id\":\"m2\",\"date\":null,\"subject\":\"plain\",\"size\":null,\"has_attachments\":null}]}"
+    );
+}

@@ -1,0 +1,451 @@
+//! Answers made to fit: what is shown, what is said, and what must hold for any
+//! answer and any budget.
+
+use std::collections::BTreeSet;
+
+use daysheet_core::budget::count::Tokenizer;
+use daysheet_core::budget::fit::{Asked, CEILING, Fitted, Whole, fit};
+use daysheet_core::budget::plan::Tier;
+use daysheet_core::budget::value::Strategy as Worth;
+use daysheet_core::budget::{Draft, Item, LongText};
+use daysheet_core::encode::stc::Version;
+use daysheet_core::encode::{Delimiter, Document, Format};
+use daysheet_core::error::{Error, Kind};
+use daysheet_core::row::{Cell, Extra, RowTable};
+use daysheet_core::schemas::{BODY, FOLDER, Level, MESSAGE};
+use daysheet_core::text::{Note, ours};
+use proptest::prelude::*;
+
+const SECRET: [u8; 32] = [7; 32];
+
+/// A note that is made while running.
+fn said(text: String) -> Note {
+    Note::from("noted").under(ours(text))
+}
+
+/// A message's row, its texts made of `word` and its number.
+fn message(rows: &mut RowTable, number: u64, word: &str) {
+    let cells = rows.columns().iter().map(|field| match field.name {
+        "id" => Cell::Handle('m', number),
+        "date" => Cell::Text(format!("2026-02-{:02} 18h05", 1 + number % 28)),
+        "thread" => Cell::Handle('t', number),
+        "size" => Cell::Count(i64::try_from(number).unwrap() * 1000),
+        "has_attachments" => Cell::Flag(false),
+        "flags" => Cell::Text(["", "unread"][number as usize % 2].to_owned()),
+        "from" => Cell::Text(format!("{word} Lee <{word}{number}@example.com>")),
+        name => Cell::Text(format!("{name} {number} {word}")),
+    });
+    rows.push(cells.collect(), Extra::default());
+}
+
+fn messages(count: u64, level: Level) -> Draft {
+    let mut rows = RowTable::new(&MESSAGE, MESSAGE.up_to(level));
+    for number in 1..=count {
+        message(&mut rows, number, ["Ann", "Bo", "Cy"][number as usize % 3]);
+    }
+    Draft {
+        document: Document {
+            scalars: vec![("zone", Cell::Text("Europe/Berlin".to_owned()))],
+            tables: vec![rows],
+        },
+        notes: vec![
+            Note::from("newest first").under(ours(format!("messages: {count} of {count}"))),
+        ],
+        ..Draft::default()
+    }
+}
+
+fn asked(budget: usize, chunk: usize) -> Asked<'static> {
+    Asked {
+        format: Format::Toon(Delimiter::Tab),
+        tokenizer: Tokenizer::O200k,
+        budget,
+        room: budget,
+        said: budget,
+        chunk,
+        chunks: true,
+        strategy: Worth::ElementCount,
+        secret: &SECRET,
+    }
+}
+
+fn fitted(draft: &Draft, asked: &Asked<'_>) -> Result<Fitted, Error> {
+    fit(draft, asked, |_| "k3f9x2abcd".to_owned())
+}
+
+/// The ids of a document's rows, in every table whose name begins so.
+fn ids(block: &str) -> Vec<String> {
+    block
+        .lines()
+        .filter_map(|line| line.strip_prefix("  "))
+        .map(|line| line.split('\t').next().unwrap().to_owned())
+        .collect()
+}
+
+/// All chunks of a draft.
+fn chunks(draft: &Draft, asked: &Asked<'_>) -> Result<Vec<Fitted>, Error> {
+    let first = fitted(draft, &Asked { chunk: 1, ..*asked })?;
+    let count = first.chunk.1;
+    let mut all = vec![first];
+    for chunk in 2..=count {
+        all.push(fitted(draft, &Asked { chunk, ..*asked })?);
+    }
+    Ok(all)
+}
+
+#[test]
+fn what_fits_is_left_as_it_is() {
+    let draft = messages(3, Level::Core);
+    let fitted = fitted(&draft, &asked(8_000, 1)).unwrap();
+    assert_eq!(fitted.shortened, None);
+    assert_eq!(fitted.chunk, (1, 1));
+    assert_eq!(
+        fitted.blocks,
+        [
+            draft.document.encode(Format::Toon(Delimiter::Tab)),
+            "messages: 3 of 3: newest first".to_owned()
+        ]
+    );
+}
+
+#[test]
+fn columns_go_before_rows_do() {
+    let draft = messages(12, Level::Core);
+    let whole = fitted(&draft, &asked(8_000, 1)).unwrap().tokens;
+    let less = fitted(&draft, &asked(whole - 20, 1)).unwrap();
+    let shortened = less.shortened.unwrap();
+    assert_eq!((shortened.shown, shortened.of), (12, 12));
+    assert!(shortened.lowered > 0 && shortened.lowered < 12, "{shortened:?}");
+    // The fullest rows are the first ones, and their table keeps the name.
+    let names: Vec<&str> = less.blocks[0]
+        .lines()
+        .filter(|line| line.contains('['))
+        .map(|line| line.split('[').next().unwrap())
+        .collect();
+    assert_eq!(names, ["messages", "messages_minimal"]);
+    let ids = ids(&less.blocks[0]);
+    let wanted: Vec<String> = (1..=12).map(|number| format!("m{number}")).collect();
+    assert_eq!(ids, wanted);
+}
+
+#[test]
+fn an_impossible_budget_is_an_error_that_says_what_would_do() {
+    for (draft, budget) in [(messages(3, Level::Core), 100), (messages(60, Level::More), 110)] {
+        let error = fitted(&draft, &asked(budget, 1)).unwrap_err();
+        assert_eq!(error.kind(), Kind::BudgetTooSmall);
+        let text = error.to_string();
+        let needed: usize = text
+            .strip_prefix("budget_too_small needed=")
+            .and_then(|rest| rest.split(':').next())
+            .and_then(|number| number.parse().ok())
+            .unwrap();
+        let then = fitted(&draft, &asked(needed, 1)).unwrap();
+        assert!(then.tokens <= needed, "{text}");
+    }
+}
+
+/// A tool without chunks shows what fits, and names the whole.
+#[test]
+fn without_chunks_the_whole_has_the_rest() {
+    let draft = messages(60, Level::Core);
+    let asked = Asked { chunks: false, ..asked(400, 1) };
+    let fitted = fitted(&draft, &asked).unwrap();
+    let shown = fitted.shortened.unwrap().shown;
+    assert_eq!(fitted.chunk, (1, 1));
+    assert_eq!(
+        fitted.blocks[1],
+        format!(
+            "messages: 60 of 60: newest first\nto fit budget=400: {shown} of 60, {shown} with fewer \
+             columns; whole: output_read id=k3f9x2abcd"
+        )
+    );
+}
+
+#[test]
+fn a_chunk_that_there_is_not() {
+    let draft = messages(3, Level::Core);
+    assert_eq!(
+        fitted(&draft, &asked(8_000, 2)).unwrap_err().to_string(),
+        "chunk=2: there is one chunk: leave out `chunk`, or take the `next` cursor for what comes \
+         after"
+    );
+}
+
+/// A message with a body of so many lines.
+fn letter(lines: usize, tail: bool) -> Draft {
+    let mut draft = messages(1, Level::Core);
+    let text: String =
+        (1..=lines).map(|line| format!("This is line {line} of the letter.\n")).collect();
+    let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
+    bodies.push(
+        vec![
+            Cell::Handle('m', 1),
+            Cell::Text("b1".to_owned()),
+            Cell::Text("plain".to_owned()),
+            Cell::Count(i64::try_from(text.chars().count()).unwrap()),
+            Cell::Count(i64::try_from(text.chars().count()).unwrap()),
+        ],
+        Extra::default(),
+    );
+    draft.document.tables.push(bodies);
+    draft.texts.push(LongText {
+        name: "b1".to_owned(),
+        text,
+        row: Some((1, 0)),
+        tail,
+        ..LongText::default()
+    });
+    draft.items = Some(vec![Item { rows: vec![(0, 0), (1, 0)], text: Some(0), ..Item::default() }]);
+    draft
+}
+
+/// The markers of a window name the line at which what is missing begins, in
+/// the whole output.
+#[test]
+fn a_window_says_what_is_missing_and_where_it_is() {
+    for (tail, budget) in [(false, 400), (true, 400), (false, 2_000), (true, 8_000)] {
+        let draft = letter(9_000, tail);
+        let mut output = String::new();
+        let fitted = fit(&draft, &asked(budget, 1), |whole| {
+            output = whole.text();
+            "k3f9x2abcd".to_owned()
+        })
+        .unwrap();
+        let all: Vec<&str> = output.lines().collect();
+        let block: Vec<&str> = fitted.blocks[1].lines().collect();
+        let word = block[0].strip_prefix("<<<b1 ").unwrap();
+        assert_eq!(*block.last().unwrap(), format!("{word}>>>"));
+        // Walking through the window and its gaps gives the whole text.
+        let mut walked: Vec<&str> = Vec::new();
+        for line in &block[1..block.len() - 1] {
+            match line.strip_prefix(&format!("…{word} ")) {
+                None => walked.push(line),
+                Some(marker) => {
+                    let (count, offset) = marker.split_once(" lines left out, offset=").unwrap();
+                    let (count, offset): (usize, usize) =
+                        (count.parse().unwrap(), offset.parse().unwrap());
+                    walked.extend(&all[offset - 1..offset - 1 + count]);
+                }
+            }
+        }
+        let whole: Vec<&str> = draft.texts[0].text.lines().collect();
+        assert!(walked == whole, "budget {budget}: {} lines", walked.len());
+        let (head, end) = (block[1], block[block.len() - 2]);
+        assert_eq!(
+            (head, end),
+            ("This is line 1 of the letter.", "This is line 9000 of the letter.")
+        );
+    }
+}
+
+/// Every chunk has what no other has, and together they have all.
+#[test]
+fn chunks_are_everything_exactly_once() {
+    for (count, budget) in [(60, 700), (52, 600), (400, 1_200)] {
+        let draft = messages(count, Level::More);
+        let all = chunks(&draft, &asked(budget, 1)).unwrap();
+        assert!(all.len() > 1);
+        let mut seen = Vec::new();
+        for chunk in &all {
+            assert!(chunk.tokens <= budget, "{}", chunk.tokens);
+            seen.extend(ids(&chunk.blocks[0]));
+        }
+        let wanted: Vec<String> = (1..=count).map(|number| format!("m{number}")).collect();
+        assert_eq!(seen, wanted);
+    }
+}
+
+/// The ceiling holds whatever the budget, and what is over it is in chunks or
+/// behind markers.
+#[test]
+fn no_answer_is_larger_than_the_ceiling() {
+    let draft = letter(9_000, false);
+    let all = chunks(&draft, &asked(100_000, 1)).unwrap();
+    assert_eq!(all.len(), 1);
+    let bytes: usize = all[0].blocks.iter().map(String::len).sum();
+    assert!((50_000..=CEILING).contains(&bytes), "{bytes}");
+    let draft = messages(900, Level::More);
+    let all = chunks(&draft, &asked(100_000, 1)).unwrap();
+    let mut seen = Vec::new();
+    for chunk in &all {
+        assert!(chunk.blocks.iter().map(String::len).sum::<usize>() <= CEILING);
+        seen.extend(ids(&chunk.blocks[0]));
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!((seen.len(), all.len() > 1), (900, true));
+}
+
+/// Any text, and nasty ones.
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z ]{0,20}",
+        "\\PC{0,20}",
+        Just("שלום עולם".to_owned()),
+        Just("👩‍👩‍👧‍👦🇩🇪".to_owned()),
+        Just("\"a\tb\"\n{c}".to_owned()),
+        Just("2026年2月3日の会議".to_owned()),
+    ]
+}
+
+#[derive(Debug, Clone)]
+struct Made {
+    draft: Draft,
+    pins: BTreeSet<String>,
+}
+
+/// Any answer: rows of two tables, long texts, tiers and pins.
+fn made() -> impl Strategy<Value = Made> {
+    let tier = prop_oneof![
+        1 => Just(Tier::Critical),
+        2 => Just(Tier::High),
+        8 => Just(Tier::Medium),
+        2 => Just(Tier::Low)
+    ];
+    let item = (
+        word(),
+        tier,
+        prop::bool::weighted(0.05),
+        prop::option::weighted(0.3, (0..120usize, word(), any::<bool>())),
+    );
+    (
+        prop::collection::vec(item, 0..14),
+        prop::collection::vec(word(), 0..4),
+        0..3usize,
+        any::<bool>(),
+    )
+        .prop_map(|(items, folders, notes, grouped)| {
+            let mut draft = messages(0, Level::More);
+            let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
+            let mut told = Vec::new();
+            let mut pins = BTreeSet::new();
+            for (at, (word, tier, pinned, text)) in items.into_iter().enumerate() {
+                let number = at as u64 + 1;
+                message(&mut draft.document.tables[0], number, &word);
+                let mut item = Item { rows: vec![(0, at)], tier, pinned, ..Item::default() };
+                item.hint.position = at;
+                if pinned || tier == Tier::Critical {
+                    pins.insert(format!("m{number}"));
+                }
+                if let Some((lines, word, tail)) = text.filter(|_| grouped) {
+                    let text = format!("{word} {word}.\n").repeat(lines);
+                    let chars = i64::try_from(text.chars().count()).unwrap();
+                    item.rows.push((1, bodies.len()));
+                    item.text = Some(draft.texts.len());
+                    draft.texts.push(LongText {
+                        name: format!("b{}", draft.texts.len() + 1),
+                        text,
+                        row: Some((1, bodies.len())),
+                        tail,
+                        ..LongText::default()
+                    });
+                    let cells = vec![
+                        Cell::Handle('m', number),
+                        Cell::Text(format!("b{}", draft.texts.len())),
+                        Cell::Text("plain".to_owned()),
+                        Cell::Count(chars),
+                        Cell::Count(chars),
+                    ];
+                    bodies.push(cells, Extra::default());
+                }
+                told.push(item);
+            }
+            draft.document.tables.push(bodies);
+            let mut rows = RowTable::new(&FOLDER, FOLDER.up_to(Level::More));
+            for (at, word) in folders.iter().enumerate() {
+                let width = rows.columns().len();
+                let mut cells = vec![Cell::Text(word.clone()); width];
+                cells[0] = Cell::Handle('f', at as u64 + 1);
+                rows.push(cells, Extra::default());
+            }
+            draft.document.tables.push(rows);
+            draft.notes.extend((0..notes).map(|at| said(format!("note {at}"))));
+            if grouped {
+                draft.items = Some(told);
+            } else {
+                pins.clear();
+            }
+            Made { draft, pins }
+        })
+}
+
+fn budget() -> impl Strategy<Value = usize> {
+    prop_oneof![0..300usize, 100..3_000usize, Just(100_000), Just(usize::MAX)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What must hold for any answer, any budget, any format.
+    #[test]
+    fn invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
+        Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(Version::One), Format::Stc(Version::Two),
+    ]), strategy in prop::sample::select(Worth::ALL.to_vec())) {
+        let asked = Asked { format, strategy, ..asked(budget, 1) };
+        let draft = &made.draft;
+        let all = match chunks(draft, &asked) {
+            Ok(all) => all,
+            Err(error) => {
+                prop_assert_eq!(error.kind(), Kind::BudgetTooSmall);
+                let text = error.to_string();
+                let needed = text.strip_prefix("budget_too_small needed=").unwrap();
+                let needed: usize = needed.split(':').next().unwrap().parse().unwrap();
+                prop_assert!(needed > budget && needed < 100_000, "{}", text);
+                let asked = Asked { format, strategy: asked.strategy, ..self::asked(needed, 1) };
+                prop_assert!(fitted(draft, &asked).is_ok(), "{} {:?}", text, fitted(draft, &asked));
+                return Ok(());
+            }
+        };
+        let whole = Whole::of(draft, format, &SECRET);
+        let mut seen: Vec<String> = Vec::new();
+        for (number, chunk) in all.iter().enumerate() {
+            let tokens: usize = chunk.blocks.iter().map(|block| Tokenizer::O200k.count(block)).sum();
+            prop_assert_eq!(tokens, chunk.tokens);
+            prop_assert!(tokens <= budget, "{} of {}", tokens, budget);
+            prop_assert!(chunk.blocks.iter().map(String::len).sum::<usize>() <= CEILING);
+            prop_assert_eq!(chunk.shortened.is_none(), all.len() == 1 && chunk.blocks == whole.blocks);
+            // Block 1 is pure, and its rows are these.
+            let document: serde_json::Value = match format {
+                Format::Json => serde_json::from_str(&chunk.blocks[0]).unwrap(),
+                Format::Stc(_) => {
+                    let json = daysheet_core::encode::stc::parse::parse(&chunk.blocks[0]).unwrap();
+                    serde_json::from_str(&json.to_json()).unwrap()
+                }
+                _ => toon_format::decode(&chunk.blocks[0], &toon_format::DecodeOptions::new().with_strict(true)).unwrap(),
+            };
+            let mut here = Vec::new();
+            for (name, rows) in document.as_object().unwrap() {
+                let family = name.split('_').next().unwrap();
+                for row in rows.as_array().into_iter().flatten() {
+                    if family != "bodies" {
+                        here.push(row["id"].as_str().unwrap().to_owned());
+                    }
+                }
+            }
+            let anything = draft.document.tables.iter().any(|table| !table.is_empty());
+            prop_assert!(!anything || !here.is_empty(), "chunk {}", number);
+            if number == 0 {
+                for pin in &made.pins {
+                    prop_assert!(here.contains(pin), "{}", pin);
+                }
+            }
+            seen.extend(here);
+            // The same again is the same.
+            let again = fitted(draft, &Asked { chunk: number + 1, ..asked }).unwrap();
+            prop_assert_eq!(&again, chunk);
+        }
+        let mut wanted: Vec<String> = Vec::new();
+        for table in &draft.document.tables {
+            if table.table().name != "body" {
+                let name = |cell: &Cell| match cell {
+                    Cell::Handle(kind, number) => format!("{kind}{number}"),
+                    other => panic!("{other:?}"),
+                };
+                wanted.extend(table.rows().map(|row| name(&row[0])));
+            }
+        }
+        seen.sort();
+        wanted.sort();
+        prop_assert_eq!(seen, wanted);
+    }
+}

@@ -1,0 +1,34 @@
+//! What is decided without I/O: texts, times, queries, rows, notations, budgets.
+//!
+//! What proves what; the numbers are the invariants of `docs/architecture.md`.
+//!
+//! | files | what they prove | invariants |
+//! |---|---|---|
+//! | `registry` | a column asks for what it shows, has a source in the fixtures, and is cut with a note | 3, 8, 9, 13 |
+//! | `text`, `hiding` | strangers' text made safe; hidden text | 9 |
+//! | `times`, `zones`, `recurrence`, `outlook_recurrence`, `ical` | times, zones, rules, iCalendar documents | 20 |
+//! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
+//! | `compose` | messages written and read | – |
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests, and their helpers, stop at the first surprise"
+)]
+
+mod budget;
+mod compose;
+mod count;
+mod encode;
+mod fit;
+mod hiding;
+mod ical;
+mod outlook_recurrence;
+mod recurrence;
+mod registry;
+mod stc;
+mod text;
+mod times;
+mod zones;

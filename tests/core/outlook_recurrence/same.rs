@@ -1,0 +1,290 @@
+//! A pattern and its rule have the same occurrences.
+//!
+//! What a pattern has is told by a second reading of Microsoft's definitions that
+//! stands here: it walks from day to day and asks of each whether the pattern has
+//! it.
+
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::graph::{pattern, rule};
+use daysheet_core::when::{Moment, When};
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::repeat;
+
+const NAMES: [&str; 7] =
+    ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+
+/// The first days of a pattern, by Microsoft's words for it.
+fn days(recurrence: &Value, most: usize) -> Vec<Date> {
+    let pattern = &recurrence["pattern"];
+    let range = &recurrence["range"];
+    let start: Date = range["startDate"].as_str().unwrap().parse().unwrap();
+    let (most, last) = match range["type"].as_str().unwrap() {
+        "noEnd" => (most, Date::MAX),
+        "endDate" => (most, range["endDate"].as_str().unwrap().parse().unwrap()),
+        "numbered" => {
+            let number = range["numberOfOccurrences"].as_u64().unwrap();
+            (most.min(usize::try_from(number).unwrap()), Date::MAX)
+        }
+        other => panic!("{other}"),
+    };
+    let mut found = Vec::new();
+    let mut day = start;
+    // No rule here has fewer than a hundred occurrences in 600 years.
+    for _ in 0..220_000 {
+        if day > last || found.len() == most {
+            break;
+        }
+        if falls_on(pattern, start, day) {
+            found.push(day);
+        }
+        day = day.tomorrow().unwrap();
+    }
+    found
+}
+
+fn sunday_based(day: Date) -> usize {
+    usize::try_from(day.weekday().to_sunday_zero_offset()).unwrap()
+}
+
+fn falls_on(pattern: &Value, start: Date, day: Date) -> bool {
+    let interval = pattern["interval"].as_i64().unwrap();
+    let days_between = |from: Date, to: Date| i64::from(from.until(to).unwrap().get_days());
+    let months = i64::from(day.year() - start.year()) * 12 + i64::from(day.month() - start.month());
+    let years = i64::from(day.year() - start.year());
+    let in_month = || i64::from(day.month()) == pattern["month"].as_i64().unwrap();
+    match pattern["type"].as_str().unwrap() {
+        "daily" => days_between(start, day) % interval == 0,
+        "weekly" => {
+            let first = NAMES.iter().position(|name| pattern["firstDayOfWeek"] == *name).unwrap();
+            let week = |day: Date| {
+                let back = (sunday_based(day) + 7 - first) % 7;
+                day.checked_sub(jiff::Span::new().days(i64::try_from(back).unwrap())).unwrap()
+            };
+            let weeks = days_between(week(start), week(day)) / 7;
+            weeks % interval == 0 && named(pattern, day)
+        }
+        "absoluteMonthly" => months % interval == 0 && is_day(pattern, day),
+        "relativeMonthly" => months % interval == 0 && is_nth(pattern, day),
+        "absoluteYearly" => years % interval == 0 && in_month() && is_day(pattern, day),
+        "relativeYearly" => years % interval == 0 && in_month() && is_nth(pattern, day),
+        other => panic!("{other}"),
+    }
+}
+
+fn named(pattern: &Value, day: Date) -> bool {
+    let list = pattern["daysOfWeek"].as_array().unwrap();
+    list.iter().any(|name| name == NAMES[sunday_based(day)])
+}
+
+/// A month that is too short has its last day instead.
+fn is_day(pattern: &Value, day: Date) -> bool {
+    let wanted = pattern["dayOfMonth"].as_i64().unwrap();
+    i64::from(day.day()) == wanted.min(i64::from(day.days_in_month()))
+}
+
+/// Of the month's days with one of these names the first, the second, …
+fn is_nth(pattern: &Value, day: Date) -> bool {
+    let month = day.first_of_month();
+    let all =
+        month.series(jiff::Span::new().days(1)).take(usize::try_from(day.days_in_month()).unwrap());
+    let allowed: Vec<Date> = all.filter(|day| named(pattern, *day)).collect();
+    let instance = match pattern["index"].as_str().unwrap() {
+        "first" => allowed.first(),
+        "second" => allowed.get(1),
+        "third" => allowed.get(2),
+        "fourth" => allowed.get(3),
+        "last" => allowed.last(),
+        other => panic!("{other}"),
+    };
+    instance == Some(&day)
+}
+
+/// The local days of a series.
+fn by_rule(repeat: &Repeat, start: &Moment, most: usize) -> Vec<Date> {
+    let found = repeat.occurrences(start, Timestamp::MIN, Timestamp::MAX, most);
+    let zone = match start {
+        Moment::Day(_) => TimeZone::UTC,
+        Moment::At(_, zone) => TimeZone::get(zone).unwrap(),
+    };
+    let day = |when: When| match when {
+        When::Day(day) => day,
+        When::At(at) => zone.to_datetime(at).date(),
+    };
+    found.into_iter().map(day).collect()
+}
+
+fn weekdays() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::sample::subsequence(vec!["MO", "TU", "WE", "TH", "FR", "SA", "SU"], 1..=7)
+}
+
+fn index() -> impl Strategy<Value = i32> {
+    prop::sample::select(vec![1, 2, 3, 4, -1])
+}
+
+/// Rules that Graph can express, in all their forms.
+fn expressible() -> impl Strategy<Value = String> {
+    let many = 1..7_u8;
+    let index_of = |(days, index): (Vec<&str>, i32)| match days.as_slice() {
+        [one] => format!("BYDAY={index}{one}"),
+        several => format!("BYDAY={};BYSETPOS={index}", several.join(",")),
+    };
+    let month_day = prop_oneof![
+        (1..=28_i8).prop_map(|day| format!("BYMONTHDAY={day}")),
+        Just("BYMONTHDAY=-1".to_owned()),
+        Just("BYMONTHDAY=28,29;BYSETPOS=-1".to_owned()),
+        Just("BYMONTHDAY=28,29,30;BYSETPOS=-1".to_owned()),
+        (weekdays(), index()).prop_map(index_of),
+        (0..4_i8, prop::sample::select(vec!["MO", "SU"])).prop_map(|(week, day)| {
+            let days: Vec<String> = (1..=7).map(|one| (week * 7 + one).to_string()).collect();
+            format!("BYDAY={day};BYMONTHDAY={}", days.join(","))
+        }),
+    ];
+    let month_day = month_day.boxed();
+    let months = prop::sample::select(vec![
+        "BYMONTH=2",
+        "BYMONTH=3",
+        "BYMONTH=11",
+        "BYMONTH=1,7",
+        "BYMONTH=3,6,9,12",
+        "BYMONTH=2,4,6,8,10,12",
+    ]);
+    prop_oneof![
+        many.clone().prop_map(|many| format!("FREQ=DAILY;INTERVAL={many}")),
+        weekdays().prop_map(|days| format!("FREQ=DAILY;BYDAY={}", days.join(","))),
+        (many.clone(), weekdays(), prop::sample::select(vec!["MO", "SU", "WE"])).prop_map(
+            |(many, days, first)| {
+                format!("FREQ=WEEKLY;INTERVAL={many};BYDAY={};WKST={first}", days.join(","))
+            }
+        ),
+        (many.clone(), month_day.clone())
+            .prop_map(|(many, day)| format!("FREQ=MONTHLY;INTERVAL={many};{day}")),
+        (months.clone(), month_day.clone())
+            .prop_map(|(months, day)| format!("FREQ=MONTHLY;{months};{day}")),
+        (many, prop::sample::select(vec![2, 3, 6, 11]), month_day).prop_map(
+            |(many, month, day)| { format!("FREQ=YEARLY;INTERVAL={many};BYMONTH={month};{day}") }
+        ),
+        (months, 1..=28_i8)
+            .prop_map(|(months, day)| format!("FREQ=YEARLY;{months};BYMONTHDAY={day}")),
+    ]
+}
+
+/// Rules of all kinds, most of which Graph cannot express.
+fn any_rule() -> impl Strategy<Value = String> {
+    (
+        prop::sample::select(vec!["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
+        1..4_u8,
+        prop::sample::select(vec![
+            "",
+            ";BYDAY=MO",
+            ";BYDAY=TU,TH",
+            ";BYDAY=1MO",
+            ";BYDAY=-1FR,1FR",
+            ";BYDAY=5SU",
+            ";BYDAY=MO,TU,WE,TH,FR",
+        ]),
+        prop::sample::select(vec![
+            "",
+            "",
+            ";BYMONTHDAY=31",
+            ";BYMONTHDAY=-1",
+            ";BYMONTHDAY=-3",
+            ";BYMONTHDAY=1,2,3,4,5,6,7",
+            ";BYMONTHDAY=30",
+            ";BYMONTHDAY=29",
+        ]),
+        prop::sample::select(vec![
+            "",
+            "",
+            ";BYMONTH=2",
+            ";BYMONTH=1,7",
+            ";BYMONTH=4,5",
+            ";BYMONTH=1,3,5,7,8,10,12",
+        ]),
+        prop::sample::select(vec!["", "", "", ";BYSETPOS=1", ";BYSETPOS=-1", ";BYSETPOS=2,3"]),
+    )
+        .prop_map(|(freq, many, day, month_day, month, at)| {
+            format!("FREQ={freq};INTERVAL={many}{day}{month_day}{month}{at}")
+        })
+        .prop_filter("not a rule", |text| Repeat::rule(text).is_ok())
+}
+
+fn ends() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["", "", ";COUNT=9", ";UNTIL=20270301", ";UNTIL=20270301T070000Z"])
+}
+
+/// A start that the rule has: its second occurrence from a day on, for the first
+/// is that day itself.
+fn start_of(rule: &str, from: i64, hour: Option<i8>) -> Option<Moment> {
+    let from = Date::constant(2025, 1, 1).checked_add(jiff::Span::new().days(from)).unwrap();
+    let any = Moment::Day(from);
+    let found = repeat(rule).occurrences(&any, Timestamp::MIN, Timestamp::MAX, 2);
+    let When::Day(day) = *found.get(1)? else {
+        return None;
+    };
+    Some(match hour {
+        None => Moment::Day(day),
+        Some(hour) => Moment::At(
+            DateTime::from_parts(day, jiff::civil::Time::constant(hour, 30, 0, 0)),
+            "Europe/Berlin".to_owned(),
+        ),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(192) })]
+
+    #[test]
+    fn a_pattern_has_the_occurrences_of_its_rule(
+        rule_text in expressible(),
+        end in ends(),
+        from in 0..800_i64,
+        hour in prop::option::of(prop::sample::select(vec![0, 8, 23])),
+    ) {
+        let Some(start) = start_of(&rule_text, from, hour) else {
+            return Err(TestCaseError::fail(format!("{rule_text} has no start")));
+        };
+        let wanted = repeat(&format!("{rule_text}{end}"));
+        let expected = by_rule(&wanted, &start, 100);
+        if expected.is_empty() {
+            // It ends before it starts.
+            prop_assert!(pattern(&wanted, &start, "UTC").is_err());
+            return Ok(());
+        }
+        let found = pattern(&wanted, &start, "Europe/Berlin");
+        let found = found.map_err(|error| TestCaseError::fail(format!("{rule_text}: {error}")))?;
+        prop_assert_eq!(days(&found, 100), expected.clone(), "{} {}", rule_text, found);
+
+        // And back: the same occurrences, and the same pattern from then on.
+        let again = repeat(&rule(&found).unwrap());
+        prop_assert_eq!(by_rule(&again, &start, 100), expected, "{} {}", rule_text, again.rule);
+        let second = pattern(&again, &start, "Europe/Berlin").unwrap();
+        let third = repeat(&rule(&second).unwrap());
+        prop_assert_eq!(third, again);
+        let mut same = found;
+        if let Some(first) = same.pointer_mut("/pattern/firstDayOfWeek") {
+            // Where weeks begin is kept only where it matters.
+            *first = second["pattern"]["firstDayOfWeek"].clone();
+        }
+        prop_assert_eq!(second, same);
+    }
+
+    /// Whatever is converted is right; the rest is refused.
+    #[test]
+    fn nothing_is_converted_wrongly(rule_text in any_rule(), from in 0..800_i64) {
+        let Some(start) = start_of(&rule_text, from, None) else {
+            return Ok(());
+        };
+        let wanted = repeat(&rule_text);
+        match pattern(&wanted, &start, "UTC") {
+            Ok(found) => {
+                prop_assert_eq!(days(&found, 60), by_rule(&wanted, &start, 60), "{} {}", rule_text, found);
+            }
+            Err(error) => prop_assert!(error.next_step().is_some(), "{}", error),
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The tests that make one declaration per column enough.
+//!
+//! The fixtures are objects as the providers send them, `tests/fixtures/*.json`.
+
+use std::collections::HashMap;
+
+use daysheet_core::budget::Draft;
+use daysheet_core::budget::count::Tokenizer;
+use daysheet_core::budget::fit::{Asked, fit};
+use daysheet_core::budget::value::Strategy;
+use daysheet_core::encode::{Document, Format};
+use daysheet_core::flatten::{Context, Report, Room, flatten};
+use daysheet_core::project::{Projection, project};
+use daysheet_core::row::{Cell, RowTable};
+use daysheet_core::schemas::{Api, EVENT, Field, Kind, Level, MESSAGE, Source, TABLES, Table};
+use daysheet_core::text::width;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+const APIS: &[(Api, &str)] = &[
+    (Api::Gmail, include_str!("../fixtures/gmail.json")),
+    (Api::Outlook, include_str!("../fixtures/outlook.json")),
+    (Api::Local, include_str!("../fixtures/local.json")),
+];
+
+/// Every table that an API has objects for, with them.
+fn fixtures() -> Vec<(Api, &'static Table, Vec<Value>)> {
+    let mut found = Vec::new();
+    for (api, text) in APIS {
+        let objects: Map<String, Value> = serde_json::from_str(text).unwrap();
+        for (name, list) in objects {
+            let table = TABLES.iter().find(|table| table.name == name).unwrap();
+            found.push((*api, *table, list.as_array().unwrap().clone()));
+        }
+    }
+    found
+}
+
+fn names() -> HashMap<String, String> {
+    [
+        ("Label_7", "Clients/Nordlicht"),
+        ("CATEGORY_UPDATES", "Print"),
+        ("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=", "Mira"),
+        ("mira@example.com", "Mira"),
+        ("AQMkAGVmMDEzMTM4", "Clients/Nordlicht"),
+        (
+            "AQMkAGVmMDEzMTM4AC4AAAMiQ8W967B7TKBjgx9rVEURAQAiIsqMbYjsT5e-T7KzowPTAAACAQwAAAA=",
+            "inbox",
+        ),
+    ]
+    .into_iter()
+    .map(|(id, name)| (id.to_owned(), name.to_owned()))
+    .collect()
+}
+
+fn rows(
+    api: Api,
+    table: &'static Table,
+    columns: &[&'static Field],
+    objects: &[Value],
+) -> (RowTable, Report) {
+    in_room(Room::List, &names(), api, table, columns, objects)
+}
+
+fn in_room(
+    room: Room,
+    names: &HashMap<String, String>,
+    api: Api,
+    table: &'static Table,
+    columns: &[&'static Field],
+    objects: &[Value],
+) -> (RowTable, Report) {
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let context = Context {
+        api,
+        zone: &zone,
+        account: "mira@example.com",
+        address: "mira@example.com",
+        names,
+        room,
+    };
+    flatten(table, columns, objects, &context)
+}
+
+/// What is left of an object when only the projection is asked for.
+fn prune(object: &Value, projection: &Projection) -> Value {
+    fn copy(from: &Value, path: &[&str], headers: &[&str], into: &mut Value) {
+        let [key, rest @ ..] = path else {
+            *into = from.clone();
+            return;
+        };
+        if let Value::Array(items) = from {
+            if !into.is_array() {
+                *into = Value::Array(vec![Value::Null; items.len()]);
+            }
+            for (item, into) in items.iter().zip(into.as_array_mut().unwrap()) {
+                copy(item, path, headers, into);
+            }
+            return;
+        }
+        let Some(next) = from.get(*key) else { return };
+        if !into.is_object() {
+            *into = Value::Object(Map::new());
+        }
+        let slot = into.as_object_mut().unwrap().entry((*key).to_owned()).or_insert(Value::Null);
+        copy(next, rest, headers, slot);
+        if *key == "headers" {
+            slot.as_array_mut().unwrap().retain(|header| {
+                let name = header["name"].as_str().unwrap();
+                headers.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
+            });
+        }
+    }
+    let mut pruned = Value::Object(Map::new());
+    for path in &projection.paths {
+        let keys: Vec<_> = path.split('/').collect();
+        copy(object, &keys, &projection.headers, &mut pruned);
+    }
+    pruned
+}
+
+#[test]
+fn what_is_asked_for_is_enough() {
+    for (api, table, objects) in fixtures() {
+        for level in [Level::Key, Level::Core, Level::More] {
+            let columns = table.up_to(level);
+            let projection = project(api, &columns);
+            let pruned: Vec<_> = objects.iter().map(|object| prune(object, &projection)).collect();
+            let (full, report) = rows(api, table, &columns, &objects);
+            assert_eq!(report, Report::default(), "{api:?} {}", table.name);
+            assert_eq!(
+                full,
+                rows(api, table, &columns, &pruned).0,
+                "{api:?} {} {level:?}",
+                table.name
+            );
+        }
+    }
+}
+
+#[test]
+fn each_column_alone_is_asked_for_enough() {
+    for (api, table, objects) in fixtures() {
+        for field in table.fields {
+            let projection = project(api, &[field]);
+            let pruned: Vec<_> = objects.iter().map(|object| prune(object, &projection)).collect();
+            let full: Vec<_> =
+                rows(api, table, &[field], &objects).0.rows().map(<[Cell]>::to_vec).collect();
+            let less: Vec<_> =
+                rows(api, table, &[field], &pruned).0.rows().map(<[Cell]>::to_vec).collect();
+            assert_eq!(full, less, "{api:?} {}.{}", table.name, field.name);
+        }
+    }
+}
+
+#[test]
+fn every_source_has_a_witness() {
+    for (api, table, objects) in fixtures() {
+        for field in table.fields {
+            if matches!(field.source(api), Source::Absent) {
+                continue;
+            }
+            let (found, _) = rows(api, table, &[field], &objects);
+            let witnessed = found.rows().any(|row| match (&row[0], field.kind) {
+                (Cell::Null, _) => false,
+                // A word that never applies would hide a misspelt condition.
+                (Cell::Text(words), Kind::Words) => !words.is_empty(),
+                (Cell::Flag(flag), _) => *flag,
+                _ => true,
+            });
+            assert!(witnessed, "{api:?} {}.{} is null in every fixture", table.name, field.name);
+        }
+    }
+    // And no table is without objects at every API that has sources for it.
+    for table in TABLES {
+        for (api, _) in APIS {
+            let declared = table
+                .fields
+                .iter()
+                .any(|field| !matches!(field.source(*api), Source::Absent | Source::Account));
+            let there =
+                fixtures().iter().any(|(found, known, _)| found == api && known.name == table.name);
+            assert_eq!(declared, there, "{api:?} {}", table.name);
+        }
+    }
+}
+
+/// All texts at a path made longer than any column; names of headers stay.
+fn stretch(value: &mut Value, path: &[&str]) {
+    match (value, path) {
+        (Value::Array(items), _) => items.iter_mut().for_each(|item| stretch(item, path)),
+        // Of a guest only what is before the @ is shown in short.
+        (Value::String(text), []) if text.contains('@') => {
+            text.insert_str(0, &"and-so-on-and-on-".repeat(100));
+        }
+        (Value::String(text), []) => text.push_str(&" and so on and on".repeat(100)),
+        (Value::Object(map), []) => {
+            let header = map.len() == 2 && map.contains_key("value");
+            for (key, value) in map {
+                if !header || key == "value" {
+                    stretch(value, &[]);
+                }
+            }
+        }
+        (value, [key, rest @ ..]) => {
+            if let Some(inner) = value.get_mut(key) {
+                stretch(inner, rest);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What fits of rows, and what is kept of them.
+fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
+    let draft = Draft {
+        document: Document { scalars: Vec::new(), tables: vec![rows] },
+        ..Draft::default()
+    };
+    let asked = Asked {
+        format: Format::default(),
+        tokenizer: Tokenizer::O200k,
+        budget: 50_000,
+        room: 50_000,
+        said: 50_000,
+        chunk: 1,
+        chunks: true,
+        strategy: Strategy::ElementCount,
+        secret: &[7; 32],
+    };
+    let mut kept = String::new();
+    let fitted = fit(&draft, &asked, |whole| {
+        kept = whole.text();
+        "k3f9x2abcd".to_owned()
+    });
+    let fitted = fitted.unwrap();
+    (fitted.blocks, fitted.cut, kept)
+}
+
+/// For every column with a cap: what is longer is cut at it, counted, noted by the
+/// column's name, and stands whole in the output that the note names.
+#[test]
+fn what_is_cut_is_counted_and_whole_elsewhere() {
+    let mut long = names();
+    for name in long.values_mut() {
+        name.push_str(&" and so on and on".repeat(100));
+    }
+    let mut looked_at = 0;
+    for (api, table, objects) in fixtures() {
+        for field in table.fields {
+            let source = field.source(api);
+            // Words of ours are never long.
+            let ours = matches!(source, Source::Absent | Source::First(..));
+            let (Some(cap), false) = (field.untrusted, ours) else {
+                continue;
+            };
+            let mut objects = objects.clone();
+            for path in &project(api, &[field]).paths {
+                let keys: Vec<&str> = path.split('/').collect();
+                let ids = matches!(source, Source::Names(_));
+                objects.iter_mut().filter(|_| !ids).for_each(|object| stretch(object, &keys));
+            }
+            for (room, times) in [(Room::List, 1), (Room::One, 4)] {
+                let what = format!("{api:?} {}.{} {room:?}", table.name, field.name);
+                let (rows, _) = in_room(room, &long, api, table, &[field], &objects);
+                let most = times * usize::from(cap) + " +1000".len();
+                for row in rows.rows() {
+                    if let Cell::Text(text) = &row[0] {
+                        assert!(width(text) <= most, "{what}: {text}");
+                    }
+                }
+                let cuts: Vec<String> = rows.cuts().map(|(_, cut)| cut.whole.clone()).collect();
+                let (blocks, cut, kept) = fitted(rows);
+                assert_eq!(cut, cuts.len(), "{what}");
+                if field.beginning {
+                    assert!(cuts.is_empty(), "{what}");
+                    continue;
+                }
+                assert!(!cuts.is_empty(), "{what} is not cut");
+                let note = format!(
+                    "shortened to … or +N: {} in {cut}; whole: output_read id=k3f9x2abcd",
+                    field.name
+                );
+                assert_eq!(blocks.last(), Some(&note), "{what}");
+                for whole in cuts {
+                    assert!(width(&whole) > usize::from(cap), "{what}");
+                    assert!(kept.contains(&format!("\n{whole}\n")), "{what}: {kept}");
+                }
+                looked_at += 1;
+            }
+        }
+    }
+    assert!(looked_at > 100, "{looked_at}");
+}
+
+/// Of people the address stays, whatever their names.
+#[test]
+fn a_long_name_leaves_the_address() {
+    let eve = "eve@the-address-that-must-be-seen.example";
+    let long = "Your bank <service@bank.example> ".repeat(20);
+    let domain = format!("{}@a.example", "x".repeat(90));
+    let header = |value: &str| json!({"payload": {"headers": [{"name": "From", "value": value}]}});
+    let recipient = |name: &str, address: &str| json!({"from": {"emailAddress": {"name": name, "address": address}}});
+    let bank = format!("Your bank service@bank.example Your… <{eve}>");
+    let cases: [(Api, Value, String, &str); 7] = [
+        (Api::Gmail, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank"),
+        (Api::Outlook, recipient(&long, eve), bank, "Your bank"),
+        (
+            Api::Outlook,
+            recipient(&"W".repeat(400), eve),
+            format!("{}… <{eve}>", "W".repeat(35)),
+            "WWW",
+        ),
+        // Wide characters count two.
+        (
+            Api::Outlook,
+            recipient(&"日".repeat(400), eve),
+            format!("{}… <{eve}>", "日".repeat(17)),
+            "日",
+        ),
+        (Api::Outlook, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve"),
+        // Of an address that is too long the domain stays.
+        (Api::Gmail, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx"),
+        (
+            Api::Gmail,
+            header(&format!("Eve <{domain}>")),
+            format!("…{}@a.example>", "x".repeat(68)),
+            "Eve <xxx",
+        ),
+    ];
+    let from = [MESSAGE.field("from").unwrap()];
+    for (api, object, list, one) in cases {
+        let shown = |room| {
+            let (rows, _) =
+                in_room(room, &names(), api, &MESSAGE, &from, std::slice::from_ref(&object));
+            let Some(Cell::Text(text)) = rows.cell(0, "from").cloned() else {
+                panic!("{object}");
+            };
+            text
+        };
+        assert_eq!(shown(Room::List), list);
+        assert!(width(&list) <= 80, "{list}");
+        let one_row = shown(Room::One);
+        assert!(one_row.starts_with(one) && width(&one_row) <= 320, "{one_row}");
+        assert!(one_row.ends_with('>') || one_row.ends_with("@a.example"), "{one_row}");
+    }
+}
+
+/// Five people and a count of the rest; all of them where all are wanted.
+#[test]
+fn lists_in_cells_say_how_many_more_there_are() {
+    let guests = |count: usize| -> Vec<Value> {
+        let guest = |at| json!({"email": format!("p{at}@x.example"), "responseStatus": "accepted"});
+        (1..=count).map(guest).collect()
+    };
+    let columns = ["people", "attendees"].map(|name| EVENT.field(name).unwrap());
+    let text = |rows: &RowTable, name: &str| match rows.cell(0, name) {
+        Some(Cell::Text(text)) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    for (room, count, people, cut) in [
+        (Room::List, 5, "p1+ p2+ p3+ p4+ p5+", 0),
+        (Room::List, 7, "p1+ p2+ p3+ p4+ p5+ +2", 2),
+        (Room::One, 7, "p1+ p2+ p3+ p4+ p5+ p6+ p7+", 0),
+    ] {
+        let object = json!({"attendees": guests(count)});
+        let (rows, _) = in_room(room, &names(), Api::Gmail, &EVENT, &columns, &[object]);
+        assert_eq!(text(&rows, "people"), people);
+        assert_eq!(rows.cuts().count(), cut, "{room:?} {count}");
+    }
+    let object = json!({"attendees": guests(300)});
+    let (mut rows, _) = rows(Api::Gmail, &EVENT, &columns, &[object]);
+    assert_eq!(rows.cuts().count(), 2);
+    rows.show_members();
+    assert_eq!(rows.cuts().count(), 0);
+    for (name, last) in [("people", " p300+"), ("attendees", ", p300@x.example yes")] {
+        assert!(text(&rows, name).ends_with(last), "{name}");
+    }
+}
+
+/// Every flag word is true in some fixture and false in another.
+#[test]
+fn every_flag_word_has_a_witness() {
+    for (api, table, objects) in fixtures() {
+        for field in table.fields {
+            let Source::Flags(words) = field.source(api) else {
+                continue;
+            };
+            let (found, _) = rows(api, table, &[field], &objects);
+            let seen: Vec<_> = found
+                .rows()
+                .filter_map(|row| match &row[0] {
+                    Cell::Text(text) => Some(text.clone()),
+                    _ => None,
+                })
+                .collect::<Vec<_>>()
+                .join(" ")
+                .split(' ')
+                .map(str::to_owned)
+                .collect();
+            for (word, _) in words {
+                assert!(seen.iter().any(|one| one == word), "{api:?} {}: {word}", table.name);
+            }
+        }
+    }
+}
+
+/// The same letter from both providers gives the same row, ids apart.
+#[test]
+fn both_providers_give_the_same_row() {
+    let all = fixtures();
+    let of = |api: Api, table: &Table| {
+        let (_, _, objects) =
+            all.iter().find(|(a, t, _)| *a == api && t.name == table.name).unwrap();
+        objects[0].clone()
+    };
+    for table in TABLES {
+        let both: Vec<&'static Field> = table
+            .fields
+            .iter()
+            .filter(|field| {
+                !matches!(field.kind, Kind::Handle(_))
+                    && !matches!(field.gmail, Source::Absent | Source::Account)
+                    && !matches!(field.outlook, Source::Absent)
+            })
+            .collect();
+        if both.is_empty() {
+            continue;
+        }
+        let (gmail, _) = rows(Api::Gmail, table, &both, &[of(Api::Gmail, table)]);
+        let (outlook, _) = rows(Api::Outlook, table, &both, &[of(Api::Outlook, table)]);
+        for ((field, one), other) in
+            both.iter().zip(gmail.rows().next().unwrap()).zip(outlook.rows().next().unwrap())
+        {
+            assert_eq!(one, other, "{}.{}", table.name, field.name);
+        }
+    }
+}
+
+#[test]
+fn a_message_reads_like_this() {
+    let all = fixtures();
+    let (_, _, objects) =
+        all.iter().find(|(api, table, _)| *api == Api::Gmail && **table == MESSAGE).unwrap();
+    let (rows, _) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), objects);
+    let text = |text: &str| Cell::Text(text.to_owned());
+    assert_eq!(
+        rows.rows().next().unwrap(),
+        &[
+            Cell::Id("18c2f0a1b2c3d4e5".to_owned()),
+            text("2026-02-03 18h05"),
+            text("Okafor, Lena <lena@studio.example>"),
+            text("Proof for the autumn catalogue"),
+            text("The printer's proof is here &…"),
+            text("unread starred attachment important"),
+            text("Mira Lindqvist <mira@example.com>, team@studio.example"),
+            text("Print shop <proofs@print.example>"),
+            Cell::Id("18c2f0a1b2c3d4e0".to_owned()),
+            text("inbox"),
+            text("Clients/Nordlicht, Print"),
+            Cell::Count(48211),
+            Cell::Flag(true),
+            text("<proof-1@studio.example>"),
+            text("aside"),
+            Cell::Null,
+            text(""),
+            text("mira@example.com"),
+        ]
+    );
+}
+
+#[test]
+fn odd_values_are_null_and_told() {
+    let objects = [serde_json::json!({
+        "id": 7.5, "internalDate": "soon", "labelIds": "INBOX", "snippet": ["x"],
+        "sizeEstimate": -0.5, "payload": {"headers": {"From": "x"}},
+    })];
+    let (rows, report) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), &objects);
+    let odd: Vec<_> = report.odd.iter().map(|(name, _)| *name).collect();
+    assert_eq!(odd, ["id", "date", "snippet", "flags", "folder", "size", "bulk"]);
+    assert!(rows.rows().next().unwrap().iter().take(5).all(|cell| *cell == Cell::Null));
+}

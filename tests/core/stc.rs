@@ -1,0 +1,236 @@
+//! STC: every JSON value goes there and back, and no text upsets the parser.
+
+mod random;
+mod tables;
+
+use daysheet_core::encode::stc::Version;
+use daysheet_core::encode::stc::parse::parse;
+use daysheet_core::encode::stc::scan::{MAX_DEPTH, Wrong};
+use daysheet_core::encode::stc::value::Json;
+use daysheet_core::encode::stc::write::write;
+use daysheet_core::encode::{Document, Format};
+use daysheet_core::row::{Cell, Extra, RowTable};
+use daysheet_core::schemas::{FOLDER, Field, MESSAGE, Table};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use tables::{OTHERS, TABLE, WRONG};
+
+const VERSIONS: [Version; 2] = [Version::One, Version::Two];
+
+#[test]
+fn values_look_like_this_and_come_back() {
+    for (json, one, two) in TABLE {
+        let value = Json::parse(json).unwrap();
+        for (version, stc) in VERSIONS.into_iter().zip([one, two]) {
+            assert_eq!(write(&value, version), **stc, "{json}");
+            assert_eq!(parse(stc).as_ref(), Ok(&value), "{stc}");
+        }
+        assert_eq!(value.to_json(), *json);
+    }
+}
+
+/// What others may write is read, too; every JSON text is STC.
+#[test]
+fn other_spellings_are_read() {
+    for (stc, json) in OTHERS {
+        assert_eq!(parse(stc).map(|value| value.to_json()).as_deref(), Ok(*json));
+        assert_eq!(parse(json), parse(stc));
+    }
+}
+
+#[test]
+fn blanks_and_escapes_of_json_are_read() {
+    for (json, canonical) in [
+        (" \t\r\n[ 1 , 2 ]\n", "[1,2]"),
+        ("{ \"a\" : { } , \"b\" : [ ] }", r#"{"a":{},"b":[]}"#),
+        (r#""\u0041\/\u00e9\ud83d\ude00\u0000""#, "\"A/é😀\\u0000\""),
+    ] {
+        assert_eq!(Json::parse(json).unwrap().to_json(), canonical);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    for (text, expected) in WRONG {
+        let said = parse(text).map_or_else(|error| error.to_string(), |found| found.to_json());
+        assert_eq!(said, *expected, "{text}");
+    }
+}
+
+#[test]
+fn nesting_has_a_limit_that_both_share() {
+    let json = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+    let deepest = Json::parse(&json(MAX_DEPTH)).unwrap();
+    assert_eq!(parse(&write(&deepest, Version::One)), Ok(deepest));
+    // A table at the bottom is two levels.
+    let bottom = |depth| json(depth).replace('1', r#"{"a":1},{"a":2}"#);
+    let deepest = Json::parse(&bottom(MAX_DEPTH - 1)).unwrap();
+    assert_eq!(parse(&write(&deepest, Version::One)), Ok(deepest));
+    assert!(Json::parse(&bottom(MAX_DEPTH)).is_err());
+
+    for depth in [MAX_DEPTH + 1, 10_000, 1_000_000] {
+        for text in [json(depth), "[".repeat(depth), r#"{"a":"#.repeat(depth)] {
+            assert_eq!(Json::parse(&text).unwrap_err().wrong, Wrong::TooDeep);
+        }
+        for text in ["[".repeat(depth), "{a: ".repeat(depth), "a: {".repeat(depth)] {
+            assert_eq!(parse(&text).unwrap_err().wrong, Wrong::TooDeep);
+        }
+        let nested = format!("{}{}", "{a: ".repeat(depth), "}".repeat(depth));
+        assert_eq!(parse(&nested).unwrap_err().wrong, Wrong::TooDeep);
+    }
+    // Nothing can be read that is so deep; what is made so is written all the same.
+    let mut deep = Json::Null;
+    for _ in 0..10_000 {
+        deep = Json::List(vec![Json::Bool(true), deep]);
+    }
+    assert!(deep.to_json().ends_with(&"]".repeat(10_000)));
+    assert_eq!(
+        parse(&write(&deep, Version::One)).map_err(|error| error.wrong),
+        Err(Wrong::TooDeep)
+    );
+    // Dropping it is the compiler's recursion.
+    std::mem::forget(deep);
+}
+
+pub fn runner(cases: u32) -> TestRunner {
+    TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
+}
+
+fn extra() -> impl Strategy<Value = Extra> {
+    let text = || prop_oneof![Just("x".to_owned()), any::<String>(), "[ -~]{0,9}"];
+    (proptest::option::of(text()), proptest::option::weighted(0.2, text()))
+        .prop_map(|(provider_id, text)| Extra { provider_id, text, ..Extra::default() })
+}
+
+fn rows(table: &'static Table) -> impl Strategy<Value = RowTable> {
+    let row = || proptest::collection::vec(crate::encode::cell(), 0..4_usize);
+    // Half of the tables have the same extras in all rows.
+    let rows = (extra(), any::<bool>(), proptest::collection::vec((row(), extra()), 0..4));
+    (0..=3_usize, rows).prop_map(move |(width, (same, uniform, rows))| {
+        let columns: Vec<&'static Field> = table.fields.iter().take(width).collect();
+        let mut made = RowTable::new(table, columns);
+        for (cells, extra) in rows {
+            made.push(
+                cells.into_iter().take(width).collect(),
+                match uniform {
+                    true => same.clone(),
+                    false => extra,
+                },
+            );
+        }
+        made
+    })
+}
+
+#[test]
+fn every_document_says_what_its_json_says() {
+    let documents = (
+        proptest::option::of(crate::encode::cell()),
+        proptest::option::of(rows(&MESSAGE)),
+        proptest::option::of(rows(&FOLDER)),
+    );
+    runner(15_000)
+        .run(&documents, |(scalar, messages, folders)| {
+            let document = Document {
+                scalars: scalar.map(|value| ("zone", value)).into_iter().collect(),
+                tables: messages.into_iter().chain(folders).collect(),
+            };
+            let json = document.encode(Format::Json);
+            let value = Json::parse(&json).unwrap();
+            for version in VERSIONS {
+                let stc = document.encode(Format::Stc(version));
+                prop_assert_eq!(&parse(&stc), &Ok(value.clone()), "{}", stc);
+                // Rows are written as the same value is.
+                prop_assert_eq!(&stc, &write(&value, version));
+            }
+            prop_assert_eq!(value.to_json(), json);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn a_document_looks_like_this() {
+    let columns = || -> Vec<_> {
+        let names = ["id", "date", "subject", "size", "has_attachments"];
+        names.iter().filter_map(|name| MESSAGE.field(name)).collect()
+    };
+    let row = |number, subject: &str| {
+        vec![
+            Cell::Handle('m', number),
+            Cell::Text("2026-02-03 18h05".to_owned()),
+            Cell::Text(subject.to_owned()),
+            Cell::Count(1024),
+            Cell::Flag(false),
+        ]
+    };
+    let extra = |id: Option<&str>, text: Option<&str>| Extra {
+        provider_id: id.map(str::to_owned),
+        text: text.map(str::to_owned),
+        ..Extra::default()
+    };
+    let document = |extras: [Extra; 2]| {
+        let mut rows = RowTable::new(&MESSAGE, columns());
+        for (at, extra) in extras.into_iter().enumerate() {
+            rows.push(row(at as u64 + 1, ["Re: lunch", "plain"][at]), extra);
+        }
+        Document {
+            scalars: vec![
+                ("zone", Cell::Text("Europe/Berlin".to_owned())),
+                ("next", Cell::Handle('p', 3)),
+            ],
+            tables: vec![rows, RowTable::new(&FOLDER, Vec::new())],
+        }
+    };
+    let both = |extras: [Extra; 2]| {
+        let document = document(extras);
+        VERSIONS.map(|version| document.encode(Format::Stc(version)))
+    };
+    assert_eq!(
+        both([extra(None, None), extra(None, None)]),
+        [
+            "{zone: \"Europe/Berlin\", next: \"p3\", \
+             messages[2]{id,date,subject,size,has_attachments}: \
+             \"m1\",\"2026-02-03 18h05\",\"Re: lunch\",1024,false / \
+             \"m2\",\"2026-02-03 18h05\",\"plain\",1024,false, folders: []}",
+            "zone: \"Europe/Berlin\", next: p3, \
+             messages[2]{id,date,subject,size,has_attachments}: \
+             m1,2026-02-03 18h05,\"Re: lunch\",1024,false / m2,2026-02-03 18h05,plain,1024,false, \
+             folders: []"
+        ]
+    );
+    let long = Some("a\nb");
+    assert_eq!(
+        both([extra(Some("18c2"), long), extra(Some("18c3"), long)]),
+        [
+            "{zone: \"Europe/Berlin\", next: \"p3\", \
+             messages[2]{id,date,subject,size,has_attachments,provider_id,text}: \
+             \"m1\",\"2026-02-03 18h05\",\"Re: lunch\",1024,false,\"18c2\",\"a\\nb\" / \
+             \"m2\",\"2026-02-03 18h05\",\"plain\",1024,false,\"18c3\",\"a\\nb\", folders: []}",
+            "zone: \"Europe/Berlin\", next: p3, \
+             messages[2]{id,date,subject,size,has_attachments,provider_id,text}: \
+             m1,2026-02-03 18h05,\"Re: lunch\",1024,false,18c2,\"a\\nb\" / \
+             m2,2026-02-03 18h05,plain,1024,false,18c3,\"a\\nb\", folders: []"
+        ]
+    );
+    // Rows that differ in what they have are objects.
+    assert_eq!(
+        both([extra(Some("1e5"), None), extra(None, None)]),
+        [
+            "{zone: \"Europe/Berlin\", next: \"p3\", messages: [\
+             {id: \"m1\", date: \"2026-02-03 18h05\", subject: \"Re: lunch\", size: 1024, \
+             has_attachments: false, provider_id: \"1e5\"}, \
+             {id: \"m2\", date: \"2026-02-03 18h05\", subject: \"plain\", size: 1024, \
+             has_attachments: false}], folders: []}",
+            "zone: \"Europe/Berlin\", next: p3, messages: [\
+             {id: m1, date: 2026-02-03 18h05, subject: \"Re: lunch\", size: 1024, \
+             has_attachments: false, provider_id: \"1e5\"}, \
+             {id: m2, date: 2026-02-03 18h05, subject: plain, size: 1024, \
+             has_attachments: false}], folders: []"
+        ]
+    );
+    for version in VERSIONS {
+        assert_eq!(Document::default().encode(Format::Stc(version)), "{}");
+    }
+}

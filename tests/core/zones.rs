@@ -1,0 +1,103 @@
+//! Names of time zones: IANA's, Windows', and those of older programs.
+
+use daysheet_core::times;
+use daysheet_core::when::{find_zone, zone_name};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// Every name that CLDR has for the zones of Windows, with the zone that it has
+/// for the world; `tests/interop/zones.py` compares it with a copy of others.
+const WINDOWS: &str = include_str!("../fixtures/windows-zones.tsv");
+
+#[test]
+fn windows_names_are_as_cldr_has_them() {
+    let lines: Vec<(&str, &str)> =
+        WINDOWS.lines().map(|line| line.split_once('\t').unwrap()).collect();
+    assert_eq!(lines.len(), 142);
+    // `Etc/UTC` and `UTC` are two names of one zone, and the latter Windows' own.
+    let names = |name: &str| match name {
+        "Etc/UTC" => "UTC".to_owned(),
+        name => name.to_owned(),
+    };
+    let wrong: Vec<(&str, &str, Option<String>)> = lines
+        .iter()
+        .map(|(windows, iana)| (*windows, *iana, zone_name(windows)))
+        .filter(|(_, iana, found)| *found != Some(names(iana)))
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn zones_are_where_they_should_be() {
+    // Offsets of January and July, as they are kept since 2024.
+    for (name, january, july) in [
+        ("W. Europe Standard Time", "+01", "+02"),
+        ("Romance Standard Time", "+01", "+02"),
+        ("GMT Standard Time", "+00", "+01"),
+        ("Greenwich Standard Time", "+00", "+00"),
+        ("Eastern Standard Time", "-05", "-04"),
+        ("US Mountain Standard Time", "-07", "-07"),
+        ("Mountain Standard Time (Mexico)", "-07", "-07"),
+        ("Central Asia Standard Time", "+06", "+06"),
+        ("Qyzylorda Standard Time", "+05", "+05"),
+        ("AUS Eastern Standard Time", "+11", "+10"),
+        ("E. Australia Standard Time", "+10", "+10"),
+        ("India Standard Time", "+05:30", "+05:30"),
+        ("Nepal Standard Time", "+05:45", "+05:45"),
+        ("Newfoundland Standard Time", "-03:30", "-02:30"),
+        ("Dateline Standard Time", "-12", "-12"),
+        ("Line Islands Standard Time", "+14", "+14"),
+        ("UTC", "+00", "+00"),
+        ("UTC-02", "-02", "-02"),
+        ("UTC+13", "+13", "+13"),
+        // IANA's names in any case, and old ones of its own.
+        ("europe/berlin", "+01", "+02"),
+        ("AMERICA/NEW_YORK", "-05", "-04"),
+        ("US/Pacific", "-08", "-07"),
+        ("Asia/Calcutta", "+05:30", "+05:30"),
+        ("Etc/GMT-2", "+02", "+02"),
+        (" Europe/Berlin ", "+01", "+02"),
+        // What older programs write into iCalendar documents.
+        ("Eastern", "-05", "-04"),
+        ("/softwarestudio.org/Olson_20011030_5/America/Chicago", "-06", "-05"),
+        ("(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna", "+01", "+02"),
+    ] {
+        let zone = find_zone(name).unwrap_or_else(|| panic!("{name} is not known"));
+        let at = |text: &str| {
+            let at: Timestamp = text.parse().unwrap();
+            zone.to_offset(at).to_string()
+        };
+        assert_eq!(at("2026-01-15T12:00:00Z"), january, "{name} in January");
+        assert_eq!(at("2026-07-15T12:00:00Z"), july, "{name} in July");
+    }
+}
+
+#[test]
+fn unknown_zones_are_refused_with_one_that_is_near() {
+    assert_eq!(times::zone("europe/berlin"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
+    assert_eq!(times::zone("W. Europe Standard Time"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
+    let forms = "name it as IANA does: `Europe/Berlin`, `America/New_York`, `UTC`";
+    for (name, next) in [
+        ("Berlin", "did you mean `Europe/Berlin`?"),
+        ("Europe/Berln", "did you mean `Europe/Berlin`?"),
+        ("Germany/Berlin", "did you mean `Europe/Berlin`?"),
+        ("new york", "did you mean `America/New_York`?"),
+        ("America/NewYork", "did you mean `America/New_York`?"),
+        ("Asia/Kolkatta", "did you mean `Asia/Kolkata`?"),
+        ("Mars/Olympus", forms),
+        ("+02:00", forms),
+        ("PST", forms),
+        ("", forms),
+        ("🙂", forms),
+    ] {
+        assert_eq!(
+            times::zone(name).unwrap_err().to_string(),
+            format!("there is no time zone `{name}`: {next}")
+        );
+    }
+    let long = "x".repeat(100_000);
+    assert_eq!(
+        times::zone(&long).unwrap_err().to_string(),
+        format!("there is no time zone `{}…`: {forms}", "x".repeat(59))
+    );
+}

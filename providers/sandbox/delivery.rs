@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
 
-use super::gmail::filters;
+use super::gmail::filtering;
 use super::state::State;
 use super::store::head;
 use super::store::letter::{self, Facts, Letter};
@@ -153,7 +153,7 @@ fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), 
     let letter = Letter::new(0, labels, facts.clone(), Arc::clone(&raw));
     let filters = state.settings(&owner, |settings| settings.filters.clone());
     let entry =
-        Entry { raw, facts, labels: filters::applied(mailbox, &filters, letter), thread: None };
+        Entry { raw, facts, labels: filtering::applied(mailbox, &filters, letter), thread: None };
     state.change(&owner, |_| Some(Change::Enters(Box::new(entry))));
     Ok(())
 }

@@ -1,52 +1,9 @@
-//! Requests in, answers out: the HTTP/1.1 side of the sandbox.
-//!
-//! This file accepts connections, reads requests whole (bodies are small and
-//! capped), applies the faults and leads each request to the half it is for.
-//! It knows paths only as far as to tell the halves apart, and nothing of
-//! mail.
+//! HTTP requests and answers, as the server reads and writes them.
 
-use std::convert::Infallible;
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
-
-use futures_util::stream;
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited, StreamBody};
-use hyper::body::{Bytes, Frame, Incoming};
-use hyper::header::{self, HeaderMap, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper::body::Bytes;
+use hyper::header::HeaderMap;
+use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
-use tokio::net::{TcpListener, TcpStream};
-
-use super::auth::{entra, google as google_sign_in};
-use super::faults::Fault;
-use super::gmail::upload as gmail_upload;
-use super::google::error as google_error;
-use super::graph::error as graph_error;
-use super::people as google_people;
-use super::state::{Shared, State};
-use super::{gmail, google_calendar, graph};
-
-/// The largest request body that is read, unless the path takes larger ones.
-const MAX_REQUEST: usize = 1 << 20;
-
-/// The largest request bodies, by how paths begin: letters are sent here.
-const LARGER: [(&str, usize); 4] = [
-    ("/upload/gmail/", 36_700_160),
-    ("/gmail/", 10 << 20),
-    ("/v1.0/uploads/", 60 << 20),
-    ("/v1.0/", 5 << 20),
-];
-
-/// The largest body that a path takes.
-fn largest(path: &str) -> usize {
-    let larger = LARGER.iter().find(|(base, _)| path.starts_with(base));
-    larger.map_or(MAX_REQUEST, |(_, most)| *most)
-}
 
 /// A request, read whole and taken apart.
 pub(crate) struct Request {
@@ -117,11 +74,11 @@ pub(crate) struct Answer {
     /// The status.
     pub status: StatusCode,
     /// Headers beyond `Content-Type` and `Content-Length`.
-    headers: Vec<(&'static str, String)>,
+    pub(super) headers: Vec<(&'static str, String)>,
     /// The media type of the body.
-    content_type: &'static str,
+    pub(super) content_type: &'static str,
     /// The body.
-    body: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Answer {
@@ -167,206 +124,7 @@ impl Answer {
     }
 }
 
-/// Answers connections for as long as it is polled.
-pub(super) async fn serve(listener: TcpListener, state: Arc<Shared>) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                tokio::spawn(connection(stream, Arc::clone(&state)));
-            }
-            // Out of file handles, most likely: wait for some to come back.
-            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
-        }
-    }
-}
-
-/// Answers one connection's requests, one after the other.
-async fn connection(stream: TcpStream, state: Arc<Shared>) {
-    // Small answers must not wait for the peer's delayed acknowledgement.
-    // Where that cannot be set, they are only slower.
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| answer(Arc::clone(&state), request));
-    // A broken connection is the peer's business, or our own fault on purpose.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-}
-
-/// A body on its way: whole, or about to break.
-type Body = UnsyncBoxBody<Bytes, io::Error>;
-
-/// Answers one request. An error closes the connection without an answer.
-async fn answer(
-    shared: Arc<Shared>,
-    request: hyper::Request<Incoming>,
-) -> io::Result<Response<Body>> {
-    let state = State::of(&shared);
-    let path = request.uri().path();
-    let graph = path.starts_with("/v1.0/");
-    let most = largest(path);
-    let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
-    let api = apis.any(|base| path.starts_with(base)).then_some(path);
-    let alter = api.and_then(|_| state.alter());
-    let (delay, mut fault) = state.next_fault(api);
-    // Held until the answer is made: that is how long a request is under way.
-    let _place = match graph {
-        true => match graph::enter(&state, path, request.headers()) {
-            Ok(place) => place,
-            Err(refused) => return Ok(response(refused, false)),
-        },
-        false => None,
-    };
-    if !delay.is_zero() {
-        tokio::time::sleep(delay).await;
-    }
-    let mut answer = match fault {
-        Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-        Some(Fault::Half | Fault::Lost | Fault::Gate | Fault::Late | Fault::Overdue) | None => {
-            match read(request).await {
-                Ok(request) => {
-                    fault = fault.or_else(|| state.write_fault(&request));
-                    match fault {
-                        Some(Fault::Late | Fault::Overdue) => {
-                            tokio::spawn(carry_out_late(shared, request));
-                            google_error::fault(Fault::Timeout)
-                        }
-                        Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-                        Some(Fault::Half | Fault::Lost | Fault::Gate) | None => {
-                            route(&state, &request)
-                        }
-                        Some(fault) if graph => graph::fault(&state, &request.headers, fault),
-                        Some(fault) => google_error::fault(fault),
-                    }
-                }
-                Err(Refused::TooLarge) if graph => graph::too_large(&state),
-                Err(Refused::TooLarge) => google_error::too_large(most),
-                Err(Refused::NotLocal) => google_error::not_local(),
-                Err(Refused::Endless) => graph_error::length_required(),
-                Err(Refused::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
-            }
-        }
-        Some(fault) if graph => graph::fault(&state, request.headers(), fault),
-        Some(fault) => google_error::fault(fault),
-    };
-    if let Some(alter) = alter {
-        answer.body = alter.applied(answer.body);
-    }
-    match fault {
-        Some(Fault::Lost | Fault::Late) => Err(io::ErrorKind::ConnectionReset.into()),
-        Some(Fault::Gate | Fault::Overdue) => {
-            Ok(response(google_error::fault(Fault::Timeout), false))
-        }
-        _ => Ok(response(answer, fault == Some(Fault::Half))),
-    }
-}
-
-/// Carries out a request that its sender has given up.
-async fn carry_out_late(shared: Arc<Shared>, request: Request) {
-    tokio::time::sleep(shared.lateness()).await;
-    route(&State::of(&shared), &request);
-}
-
-/// Leads a request to the half it is for.
-fn route(state: &State, request: &Request) -> Answer {
-    let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
-    match path.as_slice() {
-        ["v1.0", rest @ ..] => graph::answer(state, request, rest),
-        ["gmail", rest @ ..] => gmail::answer(state, request, rest),
-        ["upload", "gmail", rest @ ..] => gmail_upload::answer(state, request, rest),
-        ["calendar", rest @ ..] => google_calendar::answer(state, request, rest),
-        ["v1", rest @ ..] => google_people::answer(state, request, rest),
-        _ => entra::answer(state, request, &path)
-            .or_else(|| google_sign_in::answer(state, request, &path))
-            .unwrap_or_else(google_error::not_found_page),
-    }
-}
-
-/// Why a request was not read.
-enum Refused {
-    /// Its body is over the cap.
-    TooLarge,
-    /// It names a host that is not this machine.
-    NotLocal,
-    /// It has a body, or might, and does not say how long that is.
-    Endless,
-    /// The connection broke.
-    Broken,
-}
-
-/// Reads a request whole.
-async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
-    let (head, body) = request.into_parts();
-    // A web page whose name was rebound to 127.0.0.1 must not read the mail.
-    if !head.headers.get(header::HOST).is_some_and(is_local) {
-        return Err(Refused::NotLocal);
-    }
-    // Graph's front end minds, and clients that send nothing do forget it.
-    let told = head.headers.contains_key(header::CONTENT_LENGTH)
-        || head.headers.contains_key(header::TRANSFER_ENCODING);
-    if head.method == Method::POST && !told && head.uri.path().starts_with("/v1.0/") {
-        return Err(Refused::Endless);
-    }
-    let body = Limited::new(body, largest(head.uri.path()))
-        .collect()
-        .await
-        .map_err(|error| match error.is::<LengthLimitError>() {
-            true => Refused::TooLarge,
-            false => Refused::Broken,
-        })?
-        .to_bytes();
-    let query = head.uri.query().unwrap_or_default();
-    Ok(Request::of(head.method, head.uri.path(), query, head.headers, body))
-}
-
-/// True for a `Host` that means this machine, with or without a port.
-fn is_local(host: &HeaderValue) -> bool {
-    let host = host.to_str().unwrap_or_default();
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
-    ["127.0.0.1", "localhost", "[::1]"].contains(&name)
-}
-
 /// The pairs of a query or form.
 fn pairs(text: &[u8]) -> Vec<(String, String)> {
     url::form_urlencoded::parse(text).into_owned().collect()
-}
-
-/// Puts an answer on the wire, or only its first half.
-fn response(answer: Answer, half: bool) -> Response<Body> {
-    let length = answer.body.len();
-    let body = Bytes::from(answer.body);
-    let body = match half {
-        true => broken(body.slice(..length / 2)),
-        false => Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync(),
-    };
-    let mut response = Response::new(body);
-    *response.status_mut() = answer.status;
-    let headers = response.headers_mut();
-    if !answer.content_type.is_empty() {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-    }
-    // RFC 9110, 8.6: what has no content has no length either.
-    if answer.status != StatusCode::NO_CONTENT {
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    }
-    for (name, value) in answer.headers {
-        // A value that no header can hold is left out rather than mended.
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
-        }
-    }
-    response
-}
-
-/// A body that breaks off after `first`.
-fn broken(first: Bytes) -> Body {
-    let frames = stream::unfold(Some(first), |first| async move {
-        let Some(first) = first else {
-            // Time for what was written to leave: the peer shall see the half.
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            return Some((Err(io::ErrorKind::ConnectionReset.into()), None));
-        };
-        Some((Ok(Frame::data(first)), None))
-    });
-    StreamBody::new(frames).boxed_unsync()
 }

@@ -9,13 +9,14 @@
 //! ([`Faults`]), and refuse to sign people in as a Microsoft tenant's
 //! administrator may have it ([`EntraPolicy`]).
 //!
-//! How it is laid out: `http` reads requests and leads each to the service it is
-//! for. `gmail`, `google_calendar` and `people` know Google's APIs, and `google`
-//! what those have in common; `graph` knows Microsoft Graph, below `/v1.0/`;
-//! `auth` has both sign-ins. `store` holds mail and calendars and knows no
-//! provider, so that the providers' halves stand side by side, on the same
-//! port; `load` fills it. Both show the same letters: a label of Gmail's that is a place is a
-//! letter's folder in Graph, and the user's labels are its categories.
+//! How it is laid out: `server` reads requests and leads each to the service it is
+//! for; `http` has what they are read into. `gmail`, `google_calendar` and `people`
+//! know Google's APIs, and `google` what those have in common; `graph` knows
+//! Microsoft Graph, below `/v1.0/`; `auth` has both sign-ins. `store` holds mail
+//! and calendars and knows no provider, so that the providers' halves stand side
+//! by side, on the same port; `load` fills it. Both show the same letters: a label
+//! of Gmail's that is a place is a letter's folder in Graph, and the user's labels
+//! are its categories.
 //!
 //! The server runs on a thread of its own with a runtime of its own. It is to
 //! behave like a machine far away: a long search here must not hold up the
@@ -31,6 +32,7 @@ mod graph;
 mod http;
 mod load;
 mod people;
+mod server;
 mod state;
 mod store;
 
@@ -46,7 +48,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::error::{Error, Kind, Result};
 
-pub use auth::entra::EntraPolicy;
+pub use auth::entra::policy::EntraPolicy;
 pub use faults::{Alter, Faults};
 pub use load::LoadReport;
 
@@ -315,7 +317,7 @@ fn run(
             return;
         }
         tokio::select! {
-            () = http::serve(listener, state) => {}
+            () = server::serve(listener, state) => {}
             _ = stopping.wait_for(|stop| *stop) => {}
         }
     });

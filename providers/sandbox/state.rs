@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::auth::entra::EntraPolicy;
+use super::auth::entra::policy::EntraPolicy;
 use super::auth::tokens::SignIn;
 use super::faults::{Alter, Fault, Faults};
 use super::gmail::attachment_id::AttachmentIds;
-use super::gmail::upload::Uploads;
+use super::gmail::sessions::Uploads;
 use super::graph::exchange::Index;
 use super::graph::state::GraphState;
 use super::http::Request;

@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::context::{Context, Rights, format, number};
 use super::resources;
 use super::settings;
-use super::write::Desk;
-use super::{Rights, format, number};
 use crate::providers::sandbox::delivery::{self, Manner, Sent, Unsent};
 use crate::providers::sandbox::google::body::{bytes, inner, text, texts};
 use crate::providers::sandbox::google::error;
@@ -31,7 +30,7 @@ struct Wanted {
     thread: Option<u64>,
 }
 
-impl Desk<'_> {
+impl Context<'_> {
     /// One draft with its message.
     pub fn draft(&self, id: &str) -> Result<Value, Answer> {
         let letter = letter_of(self.mailbox, id)?;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::context::Context;
 use super::resources;
-use super::write::Desk;
 use crate::providers::sandbox::google::body::{inner, text};
 use crate::providers::sandbox::google::error;
 use crate::providers::sandbox::http::Answer;
@@ -20,12 +20,12 @@ const IN_MESSAGES: [&str; 2] = ["show", "hide"];
 const IN_LABELS: [&str; 3] = ["labelShow", "labelShowIfUnread", "labelHide"];
 
 /// Makes a label.
-pub(super) fn make(desk: &Desk<'_>) -> Result<Value, Answer> {
-    let name = name(&desk.body)?.ok_or_else(bad_name)?;
+pub(super) fn make(context: &Context<'_>) -> Result<Value, Answer> {
+    let name = name(&context.body)?.ok_or_else(bad_name)?;
     let mut made = UserLabel::new(String::new(), name);
-    read(&desk.body, &mut made)?;
+    read(&context.body, &mut made)?;
     let mut conflict = false;
-    desk.state.change(&desk.mailbox.address, |mailbox| {
+    context.state.change(&context.mailbox.address, |mailbox| {
         conflict = mailbox.labels.named(&made.name).is_some();
         made.id = mailbox.labels.fresh();
         (!conflict).then(|| Change::Label(Box::new(made.clone())))
@@ -37,26 +37,26 @@ pub(super) fn make(desk: &Desk<'_>) -> Result<Value, Answer> {
 }
 
 /// Changes a label; with `whole`, what is not said is as at the beginning.
-pub(super) fn change(desk: &Desk<'_>, id: &str, whole: bool) -> Result<Value, Answer> {
+pub(super) fn change(context: &Context<'_>, id: &str, whole: bool) -> Result<Value, Answer> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid update request"));
     }
-    let labels = &desk.mailbox.labels;
+    let labels = &context.mailbox.labels;
     let old = labels.get(id).ok_or_else(error::not_found)?;
-    let mut new = match (whole, name(&desk.body)?) {
+    let mut new = match (whole, name(&context.body)?) {
         (true, None) => return Err(bad_name()),
         (true, Some(name)) => UserLabel::new(id.to_owned(), name),
         (false, name) => {
             UserLabel { name: name.map_or_else(|| old.name.clone(), str::to_owned), ..old.clone() }
         }
     };
-    read(&desk.body, &mut new)?;
+    read(&context.body, &mut new)?;
     let taken = labels.named(&new.name);
     if taken.is_some_and(|taken| taken.id != new.id) {
         return Err(exists());
     }
     let value = resources::own_label(&new);
-    let changed = desk.state.change(&desk.mailbox.address, |mailbox| {
+    let changed = context.state.change(&context.mailbox.address, |mailbox| {
         mailbox.labels.get(id)?;
         Some(Change::Label(Box::new(new)))
     });
@@ -64,12 +64,12 @@ pub(super) fn change(desk: &Desk<'_>, id: &str, whole: bool) -> Result<Value, An
 }
 
 /// Deletes a label, and takes it from all letters.
-pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<(), Answer> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<(), Answer> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid delete request"));
     }
     let change = Change::LabelGoes(id.to_owned());
-    let gone = desk.state.change(&desk.mailbox.address, |_| Some(change));
+    let gone = context.state.change(&context.mailbox.address, |_| Some(change));
     gone.map(|_| ()).ok_or_else(error::not_found)
 }
 

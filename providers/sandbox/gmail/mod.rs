@@ -1,21 +1,23 @@
 //! The Gmail API's routes: who may ask, what was asked, and the answer.
 //!
 //! Here is reading: profile, labels, messages, attachments, threads, the history,
-//! and a few settings; what changes something is in `write.rs`. The JSON
-//! is made in `resources.rs` and
-//! `settings.rs`; the search is read in `query/mod.rs` and decided in
-//! `query/matching.rs`; lists and their pages are in `list.rs` and
-//! `history.rs`.
+//! and a few settings; what changes something is in `write.rs`. The JSON is made
+//! in `resources.rs` and `settings.rs`; the search is read in `query/mod.rs` and
+//! decided in `query/matching.rs`; lists and their pages are in `list.rs` and
+//! `history.rs`. What all methods share is in `context.rs`.
 
 pub(super) mod attachment_id;
+mod context;
 mod drafts;
-pub(super) mod filters;
+pub(super) mod filtering;
+mod filters;
 mod history;
 mod labels;
 mod list;
 mod modify;
 mod query;
 mod resources;
+pub(super) mod sessions;
 mod settings;
 pub(super) mod upload;
 mod write;
@@ -31,11 +33,8 @@ use super::http::{Answer, Request};
 use super::state::State;
 use super::store::letter::Letter;
 use super::store::mailbox::Mailbox;
+use context::{Rights, SERVICE, format, number};
 use list::Listed;
-use resources::Format;
-
-/// The API's own name, in its errors.
-const SERVICE: &str = "gmail.googleapis.com";
 
 /// Parameters of the lists.
 const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpamTrash"];
@@ -77,6 +76,17 @@ impl Call<'_> {
             Self::Language => (&[], &settings::LANGUAGE),
         }
     }
+
+    /// True for what a token with these rights may do.
+    fn allowed(&self, rights: &Rights) -> bool {
+        match self {
+            Self::Profile => rights.read || rights.profile,
+            Self::Labels | Self::Label(_) => rights.read || rights.labels,
+            Self::Attachment(..) => rights.read && !rights.only_metadata,
+            Self::SendAs | Self::Vacation | Self::Language => rights.settings,
+            Self::List(_) | Self::Message(_) | Self::Thread(_) | Self::History => rights.read,
+        }
+    }
 }
 
 /// Answers what comes below `/gmail`.
@@ -111,7 +121,7 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
         return Err(error::no_method());
     }
     let (mailbox, rights) = let_in(state, request, user)?;
-    if !rights.allow(&call) {
+    if !call.allowed(&rights) {
         return Err(error::insufficient_scopes(SERVICE));
     }
     let (known, shape) = call.contract();
@@ -165,50 +175,6 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     Ok(params.answer(value))
 }
 
-/// What a token's scopes allow.
-pub(super) struct Rights {
-    read: bool,
-    only_metadata: bool,
-    labels: bool,
-    profile: bool,
-    settings: bool,
-}
-
-impl Rights {
-    /// Those of somebody who may see everything.
-    pub fn all() -> Self {
-        Self::of("https://mail.google.com/")
-    }
-
-    fn of(scope: &str) -> Self {
-        let has = |names: &[&str]| {
-            scope.split(' ').any(|scope| {
-                let name = scope.strip_prefix("https://www.googleapis.com/auth/");
-                names.contains(&name.unwrap_or(scope))
-            })
-        };
-        let read = has(&["https://mail.google.com/", "gmail.modify", "gmail.readonly"]);
-        let metadata = has(&["gmail.metadata"]);
-        Self {
-            read: read || metadata,
-            only_metadata: metadata && !read,
-            labels: has(&["gmail.labels"]),
-            profile: has(&["gmail.compose"]),
-            settings: read || has(&["gmail.settings.basic"]),
-        }
-    }
-
-    fn allow(&self, call: &Call<'_>) -> bool {
-        match call {
-            Call::Profile => self.read || self.profile,
-            Call::Labels | Call::Label(_) => self.read || self.labels,
-            Call::Attachment(..) => self.read && !self.only_metadata,
-            Call::SendAs | Call::Vacation | Call::Language => self.settings,
-            Call::List(_) | Call::Message(_) | Call::Thread(_) | Call::History => self.read,
-        }
-    }
-}
-
 /// The mailbox of a request's bearer, if it may be used under `user`.
 fn let_in<'a>(
     state: &'a State,
@@ -223,40 +189,7 @@ fn let_in<'a>(
     Ok((mailbox, Rights::of(&access.scope)))
 }
 
-/// The format asked for.
-pub(super) fn format(params: &Params<'_>, rights: &Rights, raw: bool) -> Result<Format, Answer> {
-    let format = match params.one("format").map(str::to_ascii_lowercase).as_deref() {
-        None | Some("full") => Format::Full,
-        Some("metadata") => Format::Metadata,
-        Some("minimal") => Format::Minimal,
-        Some("raw") if raw => Format::Raw,
-        Some(other) => {
-            let kind = "type.googleapis.com/caribou.api.proto.MailFormat.Format";
-            return Err(error::invalid_value("format", kind, other));
-        }
-    };
-    let too_much = match format {
-        Format::Full => Some("FULL"),
-        Format::Raw => Some("RAW"),
-        Format::Metadata | Format::Minimal => None,
-    };
-    match too_much.filter(|_| rights.only_metadata) {
-        Some(name) => {
-            let message = format!("Metadata scope doesn't allow format {name}");
-            Err(error::forbidden(&message))
-        }
-        None => Ok(format),
-    }
-}
-
 /// The letter of an id in the path.
 fn letter<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Letter, Answer> {
     mailbox.letter(number(id)?).ok_or_else(error::not_found)
-}
-
-/// An id as a number; ids are hexadecimal.
-pub(super) fn number(id: &str) -> Result<u64, Answer> {
-    let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
-    number.ok_or_else(|| error::invalid("Invalid id value"))
 }

@@ -3,9 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::number;
+use super::context::{Context, number};
 use super::resources;
-use super::write::Desk;
 use crate::providers::sandbox::google::body::texts;
 use crate::providers::sandbox::google::error;
 use crate::providers::sandbox::http::Answer;
@@ -72,7 +71,7 @@ impl Relabel for Standing {
     }
 }
 
-impl Desk<'_> {
+impl Context<'_> {
     /// The labels that the body names.
     pub fn wanted(&self) -> Result<Wish<'_>, Answer> {
         let add = texts(&self.body, "addLabelIds")?;

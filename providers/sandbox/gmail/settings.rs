@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::write::Desk;
+use super::context::Context;
 use crate::providers::sandbox::google::body::{flag, text};
 use crate::providers::sandbox::google::error;
 use crate::providers::sandbox::google::fields::Shape;
@@ -78,18 +78,22 @@ pub(super) fn send_as(state: &State, mailbox: &Mailbox) -> Value {
 }
 
 /// One of the addresses, or the refusal that it is none.
-pub(super) fn one_send_as(desk: &Desk<'_>, address: &str) -> Result<Value, Answer> {
-    let known = known(desk, address)?;
-    Ok(entry(desk.state, desk.mailbox, &known))
+pub(super) fn one_send_as(context: &Context<'_>, address: &str) -> Result<Value, Answer> {
+    let known = known(context, address)?;
+    Ok(entry(context.state, context.mailbox, &known))
 }
 
 /// Changes the name and signature that one sends with under an address; with
 /// `whole`, what is not said is taken away.
-pub(super) fn change_send_as(desk: &Desk<'_>, address: &str, whole: bool) -> Result<Value, Answer> {
-    let known = known(desk, address)?;
-    let name = text(&desk.body, "displayName")?;
-    let signature = text(&desk.body, "signature")?;
-    desk.state.settings(&desk.mailbox.address, |settings| {
+pub(super) fn change_send_as(
+    context: &Context<'_>,
+    address: &str,
+    whole: bool,
+) -> Result<Value, Answer> {
+    let known = known(context, address)?;
+    let name = text(&context.body, "displayName")?;
+    let signature = text(&context.body, "signature")?;
+    context.state.settings(&context.mailbox.address, |settings| {
         let key = known.to_lowercase();
         let set =
             |map: &mut std::collections::BTreeMap<String, String>, value: Option<&str>| match value
@@ -105,12 +109,12 @@ pub(super) fn change_send_as(desk: &Desk<'_>, address: &str, whole: bool) -> Res
         set(&mut settings.names, name);
         set(&mut settings.signatures, signature);
     });
-    Ok(entry(desk.state, desk.mailbox, &known))
+    Ok(entry(context.state, context.mailbox, &known))
 }
 
 /// The address as it is written in the settings.
-fn known(desk: &Desk<'_>, address: &str) -> Result<String, Answer> {
-    let mut addresses = addresses(desk.mailbox).into_iter();
+fn known(context: &Context<'_>, address: &str) -> Result<String, Answer> {
+    let mut addresses = addresses(context.mailbox).into_iter();
     let known = addresses.find(|known| known.eq_ignore_ascii_case(address));
     known.ok_or_else(error::not_found)
 }
@@ -158,8 +162,8 @@ pub(super) fn vacation(state: &State, mailbox: &Mailbox) -> Value {
 }
 
 /// Sets the vacation responder; what is not said is taken away.
-pub(super) fn set_vacation(desk: &Desk<'_>) -> Result<Value, Answer> {
-    let body = &desk.body;
+pub(super) fn set_vacation(context: &Context<'_>) -> Result<Value, Answer> {
+    let body = &context.body;
     let on = flag(body, "enableAutoReply")?.unwrap_or(false);
     let mut set = Map::new();
     for name in ["enableAutoReply", "restrictToContacts", "restrictToDomain"] {
@@ -192,7 +196,7 @@ pub(super) fn set_vacation(desk: &Desk<'_>) -> Result<Value, Answer> {
     {
         return Err(error::invalid("Missing vacation response"));
     }
-    keep(desk, KEPT_VACATION, &set.into())
+    keep(context, KEPT_VACATION, &set.into())
 }
 
 /// The language of Gmail's pages.
@@ -202,21 +206,21 @@ pub(super) fn language(state: &State, mailbox: &Mailbox) -> Value {
 }
 
 /// Sets the language.
-pub(super) fn set_language(desk: &Desk<'_>) -> Result<Value, Answer> {
-    let language = text(&desk.body, "displayLanguage")?.unwrap_or_default();
+pub(super) fn set_language(context: &Context<'_>) -> Result<Value, Answer> {
+    let language = text(&context.body, "displayLanguage")?.unwrap_or_default();
     let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     if language.len() < 2 || !language.bytes().all(good) {
         return Err(error::invalid("Invalid language"));
     }
-    keep(desk, KEPT_LANGUAGE, &json!({ "displayLanguage": language }))
+    keep(context, KEPT_LANGUAGE, &json!({ "displayLanguage": language }))
 }
 
 fn kept(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {
     state.settings(&mailbox.address, |settings| settings.values.get(name).cloned())
 }
 
-fn keep(desk: &Desk<'_>, name: &str, value: &Value) -> Result<Value, Answer> {
-    desk.state.settings(&desk.mailbox.address, |settings| {
+fn keep(context: &Context<'_>, name: &str, value: &Value) -> Result<Value, Answer> {
+    context.state.settings(&context.mailbox.address, |settings| {
         settings.values.insert(name.to_owned(), value.clone());
     });
     Ok(value.clone())

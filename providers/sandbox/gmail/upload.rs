@@ -6,12 +6,10 @@
 //! (`write.rs`). A session that takes pieces remembers the request that
 //! opened it, and is carried out as that one with the last piece.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use hyper::body::Bytes;
-use hyper::{HeaderMap, Method, StatusCode};
+use hyper::{Method, StatusCode};
 
+use super::sessions::Session;
 use super::write::{self, Call};
 use crate::providers::sandbox::auth::google::bearer;
 use crate::providers::sandbox::auth::tokens::random;
@@ -26,45 +24,8 @@ const LARGEST: usize = 36_700_160;
 /// Pieces but the last are of a multiple of this.
 const UNIT: usize = 256 << 10;
 
-/// The sessions that are open at a time; more close the oldest.
-const SESSIONS: usize = 100;
-
 /// What is uploaded.
 const LETTER: &str = "message/rfc822";
-
-/// The uploads that are under way, by their ids.
-#[derive(Debug, Default)]
-pub(crate) struct Uploads {
-    sessions: Mutex<HashMap<String, Session>>,
-}
-
-/// One upload in pieces.
-#[derive(Debug, Clone)]
-struct Session {
-    method: Method,
-    path: String,
-    query: Vec<(String, String)>,
-    headers: HeaderMap,
-    metadata: Bytes,
-    data: Vec<u8>,
-}
-
-impl Uploads {
-    /// Opens a session.
-    fn open(&self, id: String, session: Session) {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        if sessions.len() >= SESSIONS {
-            sessions.clear();
-        }
-        sessions.insert(id, session);
-    }
-
-    /// Takes a session out, to be put back unless it is done.
-    fn take(&self, id: &str) -> Option<Session> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.remove(id)
-    }
-}
 
 /// Answers what comes below `/upload/gmail`.
 pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {

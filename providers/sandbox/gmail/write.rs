@@ -6,8 +6,9 @@
 //! are uploaded come in from `upload.rs`.
 
 use hyper::{Method, StatusCode};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::context::{Context, SERVICE};
 use super::resources;
 use super::settings;
 use super::{drafts, filters, labels, list, modify};
@@ -18,10 +19,6 @@ use crate::providers::sandbox::google::fields::Shape;
 use crate::providers::sandbox::google::params::Params;
 use crate::providers::sandbox::http::{Answer, Request};
 use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::mailbox::Mailbox;
-
-/// The API's own name, in its errors.
-const SERVICE: &str = "gmail.googleapis.com";
 
 /// The scope that allows everything, deleting for good included.
 const ALL: &str = "https://mail.google.com/";
@@ -196,28 +193,6 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Where one request is answered.
-pub(super) struct Desk<'a> {
-    /// The sandbox.
-    pub state: &'a State,
-    /// The mailbox as it was when the request came.
-    pub mailbox: &'a Mailbox,
-    /// The parameters.
-    pub params: &'a Params<'a>,
-    /// The body.
-    pub body: Map<String, Value>,
-    /// A letter that was uploaded beside it.
-    pub upload: Option<Vec<u8>>,
-}
-
-impl<'a> Desk<'a> {
-    /// The mailbox as it is now.
-    pub fn now(&self) -> Result<&'a Mailbox, Answer> {
-        let now = self.state.mailbox(&self.mailbox.address);
-        now.ok_or_else(error::not_found)
-    }
-}
-
 /// Answers a request for one of these methods, or refuses it. `upload` is a
 /// letter that came beside the JSON.
 pub(super) fn carry_out(
@@ -241,15 +216,20 @@ pub(super) fn carry_out(
     }
     let (known, shape, answer) = call.contract();
     let params = Params::check(&request.query, known, answer)?;
-    let desk =
-        Desk { state, mailbox, params: &params, body: body::object(&request.body, shape)?, upload };
-    Ok(match desk.value(call)? {
+    let context = Context {
+        state,
+        mailbox,
+        params: &params,
+        body: body::object(&request.body, shape)?,
+        upload,
+    };
+    Ok(match context.value(call)? {
         Some(value) => params.answer(value),
         None => Answer::empty(StatusCode::NO_CONTENT),
     })
 }
 
-impl Desk<'_> {
+impl Context<'_> {
     /// What a call gives; nothing where the API answers without a body.
     fn value(&self, call: &Call<'_>) -> Result<Option<Value>, Answer> {
         match *call {

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::error as refuse;
+use super::error::{self as refuse, bad_value};
 use super::event::{date_time, stamp};
-use super::read::{bad_value, rfc3339, text};
+use super::read::{rfc3339, text};
 use crate::provider::calendar::{self, Show};
 use crate::providers::sandbox::http::Answer;
 use crate::providers::sandbox::store::agenda::Agenda;

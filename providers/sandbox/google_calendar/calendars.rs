@@ -4,10 +4,10 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::error as refuse;
+use super::error::{self as refuse, bad_value};
 use super::event::etag;
 use super::list::{default_reminders, role};
-use super::read::{bad_value, text};
+use super::read::text;
 use crate::providers::sandbox::google::params::Params;
 use crate::providers::sandbox::http::Answer;
 use crate::providers::sandbox::store::agenda::{Access, Agenda, Calendar};

@@ -118,3 +118,8 @@ pub(super) fn condition() -> Answer {
     let place = Some(("header", "If-Match"));
     error(code, "global", "conditionNotMet", message, place)
 }
+
+/// 400 for a value that a field cannot have.
+pub(super) fn bad_value(field: &str) -> Answer {
+    invalid(&format!("Invalid value for: {field}"))
+}

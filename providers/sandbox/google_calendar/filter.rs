@@ -1,9 +1,9 @@
 //! Which events a list is asked for by what they say: words, types, UIDs,
 //! properties.
 
+use super::error::bad_value;
 use super::event::{TYPES, View, own, properties};
 use super::pages::Item;
-use super::read::bad_value;
 use crate::provider::calendar::Show;
 use crate::providers::sandbox::google::params::Params;
 use crate::providers::sandbox::http::Answer;

@@ -13,11 +13,11 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::error as refuse;
+use super::error::{self as refuse, bad_value};
 use super::event::{View, etag, stamp};
 use super::filter::retain;
 use super::pages::{Item, Page, digest, gives_sync, page, since, sync_token};
-use super::read::{bad_value, rfc3339};
+use super::read::rfc3339;
 use crate::providers::sandbox::google::params::Params;
 use crate::providers::sandbox::http::Answer;
 use crate::providers::sandbox::store::agenda::expand::Occurrence;

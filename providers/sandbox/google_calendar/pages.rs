@@ -10,8 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use super::error as refuse;
-use super::read::bad_value;
+use super::error::{self as refuse, bad_value};
 use crate::providers::sandbox::google::params::Params;
 use crate::providers::sandbox::http::Answer;
 use crate::providers::sandbox::store::agenda::{Calendar, Event};

@@ -5,14 +5,27 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::error as refuse;
+use super::error::{self as refuse, bad_value};
 use super::event::{
     AS_SENT, BRINGS, MEET, ORGANIZER_ASKED, PROPERTIES, is_organizer, meet, own as own_of,
 };
-use super::read::{Reading, bad_value};
 use crate::provider::calendar::{self, Guest, Show, Visibility};
 use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::{Event, Reply, same};
+use crate::providers::sandbox::store::agenda::{Calendar, Event, Reply, same};
+
+/// How a body is to be taken.
+pub(super) struct Reading<'a> {
+    /// The calendar that the event is in.
+    pub calendar: &'a Calendar,
+    /// True when the client knows of conferences.
+    pub conference: bool,
+    /// True when the client knows of attachments.
+    pub attachments: bool,
+    /// True for an event that is new here, so that its type is its own choice.
+    pub new: bool,
+    /// True for an event from elsewhere, with an organizer of its own.
+    pub import: bool,
+}
 
 /// Who is asked: all of them, as they were sent.
 pub(super) fn attendees(

@@ -13,14 +13,14 @@ use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use serde_json::{Map, Value};
 
-use super::error as refuse;
+use super::error::{self as refuse, bad_value};
 use super::event::{OWN, REMINDERS, TYPES, first_reminder};
-use super::parts;
+use super::parts::{self, Reading};
 use crate::provider::calendar::{Show, Visibility};
 use crate::providers::sandbox::google::fields::Shape;
 use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::agenda::Event;
 use crate::providers::sandbox::store::agenda::expand::moment;
-use crate::providers::sandbox::store::agenda::{Calendar, Event};
 use crate::recurrence::Repeat;
 use crate::when::{Moment, resolve};
 
@@ -29,20 +29,6 @@ const MAX_REMINDERS: usize = 5;
 
 /// The most minutes that a reminder comes before its event: four weeks.
 const MAX_MINUTES: u64 = 40_320;
-
-/// How a body is to be taken.
-pub(super) struct Reading<'a> {
-    /// The calendar that the event is in.
-    pub calendar: &'a Calendar,
-    /// True when the client knows of conferences.
-    pub conference: bool,
-    /// True when the client knows of attachments.
-    pub attachments: bool,
-    /// True for an event that is new here, so that its type is its own choice.
-    pub new: bool,
-    /// True for an event from elsewhere, with an organizer of its own.
-    pub import: bool,
-}
 
 /// A request's body as a JSON object with known names.
 pub(super) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Answer> {
@@ -412,9 +398,4 @@ pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(bad_value(key)),
     }
-}
-
-/// 400 for a value that a field cannot have.
-pub(super) fn bad_value(field: &str) -> Answer {
-    refuse::invalid(&format!("Invalid value for: {field}"))
 }

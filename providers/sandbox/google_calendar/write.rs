@@ -6,10 +6,11 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::error as refuse;
+use super::error::{self as refuse, bad_value};
 use super::event::{View, etag, is_organizer};
 use super::list::view;
-use super::read::{self, Reading, bad_value, text};
+use super::parts::Reading;
+use super::read::{self, text};
 use super::shape::EVENT;
 use crate::provider::calendar::{Guest, Show};
 use crate::providers::sandbox::google::params::Params;

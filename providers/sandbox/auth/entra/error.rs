@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::ids;
+use super::policy::EntraPolicy;
 use crate::providers::sandbox::auth::oauth;
 use crate::providers::sandbox::auth::pages;
 use crate::providers::sandbox::http::{Answer, Request};
@@ -172,6 +173,49 @@ impl Marks {
             trace: ids::any_guid(),
             correlation: named.map_or_else(ids::any_guid, str::to_owned),
             timestamp: Timestamp::now().strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+        }
+    }
+}
+
+impl EntraPolicy {
+    /// Why a person may not consent.
+    pub(super) fn consent(self) -> Option<Refusal> {
+        (self == Self::AdminConsentRequired).then(|| {
+            Refusal::new(
+                "access_denied",
+                90_094,
+                "This application needs permission to access resources in your organization that \
+                 only an admin can grant. Ask an admin to grant permission to it before you can \
+                 use it.",
+            )
+        })
+    }
+
+    /// Why no tokens are given.
+    pub(crate) fn tokens(self) -> Option<Refusal> {
+        match self {
+            Self::None | Self::AdminConsentRequired => None,
+            Self::ConditionalAccess => Some(
+                Refusal::new(
+                    "interaction_required",
+                    53_003,
+                    "Access has been blocked by Conditional Access policies. The access policy \
+                     does not allow token issuance.",
+                )
+                .suberror("message_only")
+                .claims(),
+            ),
+            Self::MfaRequired => Some(
+                Refusal::new(
+                    "interaction_required",
+                    50_076,
+                    "Due to a configuration change made by your administrator, or because you \
+                     moved to a new location, you must use multi-factor authentication to access \
+                     '00000003-0000-0000-c000-000000000000'.",
+                )
+                .suberror("basic_action")
+                .claims(),
+            ),
         }
     }
 }

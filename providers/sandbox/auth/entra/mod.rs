@@ -9,6 +9,7 @@ mod authorize;
 mod device;
 mod error;
 mod ids;
+pub(crate) mod policy;
 mod scopes;
 mod token;
 
@@ -19,66 +20,6 @@ use crate::providers::sandbox::http::{Answer, Request};
 use crate::providers::sandbox::state::State;
 use error::{Refusal, answer as json_answer};
 use ids::Tenant;
-
-/// What the administrator of the Microsoft tenant demands of who signs in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EntraPolicy {
-    /// Nothing.
-    #[default]
-    None,
-    /// People may not consent for themselves: allowing comes back to the
-    /// client as `access_denied`, AADSTS90094. Grants there are go on.
-    AdminConsentRequired,
-    /// Access from here is blocked: the token endpoint gives no tokens but
-    /// `interaction_required`, AADSTS53003.
-    ConditionalAccess,
-    /// A second factor is due: the token endpoint gives no tokens but
-    /// `interaction_required`, AADSTS50076.
-    MfaRequired,
-}
-
-impl EntraPolicy {
-    /// Why a person may not consent.
-    pub(super) fn consent(self) -> Option<Refusal> {
-        (self == Self::AdminConsentRequired).then(|| {
-            Refusal::new(
-                "access_denied",
-                90_094,
-                "This application needs permission to access resources in your organization that \
-                 only an admin can grant. Ask an admin to grant permission to it before you can \
-                 use it.",
-            )
-        })
-    }
-
-    /// Why no tokens are given.
-    pub(crate) fn tokens(self) -> Option<Refusal> {
-        match self {
-            Self::None | Self::AdminConsentRequired => None,
-            Self::ConditionalAccess => Some(
-                Refusal::new(
-                    "interaction_required",
-                    53_003,
-                    "Access has been blocked by Conditional Access policies. The access policy \
-                     does not allow token issuance.",
-                )
-                .suberror("message_only")
-                .claims(),
-            ),
-            Self::MfaRequired => Some(
-                Refusal::new(
-                    "interaction_required",
-                    50_076,
-                    "Due to a configuration change made by your administrator, or because you \
-                     moved to a new location, you must use multi-factor authentication to access \
-                     '00000003-0000-0000-c000-000000000000'.",
-                )
-                .suberror("basic_action")
-                .claims(),
-            ),
-        }
-    }
-}
 
 /// Answers the paths of the sign-in; `None` for any other.
 pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {

@@ -1,0 +1,51 @@
+//! The uploads to Gmail that come in pieces: what is kept of each until its
+//! last piece is there.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use hyper::body::Bytes;
+use hyper::{HeaderMap, Method};
+
+/// The sessions that are open at a time; more close the oldest.
+const SESSIONS: usize = 100;
+
+/// The uploads that are under way, by their ids.
+#[derive(Debug, Default)]
+pub(crate) struct Uploads {
+    sessions: Mutex<HashMap<String, Session>>,
+}
+
+/// One upload in pieces.
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    /// The method of the request that opened it.
+    pub method: Method,
+    /// Its path.
+    pub path: String,
+    /// Its query.
+    pub query: Vec<(String, String)>,
+    /// Its header fields.
+    pub headers: HeaderMap,
+    /// Its body: what is said of the message.
+    pub metadata: Bytes,
+    /// What has come so far.
+    pub data: Vec<u8>,
+}
+
+impl Uploads {
+    /// Opens a session.
+    pub(super) fn open(&self, id: String, session: Session) {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() >= SESSIONS {
+            sessions.clear();
+        }
+        sessions.insert(id, session);
+    }
+
+    /// Takes a session out, to be put back unless it is done.
+    pub(super) fn take(&self, id: &str) -> Option<Session> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.remove(id)
+    }
+}

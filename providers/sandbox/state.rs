@@ -19,7 +19,7 @@ use super::auth::tokens::SignIn;
 use super::faults::{Alter, Fault, Faults};
 use super::gmail::attachment_id::AttachmentIds;
 use super::gmail::sessions::Uploads;
-use super::graph::exchange::Index;
+use super::graph::exchange::index::Index;
 use super::graph::state::GraphState;
 use super::http::Request;
 use super::store::agenda::Agenda;

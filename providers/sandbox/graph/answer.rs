@@ -3,13 +3,12 @@
 //! Each method's answer is put together here; what it is made of is known
 //! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::calendar::places;
-use super::error::{Refusal, bad_request, invalid_filter, not_found};
-use super::exchange::Store;
+use super::call::{Call, Part};
+use super::error::{Refusal, bad_request, not_found};
 use super::exchange::folders;
-use super::filter;
 use super::mail::categories;
 use super::mail::contacts;
 use super::mail::read::attachments;
@@ -17,29 +16,12 @@ use super::mail::read::list::{self, DEFAULT_TOP, meets_texts};
 use super::mail::read::message;
 use super::mail::rules;
 use super::pages;
-use super::params::{Options, Prefer, unquoted};
+use super::params::unquoted;
 use super::people;
+use super::request::{Asked, kept};
+use super::response::{Body, with_context};
 use super::user;
-use super::{Body, Call, Part};
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
 use crate::providers::sandbox::store::mailbox::contacts::Person;
-
-/// A request that was let in.
-pub(crate) struct Asked<'a> {
-    /// All there is.
-    pub state: &'a State,
-    /// The request, for what an answer repeats of it.
-    pub request: &'a Request,
-    /// The mailbox.
-    pub store: Store<'a>,
-    /// Its options.
-    pub options: &'a Options<'a>,
-    /// Its preferences.
-    pub prefer: &'a Prefer,
-    /// The age of pages.
-    pub epoch: u64,
-}
 
 impl Asked<'_> {
     /// Makes the answer's body; `folder` is the one a message is looked for in.
@@ -48,9 +30,9 @@ impl Asked<'_> {
         match call {
             Call::User => {
                 options.check_select(&user::USER, "user")?;
-                Ok(self.user(user::user(store, options)))
+                Ok(self.one_user(user::user(store, options)))
             }
-            Call::Settings(name) => self.settings(*name, &super::mailbox_zone(self.state, store)),
+            Call::Settings(name) => self.settings(*name, &user::mailbox_zone(self.state, store)),
             Call::Zones(segment) => places::zones(self, segment),
             Call::Categories => {
                 options.check_select(&categories::PROPERTIES, "outlookCategory")?;
@@ -79,7 +61,7 @@ impl Asked<'_> {
             Call::Folder(id) => {
                 options.check_select(&folders::PROPERTIES, "mailFolder")?;
                 let folder = store.folder(id)?;
-                Ok(self.single(options.cut(folders::json(store, &folder)), "mailFolders"))
+                Ok(self.single(options.cut(store.folder_json(&folder)), "mailFolders"))
             }
             Call::Messages(folder) => {
                 let folder = folder.map(|id| store.folder(id)).transpose()?;
@@ -157,7 +139,7 @@ impl Asked<'_> {
             })?;
         }
         self.list(&folders, DEFAULT_TOP, "mailFolders", |_, folder| {
-            options.cut(folders::json(store, folder)).into()
+            options.cut(store.folder_json(folder)).into()
         })
     }
 
@@ -193,62 +175,4 @@ impl Asked<'_> {
             options.cut(people::relevant(person, place)).into()
         })
     }
-
-    /// The filter, where there is one.
-    pub fn filter(&self) -> Result<Option<filter::Filter>, Refusal> {
-        let filter = self.options.filter.map(filter::parse).transpose();
-        filter.map_err(|why| invalid_filter(&why))
-    }
-
-    /// A page of a list that is all here.
-    pub fn list<T>(
-        &self,
-        all: &[T],
-        default: usize,
-        of: &str,
-        row: impl Fn(usize, &T) -> Value,
-    ) -> Result<Body, Refusal> {
-        let (request, options) = (self.request, self.options);
-        let page = pages::page(request, options, self.prefer, self.epoch, default)?;
-        let rows = all.iter().enumerate();
-        let rows = rows.skip(page.rows.start).take(page.rows.len());
-        let rows = rows.map(|(place, item)| row(place, item)).collect();
-        let address = &self.store.mailbox.address;
-        let context = pages::context(request, address, of, options, false);
-        Ok(Body::Json(pages::answer(request, options, self.epoch, &page, all.len(), context, rows)))
-    }
-
-    /// One entity, under the address that says what it is.
-    pub fn single(&self, members: Map<String, Value>, of: &str) -> Body {
-        let address = &self.store.mailbox.address;
-        let context = pages::context(self.request, address, of, self.options, true);
-        with_context(context, members)
-    }
-
-    fn user(&self, members: Map<String, Value>) -> Body {
-        let context = format!("{}/v1.0/$metadata#users/$entity", pages::base(self.request));
-        with_context(context, members)
-    }
-}
-
-/// An entity under its context.
-pub(super) fn with_context(context: String, members: Map<String, Value>) -> Body {
-    let mut entity = Map::new();
-    entity.insert("@odata.context".to_owned(), context.into());
-    entity.extend(members);
-    Body::Json(Value::Object(entity))
-}
-
-/// Those of a list that meet a condition, unless it cannot be decided.
-pub(super) fn kept<T>(
-    list: Vec<T>,
-    meets: impl Fn(&T) -> Result<bool, Refusal>,
-) -> Result<Vec<T>, Refusal> {
-    let mut kept = Vec::with_capacity(list.len());
-    for item in list {
-        if meets(&item)? {
-            kept.push(item);
-        }
-    }
-    Ok(kept)
 }

@@ -12,8 +12,9 @@ use hyper::body::Bytes;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
+use super::access;
 use super::error::{self, Refusal, bad_request, not_allowed};
-use super::{Body, Reply};
+use super::response::{Body, Reply};
 use crate::providers::sandbox::faults::Fault;
 use crate::providers::sandbox::http::Request;
 use crate::providers::sandbox::state::State;
@@ -24,7 +25,7 @@ const MAX_ITEMS: usize = 20;
 /// Answers a batch.
 pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refusal> {
     // A batch without a token is refused whole, not item by item.
-    super::access(state, &request.headers)?;
+    access::access(state, &request.headers)?;
     if request.method != Method::POST {
         return Err(not_allowed("POST"));
     }

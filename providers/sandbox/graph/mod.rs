@@ -1,15 +1,19 @@
 //! Microsoft Graph's routes: who may ask, what was asked, and the answer.
 //!
 //! What is read of mail and its folders, and of what belongs to a mailbox's
-//! owner, is answered here; what is written goes to `mail/mod.rs`, and
-//! calendars go to `calendar/mod.rs`. The JSON is made in `mail/read/message.rs` and its neighbours; `$filter` is
-//! read in `filter.rs` and decided in `mail/read/matching.rs`, `$search` in
-//! `mail/read/search/mod.rs` and `mail/read/search/found.rs`. Batches are taken apart in
-//! `batch.rs` and come back here, item by item.
+//! owner, is named in `call.rs` and answered in `answer.rs`; what is written
+//! goes to `mail/mod.rs`, and calendars go to `calendar/mod.rs`. The JSON is
+//! made in `mail/read/message.rs` and its neighbours; `$filter` is read in
+//! `filter.rs` and decided in `mail/read/matching.rs`, `$search` in
+//! `mail/read/search/mod.rs` and `mail/read/search/found.rs`. Batches are taken
+//! apart in `batch.rs` and come back here, item by item. What all of them share
+//! stands below them, in `access.rs`, `request.rs` and `response.rs`.
 
+mod access;
 mod answer;
 mod batch;
 mod calendar;
+mod call;
 mod delta;
 pub(super) mod error;
 pub(super) mod exchange;
@@ -19,206 +23,34 @@ mod mail;
 mod pages;
 mod params;
 mod people;
+mod request;
+mod response;
 pub(super) mod state;
 mod types;
 mod user;
 mod zones;
 
+use hyper::Method;
 use hyper::header::HeaderMap;
-use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::auth::tokens::{Access, Issuer};
+use super::auth::tokens::Access;
 use super::faults::Fault;
 use super::http::{Answer, Request};
 use super::state::State;
-use answer::Asked;
+use access::{access, let_in};
 use calendar::places;
-use error::{Refusal, denied, invalid_user, no_segment, not_allowed};
+use call::Call;
+use error::{Refusal, denied, no_segment, not_allowed};
 use exchange::Store;
 use mail::rules;
 use mail::send;
 use mail::upload;
 use params::{Options, Prefer};
+use request::Asked;
+use response::{Body, JSON, Reply};
 use state::Place;
-use zones::windows_name;
-
-/// The media type of JSON, as Graph writes it.
-pub(super) const JSON: &str = "application/json; odata.metadata=minimal; odata.streaming=true; \
-                    IEEE754Compatible=false; charset=utf-8";
-
-/// The options of lists of messages.
-const MESSAGES: &[&str] = &[
-    "$select",
-    "$top",
-    "$skip",
-    "$count",
-    "$filter",
-    "$orderby",
-    "$search",
-    "$skiptoken",
-    "$expand",
-];
-
-/// The options of other lists.
-const LIST: &[&str] = &["$select", "$top", "$skip", "$count", "$filter", "$skiptoken"];
-
-/// A method of the API, with the ids of its path.
-pub(crate) enum Call<'a> {
-    User,
-    Settings(Option<&'a str>),
-    Zones(&'a str),
-    Categories,
-    Category(&'a str),
-    Contacts,
-    Contact(&'a str),
-    Rules(&'a str),
-    Rule(&'a str, &'a str),
-    People,
-    Folders(Option<&'a str>),
-    Folder(&'a str),
-    Messages(Option<&'a str>),
-    Message(&'a str, Part<'a>),
-}
-
-/// What is wanted of a message.
-pub(crate) enum Part<'a> {
-    Itself,
-    Raw,
-    Attachments,
-    Attachment(&'a str),
-    File(&'a str),
-}
-
-impl<'a> Call<'a> {
-    /// The method of a path below the user; `Err` names what leads nowhere.
-    fn of(path: &[&'a str]) -> Result<(Self, Option<&'a str>), &'a str> {
-        let call = match path {
-            [] => Self::User,
-            ["mailboxSettings"] => Self::Settings(None),
-            ["mailboxSettings", name @ ("timeZone" | "workingHours" | "language")] => {
-                Self::Settings(Some(name))
-            }
-            ["outlook", zones] if places::is_zones(zones) => Self::Zones(zones),
-            ["outlook", "masterCategories"] => Self::Categories,
-            ["outlook", "masterCategories", id] => Self::Category(id),
-            ["contacts"] => Self::Contacts,
-            ["contacts", id] => Self::Contact(id),
-            ["mailFolders", folder, "messageRules"] => Self::Rules(folder),
-            ["mailFolders", folder, "messageRules", id] => Self::Rule(folder, id),
-            ["people"] => Self::People,
-            ["mailFolders"] => Self::Folders(None),
-            ["mailFolders", folder] => Self::Folder(folder),
-            ["mailFolders", folder, "childFolders"] => Self::Folders(Some(folder)),
-            ["mailFolders", folder, "messages"] => Self::Messages(Some(folder)),
-            ["mailFolders", folder, "messages", id, rest @ ..] => {
-                return Ok((Self::Message(id, Part::of(rest)?), Some(folder)));
-            }
-            ["messages"] => Self::Messages(None),
-            ["messages", id, rest @ ..] => Self::Message(id, Part::of(rest)?),
-            [first, ..] => return Err(first),
-        };
-        Ok((call, None))
-    }
-
-    /// The permissions of which one is enough, for one's own mailbox and for
-    /// another's.
-    fn permissions(&self) -> [&'static [&'static str]; 2] {
-        match self {
-            Self::User => [
-                &["User.Read", "User.ReadWrite", "User.ReadBasic.All", "User.Read.All"],
-                &["User.ReadBasic.All", "User.Read.All"],
-            ],
-            Self::Zones(_) => {
-                [&["User.Read", "User.ReadBasic.All"], &["User.ReadBasic.All", "User.Read.All"]]
-            }
-            Self::Settings(_)
-            | Self::Categories
-            | Self::Category(_)
-            | Self::Rules(_)
-            | Self::Rule(..) => [&["MailboxSettings.Read", "MailboxSettings.ReadWrite"], &[]],
-            Self::Contacts | Self::Contact(_) => [
-                &["Contacts.Read", "Contacts.ReadWrite"],
-                &["Contacts.Read.Shared", "Contacts.ReadWrite.Shared"],
-            ],
-            Self::People => [&["People.Read"], &[]],
-            Self::Folders(_) | Self::Folder(_) | Self::Messages(_) | Self::Message(..) => {
-                [&["Mail.Read", "Mail.ReadWrite"], &["Mail.Read.Shared", "Mail.ReadWrite.Shared"]]
-            }
-        }
-    }
-
-    /// The options it takes.
-    fn options(&self) -> &'static [&'static str] {
-        match self {
-            Self::User
-            | Self::Settings(_)
-            | Self::Folder(_)
-            | Self::Category(_)
-            | Self::Contact(_)
-            | Self::Rule(..) => &["$select"],
-            Self::Zones(_) => &[],
-            Self::Categories | Self::Rules(_) => {
-                &["$select", "$top", "$skip", "$skiptoken", "$count"]
-            }
-            Self::Contacts | Self::Folders(_) => LIST,
-            Self::People => &["$select", "$top", "$skip", "$skiptoken", "$search"],
-            Self::Messages(_) => MESSAGES,
-            Self::Message(_, Part::Itself) => &["$select", "$expand"],
-            Self::Message(_, Part::Attachments) => {
-                &["$select", "$top", "$skip", "$skiptoken", "$count"]
-            }
-            Self::Message(_, Part::Attachment(_)) => &["$select"],
-            Self::Message(_, Part::Raw | Part::File(_)) => &[],
-        }
-    }
-}
-
-impl<'a> Part<'a> {
-    fn of(path: &[&'a str]) -> Result<Self, &'a str> {
-        match path {
-            [] => Ok(Self::Itself),
-            ["$value"] => Ok(Self::Raw),
-            ["attachments"] => Ok(Self::Attachments),
-            ["attachments", id] => Ok(Self::Attachment(id)),
-            ["attachments", id, "$value"] => Ok(Self::File(id)),
-            [first, ..] => Err(first),
-        }
-    }
-}
-
-/// An answer, before it is known whether a batch is around it.
-pub(crate) struct Reply {
-    /// The status.
-    pub status: StatusCode,
-    /// The body.
-    pub body: Body,
-    /// Where what was created stands.
-    pub location: Option<String>,
-    /// The preferences that were heard.
-    pub applied: Vec<String>,
-}
-
-impl Reply {
-    /// An answer with nothing special to it.
-    pub fn of(body: Body) -> Self {
-        Self { status: StatusCode::OK, body, location: None, applied: Vec::new() }
-    }
-
-    /// An answer that says no more than that all went well.
-    pub fn done(status: StatusCode) -> Self {
-        Self { status, ..Self::of(Body::Nothing) }
-    }
-}
-
-/// The body of an answer.
-pub(crate) enum Body {
-    Nothing,
-    Json(Value),
-    /// Bytes of a media type.
-    Bytes(&'static str, Vec<u8>),
-}
 
 /// Answers what comes below `/v1.0`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
@@ -352,22 +184,6 @@ fn catch_up(state: &State, access: &Access, user: Option<&str>) {
     rules::catch_up(state, address);
 }
 
-/// Windows' name of the zone that a mailbox's owner is in: the one they chose,
-/// or that of their main calendar.
-pub(super) fn mailbox_zone(state: &State, store: Store<'_>) -> String {
-    let chosen = store.with(|office| {
-        let zone = office.settings.get("timeZone").and_then(Value::as_str);
-        zone.map(str::to_owned)
-    });
-    if let Some(zone) = chosen {
-        return zone;
-    }
-    let agenda = state.agenda();
-    let main = agenda.main_of(&store.mailbox.address);
-    let zone = main.and_then(|place| agenda.calendar(place));
-    windows_name(zone.map_or("UTC", |calendar| &calendar.zone)).to_owned()
-}
-
 /// Answers with the tenant's rooms, which take an administrator's consent.
 fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Refusal> {
     if request.method != Method::GET {
@@ -388,46 +204,4 @@ fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Refu
         epoch: state.graph.epoch(),
     };
     places::rooms(&asked)
-}
-
-/// The bearer's token of a request.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get("authorization")?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-/// What the token of a request allows. It has to be Microsoft's.
-pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, Refusal> {
-    let token = bearer(headers).unwrap_or_default();
-    let access = state.sign_in().access(token);
-    access
-        .filter(|access| access.issuer == Issuer::Microsoft)
-        .ok_or_else(|| error::unauthenticated(token))
-}
-
-/// The mailbox that a token opens under the name of `user`: its own, or
-/// another, where it may see what others share.
-pub(super) fn let_in<'a>(
-    state: &'a State,
-    access: &Access,
-    user: Option<&str>,
-    [own, shared]: [&[&str]; 2],
-) -> Result<Store<'a>, Refusal> {
-    let own_store = Store::of(state, &access.mailbox);
-    let own_store = own_store.ok_or_else(|| invalid_user(&access.mailbox))?;
-    let (store, needed) = match user {
-        None => (own_store, own),
-        Some(user) if user == own_store.ids().mailbox() => (own_store, own),
-        Some(user) => {
-            let store = Store::of(state, user).ok_or_else(|| invalid_user(user))?;
-            let mine = store.mailbox.address == own_store.mailbox.address;
-            (store, if mine { own } else { shared })
-        }
-    };
-    let granted = needed.iter().any(|name| access.has(name));
-    match granted {
-        true => Ok(store),
-        false => Err(denied()),
-    }
 }

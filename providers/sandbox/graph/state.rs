@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::exchange::office::Office;
 use super::ids::named_guid;
-use super::mail::upload::Upload;
+use super::mail::file::Upload;
 
 /// Requests that a mailbox takes at a time.
 const AT_ONCE: usize = 4;

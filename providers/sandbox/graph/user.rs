@@ -7,6 +7,8 @@ use super::exchange::Store;
 use super::exchange::folders;
 use super::params::Options;
 use super::people::{names, object};
+use super::zones::windows_name;
+use crate::providers::sandbox::state::State;
 
 /// The properties of a user that can be selected.
 pub(super) const USER: [&str; 15] = [
@@ -148,4 +150,20 @@ pub(super) fn contact_members(
 pub(super) fn addresses(store: Store<'_>) -> Vec<String> {
     let proxies = proxies(store).into_iter();
     proxies.filter_map(|proxy| Some(proxy.split_once(':')?.1.to_owned())).collect()
+}
+
+/// Windows' name of the zone that a mailbox's owner is in: the one they chose,
+/// or that of their main calendar.
+pub(super) fn mailbox_zone(state: &State, store: Store<'_>) -> String {
+    let chosen = store.with(|office| {
+        let zone = office.settings.get("timeZone").and_then(Value::as_str);
+        zone.map(str::to_owned)
+    });
+    if let Some(zone) = chosen {
+        return zone;
+    }
+    let agenda = state.agenda();
+    let main = agenda.main_of(&store.mailbox.address);
+    let zone = main.and_then(|place| agenda.calendar(place));
+    windows_name(zone.map_or("UTC", |calendar| &calendar.zone)).to_owned()
 }

@@ -40,6 +40,12 @@ pub(super) fn written(local: DateTime) -> String {
     format!("{}.{hundred_nanoseconds:07}", local.strftime("%Y-%m-%dT%H:%M:%S"))
 }
 
+/// A time in milliseconds as it is written.
+pub(crate) fn time(milliseconds: i64) -> String {
+    let time = Timestamp::from_second(milliseconds.div_euclid(1_000)).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 /// The zone of a name.
 fn find(name: &str) -> Option<TimeZone> {
     let iana = WINDOWS

@@ -10,11 +10,11 @@ use super::event::PROPERTIES;
 use super::filter;
 use super::shown::{Kind, Shown};
 use super::{At, Desk};
-use crate::providers::sandbox::graph::Body;
 use crate::providers::sandbox::graph::error::{
     Refusal, invalid_parameter, invalid_request, malformed_id, not_found,
 };
 use crate::providers::sandbox::graph::mail::read::list::DEFAULT_TOP;
+use crate::providers::sandbox::graph::response::Body;
 use crate::providers::sandbox::store::agenda::expand::Occurrence;
 use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
 use crate::providers::sandbox::store::agenda::{Agenda, Event, same};

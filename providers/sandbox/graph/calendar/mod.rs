@@ -16,7 +16,7 @@ mod write;
 use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Asked, kept};
+use super::access;
 use super::error::{
     Refusal, denied, folder_exists, invalid_property, invalid_request, malformed_id, not_allowed,
     not_found,
@@ -26,10 +26,11 @@ use super::mail::read::list::meets_texts;
 use super::pages;
 use super::params::{Options, Prefer};
 use super::people::{display_name, object};
+use super::request::{Asked, kept};
+use super::response::{Body, Reply};
 use super::types::CALENDAR;
 use super::types::read::read;
 use super::zones::Zone;
-use super::{Body, Reply};
 use crate::providers::sandbox::auth::tokens;
 use crate::providers::sandbox::http::Request;
 use crate::providers::sandbox::state::State;
@@ -162,7 +163,7 @@ pub(super) fn carry_out(
     if !methods.any(|name| request.method == name) {
         return Err(not_allowed(call.methods()));
     }
-    let store = super::let_in(state, access, user, call.permissions(&request.method))?;
+    let store = access::let_in(state, access, user, call.permissions(&request.method))?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;

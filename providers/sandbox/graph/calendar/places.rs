@@ -3,11 +3,12 @@
 
 use serde_json::{Value, json};
 
-use crate::providers::sandbox::graph::Body;
-use crate::providers::sandbox::graph::answer::Asked;
+use crate::providers::sandbox::graph::call::ZONES;
 use crate::providers::sandbox::graph::error::{Refusal, bad_request};
 use crate::providers::sandbox::graph::ids::named_guid;
 use crate::providers::sandbox::graph::pages;
+use crate::providers::sandbox::graph::request::Asked;
+use crate::providers::sandbox::graph::response::Body;
 use crate::providers::sandbox::graph::zones::{iana_names, windows_names};
 use crate::providers::sandbox::store::agenda::same;
 
@@ -17,22 +18,14 @@ const ROOMS: [(&str, &str, &str, i32, i32); 2] = [
     ("room-attic@example.com", "Attic", "Harbour", 5, 20),
 ];
 
-/// What the list of zones can be asked with.
-const FUNCTION: &str = "supportedTimeZones";
-
 /// True for the address of a room.
 pub(super) fn is_room(address: &str) -> bool {
     ROOMS.iter().any(|(room, ..)| same(room, address))
 }
 
-/// True for the segment of a path that lists the zones.
-pub(crate) fn is_zones(segment: &str) -> bool {
-    segment.strip_prefix(FUNCTION).is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
-}
-
 /// All zones, by the names of the standard that the path asks for.
 pub(crate) fn zones(asked: &Asked<'_>, segment: &str) -> Result<Body, Refusal> {
-    let parameters = segment.trim_start_matches(FUNCTION);
+    let parameters = segment.trim_start_matches(ZONES);
     let parameters = parameters.trim_start_matches('(').trim_end_matches(')');
     let standard = match parameters.split_once('=') {
         None if parameters.is_empty() => "Windows",

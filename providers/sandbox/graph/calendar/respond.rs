@@ -11,10 +11,10 @@ use super::event::is_organizer;
 use super::write::{open, own_place, remove};
 use super::{At, Desk};
 use crate::provider::calendar::{Answer, Guest};
-use crate::providers::sandbox::graph::Reply;
 use crate::providers::sandbox::graph::error::{
     Refusal, invalid_recipients, invalid_request, not_found,
 };
+use crate::providers::sandbox::graph::response::Reply;
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
 use crate::providers::sandbox::store::agenda::{self, same};

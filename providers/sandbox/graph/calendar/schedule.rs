@@ -11,10 +11,10 @@ use crate::provider::calendar::Visibility;
 use crate::providers::sandbox::graph::error::{Refusal, invalid_parameter, invalid_property};
 use crate::providers::sandbox::graph::pages;
 use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::response::{Body, Reply};
 use crate::providers::sandbox::graph::types::SCHEDULE;
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::graph::zones::{Zone, windows_name};
-use crate::providers::sandbox::graph::{Body, Reply};
 use crate::providers::sandbox::store::agenda::{Event, same};
 use crate::when::resolve;
 

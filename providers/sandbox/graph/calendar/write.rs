@@ -14,9 +14,9 @@ use crate::provider::calendar::Guest;
 use crate::providers::sandbox::graph::error::{
     Refusal, conflict, crossing, denied, invalid_property, not_found,
 };
+use crate::providers::sandbox::graph::response::{Body, Reply};
 use crate::providers::sandbox::graph::types::EVENT;
 use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::graph::{Body, Reply};
 use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
 use crate::providers::sandbox::store::agenda::{Access, Event, event_id, same};
 use crate::when::Moment;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Key, Round, removed, there};
-use crate::providers::sandbox::graph::answer::Asked;
 use crate::providers::sandbox::graph::error::{
     Refusal, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
 };
 use crate::providers::sandbox::graph::exchange::folders;
 use crate::providers::sandbox::graph::filter::{self, Comparison, Filter, Literal};
 use crate::providers::sandbox::graph::mail::read::message;
+use crate::providers::sandbox::graph::request::Asked;
 use crate::providers::sandbox::store::mailbox::change::{Record, What};
 
 /// The entries of a round, in order.

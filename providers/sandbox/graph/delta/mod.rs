@@ -14,14 +14,15 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::answer::Asked;
+use super::access;
 use super::calendar::{At, Desk};
 use super::error::{Refusal, not_allowed, sync_state_lost};
 use super::ids::named_guid;
 use super::pages;
 use super::params::{Options, Prefer};
+use super::request::Asked;
+use super::response::{Body, Reply};
 use super::zones::Zone;
-use super::{Body, Reply};
 use crate::providers::sandbox::auth::tokens::Access;
 use crate::providers::sandbox::http::Request;
 use crate::providers::sandbox::state::State;
@@ -98,7 +99,7 @@ pub(super) fn carry_out(
     if request.method != Method::GET {
         return Err(not_allowed("GET"));
     }
-    let store = super::let_in(state, access, user, call.permissions())?;
+    let store = access::let_in(state, access, user, call.permissions())?;
     supported(request, call)?;
     let token = {
         let options = Options::read(request, call.options())?;

@@ -10,9 +10,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value, json};
-
-use super::Store;
 use crate::providers::sandbox::store::letter::Letter;
 
 /// A folder.
@@ -170,22 +167,4 @@ pub(crate) fn children(all: &[Folder], of: Option<&Folder>, hidden: bool) -> Vec
         .filter(|folder| folder.parent == parent && (hidden || !folder.hidden))
         .cloned()
         .collect()
-}
-
-/// A folder with all its properties.
-pub(crate) fn json(store: Store<'_>, folder: &Folder) -> Map<String, Value> {
-    let (total, unread) = store.counts(folder);
-    let value = json!({
-        "id": store.ids().folder(folder.number),
-        "displayName": &*folder.name,
-        "parentFolderId": store.ids().folder(folder.parent),
-        "childFolderCount": children(&store.folders(), Some(folder), false).len(),
-        "unreadItemCount": unread,
-        "totalItemCount": total,
-        "isHidden": folder.hidden,
-    });
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
 }

@@ -1,14 +1,16 @@
 //! A mailbox as Exchange would hold it: every letter in one folder, labels as
 //! categories, ids for all.
 //!
-//! The letters are the mailbox's own; here is only what is read from them once
-//! so that lists of ten thousand letters stay quick.
+//! The letters are the mailbox's own; what is read from them once is in
+//! `index.rs`, and what only Exchange has in `office.rs`.
 
 pub(super) mod folders;
+pub(in crate::providers::sandbox) mod index;
 pub(super) mod office;
 
-use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
 
 use super::error::{Refusal, folder_not_found, malformed_id, not_found};
 use super::ids::Ids;
@@ -21,57 +23,8 @@ use crate::providers::sandbox::store::mailbox::Mailbox;
 use crate::providers::sandbox::store::mailbox::contacts::People;
 use crate::providers::sandbox::store::mime;
 use folders::Folder;
+use index::Index;
 use office::{Notes, Office};
-
-/// What Gmail's tabs are called; as categories they have these names.
-pub(super) const TABS: [(&str, &str); 5] = [
-    ("CATEGORY_FORUMS", "forums"),
-    ("CATEGORY_UPDATES", "updates"),
-    ("CATEGORY_PERSONAL", "personal"),
-    ("CATEGORY_PROMOTIONS", "promotions"),
-    ("CATEGORY_SOCIAL", "social"),
-];
-
-/// What is known of a mailbox beyond its letters.
-#[derive(Debug)]
-pub(crate) struct Index {
-    ids: Ids,
-    /// Places in the mailbox by folder, newest first.
-    folders: HashMap<u16, Vec<usize>>,
-    /// How many letters of a folder are unread.
-    unread: HashMap<u16, usize>,
-    /// The names of labels that are categories, by their ids.
-    categories: HashMap<String, String>,
-    /// From and Sender of each letter, by its place, once they are asked for.
-    senders: Vec<OnceLock<[Option<Person>; 2]>>,
-    /// Places by letter.
-    places: HashMap<u64, usize>,
-}
-
-impl Index {
-    /// Reads a mailbox.
-    pub fn of(mailbox: &Mailbox) -> Self {
-        let mut folders: HashMap<u16, Vec<usize>> = HashMap::new();
-        let mut unread: HashMap<u16, usize> = HashMap::new();
-        let mut places = HashMap::with_capacity(mailbox.letters.len());
-        for (place, letter) in mailbox.letters.iter().enumerate() {
-            let folder = folders::number_of(letter);
-            folders.entry(folder).or_default().push(place);
-            *unread.entry(folder).or_default() += usize::from(letter.has("UNREAD"));
-            places.insert(letter.id, place);
-        }
-        let tabs = TABS.iter().map(|(id, name)| (id.to_string(), *name));
-        let categories = tabs.chain(mailbox.labels.all());
-        Self {
-            ids: Ids::of(&mailbox.address),
-            folders,
-            unread,
-            categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
-            senders: mailbox.letters.iter().map(|_| OnceLock::new()).collect(),
-            places,
-        }
-    }
-}
 
 /// A mailbox with its index.
 #[derive(Debug, Clone, Copy)]
@@ -193,6 +146,24 @@ impl<'a> Store<'a> {
             let fields = head::fields(mime::header_section(&letter.raw));
             ["From", "Sender"].map(|name| people::persons(&fields, name).into_iter().next())
         }))
+    }
+
+    /// A folder with all its properties.
+    pub fn folder_json(&self, folder: &Folder) -> Map<String, Value> {
+        let (total, unread) = self.counts(folder);
+        let value = json!({
+            "id": self.ids().folder(folder.number),
+            "displayName": &*folder.name,
+            "parentFolderId": self.ids().folder(folder.parent),
+            "childFolderCount": folders::children(&self.folders(), Some(folder), false).len(),
+            "unreadItemCount": unread,
+            "totalItemCount": total,
+            "isHidden": folder.hidden,
+        });
+        match value {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        }
     }
 
     /// The owner, and everybody they write with.

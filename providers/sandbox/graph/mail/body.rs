@@ -4,8 +4,6 @@
 //! Exchange keeps one body, HTML or plain, and so does this; a letter with both
 //! becomes one of HTML when it is written anew.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use mail_builder::MessageBuilder;
 use mail_builder::headers::address::Address;
 use mail_builder::headers::content_type::ContentType;
@@ -14,11 +12,12 @@ use mail_builder::headers::text::Text;
 use mail_builder::mime::MimePart;
 use serde_json::{Map, Value};
 
+use super::file::{File, line};
 use super::read::attachments::{self, NUMBER};
 use crate::compose;
 use crate::providers::sandbox::graph::calendar::draft::person;
 use crate::providers::sandbox::graph::error::{
-    Refusal, bad_headers, bad_request, invalid_property, wrong_body,
+    Refusal, bad_headers, bad_request, invalid_property,
 };
 use crate::providers::sandbox::graph::people::{self, Person};
 use crate::providers::sandbox::store::head::{self, Field};
@@ -27,23 +26,6 @@ use crate::providers::sandbox::store::mime::{self, Part};
 
 /// Header fields of its own that a letter can be given at a time.
 const MOST_HEADERS: usize = 5;
-
-/// A file that goes with a letter.
-#[derive(Debug, Clone, Default)]
-pub(super) struct File {
-    /// Its name.
-    pub name: String,
-    /// Its media type.
-    pub media: String,
-    /// Its Content-ID without brackets.
-    pub cid: Option<String>,
-    /// The number that its id is made of, once it has one.
-    pub number: Option<u32>,
-    /// True for what the text shows.
-    pub inline: bool,
-    /// What is in it.
-    pub bytes: Vec<u8>,
-}
 
 /// A letter that is being written.
 #[derive(Debug, Clone, Default)]
@@ -272,48 +254,6 @@ impl Paper {
     }
 }
 
-impl File {
-    /// The file of an attachment's body, which was checked against its type.
-    pub fn of(members: &Map<String, Value>) -> Result<Self, Refusal> {
-        let text = |name: &str| members.get(name).and_then(Value::as_str);
-        let name = text("name").map(line).filter(|name| !name.is_empty());
-        let name = name.ok_or_else(invalid_property)?;
-        let bytes = text("contentBytes").ok_or_else(invalid_property)?;
-        let bytes = STANDARD.decode(bytes).map_err(|_| {
-            wrong_body(
-                "Cannot convert a value to target type 'Edm.Binary' because of conversion error \
-                 between types.",
-            )
-        })?;
-        Ok(Self {
-            media: media(text("contentType"), &name),
-            name,
-            cid: text("contentId").map(line).filter(|cid| !cid.is_empty()),
-            number: None,
-            inline: members.get("isInline").and_then(Value::as_bool) == Some(true),
-            bytes,
-        })
-    }
-}
-
-/// The media type of a file: the one that is said if it is one, else the one
-/// that the name says.
-pub(super) fn media(said: Option<&str>, name: &str) -> String {
-    let good = |media: &&str| {
-        let token = |text: &str| {
-            !text.is_empty()
-                && text
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
-        };
-        media.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub))
-    };
-    match said.filter(good) {
-        Some(media) => media.to_ascii_lowercase(),
-        None => mime_guess::from_path(name).first_or_octet_stream().essence_str().to_owned(),
-    }
-}
-
 /// A recipient of Graph's.
 pub(super) fn recipient(value: &Value) -> Result<Person, Refusal> {
     let (name, address) = person(value)?;
@@ -342,13 +282,6 @@ pub(super) fn document(html: &str) -> String {
              charset=utf-8\"></head><body>{html}</body></html>"
         ),
     }
-}
-
-/// Text on one line: what goes into a header field must not end it.
-fn line(text: &str) -> String {
-    let mut text = text.to_owned();
-    text.retain(|sign| !sign.is_control());
-    text
 }
 
 /// Somebody for a header field.

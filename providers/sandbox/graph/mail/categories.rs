@@ -4,15 +4,16 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
 use super::flag;
-use super::{Desk, done};
-use crate::providers::sandbox::graph::Reply;
 use crate::providers::sandbox::graph::error::{
     Refusal, category_exists, invalid_property, not_found,
 };
-use crate::providers::sandbox::graph::exchange::{Store, TABS};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::exchange::index::TABS;
 use crate::providers::sandbox::graph::ids::named_guid;
 use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::response::{Reply, done};
 use crate::providers::sandbox::graph::types::mail::CATEGORY;
 use crate::providers::sandbox::graph::types::read::read;
 
@@ -53,8 +54,8 @@ pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Refu
 }
 
 /// Makes a category.
-pub(super) fn create(desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &CATEGORY, true)?;
+pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
+    let members = read(context.request, &CATEGORY, true)?;
     let text = |name: &str| members.get(name).and_then(Value::as_str);
     let name = text("displayName").map(str::trim);
     let name = name.filter(|name| !name.is_empty() && name.chars().count() <= 255);
@@ -64,22 +65,22 @@ pub(super) fn create(desk: &Desk<'_>) -> Result<Reply, Refusal> {
         let known = category.get("displayName").and_then(Value::as_str);
         known.is_some_and(|known| known.to_lowercase() == name.to_lowercase())
     };
-    if all(desk.store()?).iter().any(named) {
+    if all(context.store()?).iter().any(named) {
         return Err(category_exists());
     }
-    flag::category(desk.state, &desk.address, name).ok_or_else(not_found)?;
-    desk.with(|office| {
+    flag::category(context.state, &context.address, name).ok_or_else(not_found)?;
+    context.with(|office| {
         office.unlisted.remove(&name.to_lowercase());
         office.colours.insert(name.to_lowercase(), colour);
     });
-    let made = all(desk.store()?).into_iter().find(named);
-    told(desk, made.ok_or_else(not_found)?, StatusCode::CREATED)
+    let made = all(context.store()?).into_iter().find(named);
+    told(context, made.ok_or_else(not_found)?, StatusCode::CREATED)
 }
 
 /// Gives a category another colour; its name stays.
-pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &CATEGORY, true)?;
-    let known = one(desk.store()?, id)?;
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(context.request, &CATEGORY, true)?;
+    let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
     let wanted = members.get("displayName").and_then(Value::as_str);
@@ -87,17 +88,17 @@ pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
         return Err(invalid_property());
     }
     if let Some(colour) = members.get("color").and_then(Value::as_str) {
-        desk.with(|office| office.colours.insert(name.to_lowercase(), colour.to_owned()));
+        context.with(|office| office.colours.insert(name.to_lowercase(), colour.to_owned()));
     }
-    told(desk, one(desk.store()?, id)?, StatusCode::OK)
+    told(context, one(context.store()?, id)?, StatusCode::OK)
 }
 
 /// Takes a category out of the list.
-pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let known = one(desk.store()?, id)?;
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
-    desk.with(|office| {
+    context.with(|office| {
         office.colours.remove(&name);
         office.unlisted.insert(name);
     });
@@ -105,11 +106,11 @@ pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
 }
 
 fn told(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     category: Map<String, Value>,
     status: StatusCode,
 ) -> Result<Reply, Refusal> {
     let id = category.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("{OF}('{id}')");
-    desk.entity(category, OF, &path, status)
+    context.entity(category, OF, &path, status)
 }

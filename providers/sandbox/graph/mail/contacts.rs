@@ -4,14 +4,14 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::read::message;
-use super::{Desk, done, now};
-use crate::providers::sandbox::graph::Reply;
+use super::context::{Context, now};
 use crate::providers::sandbox::graph::error::{Refusal, invalid_property, not_found};
 use crate::providers::sandbox::graph::exchange::Store;
 use crate::providers::sandbox::graph::people;
+use crate::providers::sandbox::graph::response::{Reply, done};
 use crate::providers::sandbox::graph::types::mail::CONTACT;
 use crate::providers::sandbox::graph::types::read::read;
+use crate::providers::sandbox::graph::zones::time;
 
 /// The addresses that a contact can have.
 const MOST_ADDRESSES: usize = 3;
@@ -48,10 +48,10 @@ fn id_of(contact: &Map<String, Value>) -> String {
 }
 
 /// Makes a contact.
-pub(super) fn create(desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &CONTACT, true)?;
-    let store = desk.store()?;
-    let number = desk.with(|office| office.number());
+pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
+    let members = read(context.request, &CONTACT, true)?;
+    let store = context.store()?;
+    let number = context.with(|office| office.number());
     let id = store.ids().other("contact made", &number.to_string());
     let mut contact = Map::new();
     for name in people::CONTACT {
@@ -64,29 +64,29 @@ pub(super) fn create(desk: &Desk<'_>) -> Result<Reply, Refusal> {
     contact.insert("id".to_owned(), id.into());
     let folder = store.ids().other("folder", "contacts");
     contact.insert("parentFolderId".to_owned(), folder.into());
-    contact.insert("createdDateTime".to_owned(), message::time(now()).into());
-    let contact = changed(desk, contact, members)?;
-    told(desk, contact, StatusCode::CREATED)
+    contact.insert("createdDateTime".to_owned(), time(now()).into());
+    let contact = changed(context, contact, members)?;
+    told(context, contact, StatusCode::CREATED)
 }
 
 /// Changes a contact.
-pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &CONTACT, true)?;
-    let contact = one(desk.store()?, id)?;
-    let contact = changed(desk, contact, members)?;
-    told(desk, contact, StatusCode::OK)
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(context.request, &CONTACT, true)?;
+    let contact = one(context.store()?, id)?;
+    let contact = changed(context, contact, members)?;
+    told(context, contact, StatusCode::OK)
 }
 
 /// Deletes a contact.
-pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    one(desk.store()?, id)?;
-    desk.with(|office| office.contacts.insert(id.to_owned(), None));
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    one(context.store()?, id)?;
+    context.with(|office| office.contacts.insert(id.to_owned(), None));
     Ok(done())
 }
 
 /// A contact with what a body says, which is kept.
 fn changed(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     mut contact: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, Refusal> {
@@ -118,20 +118,20 @@ fn changed(
         let whole: Vec<&str> = whole.into_iter().flatten().collect();
         contact.insert("displayName".to_owned(), whole.join(" ").into());
     }
-    let number = desk.with(|office| office.number());
-    let key = desk.store()?.ids().version(number);
-    let time = message::time(now());
+    let number = context.with(|office| office.number());
+    let key = context.store()?.ids().version(number);
+    let time = time(now());
     contact.insert("lastModifiedDateTime".to_owned(), time.into());
     contact.insert("changeKey".to_owned(), key.into());
-    desk.with(|office| office.contacts.insert(id_of(&contact), Some(contact.clone())));
+    context.with(|office| office.contacts.insert(id_of(&contact), Some(contact.clone())));
     Ok(contact)
 }
 
 fn told(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     contact: Map<String, Value>,
     status: StatusCode,
 ) -> Result<Reply, Refusal> {
     let path = format!("contacts('{}')", id_of(&contact));
-    desk.entity(contact, "contacts", &path, status)
+    context.entity(contact, "contacts", &path, status)
 }

@@ -10,26 +10,19 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::body::{File, Paper, recipient};
+use super::body::{Paper, recipient};
+use super::context::{Context, now};
+use super::file::File;
 use super::flag;
-use super::quote;
-use super::{Desk, now};
+use super::quote::{self, How};
 use crate::providers::sandbox::delivery::facts_at;
-use crate::providers::sandbox::graph::Reply;
 use crate::providers::sandbox::graph::error::{Refusal, bad_request, invalid_parameter, not_draft};
 use crate::providers::sandbox::graph::exchange::folders::{self, DRAFTS};
+use crate::providers::sandbox::graph::response::Reply;
 use crate::providers::sandbox::graph::types::mail::{FORWARD, MESSAGE, REPLY};
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::store::letter::{self, Letter};
 use crate::providers::sandbox::store::mailbox::change::{Change, Entry};
-
-/// How a message is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
-    Reply,
-    ReplyAll,
-    Forward,
-}
 
 /// The properties that only a draft can be given.
 const OF_DRAFTS: [&str; 12] = [
@@ -48,38 +41,41 @@ const OF_DRAFTS: [&str; 12] = [
 ];
 
 /// Makes a draft of JSON, or of MIME.
-pub(super) fn create(desk: &Desk<'_>, folder: Option<&str>) -> Result<Reply, Refusal> {
-    let store = desk.store()?;
+pub(super) fn create(context: &Context<'_>, folder: Option<&str>) -> Result<Reply, Refusal> {
+    let store = context.store()?;
     let folder = match folder {
         Some(id) => store.folder(id)?.number,
         None => DRAFTS,
     };
-    let id = match mime(desk)? {
-        Some(raw) => put(desk, raw, folder, None)?,
+    let id = match mime(context)? {
+        Some(raw) => put(context, raw, folder, None)?,
         None => {
-            let members = read(desk.request, &MESSAGE, true)?;
-            let paper = written(desk, &members)?;
-            let id = put(desk, paper.bytes(true), folder, None)?;
-            arrange(desk, id, &members)?;
+            let members = read(context.request, &MESSAGE, true)?;
+            let paper = written(context, &members)?;
+            let id = put(context, paper.bytes(true), folder, None)?;
+            arrange(context, id, &members)?;
             id
         }
     };
-    desk.told(id, StatusCode::CREATED)
+    context.told(id, StatusCode::CREATED)
 }
 
 /// A letter that a body describes.
-pub(super) fn written(desk: &Desk<'_>, members: &Map<String, Value>) -> Result<Paper, Refusal> {
-    let mut paper = blank(desk);
+pub(super) fn written(
+    context: &Context<'_>,
+    members: &Map<String, Value>,
+) -> Result<Paper, Refusal> {
+    let mut paper = blank(context);
     paper.apply(members)?;
     paper.files = enclosed(members)?;
     Ok(paper)
 }
 
 /// A letter with nothing in it but its Message-ID, as Exchange makes them.
-fn blank(desk: &Desk<'_>) -> Paper {
-    let number = desk.with(|office| office.number());
-    let (local, domain) = desk.address.split_once('@').unwrap_or((&desk.address, ""));
-    let date = desk.state.tick();
+fn blank(context: &Context<'_>) -> Paper {
+    let number = context.with(|office| office.number());
+    let (local, domain) = context.address.split_once('@').unwrap_or((&context.address, ""));
+    let date = context.state.tick();
     let id = format!("{number:04X}.{date:X}.{local}@{domain}");
     Paper::new(id, date.div_euclid(1_000))
 }
@@ -92,8 +88,8 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, Refusal> {
 }
 
 /// The bytes of a request that sends MIME: text, encoded in Base64.
-pub(super) fn mime(desk: &Desk<'_>) -> Result<Option<Vec<u8>>, Refusal> {
-    let kind = desk.request.header("content-type").unwrap_or_default();
+pub(super) fn mime(context: &Context<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+    let kind = context.request.header("content-type").unwrap_or_default();
     if !kind.to_ascii_lowercase().starts_with("text/plain") {
         return Ok(None);
     }
@@ -104,7 +100,7 @@ pub(super) fn mime(desk: &Desk<'_>) -> Result<Option<Vec<u8>>, Refusal> {
             "Invalid base64 string for MIME content.",
         )
     };
-    let body = &desk.request.body;
+    let body = &context.request.body;
     let text: Vec<u8> = body.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let raw = STANDARD.decode(text).map_err(|_| wrong())?;
     let raw = letter::wire_form(&raw);
@@ -120,38 +116,47 @@ pub(super) fn mime(desk: &Desk<'_>) -> Result<Option<Vec<u8>>, Refusal> {
 
 /// Puts a draft into a folder; in the conversation of another letter where that
 /// is said.
-fn put(desk: &Desk<'_>, raw: Vec<u8>, folder: u16, thread: Option<u64>) -> Result<u64, Refusal> {
+fn put(
+    context: &Context<'_>,
+    raw: Vec<u8>,
+    folder: u16,
+    thread: Option<u64>,
+) -> Result<u64, Refusal> {
     let labels = folders::labels_in(&["DRAFT".to_owned()], folder);
-    let entry = entry(desk, raw, labels, thread)?;
-    desk.change(Change::Enters(Box::new(entry)))
+    let entry = entry(context, raw, labels, thread)?;
+    context.change(Change::Enters(Box::new(entry)))
 }
 
 /// A letter on its way into the mailbox, now.
 pub(super) fn entry(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     raw: Vec<u8>,
     labels: Vec<String>,
     thread: Option<u64>,
 ) -> Result<Entry, Refusal> {
     let raw: Arc<[u8]> = raw.into();
     let wrong = |_| bad_request("The message can't be read.");
-    let facts = facts_at(&raw, desk.state.tick()).map_err(wrong)?;
+    let facts = facts_at(&raw, context.state.tick()).map_err(wrong)?;
     Ok(Entry { raw, facts, labels, thread })
 }
 
 /// Writes a draft anew in its place.
-pub(super) fn rewrite(desk: &Desk<'_>, letter: &Letter, paper: &Paper) -> Result<(), Refusal> {
-    let mut entry = entry(desk, paper.bytes(true), letter.labels.clone(), None)?;
+pub(super) fn rewrite(
+    context: &Context<'_>,
+    letter: &Letter,
+    paper: &Paper,
+) -> Result<(), Refusal> {
+    let mut entry = entry(context, paper.bytes(true), letter.labels.clone(), None)?;
     entry.facts.date = letter.facts.date;
-    desk.change(Change::Rewrites(letter.id, Box::new(entry)))?;
-    desk.note(letter.id, |_| {});
+    context.change(Change::Rewrites(letter.id, Box::new(entry)))?;
+    context.note(letter.id, |_| {});
     Ok(())
 }
 
 /// Changes a message.
-pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &MESSAGE, true)?;
-    let letter = desk.current(id)?;
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(context.request, &MESSAGE, true)?;
+    let letter = context.current(id)?;
     let content = OF_DRAFTS.iter().any(|name| members.contains_key(*name));
     let importance = members.contains_key("importance") && letter.has("DRAFT");
     if content && !letter.has("DRAFT") {
@@ -162,19 +167,19 @@ pub(super) fn change(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
     if content || importance {
         let mut paper = Paper::of(letter);
         paper.apply(&members)?;
-        rewrite(desk, letter, &paper)?;
+        rewrite(context, letter, &paper)?;
     }
-    arrange(desk, letter.id, &members)?;
-    desk.told(letter.id, StatusCode::OK)
+    arrange(context, letter.id, &members)?;
+    context.told(letter.id, StatusCode::OK)
 }
 
 /// Gives a letter what a body says of it beside its contents.
 pub(super) fn arrange(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     id: u64,
     members: &Map<String, Value>,
 ) -> Result<(), Refusal> {
-    let store = desk.store()?;
+    let store = context.store()?;
     let letter = store.mailbox.letter(id).ok_or_else(not_draft)?;
     let mut labels = letter.labels.clone();
     let mut set = |label: &str, wanted: bool| {
@@ -196,13 +201,13 @@ pub(super) fn arrange(
     }
     if let Some(names) = members.get("categories").and_then(Value::as_array) {
         let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-        labels = flag::categorised(desk, &labels, &names)?;
+        labels = flag::categorised(context, &labels, &names)?;
     }
     let properties = members.get("singleValueExtendedProperties").and_then(Value::as_array);
     let noted =
         ["importance", "inferenceClassification"].iter().any(|name| members.contains_key(*name));
     if noted || flag.is_some() || properties.is_some() {
-        desk.note(id, |notes| {
+        context.note(id, |notes| {
             if let Some(importance) = text("importance") {
                 notes.low = importance == "low";
             }
@@ -222,30 +227,30 @@ pub(super) fn arrange(
         });
     }
     if labels != letter.labels {
-        desk.change(Change::Labels(id, labels))?;
-        desk.with(|office| office.notes.entry(id).or_default().changed = Some(now()));
+        context.change(Change::Labels(id, labels))?;
+        context.with(|office| office.notes.entry(id).or_default().changed = Some(now()));
     }
     Ok(())
 }
 
 /// Makes a draft that answers a message.
-pub(super) fn answer(desk: &Desk<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
-    let id = answered(desk, id, how)?;
-    desk.told(id, StatusCode::CREATED)
+pub(super) fn answer(context: &Context<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
+    let id = answered(context, id, how)?;
+    context.told(id, StatusCode::CREATED)
 }
 
 /// The id of a new draft that answers a message as the request says.
-pub(super) fn answered(desk: &Desk<'_>, id: &str, how: How) -> Result<u64, Refusal> {
+pub(super) fn answered(context: &Context<'_>, id: &str, how: How) -> Result<u64, Refusal> {
     let shape = match how {
         How::Forward => &FORWARD,
         How::Reply | How::ReplyAll => &REPLY,
     };
-    let original = desk.letter(id)?;
-    let raw = mime(desk)?;
+    let original = context.letter(id)?;
+    let raw = mime(context)?;
     if let Some(raw) = raw {
-        return put(desk, raw, DRAFTS, Some(original.thread));
+        return put(context, raw, DRAFTS, Some(original.thread));
     }
-    let mut members = read(desk.request, shape, false)?;
+    let mut members = read(context.request, shape, false)?;
     let message = match members.remove("message") {
         Some(Value::Object(message)) => message,
         _ => Map::new(),
@@ -256,8 +261,8 @@ pub(super) fn answered(desk: &Desk<'_>, id: &str, how: How) -> Result<u64, Refus
             "The comment and the body of the message can't both be given.",
         ));
     }
-    let mut paper = blank(desk);
-    quote::begin(desk, &mut paper, original, how, comment)?;
+    let mut paper = blank(context);
+    quote::begin(context, &mut paper, original, how, comment)?;
     if let Some(list) = members.get("toRecipients").and_then(Value::as_array) {
         if message.contains_key("toRecipients") {
             return Err(invalid_parameter(
@@ -268,7 +273,7 @@ pub(super) fn answered(desk: &Desk<'_>, id: &str, how: How) -> Result<u64, Refus
     }
     paper.apply(&message)?;
     paper.files.extend(enclosed(&message)?);
-    let id = put(desk, paper.bytes(true), DRAFTS, Some(original.thread))?;
-    arrange(desk, id, &message)?;
+    let id = put(context, paper.bytes(true), DRAFTS, Some(original.thread))?;
+    arrange(context, id, &message)?;
     Ok(id)
 }

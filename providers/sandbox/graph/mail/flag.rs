@@ -2,15 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Desk;
-use super::read::message;
+use super::context::Context;
 use crate::providers::sandbox::graph::calendar::draft::stated;
 use crate::providers::sandbox::graph::error::{Refusal, invalid_request, not_found};
-use crate::providers::sandbox::graph::exchange::TABS;
+use crate::providers::sandbox::graph::exchange::index::TABS;
 use crate::providers::sandbox::graph::exchange::office::Notes;
 use crate::providers::sandbox::state::State;
 use crate::providers::sandbox::store::labels::UserLabel;
-use crate::providers::sandbox::store::letter::Letter;
 use crate::providers::sandbox::store::mailbox::change::Change;
 
 /// What a flag is to be.
@@ -76,30 +74,19 @@ impl Flag {
     }
 }
 
-/// The flag of a message as it is told.
-pub(super) fn json(letter: &Letter, notes: &Notes) -> Value {
-    let status = message::flag(letter, notes);
-    let mut flag = Map::new();
-    flag.insert("flagStatus".to_owned(), status.into());
-    if status != "notFlagged" {
-        flag.extend(notes.flag.clone());
-    }
-    flag.into()
-}
-
 /// Labels with other categories: those that are no categories stay.
 pub(super) fn categorised(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     labels: &[String],
     names: &[&str],
 ) -> Result<Vec<String>, Refusal> {
-    let mailbox = desk.store()?.mailbox;
+    let mailbox = context.store()?.mailbox;
     let is_category =
         |id: &String| TABS.iter().any(|(tab, _)| tab == id) || mailbox.labels.get(id).is_some();
     let kept = labels.iter().filter(|id| !is_category(id));
     let mut all: Vec<String> = kept.cloned().collect();
     for name in names {
-        let id = category(desk.state, &desk.address, name).ok_or_else(not_found)?;
+        let id = category(context.state, &context.address, name).ok_or_else(not_found)?;
         if !all.contains(&id) {
             all.push(id);
         }

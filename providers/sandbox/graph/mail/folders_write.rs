@@ -6,13 +6,13 @@ use std::sync::Arc;
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
+use super::context::Context;
 use super::moving;
-use super::{Desk, done};
-use crate::providers::sandbox::graph::Reply;
 use crate::providers::sandbox::graph::error::{
     Refusal, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
-use crate::providers::sandbox::graph::exchange::folders::{self, DELETED, FIRST_OWN, Folder, ROOT};
+use crate::providers::sandbox::graph::exchange::folders::{DELETED, FIRST_OWN, Folder, ROOT};
+use crate::providers::sandbox::graph::response::{Reply, done};
 use crate::providers::sandbox::graph::types::mail::FOLDER;
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::store::mailbox::change::Change;
@@ -24,16 +24,16 @@ const MOST: usize = 10_000;
 const LONGEST: usize = 255;
 
 /// Makes a folder, in another or at the top.
-pub(super) fn create(desk: &Desk<'_>, parent: Option<&str>) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &FOLDER, true)?;
+pub(super) fn create(context: &Context<'_>, parent: Option<&str>) -> Result<Reply, Refusal> {
+    let members = read(context.request, &FOLDER, true)?;
     let parent = match parent {
-        Some(id) => desk.store()?.folder(id)?.number,
+        Some(id) => context.store()?.folder(id)?.number,
         None => ROOT,
     };
     let name = name(&members)?.ok_or_else(invalid_property)?;
-    free(desk, parent, &name, 0)?;
+    free(context, parent, &name, 0)?;
     let hidden = members.get("isHidden").and_then(Value::as_bool);
-    let number = desk.with(|office| {
+    let number = context.with(|office| {
         let folders = Arc::make_mut(&mut office.folders);
         let last = folders.iter().map(|folder| folder.number).max();
         let number = last.unwrap_or(0).max(FIRST_OWN - 1).checked_add(1);
@@ -48,44 +48,44 @@ pub(super) fn create(desk: &Desk<'_>, parent: Option<&str>) -> Result<Reply, Ref
         Some(number)
     });
     let number = number.ok_or_else(|| invalid_request("There are too many folders."))?;
-    told(desk, number, StatusCode::CREATED)
+    told(context, number, StatusCode::CREATED)
 }
 
 /// Renames a folder.
-pub(super) fn rename(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &FOLDER, true)?;
-    let folder = own(desk, id)?;
+pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(context.request, &FOLDER, true)?;
+    let folder = own(context, id)?;
     if let Some(name) = name(&members)? {
-        free(desk, folder.parent, &name, folder.number)?;
-        alter(desk, folder.number, |folder| folder.name = name.into())?;
+        free(context, folder.parent, &name, folder.number)?;
+        alter(context, folder.number, |folder| folder.name = name.into())?;
     }
-    told(desk, folder.number, StatusCode::OK)
+    told(context, folder.number, StatusCode::OK)
 }
 
 /// Moves a folder into another, with what is in it.
-pub(super) fn relocate(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let folder = own(desk, id)?;
-    let target = moving::destination(desk)?;
-    if lineage(desk, target.number)?.contains(&folder.number) {
+pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let folder = own(context, id)?;
+    let target = moving::destination(context)?;
+    if lineage(context, target.number)?.contains(&folder.number) {
         return Err(invalid_request("A folder can't be moved into itself."));
     }
-    free(desk, target.number, &folder.name, folder.number)?;
-    alter(desk, folder.number, |it| it.parent = target.number)?;
-    told(desk, folder.number, StatusCode::CREATED)
+    free(context, target.number, &folder.name, folder.number)?;
+    alter(context, folder.number, |it| it.parent = target.number)?;
+    told(context, folder.number, StatusCode::CREATED)
 }
 
 /// Deletes a folder: into that of what was deleted, and out of it for good.
-pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let folder = own(desk, id)?;
-    if !lineage(desk, folder.parent)?.contains(&DELETED) {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let folder = own(context, id)?;
+    if !lineage(context, folder.parent)?.contains(&DELETED) {
         // Two of the same name can be there: nobody chose it.
-        alter(desk, folder.number, |it| it.parent = DELETED)?;
+        alter(context, folder.number, |it| it.parent = DELETED)?;
         return Ok(done());
     }
-    let store = desk.store()?;
+    let store = context.store()?;
     let mut doomed = Vec::new();
     for known in store.folders().iter() {
-        if lineage(desk, known.number)?.contains(&folder.number) {
+        if lineage(context, known.number)?.contains(&folder.number) {
             doomed.push(known.clone());
         }
     }
@@ -95,9 +95,9 @@ pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
         .map(|letter| letter.id)
         .collect::<Vec<u64>>();
     if !letters.is_empty() {
-        desk.change(Change::Goes(letters))?;
+        context.change(Change::Goes(letters))?;
     }
-    desk.with(|office| {
+    context.with(|office| {
         let gone = |known: &Folder| doomed.iter().any(|it| it.number == known.number);
         Arc::make_mut(&mut office.folders).retain(|known| !gone(known));
     });
@@ -105,18 +105,18 @@ pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
 }
 
 /// The answer with a folder.
-fn told(desk: &Desk<'_>, number: u16, status: StatusCode) -> Result<Reply, Refusal> {
-    let store = desk.store()?;
+fn told(context: &Context<'_>, number: u16, status: StatusCode) -> Result<Reply, Refusal> {
+    let store = context.store()?;
     let folders = store.folders();
     let folder = folders.iter().find(|folder| folder.number == number);
-    let members = folders::json(store, folder.ok_or_else(not_found)?);
+    let members = store.folder_json(folder.ok_or_else(not_found)?);
     let id = store.ids().folder(number);
-    desk.entity(members, "mailFolders", &format!("mailFolders('{id}')"), status)
+    context.entity(members, "mailFolders", &format!("mailFolders('{id}')"), status)
 }
 
 /// A folder that may be changed.
-fn own(desk: &Desk<'_>, id: &str) -> Result<Folder, Refusal> {
-    let folder = desk.store()?.folder(id)?;
+fn own(context: &Context<'_>, id: &str) -> Result<Folder, Refusal> {
+    let folder = context.store()?.folder(id)?;
     match folder.well_known.is_empty() {
         true => Ok(folder),
         false => Err(distinguished_folder()),
@@ -124,8 +124,8 @@ fn own(desk: &Desk<'_>, id: &str) -> Result<Folder, Refusal> {
 }
 
 /// A folder's number and those of all it is in.
-fn lineage(desk: &Desk<'_>, number: u16) -> Result<Vec<u16>, Refusal> {
-    let folders = desk.store()?.folders();
+fn lineage(context: &Context<'_>, number: u16) -> Result<Vec<u16>, Refusal> {
+    let folders = context.store()?.folders();
     let mut line = vec![number];
     let mut at = number;
     while let Some(folder) = folders.iter().find(|folder| folder.number == at) {
@@ -153,8 +153,8 @@ fn name(members: &Map<String, Value>) -> Result<Option<String>, Refusal> {
 }
 
 /// Refuses a name that another folder of the same one has.
-fn free(desk: &Desk<'_>, parent: u16, name: &str, but: u16) -> Result<(), Refusal> {
-    let folders = desk.store()?.folders();
+fn free(context: &Context<'_>, parent: u16, name: &str, but: u16) -> Result<(), Refusal> {
+    let folders = context.store()?.folders();
     let taken = folders.iter().any(|folder| {
         folder.parent == parent
             && folder.number != but
@@ -167,11 +167,16 @@ fn free(desk: &Desk<'_>, parent: u16, name: &str, but: u16) -> Result<(), Refusa
 }
 
 /// Changes a folder.
-fn alter(desk: &Desk<'_>, number: u16, change: impl FnOnce(&mut Folder)) -> Result<(), Refusal> {
-    desk.with(|office| {
-        let folders = Arc::make_mut(&mut office.folders);
-        let folder = folders.iter_mut().find(|folder| folder.number == number);
-        folder.map(change)
-    })
-    .ok_or_else(not_found)
+fn alter(
+    context: &Context<'_>,
+    number: u16,
+    change: impl FnOnce(&mut Folder),
+) -> Result<(), Refusal> {
+    context
+        .with(|office| {
+            let folders = Arc::make_mut(&mut office.folders);
+            let folder = folders.iter_mut().find(|folder| folder.number == number);
+            folder.map(change)
+        })
+        .ok_or_else(not_found)
 }

@@ -1,14 +1,15 @@
-//! Mail that is written through Graph: which writes there are, who may, and
-//! what all of them share.
+//! Mail that is written through Graph: which writes there are, and who may.
 //!
 //! What each write does is in a file of its own: drafts, sending, moving,
-//! attachments, folders, rules, settings. A write changes the mailbox and is
+//! attachments, folders, rules, settings; what all share is in `context.rs`. A write changes the mailbox and is
 //! answered from the state that comes of it.
 
 mod body;
 pub(super) mod categories;
 pub(super) mod contacts;
+mod context;
 mod drafts;
+pub(super) mod file;
 mod flag;
 mod folders_write;
 mod moving;
@@ -19,25 +20,17 @@ pub(super) mod send;
 mod settings;
 pub(super) mod upload;
 
-use hyper::{Method, StatusCode};
-use jiff::Timestamp;
-use serde_json::{Map, Value};
+use hyper::Method;
 
-use super::answer::Asked;
-use super::error::{Refusal, conflict, denied, not_found};
-use super::exchange::Store;
-use super::exchange::folders;
-use super::exchange::office::{Notes, Office};
-use super::pages;
-use super::params::{Options, Prefer};
-use super::{Body, Reply};
+use super::access::let_in;
+use super::error::Refusal;
+use super::params::Prefer;
+use super::response::Reply;
 use crate::providers::sandbox::auth::tokens::Access;
 use crate::providers::sandbox::http::Request;
 use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::change::Change;
-use drafts::How;
-use read::message;
+use context::Context;
+use quote::How;
 
 /// A write, with the ids of its path.
 #[derive(Debug, Clone, Copy)]
@@ -186,22 +179,6 @@ fn allowed(path: &[&str]) -> &'static str {
     }
 }
 
-/// A write that was let in, and the mailbox it is for.
-pub(super) struct Desk<'a> {
-    /// All there is.
-    pub state: &'a State,
-    /// The request.
-    pub request: &'a Request,
-    /// What its token allows.
-    pub access: &'a Access,
-    /// Whose mailbox it is.
-    pub address: String,
-    /// Its preferences.
-    pub prefer: &'a Prefer,
-    /// The folder that a message is looked for in.
-    folder: Option<&'a str>,
-}
-
 /// Carries a write out.
 pub(super) fn carry_out(
     state: &State,
@@ -210,9 +187,9 @@ pub(super) fn carry_out(
     access: &Access,
     (call, folder): (Call<'_>, Option<&str>),
 ) -> Result<Reply, Refusal> {
-    let store = super::let_in(state, access, user, call.permissions())?;
+    let store = let_in(state, access, user, call.permissions())?;
     let prefer = Prefer::read(request);
-    let desk = Desk {
+    let context = Context {
         state,
         request,
         access,
@@ -221,142 +198,33 @@ pub(super) fn carry_out(
         folder,
     };
     let reply = match call {
-        Call::Create(folder) => drafts::create(&desk, folder),
-        Call::Change(id) => drafts::change(&desk, id),
-        Call::Answer(id, how, false) => drafts::answer(&desk, id, how),
-        Call::Answer(id, how, true) => send::answer(&desk, id, how),
-        Call::Send(id) => send::send(&desk, id),
-        Call::SendMail => send::send_mail(&desk),
-        Call::Delete(id) => moving::delete(&desk, id),
-        Call::Erase(id) => moving::erase(&desk, id),
-        Call::Move(id) => moving::relocate(&desk, id),
-        Call::Copy(id) => moving::copy(&desk, id),
-        Call::Attach(id) => upload::attach(&desk, id),
-        Call::Detach(id, part) => upload::detach(&desk, id, part),
-        Call::Session(id) => upload::begin(&desk, id),
-        Call::CreateFolder(parent) => folders_write::create(&desk, parent),
-        Call::ChangeFolder(id) => folders_write::rename(&desk, id),
-        Call::DeleteFolder(id) => folders_write::delete(&desk, id),
-        Call::MoveFolder(id) => folders_write::relocate(&desk, id),
-        Call::CreateRule(folder) => rules::create(&desk, folder),
-        Call::ChangeRule(folder, id) => rules::change(&desk, folder, id),
-        Call::DeleteRule(folder, id) => rules::delete(&desk, folder, id),
-        Call::Settings => settings::change(&desk),
-        Call::CreateCategory => categories::create(&desk),
-        Call::ChangeCategory(id) => categories::change(&desk, id),
-        Call::DeleteCategory(id) => categories::delete(&desk, id),
-        Call::CreateContact => contacts::create(&desk),
-        Call::ChangeContact(id) => contacts::change(&desk, id),
-        Call::DeleteContact(id) => contacts::delete(&desk, id),
+        Call::Create(folder) => drafts::create(&context, folder),
+        Call::Change(id) => drafts::change(&context, id),
+        Call::Answer(id, how, false) => drafts::answer(&context, id, how),
+        Call::Answer(id, how, true) => send::answer(&context, id, how),
+        Call::Send(id) => send::send(&context, id),
+        Call::SendMail => send::send_mail(&context),
+        Call::Delete(id) => moving::delete(&context, id),
+        Call::Erase(id) => moving::erase(&context, id),
+        Call::Move(id) => moving::relocate(&context, id),
+        Call::Copy(id) => moving::copy(&context, id),
+        Call::Attach(id) => upload::attach(&context, id),
+        Call::Detach(id, part) => upload::detach(&context, id, part),
+        Call::Session(id) => upload::begin(&context, id),
+        Call::CreateFolder(parent) => folders_write::create(&context, parent),
+        Call::ChangeFolder(id) => folders_write::rename(&context, id),
+        Call::DeleteFolder(id) => folders_write::delete(&context, id),
+        Call::MoveFolder(id) => folders_write::relocate(&context, id),
+        Call::CreateRule(folder) => rules::create(&context, folder),
+        Call::ChangeRule(folder, id) => rules::change(&context, folder, id),
+        Call::DeleteRule(folder, id) => rules::delete(&context, folder, id),
+        Call::Settings => settings::change(&context),
+        Call::CreateCategory => categories::create(&context),
+        Call::ChangeCategory(id) => categories::change(&context, id),
+        Call::DeleteCategory(id) => categories::delete(&context, id),
+        Call::CreateContact => contacts::create(&context),
+        Call::ChangeContact(id) => contacts::change(&context, id),
+        Call::DeleteContact(id) => contacts::delete(&context, id),
     }?;
     Ok(Reply { applied: prefer.applied.clone(), ..reply })
-}
-
-impl<'a> Desk<'a> {
-    /// The mailbox as it is now.
-    pub fn store(&self) -> Result<Store<'a>, Refusal> {
-        Store::of(self.state, &self.address).ok_or_else(denied)
-    }
-
-    /// The letter of an id, where the path says it is.
-    pub fn letter(&self, id: &str) -> Result<&'a Letter, Refusal> {
-        let store = self.store()?;
-        let letter = store.letter(id)?;
-        let folder = self.folder.map(|id| store.folder(id)).transpose()?;
-        match folder.is_some_and(|folder| folder.number != folders::number_of(letter)) {
-            true => Err(not_found()),
-            false => Ok(letter),
-        }
-    }
-
-    /// The letter of an id, unless somebody was quicker than who writes.
-    pub fn current(&self, id: &str) -> Result<&'a Letter, Refusal> {
-        let letter = self.letter(id)?;
-        let wanted = self.request.header("if-match").map(str::trim);
-        let key = self.store()?.change_key(letter);
-        let same = |wanted: &str| {
-            let wanted = wanted.strip_prefix("W/").unwrap_or(wanted);
-            wanted == "*" || wanted.trim_matches('"') == key
-        };
-        match wanted.is_none_or(same) {
-            true => Ok(letter),
-            false => Err(conflict()),
-        }
-    }
-
-    /// Changes the mailbox; the id of the letter that the change was about.
-    pub fn change(&self, change: Change) -> Result<u64, Refusal> {
-        let about = self.state.change(&self.address, |_| Some(change));
-        about.ok_or_else(not_found)
-    }
-
-    /// Reads or changes what only this half keeps of the mailbox.
-    pub fn with<T>(&self, then: impl FnOnce(&mut Office) -> T) -> T {
-        self.state.graph.office(&self.address, then)
-    }
-
-    /// Notes something of a letter, now.
-    pub fn note(&self, letter: u64, change: impl FnOnce(&mut Notes)) {
-        self.with(|office| {
-            office.note(letter, |notes| {
-                notes.changed = Some(now());
-                change(notes);
-            });
-        });
-    }
-
-    /// The address of something of the mailbox, as answers give it.
-    pub fn location(&self, path: &str) -> Result<String, Refusal> {
-        let base = pages::base(self.request);
-        let user = self.store()?.ids().mailbox();
-        Ok(format!("{base}/v1.0/users('{user}')/{path}"))
-    }
-
-    /// The answer with a message, as it is now.
-    pub fn told(&self, id: u64, status: StatusCode) -> Result<Reply, Refusal> {
-        let store = self.store()?;
-        let letter = store.mailbox.letter(id).ok_or_else(not_found)?;
-        let options = Options::default();
-        let message = message::message(store, letter, &options, self.prefer)?;
-        let id = store.message_id(letter, self.prefer.immutable);
-        self.entity(message, "messages", &format!("messages('{id}')"), status)
-    }
-
-    /// The answer with an entity; `of` is the set it is one of.
-    pub fn entity(
-        &self,
-        members: Map<String, Value>,
-        of: &str,
-        path: &str,
-        status: StatusCode,
-    ) -> Result<Reply, Refusal> {
-        let store = self.store()?;
-        let options = Options::default();
-        let asked = Asked {
-            state: self.state,
-            request: self.request,
-            store,
-            options: &options,
-            prefer: self.prefer,
-            epoch: self.state.graph.epoch(),
-        };
-        let created = status == StatusCode::CREATED;
-        let location = created.then(|| self.location(path)).transpose()?;
-        Ok(Reply { status, location, ..Reply::of(asked.single(members, of)) })
-    }
-}
-
-/// The time of now in milliseconds.
-pub(super) fn now() -> i64 {
-    Timestamp::now().as_millisecond()
-}
-
-/// The answer that all went well, with nothing to say.
-pub(super) fn done() -> Reply {
-    Reply::done(StatusCode::NO_CONTENT)
-}
-
-/// The answer that it will be done.
-pub(super) fn accepted() -> Reply {
-    Reply { status: StatusCode::ACCEPTED, ..Reply::of(Body::Nothing) }
 }

@@ -6,29 +6,29 @@
 use hyper::StatusCode;
 use serde_json::Value;
 
-use super::{Desk, done};
-use crate::providers::sandbox::graph::Reply;
+use super::context::Context;
 use crate::providers::sandbox::graph::error::{Refusal, wrong_body};
 use crate::providers::sandbox::graph::exchange::folders::{self, DELETED, Folder};
 use crate::providers::sandbox::graph::exchange::office::Notes;
+use crate::providers::sandbox::graph::response::{Reply, done};
 use crate::providers::sandbox::graph::types::mail::MOVE;
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::store::letter::Letter;
 use crate::providers::sandbox::store::mailbox::change::{Change, Entry};
 
 /// Moves a message.
-pub(super) fn relocate(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = desk.current(id)?;
-    let folder = destination(desk)?;
-    put(desk, letter, folder.number)?;
-    desk.told(letter.id, StatusCode::CREATED)
+pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let letter = context.current(id)?;
+    let folder = destination(context)?;
+    put(context, letter, folder.number)?;
+    context.told(letter.id, StatusCode::CREATED)
 }
 
 /// Copies a message; the copy is a message of its own.
-pub(super) fn copy(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = desk.letter(id)?;
-    let folder = destination(desk)?;
-    let notes = desk.store()?.notes(letter);
+pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let letter = context.letter(id)?;
+    let folder = destination(context)?;
+    let notes = context.store()?.notes(letter);
     let mut facts = letter.facts.as_ref().clone();
     facts.labels = None;
     let entry = Entry {
@@ -37,46 +37,46 @@ pub(super) fn copy(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
         labels: folders::labels_in(&letter.labels, folder.number),
         thread: Some(letter.thread),
     };
-    let copy = desk.change(Change::Enters(Box::new(entry)))?;
-    desk.note(copy, |new| *new = Notes { due: None, ..notes });
-    desk.told(copy, StatusCode::CREATED)
+    let copy = context.change(Change::Enters(Box::new(entry)))?;
+    context.note(copy, |new| *new = Notes { due: None, ..notes });
+    context.told(copy, StatusCode::CREATED)
 }
 
 /// Deletes a message: into the folder for that, and out of it for good.
-pub(super) fn delete(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = desk.current(id)?;
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let letter = context.current(id)?;
     match folders::number_of(letter) == DELETED {
-        true => gone(desk, letter)?,
-        false => put(desk, letter, DELETED)?,
+        true => gone(context, letter)?,
+        false => put(context, letter, DELETED)?,
     }
     Ok(done())
 }
 
 /// Deletes a message for good.
-pub(super) fn erase(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = desk.current(id)?;
-    gone(desk, letter)?;
+pub(super) fn erase(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let letter = context.current(id)?;
+    gone(context, letter)?;
     Ok(done())
 }
 
 /// Puts a letter into a folder.
-pub(super) fn put(desk: &Desk<'_>, letter: &Letter, folder: u16) -> Result<(), Refusal> {
+pub(super) fn put(context: &Context<'_>, letter: &Letter, folder: u16) -> Result<(), Refusal> {
     let labels = folders::labels_in(&letter.labels, folder);
-    desk.change(Change::Labels(letter.id, labels))?;
+    context.change(Change::Labels(letter.id, labels))?;
     Ok(())
 }
 
-fn gone(desk: &Desk<'_>, letter: &Letter) -> Result<(), Refusal> {
-    desk.change(Change::Goes(vec![letter.id]))?;
-    desk.with(|office| office.notes.remove(&letter.id));
+fn gone(context: &Context<'_>, letter: &Letter) -> Result<(), Refusal> {
+    context.change(Change::Goes(vec![letter.id]))?;
+    context.with(|office| office.notes.remove(&letter.id));
     Ok(())
 }
 
 /// The folder that a request names.
-pub(super) fn destination(desk: &Desk<'_>) -> Result<Folder, Refusal> {
-    let members = read(desk.request, &MOVE, true)?;
+pub(super) fn destination(context: &Context<'_>) -> Result<Folder, Refusal> {
+    let members = read(context.request, &MOVE, true)?;
     let id = members.get("destinationId").and_then(Value::as_str);
     let id = id.filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| wrong_body("The parameter 'destinationId' is required."))?;
-    desk.store()?.folder(id)
+    context.store()?.folder(id)
 }

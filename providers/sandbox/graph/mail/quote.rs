@@ -1,21 +1,26 @@
 //! What Exchange puts into an answer by itself: subject, recipients, the chain
 //! of Message-IDs, and the message that is answered below a line.
 
-use super::Desk;
 use super::body::{self, Paper};
-use super::drafts::How;
-use super::read::message;
+use super::context::Context;
+use super::read::message::LINE;
 use crate::providers::sandbox::graph::error::Refusal;
 use crate::providers::sandbox::graph::people::Person;
 use crate::providers::sandbox::graph::user;
+use crate::providers::sandbox::graph::zones::time;
 use crate::providers::sandbox::store::letter::Letter;
 
-/// What parts an answer from what it quotes.
-pub(super) const LINE: &str = "<hr tabindex=\"-1\" style=\"display:inline-block; width:98%\">";
+/// How a message is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    Reply,
+    ReplyAll,
+    Forward,
+}
 
 /// Begins an answer to a letter, under a comment.
 pub(super) fn begin(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     paper: &mut Paper,
     letter: &Letter,
     how: How,
@@ -28,7 +33,7 @@ pub(super) fn begin(
     };
     paper.subject = prefixed(&original.subject, prefix);
     if how != How::Forward {
-        recipients(desk, paper, &original, how)?;
+        recipients(context, paper, &original, how)?;
     }
     if !original.message_id.is_empty() {
         paper.in_reply_to = vec![original.message_id.clone()];
@@ -64,12 +69,12 @@ fn prefixed(subject: &str, prefix: &str) -> String {
 
 /// Whom an answer goes to.
 fn recipients(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     paper: &mut Paper,
     original: &Paper,
     how: How,
 ) -> Result<(), Refusal> {
-    let own = user::addresses(desk.store()?);
+    let own = user::addresses(context.store()?);
     let is_own = |person: &Person| {
         let mut own = own.iter();
         own.any(|address| address.eq_ignore_ascii_case(&person.address))
@@ -117,7 +122,7 @@ fn quoted(original: &Paper, letter: &Letter, comment: &str) -> String {
     let mut head = String::new();
     for (name, value) in [
         ("From", people(&from)),
-        ("Sent", escape(&message::time(letter.facts.date))),
+        ("Sent", escape(&time(letter.facts.date))),
         ("To", people(&original.to)),
         ("Cc", people(&original.cc)),
         ("Subject", escape(&original.subject)),

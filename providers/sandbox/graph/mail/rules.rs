@@ -7,15 +7,14 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
 use super::flag;
 use super::read::message::Importance;
-use super::{Desk, done};
-use crate::providers::sandbox::graph::Body;
-use crate::providers::sandbox::graph::Reply;
-use crate::providers::sandbox::graph::answer::Asked;
 use crate::providers::sandbox::graph::error::{Refusal, invalid_request, not_found, rule_refused};
 use crate::providers::sandbox::graph::exchange::Store;
 use crate::providers::sandbox::graph::exchange::folders;
+use crate::providers::sandbox::graph::request::Asked;
+use crate::providers::sandbox::graph::response::{Body, Reply, done};
 use crate::providers::sandbox::graph::types::mail::RULE;
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::state::State;
@@ -60,16 +59,16 @@ pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, Ref
 }
 
 /// Makes a rule.
-pub(super) fn create(desk: &Desk<'_>, folder: &str) -> Result<Reply, Refusal> {
-    inbox(desk.store()?, folder)?;
-    let members = read(desk.request, &RULE, true)?;
+pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<Reply, Refusal> {
+    inbox(context.store()?, folder)?;
+    let members = read(context.request, &RULE, true)?;
     for needed in ["displayName", "actions"] {
         if members.get(needed).is_none_or(Value::is_null) {
             return Err(invalid_request(&format!("The {needed} of a rule is required.")));
         }
     }
-    let mailbox = desk.store()?.mailbox;
-    let (number, next) = desk.with(|office| {
+    let mailbox = context.store()?.mailbox;
+    let (number, next) = context.with(|office| {
         let last = office.rules.iter().map(sequence).max().unwrap_or(0);
         if office.rules.is_empty() {
             // What has come so far came without rules.
@@ -83,25 +82,25 @@ pub(super) fn create(desk: &Desk<'_>, folder: &str) -> Result<Reply, Refusal> {
     rule.insert("isEnabled".to_owned(), true.into());
     rule.insert("hasError".to_owned(), false.into());
     rule.insert("isReadOnly".to_owned(), false.into());
-    let rule = changed(desk, rule, members)?;
-    keep(desk, rule.clone());
-    told(desk, rule, StatusCode::CREATED)
+    let rule = changed(context, rule, members)?;
+    keep(context, rule.clone());
+    told(context, rule, StatusCode::CREATED)
 }
 
 /// Changes a rule; conditions, actions and exceptions are replaced whole.
-pub(super) fn change(desk: &Desk<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
-    inbox(desk.store()?, folder)?;
-    let members = read(desk.request, &RULE, true)?;
-    let rule = desk.with(|office| office.rules.iter().find(|rule| is(rule, id)).cloned());
-    let rule = changed(desk, rule.ok_or_else(not_found)?, members)?;
-    keep(desk, rule.clone());
-    told(desk, rule, StatusCode::OK)
+pub(super) fn change(context: &Context<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
+    inbox(context.store()?, folder)?;
+    let members = read(context.request, &RULE, true)?;
+    let rule = context.with(|office| office.rules.iter().find(|rule| is(rule, id)).cloned());
+    let rule = changed(context, rule.ok_or_else(not_found)?, members)?;
+    keep(context, rule.clone());
+    told(context, rule, StatusCode::OK)
 }
 
 /// Deletes a rule.
-pub(super) fn delete(desk: &Desk<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
-    inbox(desk.store()?, folder)?;
-    let gone = desk.with(|office| {
+pub(super) fn delete(context: &Context<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
+    inbox(context.store()?, folder)?;
+    let gone = context.with(|office| {
         let before = office.rules.len();
         office.rules.retain(|rule| !is(rule, id));
         office.rules.len() < before
@@ -130,7 +129,7 @@ fn sequence(rule: &Map<String, Value>) -> i64 {
 
 /// A rule with what a body says, in the order of the wire.
 fn changed(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     mut rule: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, Refusal> {
@@ -146,7 +145,8 @@ fn changed(
     let action = |name: &str| rule.get("actions")?.get(name);
     for name in ["moveToFolder", "copyToFolder"] {
         if let Some(folder) = action(name).and_then(Value::as_str) {
-            desk.store()?
+            context
+                .store()?
                 .folder(folder)
                 .map_err(|_| rule_refused("The folder of a rule's action is not there."))?;
         }
@@ -161,8 +161,8 @@ fn changed(
 }
 
 /// Puts a rule into its place.
-fn keep(desk: &Desk<'_>, rule: Map<String, Value>) {
-    desk.with(|office| {
+fn keep(context: &Context<'_>, rule: Map<String, Value>) {
+    context.with(|office| {
         let id = rule.get("id").and_then(Value::as_str).map(str::to_owned);
         office.rules.retain(|known| !is(known, id.as_deref().unwrap_or_default()));
         office.rules.push(rule);
@@ -170,10 +170,14 @@ fn keep(desk: &Desk<'_>, rule: Map<String, Value>) {
     });
 }
 
-fn told(desk: &Desk<'_>, rule: Map<String, Value>, status: StatusCode) -> Result<Reply, Refusal> {
+fn told(
+    context: &Context<'_>,
+    rule: Map<String, Value>,
+    status: StatusCode,
+) -> Result<Reply, Refusal> {
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("mailFolders('inbox')/messageRules('{id}')");
-    desk.entity(rule, "mailFolders('inbox')/messageRules", &path, status)
+    context.entity(rule, "mailFolders('inbox')/messageRules", &path, status)
 }
 
 /// Lets the rules look at what has come into an inbox.

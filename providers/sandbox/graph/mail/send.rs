@@ -9,15 +9,16 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::body::Paper;
-use super::drafts::{self, How};
-use super::{Desk, accepted};
+use super::context::Context;
+use super::drafts;
+use super::quote::How;
 use crate::providers::sandbox::delivery::{self, Manner, Sent, Unsent};
-use crate::providers::sandbox::graph::Reply;
 use crate::providers::sandbox::graph::error::{
     Refusal, bad_request, invalid_recipients, not_draft, not_found, send_as_denied, wrong_body,
 };
 use crate::providers::sandbox::graph::exchange::folders::{self, OUTBOX};
 use crate::providers::sandbox::graph::people::Person;
+use crate::providers::sandbox::graph::response::{Reply, accepted};
 use crate::providers::sandbox::graph::types::mail::SEND_MAIL;
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::graph::user;
@@ -29,70 +30,70 @@ use crate::providers::sandbox::store::mailbox::change::Change;
 const DEFERRED: &str = "systemtime 0x3fef";
 
 /// Sends a draft.
-pub(super) fn send(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = desk.current(id)?;
+pub(super) fn send(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let letter = context.current(id)?;
     if !letter.has("DRAFT") {
         return Err(not_draft());
     }
-    send_draft(desk, letter.id)?;
+    send_draft(context, letter.id)?;
     Ok(accepted())
 }
 
 /// Sends an answer to a message.
-pub(super) fn answer(desk: &Desk<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
-    let draft = drafts::answered(desk, id, how)?;
-    send_or_forget(desk, draft)?;
+pub(super) fn answer(context: &Context<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
+    let draft = drafts::answered(context, id, how)?;
+    send_or_forget(context, draft)?;
     Ok(accepted())
 }
 
 /// Sends what the request holds.
-pub(super) fn send_mail(desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    if let Some(raw) = drafts::mime(desk)? {
-        let entry = drafts::entry(desk, raw, vec!["DRAFT".to_owned()], None)?;
-        let draft = desk.change(Change::Enters(Box::new(entry)))?;
-        send_or_forget(desk, draft)?;
+pub(super) fn send_mail(context: &Context<'_>) -> Result<Reply, Refusal> {
+    if let Some(raw) = drafts::mime(context)? {
+        let entry = drafts::entry(context, raw, vec!["DRAFT".to_owned()], None)?;
+        let draft = context.change(Change::Enters(Box::new(entry)))?;
+        send_or_forget(context, draft)?;
         return Ok(accepted());
     }
-    let mut members = read(desk.request, &SEND_MAIL, true)?;
+    let mut members = read(context.request, &SEND_MAIL, true)?;
     let kept = members.get("saveToSentItems").and_then(Value::as_bool);
     let Some(Value::Object(message)) = members.remove("message") else {
         return Err(wrong_body("The parameter 'message' is required."));
     };
-    let paper = drafts::written(desk, &message)?;
-    let paper = signed(desk, paper)?;
+    let paper = drafts::written(context, &message)?;
+    let paper = signed(context, paper)?;
     let deferred = deferred_in(&message)?.is_some();
     if kept == Some(false) && !deferred {
         let manner = Manner { kept: false, ..Manner::EXCHANGE };
         let sent = Sent::Bytes(paper.bytes(true), None);
-        delivery::deliver(desk.state, &desk.address, sent, manner).map_err(unsent)?;
+        delivery::deliver(context.state, &context.address, sent, manner).map_err(unsent)?;
         return Ok(accepted());
     }
     let raw = paper.bytes(true);
-    let entry = drafts::entry(desk, raw, vec!["DRAFT".to_owned()], None)?;
-    let draft = desk.change(Change::Enters(Box::new(entry)))?;
-    let ready = drafts::arrange(desk, draft, &message);
-    ready.and_then(|()| send_or_forget(desk, draft))?;
+    let entry = drafts::entry(context, raw, vec!["DRAFT".to_owned()], None)?;
+    let draft = context.change(Change::Enters(Box::new(entry)))?;
+    let ready = drafts::arrange(context, draft, &message);
+    ready.and_then(|()| send_or_forget(context, draft))?;
     Ok(accepted())
 }
 
 /// Sends a draft that was made for that alone; where it cannot be, it goes.
-fn send_or_forget(desk: &Desk<'_>, draft: u64) -> Result<(), Refusal> {
-    send_draft(desk, draft).inspect_err(|_| {
+fn send_or_forget(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
+    send_draft(context, draft).inspect_err(|_| {
         // It was there a moment ago, and what it says is told already.
-        let _ = desk.change(Change::Goes(vec![draft]));
+        let _ = context.change(Change::Goes(vec![draft]));
     })
 }
 
 /// Sends a draft, or puts it into the outbox until its time.
-fn send_draft(desk: &Desk<'_>, draft: u64) -> Result<(), Refusal> {
-    let store = desk.store()?;
+fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
+    let store = context.store()?;
     let letter = store.mailbox.letter(draft).ok_or_else(not_found)?;
-    let paper = signed(desk, Paper::of(letter))?;
+    let paper = signed(context, Paper::of(letter))?;
     let recipients = paper.recipients();
     if recipients.is_empty() || recipients.iter().any(|address| !address.contains('@')) {
         return Err(invalid_recipients());
     }
-    drafts::rewrite(desk, letter, &paper)?;
+    drafts::rewrite(context, letter, &paper)?;
     let notes = store.notes(letter);
     let due = notes.properties.iter();
     let due = due
@@ -102,11 +103,11 @@ fn send_draft(desk: &Desk<'_>, draft: u64) -> Result<(), Refusal> {
     match due {
         Some(due) => {
             let labels = folders::labels_in(&letter.labels, OUTBOX);
-            desk.change(Change::Labels(draft, labels))?;
-            desk.note(draft, |notes| notes.due = Some(due));
+            context.change(Change::Labels(draft, labels))?;
+            context.note(draft, |notes| notes.due = Some(due));
             Ok(())
         }
-        None => go(desk.state, &desk.address, letter),
+        None => go(context.state, &context.address, letter),
     }
 }
 
@@ -154,8 +155,8 @@ pub(crate) fn send_due(state: &State) {
 }
 
 /// A letter with who it is from, if they may send it.
-fn signed(desk: &Desk<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
-    let store = desk.store()?;
+fn signed(context: &Context<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
+    let store = context.store()?;
     let me = Person { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
     let own = user::addresses(store);
     let is_own = |person: &Person| own.iter().any(|it| it.eq_ignore_ascii_case(&person.address));
@@ -163,8 +164,8 @@ fn signed(desk: &Desk<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
         None => me.clone(),
         Some(from) if is_own(&from) => from,
         Some(from) => {
-            let shared = desk.access.has("Mail.Send.Shared");
-            if !shared || desk.state.mailbox(&from.address).is_none() {
+            let shared = context.access.has("Mail.Send.Shared");
+            if !shared || context.state.mailbox(&from.address).is_none() {
                 return Err(send_as_denied());
             }
             paper.sender = Some(me.clone());

@@ -3,11 +3,10 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::Desk;
-use crate::providers::sandbox::graph;
-use crate::providers::sandbox::graph::Reply;
+use super::context::Context;
 use crate::providers::sandbox::graph::calendar::draft::stated;
 use crate::providers::sandbox::graph::error::{Refusal, invalid_property};
+use crate::providers::sandbox::graph::response::Reply;
 use crate::providers::sandbox::graph::types::mail::SETTINGS;
 use crate::providers::sandbox::graph::types::read::read;
 use crate::providers::sandbox::graph::user;
@@ -20,11 +19,11 @@ const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
 const TIMES: [&str; 2] = ["scheduledStartDateTime", "scheduledEndDateTime"];
 
 /// Changes the settings that a body names.
-pub(super) fn change(desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let mut members = read(desk.request, &SETTINGS, true)?;
+pub(super) fn change(context: &Context<'_>) -> Result<Reply, Refusal> {
+    let mut members = read(context.request, &SETTINGS, true)?;
     members.retain(|name, value| !READ_ONLY.contains(&name.as_str()) && !value.is_null());
-    let store = desk.store()?;
-    let zone = graph::mailbox_zone(desk.state, store);
+    let store = context.store()?;
+    let zone = user::mailbox_zone(context.state, store);
     let before = user::settings(store, &zone);
     if let Some(zone) = members.get("timeZone").and_then(Value::as_str) {
         Zone::of(zone)?;
@@ -50,7 +49,7 @@ pub(super) fn change(desk: &Desk<'_>) -> Result<Reply, Refusal> {
         // The service names the language itself; this one knows no names.
         language.insert("displayName".to_owned(), locale.into());
     }
-    desk.with(|office| {
+    context.with(|office| {
         for (name, value) in members {
             let held = office.settings.get(&name).or_else(|| before.get(&name));
             let merged = match (held, value) {
@@ -64,9 +63,9 @@ pub(super) fn change(desk: &Desk<'_>) -> Result<Reply, Refusal> {
             office.settings.insert(name, merged);
         }
     });
-    let zone = graph::mailbox_zone(desk.state, store);
+    let zone = user::mailbox_zone(context.state, store);
     let settings = user::settings(store, &zone);
-    desk.entity(settings, "mailboxSettings", "mailboxSettings", StatusCode::OK)
+    context.entity(settings, "mailboxSettings", "mailboxSettings", StatusCode::OK)
 }
 
 /// Checks the times of automatic answers and writes them as the service does.

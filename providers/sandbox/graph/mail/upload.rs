@@ -7,13 +7,13 @@ use hyper::{Method, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::body::{self, File, Paper};
+use super::body::Paper;
+use super::context::Context;
 use super::drafts;
+use super::file::{self, File, Upload};
 use super::read::attachments;
-use super::{Desk, done};
 use crate::providers::sandbox::auth::tokens;
 use crate::providers::sandbox::delivery;
-use crate::providers::sandbox::graph::answer::with_context;
 use crate::providers::sandbox::graph::error::{
     Refusal, attachment_too_large, invalid_property, no_session, not_allowed, not_draft, not_found,
     range_refused, wrong_body,
@@ -22,9 +22,9 @@ use crate::providers::sandbox::graph::exchange::Store;
 use crate::providers::sandbox::graph::pages;
 use crate::providers::sandbox::graph::params::Options;
 use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::response::{Body, Reply, done, with_context};
 use crate::providers::sandbox::graph::types::mail::{ATTACHMENT, UPLOAD};
 use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::graph::{Body, Reply};
 use crate::providers::sandbox::http::Request;
 use crate::providers::sandbox::state::State;
 use crate::providers::sandbox::store::letter::Letter;
@@ -39,23 +39,9 @@ const MOST: i64 = 150 << 20;
 /// How long an address is good.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 
-/// A file that comes piece by piece.
-#[derive(Debug)]
-pub(crate) struct Upload {
-    token: String,
-    /// The mailbox and the draft.
-    address: String,
-    letter: u64,
-    /// The file, as far as it is here.
-    file: File,
-    /// How long it will be.
-    size: usize,
-    expires: Timestamp,
-}
-
 /// Puts a file into a draft.
-pub(super) fn attach(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let kind = serde_json::from_slice::<Value>(&desk.request.body).ok();
+pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let kind = serde_json::from_slice::<Value>(&context.request.body).ok();
     let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
     match kind {
         None => return Err(wrong_body("The property '@odata.type' is missing.")),
@@ -68,44 +54,44 @@ pub(super) fn attach(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
         }
         Some(_) => {}
     }
-    let members = read(desk.request, &ATTACHMENT, true)?;
-    let letter = draft(desk, id)?;
+    let members = read(context.request, &ATTACHMENT, true)?;
+    let letter = draft(context, id)?;
     let file = File::of(&members)?;
     if file.bytes.len() > AT_ONCE {
         return Err(attachment_too_large());
     }
     let mut paper = Paper::of(letter);
     paper.files.push(file);
-    drafts::rewrite(desk, letter, &paper)?;
-    let store = desk.store()?;
+    drafts::rewrite(context, letter, &paper)?;
+    let store = context.store()?;
     let letter = store.mailbox.letter(letter.id).ok_or_else(not_found)?;
     let options = Options::default();
-    let list = attachments::list(store, letter, &options, desk.prefer);
+    let list = attachments::list(store, letter, &options, context.prefer);
     let Some(Value::Object(last)) = list.into_iter().next_back() else {
         return Err(not_found());
     };
     let part = last.get("id").and_then(Value::as_str).unwrap_or_default();
     let of = format!("messages('{id}')/attachments");
     let path = format!("{of}('{part}')");
-    desk.entity(last, &of, &path, StatusCode::CREATED)
+    context.entity(last, &of, &path, StatusCode::CREATED)
 }
 
 /// Takes a file out of a draft.
-pub(super) fn detach(desk: &Desk<'_>, id: &str, part: &str) -> Result<Reply, Refusal> {
-    let letter = draft(desk, id)?;
-    let place = attachments::place(desk.store()?, letter, part)?;
+pub(super) fn detach(context: &Context<'_>, id: &str, part: &str) -> Result<Reply, Refusal> {
+    let letter = draft(context, id)?;
+    let place = attachments::place(context.store()?, letter, part)?;
     let mut paper = Paper::of(letter);
     if place >= paper.files.len() {
         return Err(not_found());
     }
     paper.files.remove(place);
-    drafts::rewrite(desk, letter, &paper)?;
+    drafts::rewrite(context, letter, &paper)?;
     Ok(done())
 }
 
 /// The draft of an id; files go into nothing else.
-fn draft<'a>(desk: &Desk<'a>, id: &str) -> Result<&'a Letter, Refusal> {
-    let letter = desk.letter(id)?;
+fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Letter, Refusal> {
+    let letter = context.letter(id)?;
     match letter.has("DRAFT") {
         true => Ok(letter),
         false => Err(not_draft()),
@@ -113,8 +99,8 @@ fn draft<'a>(desk: &Desk<'a>, id: &str) -> Result<&'a Letter, Refusal> {
 }
 
 /// Gives the address under which a file can be sent up.
-pub(super) fn begin(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
-    let members = read(desk.request, &UPLOAD, true)?;
+pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(context.request, &UPLOAD, true)?;
     let item = members.get("attachmentItem").and_then(Value::as_object);
     let item = item.ok_or_else(|| wrong_body("The parameter 'attachmentItem' is required."))?;
     let text = |name: &str| item.get(name).and_then(Value::as_str);
@@ -125,17 +111,17 @@ pub(super) fn begin(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
     if size > MOST {
         return Err(attachment_too_large());
     }
-    let letter = draft(desk, id)?;
-    let number = desk.with(|office| office.number());
+    let letter = draft(context, id)?;
+    let number = context.with(|office| office.number());
     let secret = tokens::random("", 24).map_err(|_| no_session())?;
     let token = format!("{}{number:x}", secret.trim());
     let upload = Upload {
         token: token.clone(),
-        address: desk.address.clone(),
+        address: context.address.clone(),
         letter: letter.id,
         file: File {
             name: name.to_owned(),
-            media: body::media(text("contentType"), name),
+            media: file::media(text("contentType"), name),
             number: None,
             cid: text("contentId").map(str::to_owned),
             inline: item.get("isInline").and_then(Value::as_bool) == Some(true),
@@ -144,15 +130,15 @@ pub(super) fn begin(desk: &Desk<'_>, id: &str) -> Result<Reply, Refusal> {
         size: usize::try_from(size).unwrap_or(usize::MAX),
         expires: Timestamp::now().saturating_add(LIFETIME).unwrap_or(Timestamp::MAX),
     };
-    let base = pages::base(desk.request);
+    let base = pages::base(context.request);
     let session = object(json!({
         "uploadUrl": format!("{base}/v1.0/uploads/{token}"),
         "expirationDateTime": upload.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         "nextExpectedRanges": ["0-"],
     }));
-    desk.state.graph.uploads(|all| all.push(upload));
-    let context = format!("{base}/v1.0/$metadata#microsoft.graph.uploadSession");
-    Ok(Reply { status: StatusCode::CREATED, ..Reply::of(with_context(context, session)) })
+    context.state.graph.uploads(|all| all.push(upload));
+    let of = format!("{base}/v1.0/$metadata#microsoft.graph.uploadSession");
+    Ok(Reply { status: StatusCode::CREATED, ..Reply::of(with_context(of, session)) })
 }
 
 /// Answers at the address of an upload.

@@ -11,13 +11,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::message;
 use crate::providers::sandbox::graph::error::{Refusal, malformed_id, not_found};
 use crate::providers::sandbox::graph::exchange::Store;
 use crate::providers::sandbox::graph::exchange::folders;
 use crate::providers::sandbox::graph::ids::Ids;
 use crate::providers::sandbox::graph::params::{Options, Prefer};
 use crate::providers::sandbox::graph::people::object;
+use crate::providers::sandbox::graph::zones::time;
 use crate::providers::sandbox::store::head;
 use crate::providers::sandbox::store::letter::Letter;
 use crate::providers::sandbox::store::mime::{self, Part};
@@ -152,7 +152,7 @@ fn attachment(
         "@odata.type": "#microsoft.graph.fileAttachment",
         "@odata.mediaContentType": content_type,
         "id": id,
-        "lastModifiedDateTime": message::time(letter.facts.date),
+        "lastModifiedDateTime": time(letter.facts.date),
         "name": name(letter, part),
         "contentType": content_type,
         "size": bytes.len(),

@@ -3,7 +3,6 @@
 //! Everything is read from the letter on request. What takes decoding is only
 //! made where it is wanted, so that a list of subjects costs no bodies.
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::attachments;
@@ -12,11 +11,10 @@ use crate::providers::sandbox::graph::error::Refusal;
 use crate::providers::sandbox::graph::exchange::Store;
 use crate::providers::sandbox::graph::exchange::folders;
 use crate::providers::sandbox::graph::exchange::office::Notes;
-use crate::providers::sandbox::graph::mail::flag;
-use crate::providers::sandbox::graph::mail::quote::LINE;
 use crate::providers::sandbox::graph::pages;
 use crate::providers::sandbox::graph::params::{BodyForm, Options, Prefer};
 use crate::providers::sandbox::graph::people::{self, Person};
+use crate::providers::sandbox::graph::zones::time;
 use crate::providers::sandbox::store::head::{self, Field};
 use crate::providers::sandbox::store::letter::Letter;
 use crate::providers::sandbox::store::mime;
@@ -58,6 +56,9 @@ pub(crate) const PROPERTIES: [&str; 31] = [
 
 /// Properties that come only when they are named.
 const ON_DEMAND: [&str; 2] = ["internetMessageHeaders", "uniqueBody"];
+
+/// What parts an answer from what it quotes.
+pub(crate) const LINE: &str = "<hr tabindex=\"-1\" style=\"display:inline-block; width:98%\">";
 
 /// How much a letter matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +119,17 @@ pub(crate) fn flag(letter: &Letter, notes: &Notes) -> &'static str {
     }
 }
 
+/// The flag of a message as it is told.
+fn flag_json(letter: &Letter, notes: &Notes) -> Value {
+    let status = flag(letter, notes);
+    let mut flag = Map::new();
+    flag.insert("flagStatus".to_owned(), status.into());
+    if status != "notFlagged" {
+        flag.extend(notes.flag.clone());
+    }
+    flag.into()
+}
+
 /// The Message-ID with its brackets, where there is one.
 pub(super) fn internet_message_id(letter: &Letter) -> Option<String> {
     let id = &letter.facts.message_id;
@@ -128,12 +140,6 @@ pub(super) fn internet_message_id(letter: &Letter) -> Option<String> {
 pub(super) fn changed(letter: &Letter, notes: &Notes) -> i64 {
     let date = letter.facts.date;
     notes.changed.map_or(date, |changed| changed.max(date))
-}
-
-/// A time in milliseconds as it is written.
-pub(crate) fn time(milliseconds: i64) -> String {
-    let time = Timestamp::from_second(milliseconds.div_euclid(1_000)).unwrap_or_default();
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// A message with the properties that are wanted.
@@ -251,7 +257,7 @@ impl Maker<'_> {
             "ccRecipients" => self.recipients("Cc"),
             "bccRecipients" => self.recipients("Bcc"),
             "replyTo" => self.recipients("Reply-To"),
-            _ => flag::json(letter, &self.notes),
+            _ => flag_json(letter, &self.notes),
         })
     }
 

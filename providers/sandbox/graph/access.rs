@@ -1,0 +1,48 @@
+//! Who asks, and which mailbox their token opens.
+
+use hyper::header::HeaderMap;
+
+use super::error::{Refusal, denied, invalid_user, unauthenticated};
+use super::exchange::Store;
+use crate::providers::sandbox::auth::tokens::{Access, Issuer};
+use crate::providers::sandbox::state::State;
+
+/// The bearer's token of a request.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get("authorization")?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// What the token of a request allows. It has to be Microsoft's.
+pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, Refusal> {
+    let token = bearer(headers).unwrap_or_default();
+    let access = state.sign_in().access(token);
+    access.filter(|access| access.issuer == Issuer::Microsoft).ok_or_else(|| unauthenticated(token))
+}
+
+/// The mailbox that a token opens under the name of `user`: its own, or
+/// another, where it may see what others share.
+pub(super) fn let_in<'a>(
+    state: &'a State,
+    access: &Access,
+    user: Option<&str>,
+    [own, shared]: [&[&str]; 2],
+) -> Result<Store<'a>, Refusal> {
+    let own_store = Store::of(state, &access.mailbox);
+    let own_store = own_store.ok_or_else(|| invalid_user(&access.mailbox))?;
+    let (store, needed) = match user {
+        None => (own_store, own),
+        Some(user) if user == own_store.ids().mailbox() => (own_store, own),
+        Some(user) => {
+            let store = Store::of(state, user).ok_or_else(|| invalid_user(user))?;
+            let mine = store.mailbox.address == own_store.mailbox.address;
+            (store, if mine { own } else { shared })
+        }
+    };
+    let granted = needed.iter().any(|name| access.has(name));
+    match granted {
+        true => Ok(store),
+        false => Err(denied()),
+    }
+}

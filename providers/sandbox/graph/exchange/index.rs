@@ -1,0 +1,60 @@
+//! What is read of a mailbox once, so that lists of ten thousand messages stay
+//! quick.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::folders;
+use crate::providers::sandbox::graph::ids::Ids;
+use crate::providers::sandbox::graph::people::Person;
+use crate::providers::sandbox::store::mailbox::Mailbox;
+
+/// What Gmail's tabs are called; as categories they have these names.
+pub(crate) const TABS: [(&str, &str); 5] = [
+    ("CATEGORY_FORUMS", "forums"),
+    ("CATEGORY_UPDATES", "updates"),
+    ("CATEGORY_PERSONAL", "personal"),
+    ("CATEGORY_PROMOTIONS", "promotions"),
+    ("CATEGORY_SOCIAL", "social"),
+];
+
+/// What is known of a mailbox beyond its letters.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(super) ids: Ids,
+    /// Places in the mailbox by folder, newest first.
+    pub(super) folders: HashMap<u16, Vec<usize>>,
+    /// How many letters of a folder are unread.
+    pub(super) unread: HashMap<u16, usize>,
+    /// The names of labels that are categories, by their ids.
+    pub(super) categories: HashMap<String, String>,
+    /// From and Sender of each letter, by its place, once they are asked for.
+    pub(super) senders: Vec<OnceLock<[Option<Person>; 2]>>,
+    /// Places by letter.
+    pub(super) places: HashMap<u64, usize>,
+}
+
+impl Index {
+    /// Reads a mailbox.
+    pub fn of(mailbox: &Mailbox) -> Self {
+        let mut folders: HashMap<u16, Vec<usize>> = HashMap::new();
+        let mut unread: HashMap<u16, usize> = HashMap::new();
+        let mut places = HashMap::with_capacity(mailbox.letters.len());
+        for (place, letter) in mailbox.letters.iter().enumerate() {
+            let folder = folders::number_of(letter);
+            folders.entry(folder).or_default().push(place);
+            *unread.entry(folder).or_default() += usize::from(letter.has("UNREAD"));
+            places.insert(letter.id, place);
+        }
+        let tabs = TABS.iter().map(|(id, name)| (id.to_string(), *name));
+        let categories = tabs.chain(mailbox.labels.all());
+        Self {
+            ids: Ids::of(&mailbox.address),
+            folders,
+            unread,
+            categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
+            senders: mailbox.letters.iter().map(|_| OnceLock::new()).collect(),
+            places,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What all writes to a mailbox share: the request that was let in, what it
+//! reads and changes, and how it is answered.
+
+use hyper::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::read::message;
+use crate::providers::sandbox::auth::tokens::Access;
+use crate::providers::sandbox::graph::error::{Refusal, conflict, denied, not_found};
+use crate::providers::sandbox::graph::exchange::Store;
+use crate::providers::sandbox::graph::exchange::folders;
+use crate::providers::sandbox::graph::exchange::office::{Notes, Office};
+use crate::providers::sandbox::graph::pages;
+use crate::providers::sandbox::graph::params::{Options, Prefer};
+use crate::providers::sandbox::graph::request::Asked;
+use crate::providers::sandbox::graph::response::Reply;
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::state::State;
+use crate::providers::sandbox::store::letter::Letter;
+use crate::providers::sandbox::store::mailbox::change::Change;
+
+/// A write that was let in, and the mailbox it is for.
+pub(super) struct Context<'a> {
+    /// All there is.
+    pub state: &'a State,
+    /// The request.
+    pub request: &'a Request,
+    /// What its token allows.
+    pub access: &'a Access,
+    /// Whose mailbox it is.
+    pub address: String,
+    /// Its preferences.
+    pub prefer: &'a Prefer,
+    /// The folder that a message is looked for in.
+    pub folder: Option<&'a str>,
+}
+
+impl<'a> Context<'a> {
+    /// The mailbox as it is now.
+    pub fn store(&self) -> Result<Store<'a>, Refusal> {
+        Store::of(self.state, &self.address).ok_or_else(denied)
+    }
+
+    /// The letter of an id, where the path says it is.
+    pub fn letter(&self, id: &str) -> Result<&'a Letter, Refusal> {
+        let store = self.store()?;
+        let letter = store.letter(id)?;
+        let folder = self.folder.map(|id| store.folder(id)).transpose()?;
+        match folder.is_some_and(|folder| folder.number != folders::number_of(letter)) {
+            true => Err(not_found()),
+            false => Ok(letter),
+        }
+    }
+
+    /// The letter of an id, unless somebody was quicker than who writes.
+    pub fn current(&self, id: &str) -> Result<&'a Letter, Refusal> {
+        let letter = self.letter(id)?;
+        let wanted = self.request.header("if-match").map(str::trim);
+        let key = self.store()?.change_key(letter);
+        let same = |wanted: &str| {
+            let wanted = wanted.strip_prefix("W/").unwrap_or(wanted);
+            wanted == "*" || wanted.trim_matches('"') == key
+        };
+        match wanted.is_none_or(same) {
+            true => Ok(letter),
+            false => Err(conflict()),
+        }
+    }
+
+    /// Changes the mailbox; the id of the letter that the change was about.
+    pub fn change(&self, change: Change) -> Result<u64, Refusal> {
+        let about = self.state.change(&self.address, |_| Some(change));
+        about.ok_or_else(not_found)
+    }
+
+    /// Reads or changes what only this half keeps of the mailbox.
+    pub fn with<T>(&self, then: impl FnOnce(&mut Office) -> T) -> T {
+        self.state.graph.office(&self.address, then)
+    }
+
+    /// Notes something of a letter, now.
+    pub fn note(&self, letter: u64, change: impl FnOnce(&mut Notes)) {
+        self.with(|office| {
+            office.note(letter, |notes| {
+                notes.changed = Some(now());
+                change(notes);
+            });
+        });
+    }
+
+    /// The address of something of the mailbox, as answers give it.
+    pub fn location(&self, path: &str) -> Result<String, Refusal> {
+        let base = pages::base(self.request);
+        let user = self.store()?.ids().mailbox();
+        Ok(format!("{base}/v1.0/users('{user}')/{path}"))
+    }
+
+    /// The answer with a message, as it is now.
+    pub fn told(&self, id: u64, status: StatusCode) -> Result<Reply, Refusal> {
+        let store = self.store()?;
+        let letter = store.mailbox.letter(id).ok_or_else(not_found)?;
+        let options = Options::default();
+        let message = message::message(store, letter, &options, self.prefer)?;
+        let id = store.message_id(letter, self.prefer.immutable);
+        self.entity(message, "messages", &format!("messages('{id}')"), status)
+    }
+
+    /// The answer with an entity; `of` is the set it is one of.
+    pub fn entity(
+        &self,
+        members: Map<String, Value>,
+        of: &str,
+        path: &str,
+        status: StatusCode,
+    ) -> Result<Reply, Refusal> {
+        let store = self.store()?;
+        let options = Options::default();
+        let asked = Asked {
+            state: self.state,
+            request: self.request,
+            store,
+            options: &options,
+            prefer: self.prefer,
+            epoch: self.state.graph.epoch(),
+        };
+        let created = status == StatusCode::CREATED;
+        let location = created.then(|| self.location(path)).transpose()?;
+        Ok(Reply { status, location, ..Reply::of(asked.single(members, of)) })
+    }
+}
+
+/// The time of now in milliseconds.
+pub(super) fn now() -> i64 {
+    Timestamp::now().as_millisecond()
+}

@@ -1,0 +1,82 @@
+//! A request to Graph that was let in, and the lists and entities that answer
+//! it.
+
+use serde_json::{Map, Value};
+
+use super::error::{Refusal, invalid_filter};
+use super::exchange::Store;
+use super::filter;
+use super::pages;
+use super::params::{Options, Prefer};
+use super::response::{Body, with_context};
+use crate::providers::sandbox::http::Request;
+use crate::providers::sandbox::state::State;
+
+/// A request that was let in.
+pub(crate) struct Asked<'a> {
+    /// All there is.
+    pub state: &'a State,
+    /// The request, for what an answer repeats of it.
+    pub request: &'a Request,
+    /// The mailbox.
+    pub store: Store<'a>,
+    /// Its options.
+    pub options: &'a Options<'a>,
+    /// Its preferences.
+    pub prefer: &'a Prefer,
+    /// The age of pages.
+    pub epoch: u64,
+}
+
+impl Asked<'_> {
+    /// The filter, where there is one.
+    pub fn filter(&self) -> Result<Option<filter::Filter>, Refusal> {
+        let filter = self.options.filter.map(filter::parse).transpose();
+        filter.map_err(|why| invalid_filter(&why))
+    }
+
+    /// A page of a list that is all here.
+    pub fn list<T>(
+        &self,
+        all: &[T],
+        default: usize,
+        of: &str,
+        row: impl Fn(usize, &T) -> Value,
+    ) -> Result<Body, Refusal> {
+        let (request, options) = (self.request, self.options);
+        let page = pages::page(request, options, self.prefer, self.epoch, default)?;
+        let rows = all.iter().enumerate();
+        let rows = rows.skip(page.rows.start).take(page.rows.len());
+        let rows = rows.map(|(place, item)| row(place, item)).collect();
+        let address = &self.store.mailbox.address;
+        let context = pages::context(request, address, of, options, false);
+        Ok(Body::Json(pages::answer(request, options, self.epoch, &page, all.len(), context, rows)))
+    }
+
+    /// One entity, under the address that says what it is.
+    pub fn single(&self, members: Map<String, Value>, of: &str) -> Body {
+        let address = &self.store.mailbox.address;
+        let context = pages::context(self.request, address, of, self.options, true);
+        with_context(context, members)
+    }
+
+    /// A user, under the address that says so.
+    pub fn one_user(&self, members: Map<String, Value>) -> Body {
+        let context = format!("{}/v1.0/$metadata#users/$entity", pages::base(self.request));
+        with_context(context, members)
+    }
+}
+
+/// Those of a list that meet a condition, unless it cannot be decided.
+pub(super) fn kept<T>(
+    list: Vec<T>,
+    meets: impl Fn(&T) -> Result<bool, Refusal>,
+) -> Result<Vec<T>, Refusal> {
+    let mut kept = Vec::with_capacity(list.len());
+    for item in list {
+        if meets(&item)? {
+            kept.push(item);
+        }
+    }
+    Ok(kept)
+}

@@ -6,7 +6,7 @@
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
-use super::{Kind, PERSON};
+use super::person::{Kind, PERSON, SERVICE, etag, mask, resource};
 use crate::providers::sandbox::auth::google::bearer;
 use crate::providers::sandbox::google::body::{inner, object, text};
 use crate::providers::sandbox::google::error;
@@ -16,9 +16,6 @@ use crate::providers::sandbox::state::State;
 use crate::providers::sandbox::store::mailbox::Mailbox;
 use crate::providers::sandbox::store::mailbox::contacts::Person;
 use crate::providers::sandbox::store::settings::Contact;
-
-/// The API's own name, in its errors.
-const SERVICE: &str = "people.googleapis.com";
 
 /// The fields that can be written; only those that the sandbox keeps.
 const WRITTEN: [&str; 5] =
@@ -87,10 +84,10 @@ pub(super) fn carry_out(state: &State, request: &Request, call: &Call) -> Result
             fields.push("metadata");
             fields
         }
-        _ => super::mask(&params, "personFields", "person_fields", Kind::Contacts, true)?,
+        _ => mask(&params, "personFields", "person_fields", Kind::Contacts, true)?,
     };
     let (person, contact) = find(state, mailbox, id)?;
-    let entry = super::resource(&person, contact.as_ref(), Kind::Contacts, &fields);
+    let entry = resource(&person, contact.as_ref(), Kind::Contacts, &fields);
     Ok(params.answer(entry))
 }
 
@@ -175,7 +172,7 @@ fn update(
              being updated.",
         )
     })?;
-    if tag != super::etag(id, contact.as_ref()) {
+    if tag != etag(id, contact.as_ref()) {
         return Err(error::failed_precondition(
             "Request person.etag is different than the current person.etag. Clear local cache and \
              get the latest person.",

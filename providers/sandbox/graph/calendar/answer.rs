@@ -1,22 +1,20 @@
 //! Graph's answers with events: by their ids, in lists, and as a calendar
 //! shows them.
 
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::event::PROPERTIES;
-use super::filter;
+use super::context::{At, Context};
+use super::event::{PROPERTIES, called_off};
+use super::filter::{self, instant};
 use super::shown::{Kind, Shown};
-use super::{At, Desk};
 use crate::providers::sandbox::graph::error::{
     Refusal, invalid_parameter, invalid_request, malformed_id, not_found,
 };
 use crate::providers::sandbox::graph::mail::read::list::DEFAULT_TOP;
 use crate::providers::sandbox::graph::response::Body;
 use crate::providers::sandbox::store::agenda::expand::Occurrence;
-use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
 use crate::providers::sandbox::store::agenda::{Agenda, Event, same};
 use crate::when::{Moment, When};
 
@@ -40,27 +38,20 @@ impl Found {
     }
 
     /// The event as it is shown.
-    pub fn shown<'a>(&self, desk: &'a Desk<'_>) -> Result<Shown<'a>, Refusal> {
+    pub fn shown<'a>(&self, context: &'a Context<'_>) -> Result<Shown<'a>, Refusal> {
         let it = match self.original {
-            Some(original) => desk.agenda.occurrence(self.place, original),
-            None => as_is(desk.agenda, self.place),
+            Some(original) => context.agenda.occurrence(self.place, original),
+            None => as_is(context.agenda, self.place),
         };
         let it = it.or_else(|| {
-            let event = desk.agenda.event(self.place)?;
+            let event = context.agenda.event(self.place)?;
             let original = self.original?;
-            let place = desk.agenda.override_of(event.calendar, &event.id, original);
-            as_is(desk.agenda, place?).filter(|_| !event.gone)
+            let place = context.agenda.override_of(event.calendar, &event.id, original);
+            as_is(context.agenda, place?).filter(|_| !event.gone)
         });
         let it = it.filter(|it| is_there(&it.event)).ok_or_else(not_found)?;
-        Ok(Shown::of(desk, it))
+        Ok(Shown::of(context, it))
     }
-}
-
-/// True for an event that was called off by somebody else: it stays in the
-/// calendar until its owner takes it out. A series does not stay.
-pub(crate) fn called_off(event: &Event) -> bool {
-    let flag = event.more.get(CALLED_OFF).and_then(Value::as_bool);
-    event.gone && event.repeat.is_none() && flag == Some(true)
 }
 
 /// True for an event that a calendar has.
@@ -70,22 +61,22 @@ fn is_there(event: &Event) -> bool {
 
 /// What was called off of some events after `from` and before `to`.
 fn remains<'a>(
-    desk: &'a Desk<'_>,
+    context: &'a Context<'_>,
     events: impl Iterator<Item = (usize, &'a Event)>,
     from: Timestamp,
     to: Timestamp,
 ) -> Vec<Occurrence<'a>> {
     let mine = |event: &Event| match &event.instead_of {
         None => true,
-        Some((series, _)) => desk
+        Some((series, _)) => context
             .agenda
             .find(event.calendar, series)
-            .and_then(|place| desk.agenda.event(place))
+            .and_then(|place| context.agenda.event(place))
             .is_none_or(|series| !series.gone),
     };
     events
         .filter(|(_, event)| called_off(event) && mine(event))
-        .filter_map(|(place, _)| as_is(desk.agenda, place))
+        .filter_map(|(place, _)| as_is(context.agenda, place))
         .filter(|it| touches(it, from, to))
         .collect()
 }
@@ -108,16 +99,16 @@ pub(crate) fn as_is(agenda: &Agenda, place: usize) -> Option<Occurrence<'_>> {
 }
 
 /// Finds what an id stands for, in a calendar or in all of the mailbox.
-pub(super) fn find(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
+pub(super) fn find(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
     let wanted = match at {
         At::Any => None,
-        at => Some(desk.calendar_at(at)?),
+        at => Some(context.calendar_at(at)?),
     };
-    let found = desk.ids().event_of(id).map_err(|()| malformed_id())?;
+    let found = context.ids().event_of(id).map_err(|()| malformed_id())?;
     let (place, second, _) = found.ok_or_else(not_found)?;
-    let event = desk.agenda.event(place).ok_or_else(not_found)?;
-    let calendar = desk.agenda.calendar(event.calendar).ok_or_else(not_found)?;
-    let mine = same(&calendar.owner, desk.owner()) && !calendar.gone;
+    let event = context.agenda.event(place).ok_or_else(not_found)?;
+    let calendar = context.agenda.calendar(event.calendar).ok_or_else(not_found)?;
+    let mine = same(&calendar.owner, context.owner()) && !calendar.gone;
     if !mine || wanted.is_some_and(|wanted| wanted != event.calendar) {
         return Err(not_found());
     }
@@ -134,7 +125,7 @@ pub(super) fn find(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Found, Refus
     };
     let found = Found { place, original };
     // What stands for an occurrence goes by the occurrence's id.
-    let shown = found.shown(desk)?;
+    let shown = found.shown(context)?;
     match original.is_none() && shown.series.is_some() {
         true => Err(not_found()),
         false => Ok(found),
@@ -142,70 +133,70 @@ pub(super) fn find(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Found, Refus
 }
 
 /// One event.
-pub(super) fn event(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
-    desk.asked.options.check_select(&PROPERTIES, "event")?;
-    let found = find(desk, at, id)?;
-    single(desk, found)
+pub(super) fn event(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
+    context.asked.options.check_select(&PROPERTIES, "event")?;
+    let found = find(context, at, id)?;
+    single(context, found)
 }
 
 /// The answer with one event.
-pub(super) fn single(desk: &Desk<'_>, found: Found) -> Result<Body, Refusal> {
-    let shown = found.shown(desk)?;
-    let mut members = shown.json(desk);
-    if let Some(link) = desk.calendar_link(shown.it.event.calendar) {
+pub(super) fn single(context: &Context<'_>, found: Found) -> Result<Body, Refusal> {
+    let shown = found.shown(context)?;
+    let mut members = shown.json(context);
+    if let Some(link) = context.calendar_link(shown.it.event.calendar) {
         let association = format!("{link}/$ref");
         members.insert("calendar@odata.associationLink".into(), association.into());
         members.insert("calendar@odata.navigationLink".into(), link.into());
     }
-    Ok(desk.asked.single(members, "events"))
+    Ok(context.asked.single(members, "events"))
 }
 
 /// The single events and the series of a calendar, the newest first.
-pub(super) fn list(desk: &Desk<'_>, at: At<'_>) -> Result<Body, Refusal> {
-    let calendar = desk.calendar_at(at)?;
-    let places = desk.agenda.events_of(calendar);
+pub(super) fn list(context: &Context<'_>, at: At<'_>) -> Result<Body, Refusal> {
+    let calendar = context.calendar_at(at)?;
+    let places = context.agenda.events_of(calendar);
     let events = places
         .filter(|(_, event)| is_there(event))
-        .filter_map(|(place, _)| as_is(desk.agenda, place))
-        .map(|it| Shown::of(desk, it))
+        .filter_map(|(place, _)| as_is(context.agenda, place))
+        .map(|it| Shown::of(context, it))
         .filter(|shown| shown.kind != Kind::Exception);
     let mut events: Vec<Shown<'_>> = events.collect();
     events.reverse();
-    page(desk, events, &of(at, "events"))
+    page(context, events, &of(at, "events"))
 }
 
 /// What a calendar shows of a stretch of time.
-pub(super) fn view(desk: &Desk<'_>, at: At<'_>) -> Result<Body, Refusal> {
-    let calendar = desk.calendar_at(at)?;
-    let (from, to) = window(desk)?;
-    let mut found = desk.agenda.occurrences(calendar, from, to);
-    found.extend(remains(desk, desk.agenda.events_of(calendar), from, to));
+pub(super) fn view(context: &Context<'_>, at: At<'_>) -> Result<Body, Refusal> {
+    let calendar = context.calendar_at(at)?;
+    let (from, to) = window(context)?;
+    let mut found = context.agenda.occurrences(calendar, from, to);
+    found.extend(remains(context, context.agenda.events_of(calendar), from, to));
     found.sort_by_key(|it| it.from);
-    let shown = found.into_iter().map(|it| Shown::of(desk, it)).collect();
-    page(desk, shown, &of(at, "calendarView"))
+    let shown = found.into_iter().map(|it| Shown::of(context, it)).collect();
+    page(context, shown, &of(at, "calendarView"))
 }
 
 /// The occurrences of a series in a stretch of time; of what does not recur,
 /// none.
-pub(super) fn instances(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
-    let (from, to) = window(desk)?;
-    let found = find(desk, at, id)?;
+pub(super) fn instances(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
+    let (from, to) = window(context)?;
+    let found = find(context, at, id)?;
     let mut all = Vec::new();
-    if let (None, Some(event)) = (found.original, desk.agenda.event(found.place)) {
-        all = desk.agenda.instances(found.place, from, to);
-        let overrides = desk.agenda.overrides(event.calendar, &event.id);
-        all.extend(remains(desk, overrides, from, to));
+    if let (None, Some(event)) = (found.original, context.agenda.event(found.place)) {
+        all = context.agenda.instances(found.place, from, to);
+        let overrides = context.agenda.overrides(event.calendar, &event.id);
+        all.extend(remains(context, overrides, from, to));
         all.sort_by_key(|it| it.from);
     }
-    let shown = all.into_iter().map(|it| Shown::of(desk, it)).collect();
-    page(desk, shown, &format!("events('{id}')/instances"))
+    let shown = all.into_iter().map(|it| Shown::of(context, it)).collect();
+    page(context, shown, &format!("events('{id}')/instances"))
 }
 
 /// A page of events.
-fn page(desk: &Desk<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body, Refusal> {
-    desk.asked.options.check_select(&PROPERTIES, "event")?;
-    let events = filter::applied(desk, events)?;
-    desk.asked.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(desk)))
+fn page(context: &Context<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body, Refusal> {
+    context.asked.options.check_select(&PROPERTIES, "event")?;
+    let events = filter::applied(context, events)?;
+    context.asked.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
 }
 
 /// The path to a calendar's collection, for the context.
@@ -218,8 +209,8 @@ fn of(at: At<'_>, what: &str) -> String {
 }
 
 /// The stretch of time that a request is about.
-pub(crate) fn window(desk: &Desk<'_>) -> Result<(Timestamp, Timestamp), Refusal> {
-    let query = &desk.asked.request.query;
+pub(crate) fn window(context: &Context<'_>) -> Result<(Timestamp, Timestamp), Refusal> {
+    let query = &context.asked.request.query;
     let text = |name: &str| {
         let mut pairs = query.iter();
         let found = pairs.find(|(key, _)| key.eq_ignore_ascii_case(name));
@@ -244,15 +235,4 @@ pub(crate) fn window(desk: &Desk<'_>) -> Result<(Timestamp, Timestamp), Refusal>
         return Err(invalid_parameter(format!("The time window is longer than {MOST_DAYS} days.")));
     }
     Ok((from, to))
-}
-
-/// An instant; a time without an offset is in UTC.
-pub(super) fn instant(value: &str) -> Option<Timestamp> {
-    // A plus sign in an address is a space, where it was not written in signs.
-    let value = value.replace(' ', "+");
-    if let Ok(at) = value.parse::<Timestamp>() {
-        return Some(at);
-    }
-    let local: DateTime = value.parse().ok()?;
-    TimeZone::UTC.to_timestamp(local).ok()
 }

@@ -6,17 +6,17 @@ use std::cell::OnceCell;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::Desk;
-use super::answer::called_off;
 use super::body::{TEAMS, html, plain};
-use super::shown::Shown;
+use super::context::Context;
+use super::shown::{Kind, Shown};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
 use crate::providers::sandbox::graph::pages;
 use crate::providers::sandbox::graph::params::BodyForm;
 use crate::providers::sandbox::graph::people::object;
 use crate::providers::sandbox::graph::zones::{windows_name, written};
+use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
 use crate::providers::sandbox::store::agenda::{Event, same};
 use crate::recurrence::graph;
 use crate::when::{Moment, When};
@@ -75,7 +75,7 @@ const PREVIEW: usize = 255;
 
 /// What the properties of one event are made of.
 pub(super) struct Maker<'a> {
-    desk: &'a Desk<'a>,
+    context: &'a Context<'a>,
     shown: &'a Shown<'a>,
     event: &'a Event,
     /// The address of the calendar's owner.
@@ -85,26 +85,26 @@ pub(super) struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     /// The maker of an event's properties.
-    pub fn of(desk: &'a Desk<'_>, shown: &'a Shown<'_>) -> Self {
+    pub fn of(context: &'a Context<'_>, shown: &'a Shown<'_>) -> Self {
         let event = &*shown.it.event;
-        let calendar = desk.agenda.calendar(event.calendar);
+        let calendar = context.agenda.calendar(event.calendar);
         Self {
-            desk,
+            context,
             shown,
             event,
-            owner: calendar.map_or(desk.owner(), |calendar| &calendar.owner),
+            owner: calendar.map_or(context.owner(), |calendar| &calendar.owner),
             html: OnceCell::new(),
         }
     }
 
     /// One property; nothing for what this event does not have at all.
     pub fn property(&self, name: &str) -> Option<Value> {
-        let (desk, shown, event) = (self.desk, self.shown, self.event);
+        let (context, shown, event) = (self.context, self.shown, self.event);
         Some(match name {
-            "id" => shown.id(desk).into(),
+            "id" => shown.id(context).into(),
             "createdDateTime" => precise(event.created).into(),
             "lastModifiedDateTime" => precise(event.updated).into(),
-            "changeKey" => shown.change_key(desk).into(),
+            "changeKey" => shown.change_key(context).into(),
             "categories" => event.categories.clone().into(),
             "originalStart" => {
                 let original = event.original().filter(|_| shown.series.is_some())?;
@@ -137,11 +137,11 @@ impl<'a> Maker<'a> {
             },
             "seriesMasterId" => shown
                 .series
-                .map(|series| desk.ids().event(series, None, desk.asked.prefer.immutable))
+                .map(|series| context.ids().event(series, None, context.asked.prefer.immutable))
                 .into(),
             "showAs" => self.show().into(),
             "type" => shown.kind.name().into(),
-            "webLink" => pages::event_link(&shown.id(desk)).into(),
+            "webLink" => pages::event_link(&shown.id(context)).into(),
             "onlineMeetingUrl" => Value::Null,
             "isOnlineMeeting" => event.link.is_some().into(),
             "onlineMeetingProvider" => match &event.link {
@@ -166,7 +166,7 @@ impl<'a> Maker<'a> {
             "organizer" => {
                 // What nobody called, its owner wrote down.
                 let (name, address) = match event.organizer.address.as_str() {
-                    "" => (self.desk.name_of(self.owner), self.owner),
+                    "" => (self.context.name_of(self.owner), self.owner),
                     address => (self.called(&event.organizer), address),
                 };
                 json!({ "emailAddress": { "name": name, "address": address } })
@@ -187,7 +187,7 @@ impl<'a> Maker<'a> {
 
     /// Windows' name of the zone of a time; days have their calendar's.
     fn own_zone(&self, moment: &Moment) -> String {
-        let calendar = || self.desk.agenda.calendar(self.event.calendar);
+        let calendar = || self.context.agenda.calendar(self.event.calendar);
         let zone = match moment {
             Moment::At(_, zone) => Some(zone),
             Moment::Day(_) => calendar().map(|calendar| &calendar.zone),
@@ -197,7 +197,7 @@ impl<'a> Maker<'a> {
 
     /// A time in the zone that was asked for; days are days anywhere.
     fn time(&self, moment: &Moment, at: Timestamp) -> Value {
-        let zone = &self.desk.zone;
+        let zone = &self.context.zone;
         let local = match moment {
             Moment::Day(day) => written(day.at(0, 0, 0, 0)),
             Moment::At(..) => zone.local(at),
@@ -216,7 +216,7 @@ impl<'a> Maker<'a> {
         let (Some(head), Some(tail)) = (uid.get(..32), uid.get(40..)) else {
             return uid.clone();
         };
-        let zone = self.desk.agenda.zone_of(self.event);
+        let zone = self.context.agenda.zone_of(self.event);
         let day = match original {
             When::Day(day) => day,
             When::At(at) => zone.to_datetime(at).date(),
@@ -275,7 +275,7 @@ impl<'a> Maker<'a> {
             .filter(|reply| same(&reply.address, &guest.address))
             .filter_map(|reply| reply.proposed.as_ref());
         if let Some((start, end)) = proposed.next() {
-            let zone = self.desk.agenda.zone_of(self.event);
+            let zone = self.context.agenda.zone_of(self.event);
             let slot = json!({
                 "start": self.time(start, start.when().instant(&zone)),
                 "end": self.time(end, end.when().instant(&zone)),
@@ -295,7 +295,7 @@ impl<'a> Maker<'a> {
     fn called(&self, guest: &Guest) -> String {
         match &guest.name {
             Some(name) => name.clone(),
-            None => self.desk.name_of(&guest.address),
+            None => self.context.name_of(&guest.address),
         }
     }
 
@@ -329,10 +329,10 @@ impl<'a> Maker<'a> {
 
     /// The days on which a series does not happen.
     fn cancelled(&self) -> Value {
-        let zone = self.desk.agenda.zone_of(self.event);
-        let id = self.shown.id(self.desk);
+        let zone = self.context.agenda.zone_of(self.event);
+        let id = self.shown.id(self.context);
         let left_out = self.event.repeat.iter().flat_map(|it| it.except.clone());
-        let overrides = self.desk.agenda.overrides(self.event.calendar, &self.event.id);
+        let overrides = self.context.agenda.overrides(self.event.calendar, &self.event.id);
         let gone =
             overrides.filter(|(_, event)| event.gone).filter_map(|(_, event)| event.original());
         left_out
@@ -346,7 +346,7 @@ impl<'a> Maker<'a> {
 
     fn body(&self) -> Value {
         let html = self.html();
-        match self.desk.asked.prefer.body {
+        match self.context.asked.prefer.body {
             BodyForm::Text => json!({
                 "contentType": "text",
                 "content": plain(html),
@@ -431,4 +431,43 @@ pub(super) fn whole(at: Timestamp) -> String {
 fn precise(at: Timestamp) -> String {
     let fraction = at.subsec_nanosecond().unsigned_abs() / 100;
     format!("{}.{fraction:07}Z", at.strftime("%Y-%m-%dT%H:%M:%S"))
+}
+
+impl Shown<'_> {
+    /// The properties that are wanted.
+    pub fn json(&self, context: &Context<'_>) -> Map<String, Value> {
+        let options = context.asked.options;
+        let maker = Maker::of(context, self);
+        let mut members = Map::new();
+        members.insert("@odata.etag".to_owned(), self.etag(context).into());
+        for name in PROPERTIES {
+            let wanted = match name {
+                // Worked out for series alone, and only when it is asked for.
+                "cancelledOccurrences" => options.names(name) && self.kind == Kind::Master,
+                _ => name == "id" || options.wants(name),
+            };
+            if let Some(value) = wanted.then(|| maker.property(name)).flatten() {
+                members.insert(name.to_owned(), value);
+            }
+        }
+        members
+    }
+
+    /// The few properties of an occurrence among changes.
+    pub fn sketch(&self, context: &Context<'_>) -> Map<String, Value> {
+        let maker = Maker::of(context, self);
+        let mut members = Map::new();
+        members.insert("@odata.etag".to_owned(), self.etag(context).into());
+        for name in ["seriesMasterId", "type", "id", "start", "end"] {
+            members.extend(maker.property(name).map(|value| (name.to_owned(), value)));
+        }
+        members
+    }
+}
+
+/// True for an event that was called off by somebody else: it stays in the
+/// calendar until its owner takes it out. A series does not stay.
+pub(crate) fn called_off(event: &Event) -> bool {
+    let flag = event.more.get(CALLED_OFF).and_then(Value::as_bool);
+    event.gone && event.repeat.is_none() && flag == Some(true)
 }

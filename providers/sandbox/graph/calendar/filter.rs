@@ -6,10 +6,11 @@
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::Desk;
-use super::answer::instant;
+use super::context::Context;
 use super::event::{Maker, PROPERTIES};
 use super::shown::Shown;
 use crate::providers::sandbox::graph::error::{
@@ -62,19 +63,19 @@ const ORDERED: [&str; 5] =
 
 /// Keeps the events that the request's filter is for, in the order it wants.
 pub(super) fn applied<'a>(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     mut events: Vec<Shown<'a>>,
 ) -> Result<Vec<Shown<'a>>, Refusal> {
-    let options = desk.asked.options;
+    let options = context.asked.options;
     if let Some(filter) = options.filter {
         let filter = filter::parse(filter).map_err(|why| invalid_filter(&why))?;
         check(&filter)?;
-        events.retain(|shown| meets(&filter, &Maker::of(desk, shown), shown));
+        events.retain(|shown| meets(&filter, &Maker::of(context, shown), shown));
     }
     if let Some(order) = options.orderby {
         for (name, down) in keys(order)?.into_iter().rev() {
             events.sort_by_cached_key(|shown| Ranked {
-                value: ranked(name, &Maker::of(desk, shown), shown),
+                value: ranked(name, &Maker::of(context, shown), shown),
                 down,
             });
         }
@@ -273,4 +274,15 @@ impl PartialOrd for Ranked {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
+}
+
+/// An instant; a time without an offset is in UTC.
+pub(super) fn instant(value: &str) -> Option<Timestamp> {
+    // A plus sign in an address is a space, where it was not written in signs.
+    let value = value.replace(' ', "+");
+    if let Ok(at) = value.parse::<Timestamp>() {
+        return Some(at);
+    }
+    let local: DateTime = value.parse().ok()?;
+    TimeZone::UTC.to_timestamp(local).ok()
 }

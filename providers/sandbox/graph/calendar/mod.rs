@@ -3,8 +3,9 @@
 
 pub(super) mod answer;
 mod body;
+pub(super) mod context;
 pub(super) mod draft;
-mod event;
+pub(super) mod event;
 mod filter;
 pub(super) mod places;
 mod recurrence;
@@ -18,14 +19,11 @@ use serde_json::{Map, Value, json};
 
 use super::access;
 use super::error::{
-    Refusal, denied, folder_exists, invalid_property, invalid_request, malformed_id, not_allowed,
-    not_found,
+    Refusal, denied, folder_exists, invalid_property, invalid_request, not_allowed, not_found,
 };
-use super::ids::Ids;
 use super::mail::read::list::meets_texts;
-use super::pages;
 use super::params::{Options, Prefer};
-use super::people::{display_name, object};
+use super::people::object;
 use super::request::{Asked, kept};
 use super::response::{Body, Reply};
 use super::types::CALENDAR;
@@ -34,7 +32,8 @@ use super::zones::Zone;
 use crate::providers::sandbox::auth::tokens;
 use crate::providers::sandbox::http::Request;
 use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::agenda::{self, Access, Agenda};
+use crate::providers::sandbox::store::agenda::{self, Access};
+use context::{At, Context};
 use respond::Action;
 
 /// The properties of a calendar, in the order of the wire.
@@ -54,17 +53,6 @@ const PROPERTIES: [&str; 14] = [
     "isRemovable",
     "owner",
 ];
-
-/// The calendar of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum At<'a> {
-    /// None is named: the main one, for what needs one.
-    Any,
-    /// The main one.
-    Main,
-    /// The one of an id.
-    Id(&'a str),
-}
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,16 +129,6 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A request for calendars that was let in.
-pub(crate) struct Desk<'a> {
-    /// The request.
-    pub asked: &'a Asked<'a>,
-    /// All calendars.
-    pub agenda: &'a mut Agenda,
-    /// The zone that times are told in.
-    pub zone: Zone,
-}
-
 /// Answers a request for calendars, or refuses it.
 pub(super) fn carry_out(
     state: &State,
@@ -176,13 +154,13 @@ pub(super) fn carry_out(
         epoch: state.graph.epoch(),
     };
     let mut agenda = state.agenda();
-    let mut desk =
-        Desk { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
-    let reply = desk.carry_out(call)?;
+    let mut context =
+        Context { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
+    let reply = context.carry_out(call)?;
     Ok(Reply { applied: prefer.applied, ..reply })
 }
 
-impl<'a> Desk<'a> {
+impl Context<'_> {
     fn carry_out(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         let method = &self.asked.request.method;
         let creates = method == Method::POST;
@@ -222,31 +200,6 @@ impl<'a> Desk<'a> {
             }
         };
         Ok(Reply::of(body))
-    }
-
-    /// Whose calendars they are.
-    pub fn owner(&self) -> &'a str {
-        &self.asked.store.mailbox.address
-    }
-
-    /// The ids of their mailbox.
-    pub fn ids(&self) -> &'a Ids {
-        self.asked.store.ids()
-    }
-
-    /// The place of the calendar of a path.
-    pub fn calendar_at(&self, at: At<'_>) -> Result<usize, Refusal> {
-        match at {
-            At::Any | At::Main => self.agenda.main_of(self.owner()).ok_or_else(not_found),
-            At::Id(id) => {
-                if !Ids::is_folder(id) {
-                    return Err(malformed_id());
-                }
-                let mut all = self.agenda.calendars_of(self.owner());
-                let found = all.find(|(_, calendar)| self.ids().calendar(&calendar.id) == id);
-                found.map(|(place, _)| place).ok_or_else(not_found)
-            }
-        }
     }
 
     fn calendars(&self) -> Result<Body, Refusal> {
@@ -366,30 +319,6 @@ impl<'a> Desk<'a> {
             "isRemovable": own && !calendar.main,
             "owner": { "name": self.name_of(&calendar.owner), "address": calendar.owner },
         }))
-    }
-
-    /// What somebody is called; the address, where that is not known.
-    pub fn name_of(&self, address: &str) -> String {
-        let people = self.asked.store.people();
-        let name = match agenda::same(address, self.owner()) {
-            true => people.owner.as_deref(),
-            false => {
-                let known = people.others.iter();
-                let mut known = known.filter(|person| agenda::same(&person.email, address));
-                known.next().map(display_name)
-            }
-        };
-        name.unwrap_or(address).to_owned()
-    }
-
-    /// The address of a calendar, as links name it.
-    pub fn calendar_link(&self, place: usize) -> Option<String> {
-        let id = self.ids().calendar(&self.agenda.calendar(place)?.id);
-        Some(format!(
-            "{}/v1.0/users('{}')/calendars('{id}')",
-            pages::base(self.asked.request),
-            self.ids().mailbox()
-        ))
     }
 }
 

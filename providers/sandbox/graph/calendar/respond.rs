@@ -5,11 +5,11 @@ use hyper::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::answer::{Found, called_off};
+use super::answer::Found;
+use super::context::{At, Context};
 use super::draft::{person, stated};
-use super::event::is_organizer;
+use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
-use super::{At, Desk};
 use crate::provider::calendar::{Answer, Guest};
 use crate::providers::sandbox::graph::error::{
     Refusal, invalid_recipients, invalid_request, not_found,
@@ -44,12 +44,12 @@ impl Action {
 
 /// Carries an action out.
 pub(super) fn carry_out(
-    desk: &mut Desk<'_>,
+    context: &mut Context<'_>,
     at: At<'_>,
     id: &str,
     action: Action,
 ) -> Result<Reply, Refusal> {
-    let request = desk.asked.request;
+    let request = context.asked.request;
     match action {
         Action::Respond(answer) => {
             let shape = match answer {
@@ -57,38 +57,38 @@ pub(super) fn carry_out(
                 _ => &DECLINE,
             };
             let body = read(request, shape, false)?;
-            let found = open(desk, at, id)?;
-            respond(desk, found, answer, &body)?;
+            let found = open(context, at, id)?;
+            respond(context, found, answer, &body)?;
         }
         Action::Cancel => {
             read(request, &CANCEL, false)?;
-            let found = open(desk, at, id)?;
-            if !organizes(desk, found)? {
+            let found = open(context, at, id)?;
+            if !organizes(context, found)? {
                 return Err(invalid_request("You need to be an organizer to cancel a meeting."));
             }
-            remove(desk, found)?;
+            remove(context, found)?;
         }
         Action::Forward => {
             let body = read(request, &FORWARD, true)?;
-            let found = open(desk, at, id)?;
-            forward(desk, found, &body)?;
+            let found = open(context, at, id)?;
+            forward(context, found, &body)?;
         }
     }
     Ok(Reply::done(StatusCode::ACCEPTED))
 }
 
-fn organizes(desk: &Desk<'_>, found: Found) -> Result<bool, Refusal> {
-    let shown = found.shown(desk)?;
-    Ok(is_organizer(&shown.it.event, desk.owner()))
+fn organizes(context: &Context<'_>, found: Found) -> Result<bool, Refusal> {
+    let shown = found.shown(context)?;
+    Ok(is_organizer(&shown.it.event, context.owner()))
 }
 
 fn respond(
-    desk: &mut Desk<'_>,
+    context: &mut Context<'_>,
     found: Found,
     answer: Answer,
     body: &Map<String, Value>,
 ) -> Result<(), Refusal> {
-    if organizes(desk, found)? {
+    if organizes(context, found)? {
         return Err(invalid_request(
             "You can't respond to this meeting because you're the meeting organizer.",
         ));
@@ -96,7 +96,7 @@ fn respond(
     let send = body.get("sendResponse").and_then(Value::as_bool);
     let send = send.unwrap_or(true);
     let allows = |name: &str| -> Result<bool, Refusal> {
-        let shown = found.shown(desk)?;
+        let shown = found.shown(context)?;
         let value = shown.it.event.more.get(name).and_then(Value::as_bool);
         Ok(value.unwrap_or(true))
     };
@@ -110,16 +110,20 @@ fn respond(
     }
     let comment = body.get("comment").and_then(Value::as_str);
     let comment = comment.filter(|it| !it.is_empty()).map(str::to_owned);
-    let reply =
-        agenda::Reply { address: desk.owner().to_owned(), at: Timestamp::now(), comment, proposed };
-    if called_off(&found.shown(desk)?.it.event) {
-        return remove(desk, found);
+    let reply = agenda::Reply {
+        address: context.owner().to_owned(),
+        at: Timestamp::now(),
+        comment,
+        proposed,
+    };
+    if called_off(&found.shown(context)?.it.event) {
+        return remove(context, found);
     }
-    let place = own_place(desk, found)?;
-    desk.agenda.answer(place, Some(answer), Some(reply), send);
+    let place = own_place(context, found)?;
+    context.agenda.answer(place, Some(answer), Some(reply), send);
     if answer == Answer::Declined {
         // Outlook takes what was declined out of the calendar.
-        desk.agenda.remove(place, false);
+        context.agenda.remove(place, false);
     }
     Ok(())
 }
@@ -140,16 +144,20 @@ fn slot(slot: &Value) -> Result<(Moment, Moment), Refusal> {
 }
 
 /// Forwards a meeting: those it goes to are asked from now on.
-fn forward(desk: &mut Desk<'_>, found: Found, body: &Map<String, Value>) -> Result<(), Refusal> {
+fn forward(
+    context: &mut Context<'_>,
+    found: Found,
+    body: &Map<String, Value>,
+) -> Result<(), Refusal> {
     let recipients = body.get("toRecipients").and_then(Value::as_array);
     let recipients = recipients.filter(|all| !all.is_empty());
     let recipients = recipients.ok_or_else(invalid_recipients)?;
     let people: Vec<(Option<String>, String)> =
         recipients.iter().map(person).collect::<Result<_, _>>()?;
-    let Some(place) = organizers_copy(desk, found)? else {
+    let Some(place) = organizers_copy(context, found)? else {
         return Ok(());
     };
-    desk.agenda.change(place, true, |event| {
+    context.agenda.change(place, true, |event| {
         for (name, address) in people {
             if event.guest(&address).is_none() && !same(&event.organizer.address, &address) {
                 event.guests.push(Guest { name, address, ..Guest::default() });
@@ -160,14 +168,14 @@ fn forward(desk: &mut Desk<'_>, found: Found, body: &Map<String, Value>) -> Resu
 }
 
 /// The organizer's copy of a meeting, where it is in this sandbox.
-fn organizers_copy(desk: &mut Desk<'_>, found: Found) -> Result<Option<usize>, Refusal> {
-    if organizes(desk, found)? {
-        return own_place(desk, found).map(Some);
+fn organizers_copy(context: &mut Context<'_>, found: Found) -> Result<Option<usize>, Refusal> {
+    if organizes(context, found)? {
+        return own_place(context, found).map(Some);
     }
-    let event = desk.agenda.event(found.place).ok_or_else(not_found)?;
+    let event = context.agenda.event(found.place).ok_or_else(not_found)?;
     let (uid, organizer) = (event.uid.clone(), event.organizer.address.clone());
-    let copy = desk.agenda.with_uid(&uid).find(|(_, it)| {
-        let calendar = desk.agenda.calendar(it.calendar);
+    let copy = context.agenda.with_uid(&uid).find(|(_, it)| {
+        let calendar = context.agenda.calendar(it.calendar);
         let owned = calendar.is_some_and(|calendar| same(&calendar.owner, &organizer));
         owned && !it.gone && it.instead_of.is_none()
     });
@@ -175,7 +183,7 @@ fn organizers_copy(desk: &mut Desk<'_>, found: Found) -> Result<Option<usize>, R
         return Ok(None);
     };
     Ok(match found.original {
-        Some(original) => desk.agenda.exception(place, original),
+        Some(original) => context.agenda.exception(place, original),
         None => Some(place),
     })
 }

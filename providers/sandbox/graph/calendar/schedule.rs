@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::Desk;
+use super::context::Context;
 use super::draft::stated;
 use super::event::show_as;
 use super::places::is_room;
@@ -33,8 +33,8 @@ struct Ask {
 }
 
 /// Answers with a schedule for each address.
-pub(super) fn schedules(desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let body = read(desk.asked.request, &SCHEDULE, true)?;
+pub(super) fn schedules(context: &Context<'_>) -> Result<Reply, Refusal> {
+    let body = read(context.asked.request, &SCHEDULE, true)?;
     let who = body.get("schedules").and_then(Value::as_array);
     let who = who.filter(|all| !all.is_empty());
     let who = who.ok_or_else(|| invalid_parameter("The parameter 'schedules' is missing."))?;
@@ -44,12 +44,15 @@ pub(super) fn schedules(desk: &Desk<'_>) -> Result<Reply, Refusal> {
         )));
     }
     let ask = ask(&body)?;
-    let rows: Vec<Value> =
-        who.iter().filter_map(Value::as_str).map(|address| schedule(desk, address, &ask)).collect();
-    let base = pages::base(desk.asked.request);
-    let context = format!("{base}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
+    let rows: Vec<Value> = who
+        .iter()
+        .filter_map(Value::as_str)
+        .map(|address| schedule(context, address, &ask))
+        .collect();
+    let base = pages::base(context.asked.request);
+    let of = format!("{base}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
     Ok(Reply::of(Body::Json(json!({
-        "@odata.context": context,
+        "@odata.context": of,
         "value": rows,
     }))))
 }
@@ -83,8 +86,8 @@ fn ask(body: &Map<String, Value>) -> Result<Ask, Refusal> {
 }
 
 /// The schedule of one address.
-fn schedule(desk: &Desk<'_>, address: &str, ask: &Ask) -> Value {
-    let main = desk.agenda.main_of(address);
+fn schedule(context: &Context<'_>, address: &str, ask: &Ask) -> Value {
+    let main = context.agenda.main_of(address);
     if main.is_none() && !is_room(address) {
         return json!({
             "scheduleId": address,
@@ -96,14 +99,14 @@ fn schedule(desk: &Desk<'_>, address: &str, ask: &Ask) -> Value {
             },
         });
     }
-    let zone = main.and_then(|place| desk.agenda.calendar(place));
+    let zone = main.and_then(|place| context.agenda.calendar(place));
     let zone = zone.map_or("UTC", |calendar| windows_name(&calendar.zone));
     let busy: Vec<(Timestamp, Timestamp, &str, Value)> = main
         .into_iter()
-        .flat_map(|place| desk.agenda.occurrences(place, ask.from, ask.to))
+        .flat_map(|place| context.agenda.occurrences(place, ask.from, ask.to))
         .map(|it| {
             let status = show_as(&it.event, address);
-            let item = item(desk, address, &it.event, status, it.from, it.to);
+            let item = item(context, address, &it.event, status, it.from, it.to);
             (it.from, it.to, status, item)
         })
         .collect();
@@ -126,17 +129,17 @@ fn schedule(desk: &Desk<'_>, address: &str, ask: &Ask) -> Value {
 /// One stretch of somebody's time. What it is about is told to themselves
 /// alone, for nobody has said that others may know.
 fn item(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     address: &str,
     event: &Event,
     status: &str,
     from: Timestamp,
     to: Timestamp,
 ) -> Value {
-    let zone = &desk.zone;
+    let zone = &context.zone;
     let time = |at: Timestamp| json!({ "dateTime": zone.local(at), "timeZone": zone.name });
     let mut members = Map::new();
-    if same(address, desk.owner()) {
+    if same(address, context.owner()) {
         let private = matches!(event.visibility, Visibility::Private | Visibility::Confidential);
         members = object(json!({
             "isPrivate": private,

@@ -2,10 +2,8 @@
 //! goes by.
 
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
 
-use super::Desk;
-use super::event::{Maker, PROPERTIES};
+use super::context::Context;
 use crate::providers::sandbox::store::agenda::expand::Occurrence;
 use crate::when::When;
 
@@ -43,9 +41,9 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// An event, a series, or an occurrence.
-    pub fn of(desk: &Desk<'_>, it: Occurrence<'a>) -> Self {
+    pub fn of(context: &Context<'_>, it: Occurrence<'a>) -> Self {
         let series = it.event.instead_of.as_ref();
-        let series = series.and_then(|(id, _)| desk.agenda.find(it.event.calendar, id));
+        let series = series.and_then(|(id, _)| context.agenda.find(it.event.calendar, id));
         let kind = match series {
             _ if it.event.repeat.is_some() => Kind::Master,
             None => Kind::Single,
@@ -56,53 +54,23 @@ impl<'a> Shown<'a> {
     }
 
     /// Its id.
-    pub fn id(&self, desk: &Desk<'_>) -> String {
-        let immutable = desk.asked.prefer.immutable;
+    pub fn id(&self, context: &Context<'_>) -> String {
+        let immutable = context.asked.prefer.immutable;
         let original = self.it.event.original().map(second);
         match self.series {
-            Some(series) => desk.ids().event(series, original, immutable),
-            None => desk.ids().event(self.it.place, None, immutable),
+            Some(series) => context.ids().event(series, original, immutable),
+            None => context.ids().event(self.it.place, None, immutable),
         }
     }
 
     /// Its version.
-    pub fn change_key(&self, desk: &Desk<'_>) -> String {
-        desk.ids().version(self.it.event.mark)
+    pub fn change_key(&self, context: &Context<'_>) -> String {
+        context.ids().version(self.it.event.mark)
     }
 
     /// Its etag.
-    pub fn etag(&self, desk: &Desk<'_>) -> String {
-        format!("W/\"{}\"", self.change_key(desk))
-    }
-
-    /// The properties that are wanted.
-    pub fn json(&self, desk: &Desk<'_>) -> Map<String, Value> {
-        let options = desk.asked.options;
-        let maker = Maker::of(desk, self);
-        let mut members = Map::new();
-        members.insert("@odata.etag".to_owned(), self.etag(desk).into());
-        for name in PROPERTIES {
-            let wanted = match name {
-                // Worked out for series alone, and only when it is asked for.
-                "cancelledOccurrences" => options.names(name) && self.kind == Kind::Master,
-                _ => name == "id" || options.wants(name),
-            };
-            if let Some(value) = wanted.then(|| maker.property(name)).flatten() {
-                members.insert(name.to_owned(), value);
-            }
-        }
-        members
-    }
-
-    /// The few properties of an occurrence among changes.
-    pub fn sketch(&self, desk: &Desk<'_>) -> Map<String, Value> {
-        let maker = Maker::of(desk, self);
-        let mut members = Map::new();
-        members.insert("@odata.etag".to_owned(), self.etag(desk).into());
-        for name in ["seriesMasterId", "type", "id", "start", "end"] {
-            members.extend(maker.property(name).map(|value| (name.to_owned(), value)));
-        }
-        members
+    pub fn etag(&self, context: &Context<'_>) -> String {
+        format!("W/\"{}\"", self.change_key(context))
     }
 }
 

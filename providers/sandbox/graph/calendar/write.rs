@@ -6,10 +6,10 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde_json::Value;
 
-use super::answer::{self, Found, called_off};
+use super::answer::{self, Found};
+use super::context::{At, Context};
 use super::draft::Draft;
-use super::event::is_organizer;
-use super::{At, Desk};
+use super::event::{called_off, is_organizer};
 use crate::provider::calendar::Guest;
 use crate::providers::sandbox::graph::error::{
     Refusal, conflict, crossing, denied, invalid_property, not_found,
@@ -25,77 +25,77 @@ use crate::when::Moment;
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
 
 /// Makes an event.
-pub(super) fn create(desk: &mut Desk<'_>, at: At<'_>) -> Result<Reply, Refusal> {
-    let place = desk.calendar_at(at)?;
-    writable(desk, place)?;
-    let members = read(desk.asked.request, &EVENT, true)?;
+pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<Reply, Refusal> {
+    let place = context.calendar_at(at)?;
+    writable(context, place)?;
+    let members = read(context.asked.request, &EVENT, true)?;
     let (start, end) = (members.get("start"), members.get("end"));
     let told = |it: Option<&Value>| it.is_some_and(Value::is_object);
     if told(start) != told(end) {
         return Err(invalid_property());
     }
     let draft = Draft::new(members);
-    if let Some(place) = draft.transaction().and_then(|id| made_by(desk, id)) {
-        return created(desk, place);
+    if let Some(place) = draft.transaction().and_then(|id| made_by(context, id)) {
+        return created(context, place);
     }
-    let owner = desk.owner().to_owned();
-    let zone = desk.agenda.calendar(place).map(|it| it.zone.clone());
+    let owner = context.owner().to_owned();
+    let zone = context.agenda.calendar(place).map(|it| it.zone.clone());
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
-    let uid = global_id(&owner, desk.agenda.mark);
+    let uid = global_id(&owner, context.agenda.mark);
     let (start, end) = soon();
     let mut event = Event::new(place, &event_id(&uid), &uid, start, end);
-    event.organizer = organizer(desk);
+    event.organizer = organizer(context);
     draft.apply(&mut event, &zone, &owner)?;
     if let Some(id) = draft.transaction() {
         event.more.insert("transactionId".to_owned(), id.into());
     }
-    let place = desk.agenda.insert(event, true);
-    created(desk, place)
+    let place = context.agenda.insert(event, true);
+    created(context, place)
 }
 
 /// The mailbox's owner, as who calls a meeting.
-fn organizer(desk: &Desk<'_>) -> Guest {
+fn organizer(context: &Context<'_>) -> Guest {
     Guest {
-        name: Some(desk.name_of(desk.owner())),
-        address: desk.owner().to_owned(),
+        name: Some(context.name_of(context.owner())),
+        address: context.owner().to_owned(),
         me: true,
         ..Guest::default()
     }
 }
 
 /// The answer with an event that was made.
-fn created(desk: &Desk<'_>, place: usize) -> Result<Reply, Refusal> {
+fn created(context: &Context<'_>, place: usize) -> Result<Reply, Refusal> {
     let found = Found { place, original: None };
-    let body = answer::single(desk, found)?;
+    let body = answer::single(context, found)?;
     let id = match &body {
         Body::Json(event) => event.get("id").and_then(Value::as_str),
         _ => None,
     };
-    let base = crate::providers::sandbox::graph::pages::base(desk.asked.request);
-    let user = desk.ids().mailbox();
+    let base = crate::providers::sandbox::graph::pages::base(context.asked.request);
+    let user = context.ids().mailbox();
     let location = id.map(|id| format!("{base}/v1.0/users('{user}')/events('{id}')"));
     Ok(Reply { status: StatusCode::CREATED, location, ..Reply::of(body) })
 }
 
 /// Changes an event.
-pub(super) fn update(desk: &mut Desk<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
-    let members = read(desk.asked.request, &EVENT, true)?;
-    let found = open(desk, at, id)?;
-    let shown = found.shown(desk)?;
+pub(super) fn update(context: &mut Context<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
+    let members = read(context.asked.request, &EVENT, true)?;
+    let found = open(context, at, id)?;
+    let shown = found.shown(context)?;
     let before = shown.it.event.clone().into_owned();
-    let calendar = desk.agenda.calendar(before.calendar).ok_or_else(not_found)?;
+    let calendar = context.agenda.calendar(before.calendar).ok_or_else(not_found)?;
     let (zone, owner) = (calendar.zone.clone(), calendar.owner.clone());
     let mut after = before.clone();
     Draft::new(members).apply(&mut after, &zone, &owner)?;
     if found.original.is_some() && (after.start != before.start || after.end != before.end) {
-        keep_apart(desk, found, &after)?;
+        keep_apart(context, found, &after)?;
     }
     if after != before {
-        let place = own_place(desk, found)?;
+        let place = own_place(context, found)?;
         if after.organizer.address.is_empty() {
-            after.organizer = organizer(desk);
+            after.organizer = organizer(context);
         }
-        desk.agenda.change(place, true, |event| {
+        context.agenda.change(place, true, |event| {
             *event = Event {
                 id: event.id.clone(),
                 created: event.created,
@@ -106,48 +106,48 @@ pub(super) fn update(desk: &mut Desk<'_>, at: At<'_>, id: &str) -> Result<Reply,
             };
         });
     }
-    Ok(Reply::of(answer::single(desk, found)?))
+    Ok(Reply::of(answer::single(context, found)?))
 }
 
 /// Deletes an event; those who were asked to one's own hear of it.
-pub(super) fn delete(desk: &mut Desk<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
-    let found = open(desk, at, id)?;
-    remove(desk, found)?;
+pub(super) fn delete(context: &mut Context<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
+    let found = open(context, at, id)?;
+    remove(context, found)?;
     Ok(Reply::done(StatusCode::NO_CONTENT))
 }
 
 /// Takes an event out of its calendar.
-pub(super) fn remove(desk: &mut Desk<'_>, found: Found) -> Result<(), Refusal> {
-    let shown = found.shown(desk)?;
+pub(super) fn remove(context: &mut Context<'_>, found: Found) -> Result<(), Refusal> {
+    let shown = found.shown(context)?;
     if called_off(&shown.it.event) {
         let place = shown.it.place;
-        desk.agenda.alter(place, |event| {
+        context.agenda.alter(place, |event| {
             event.more.remove(CALLED_OFF);
         });
         return Ok(());
     }
     let own = {
-        let event = desk.agenda.event(found.place).ok_or_else(not_found)?;
-        is_organizer(event, desk.owner())
+        let event = context.agenda.event(found.place).ok_or_else(not_found)?;
+        is_organizer(event, context.owner())
     };
     match found.original {
         Some(original) => {
-            desk.agenda.remove_occurrence(found.place, original, own);
+            context.agenda.remove_occurrence(found.place, original, own);
         }
-        None => desk.agenda.remove(found.place, own),
+        None => context.agenda.remove(found.place, own),
     }
     Ok(())
 }
 
 /// Finds what is to be written, if it may be and nobody was quicker.
-pub(super) fn open(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
-    let found = answer::find(desk, at, id)?;
-    writable(desk, found.calendar(desk.agenda)?)?;
-    let wanted = desk.asked.request.header("if-match").map(str::trim);
+pub(super) fn open(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
+    let found = answer::find(context, at, id)?;
+    writable(context, found.calendar(context.agenda)?)?;
+    let wanted = context.asked.request.header("if-match").map(str::trim);
     if let Some(wanted) = wanted.filter(|wanted| *wanted != "*") {
-        let shown = found.shown(desk)?;
-        let key = shown.change_key(desk);
-        if wanted != shown.etag(desk) && wanted.trim_matches('"') != key {
+        let shown = found.shown(context)?;
+        let key = shown.change_key(context);
+        if wanted != shown.etag(context) && wanted.trim_matches('"') != key {
             return Err(conflict());
         }
     }
@@ -155,20 +155,22 @@ pub(super) fn open(desk: &Desk<'_>, at: At<'_>, id: &str) -> Result<Found, Refus
 }
 
 /// The place of an event, or of an occurrence that is its own from now on.
-pub(super) fn own_place(desk: &mut Desk<'_>, found: Found) -> Result<usize, Refusal> {
+pub(super) fn own_place(context: &mut Context<'_>, found: Found) -> Result<usize, Refusal> {
     match found.original {
         None => Ok(found.place),
-        Some(_) if called_off(&found.shown(desk)?.it.event) => Ok(found.shown(desk)?.it.place),
+        Some(_) if called_off(&found.shown(context)?.it.event) => {
+            Ok(found.shown(context)?.it.place)
+        }
         Some(original) => {
-            let place = desk.agenda.exception(found.place, original);
+            let place = context.agenda.exception(found.place, original);
             place.ok_or_else(not_found)
         }
     }
 }
 
 /// Refuses to write where one may only read.
-pub(super) fn writable(desk: &Desk<'_>, place: usize) -> Result<(), Refusal> {
-    let calendar = desk.agenda.calendar(place).ok_or_else(not_found)?;
+pub(super) fn writable(context: &Context<'_>, place: usize) -> Result<(), Refusal> {
+    let calendar = context.agenda.calendar(place).ok_or_else(not_found)?;
     match calendar.access {
         Access::Owner | Access::Writer => Ok(()),
         Access::Reader | Access::Busy => Err(denied()),
@@ -176,30 +178,30 @@ pub(super) fn writable(desk: &Desk<'_>, place: usize) -> Result<(), Refusal> {
 }
 
 /// The event that was made under a transaction's id.
-fn made_by(desk: &Desk<'_>, id: &str) -> Option<usize> {
-    let mine = desk.agenda.calendars_of(desk.owner());
-    let mut events = mine.flat_map(|(place, _)| desk.agenda.events_of(place));
+fn made_by(context: &Context<'_>, id: &str) -> Option<usize> {
+    let mine = context.agenda.calendars_of(context.owner());
+    let mut events = mine.flat_map(|(place, _)| context.agenda.events_of(place));
     let found = events.find(|(_, event)| {
         let known = event.more.get("transactionId").and_then(Value::as_str);
-        let organizer = same(&event.organizer.address, desk.owner());
+        let organizer = same(&event.organizer.address, context.owner());
         !event.gone && organizer && known == Some(id)
     });
     found.map(|(place, _)| place)
 }
 
 /// An occurrence stays between the days of those before and after it.
-fn keep_apart(desk: &Desk<'_>, found: Found, after: &Event) -> Result<(), Refusal> {
+fn keep_apart(context: &Context<'_>, found: Found, after: &Event) -> Result<(), Refusal> {
     let Some(original) = found.original else {
         return Ok(());
     };
     let zone = match &after.start {
         Moment::At(_, name) => crate::providers::sandbox::graph::zones::Zone::of(name)?.zone,
-        Moment::Day(_) => desk.agenda.zone_of(after),
+        Moment::Day(_) => context.agenda.zone_of(after),
     };
     let at = original.instant(&zone);
     let from = at.checked_sub(NEIGHBOURS).unwrap_or(Timestamp::MIN);
     let to = at.checked_add(NEIGHBOURS).unwrap_or(Timestamp::MAX);
-    let around = desk.agenda.instances(found.place, from, to);
+    let around = context.agenda.instances(found.place, from, to);
     let day = |at: Timestamp| zone.to_datetime(at).date();
     let originals = around.iter().filter_map(|it| Some((it.event.original()?, it.from)));
     let (mut before, mut later) = (None, None);

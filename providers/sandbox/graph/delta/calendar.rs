@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Key, Round, removed, there};
-use crate::providers::sandbox::graph::calendar::answer::{as_is, called_off, touches, window};
+use crate::providers::sandbox::graph::calendar::answer::{as_is, touches, window};
+use crate::providers::sandbox::graph::calendar::context::{At, Context};
+use crate::providers::sandbox::graph::calendar::event::called_off;
 use crate::providers::sandbox::graph::calendar::shown::{Kind, Shown, second};
-use crate::providers::sandbox::graph::calendar::{At, Desk};
 use crate::providers::sandbox::graph::error::Refusal;
 use crate::providers::sandbox::store::agenda::Event;
 use crate::when::When;
@@ -20,21 +21,21 @@ const MOST: usize = 1_000;
 
 /// The entries of a round, in order.
 pub(super) fn changes(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     at: At<'_>,
     round: &Round,
 ) -> Result<Vec<(Key, Value)>, Refusal> {
-    let calendar = desk.calendar_at(at)?;
-    let (from, to) = window(desk)?;
+    let calendar = context.calendar_at(at)?;
+    let (from, to) = window(context)?;
     let first = round.since == 0;
     let mut rows = Vec::new();
-    for (place, event) in desk.agenda.changed_since(calendar, round.since) {
+    for (place, event) in context.agenda.changed_since(calendar, round.since) {
         if event.mark > round.until {
             continue;
         }
         let mut entries = match event.repeat {
-            Some(_) => series(desk, place, event, from, to),
-            None => single(desk, place, from, to),
+            Some(_) => series(context, place, event, from, to),
+            None => single(context, place, from, to),
         };
         if first {
             entries.retain(|entry| entry.get("@removed").is_none());
@@ -46,32 +47,32 @@ pub(super) fn changes(
 }
 
 /// A single event, or what stands for an occurrence.
-fn single(desk: &Desk<'_>, place: usize, from: Timestamp, to: Timestamp) -> Vec<Value> {
-    let Some(it) = as_is(desk.agenda, place) else {
+fn single(context: &Context<'_>, place: usize, from: Timestamp, to: Timestamp) -> Vec<Value> {
+    let Some(it) = as_is(context.agenda, place) else {
         return Vec::new();
     };
     let there_still = !it.event.gone || called_off(&it.event);
     let inside = there_still && touches(&it, from, to);
-    let shown = Shown::of(desk, it);
+    let shown = Shown::of(context, it);
     match inside {
-        true => vec![there("event", shown.json(desk))],
-        false => vec![removed("event", shown.id(desk))],
+        true => vec![there("event", shown.json(context))],
+        false => vec![removed("event", shown.id(context))],
     }
 }
 
 /// A series, and its occurrences that are as it has them.
 fn series(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     place: usize,
     event: &Event,
     from: Timestamp,
     to: Timestamp,
 ) -> Vec<Value> {
     let id = |original: Option<When>| {
-        let immutable = desk.asked.prefer.immutable;
-        removed("event", desk.ids().event(place, original.map(second), immutable))
+        let immutable = context.asked.prefer.immutable;
+        removed("event", context.ids().event(place, original.map(second), immutable))
     };
-    let occurrences = desk.agenda.instances(place, from, to);
+    let occurrences = context.agenda.instances(place, from, to);
     if event.gone || occurrences.is_empty() {
         let mut entries = vec![id(None)];
         if let Some(repeat) = event.repeat.as_ref().filter(|_| event.gone) {
@@ -80,12 +81,12 @@ fn series(
         }
         return entries;
     }
-    let Some(master) = as_is(desk.agenda, place) else {
+    let Some(master) = as_is(context.agenda, place) else {
         return Vec::new();
     };
-    let mut entries = vec![there("event", Shown::of(desk, master).json(desk))];
+    let mut entries = vec![there("event", Shown::of(context, master).json(context))];
     let left_out = event.repeat.iter().flat_map(|repeat| &repeat.except);
-    let zone = desk.agenda.zone_of(event);
+    let zone = context.agenda.zone_of(event);
     entries.extend(
         left_out
             .filter(|original| {
@@ -94,10 +95,10 @@ fn series(
             })
             .map(|original| id(Some(*original))),
     );
-    let same = occurrences.into_iter().map(|it| Shown::of(desk, it));
+    let same = occurrences.into_iter().map(|it| Shown::of(context, it));
     entries.extend(
         same.filter(|shown| shown.kind == Kind::Occurrence)
-            .map(|shown| there("event", shown.sketch(desk))),
+            .map(|shown| there("event", shown.sketch(context))),
     );
     entries
 }

@@ -15,7 +15,7 @@ use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::access;
-use super::calendar::{At, Desk};
+use super::calendar::context::{At, Context};
 use super::error::{Refusal, not_allowed, sync_state_lost};
 use super::ids::named_guid;
 use super::pages;
@@ -144,9 +144,12 @@ pub(super) fn carry_out(
             ("message", rows)
         }
         Call::View(at) => {
-            let desk =
-                Desk { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
-            ("event", calendar::changes(&desk, at, &round)?)
+            let context = Context {
+                asked: &asked,
+                agenda: &mut agenda,
+                zone: zone.unwrap_or_else(Zone::utc),
+            };
+            ("event", calendar::changes(&context, at, &round)?)
         }
     };
     let body = page(state, &asked, &round, kind, rows, top);

@@ -1,0 +1,82 @@
+//! What all requests for calendars share: the one that was let in, the
+//! calendars of its mailbox, and the one that its path names.
+
+use crate::providers::sandbox::graph::error::{Refusal, malformed_id, not_found};
+use crate::providers::sandbox::graph::ids::Ids;
+use crate::providers::sandbox::graph::pages;
+use crate::providers::sandbox::graph::people::display_name;
+use crate::providers::sandbox::graph::request::Asked;
+use crate::providers::sandbox::graph::zones::Zone;
+use crate::providers::sandbox::store::agenda::{self, Agenda};
+
+/// The calendar of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At<'a> {
+    /// None is named: the main one, for what needs one.
+    Any,
+    /// The main one.
+    Main,
+    /// The one of an id.
+    Id(&'a str),
+}
+
+/// A request for calendars that was let in.
+pub(crate) struct Context<'a> {
+    /// The request.
+    pub asked: &'a Asked<'a>,
+    /// All calendars.
+    pub agenda: &'a mut Agenda,
+    /// The zone that times are told in.
+    pub zone: Zone,
+}
+
+impl<'a> Context<'a> {
+    /// Whose calendars they are.
+    pub fn owner(&self) -> &'a str {
+        &self.asked.store.mailbox.address
+    }
+
+    /// The ids of their mailbox.
+    pub fn ids(&self) -> &'a Ids {
+        self.asked.store.ids()
+    }
+
+    /// The place of the calendar of a path.
+    pub fn calendar_at(&self, at: At<'_>) -> Result<usize, Refusal> {
+        match at {
+            At::Any | At::Main => self.agenda.main_of(self.owner()).ok_or_else(not_found),
+            At::Id(id) => {
+                if !Ids::is_folder(id) {
+                    return Err(malformed_id());
+                }
+                let mut all = self.agenda.calendars_of(self.owner());
+                let found = all.find(|(_, calendar)| self.ids().calendar(&calendar.id) == id);
+                found.map(|(place, _)| place).ok_or_else(not_found)
+            }
+        }
+    }
+
+    /// What somebody is called; the address, where that is not known.
+    pub fn name_of(&self, address: &str) -> String {
+        let people = self.asked.store.people();
+        let name = match agenda::same(address, self.owner()) {
+            true => people.owner.as_deref(),
+            false => {
+                let known = people.others.iter();
+                let mut known = known.filter(|person| agenda::same(&person.email, address));
+                known.next().map(display_name)
+            }
+        };
+        name.unwrap_or(address).to_owned()
+    }
+
+    /// The address of a calendar, as links name it.
+    pub fn calendar_link(&self, place: usize) -> Option<String> {
+        let id = self.ids().calendar(&self.agenda.calendar(place)?.id);
+        Some(format!(
+            "{}/v1.0/users('{}')/calendars('{id}')",
+            pages::base(self.asked.request),
+            self.ids().mailbox()
+        ))
+    }
+}

@@ -1,0 +1,246 @@
+//! A person of the People API: the fields there are, which of them were asked
+//! for, and the JSON.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::providers::sandbox::google::error;
+use crate::providers::sandbox::google::fields::Shape;
+use crate::providers::sandbox::google::params::Params;
+use crate::providers::sandbox::http::Answer;
+use crate::providers::sandbox::store::mailbox::contacts::Person;
+use crate::providers::sandbox::store::settings::Contact;
+
+/// The API's own name, in its errors.
+pub(super) const SERVICE: &str = "people.googleapis.com";
+
+/// The fields of a person that may be asked for.
+const PERSON_FIELDS: [&str; 28] = [
+    "addresses",
+    "ageRanges",
+    "biographies",
+    "birthdays",
+    "calendarUrls",
+    "clientData",
+    "coverPhotos",
+    "emailAddresses",
+    "events",
+    "externalIds",
+    "genders",
+    "imClients",
+    "interests",
+    "locales",
+    "locations",
+    "memberships",
+    "metadata",
+    "miscKeywords",
+    "names",
+    "nicknames",
+    "occupations",
+    "organizations",
+    "phoneNumbers",
+    "photos",
+    "relations",
+    "sipAddresses",
+    "skills",
+    "urls",
+];
+
+/// The fields of another contact that may be asked for.
+const OTHER_FIELDS: [&str; 4] = ["emailAddresses", "metadata", "names", "phoneNumbers"];
+
+static SOURCE: Shape = Shape(&[("type", None), ("id", None), ("etag", None), ("updateTime", None)]);
+
+static FIELD_METADATA: Shape = Shape(&[
+    ("primary", None),
+    ("sourcePrimary", None),
+    ("verified", None),
+    ("source", Some(&SOURCE)),
+]);
+
+static NAME: Shape = Shape(&[
+    ("metadata", Some(&FIELD_METADATA)),
+    ("displayName", None),
+    ("displayNameLastFirst", None),
+    ("unstructuredName", None),
+    ("familyName", None),
+    ("givenName", None),
+    ("middleName", None),
+]);
+
+static EMAIL: Shape = Shape(&[
+    ("metadata", Some(&FIELD_METADATA)),
+    ("value", None),
+    ("type", None),
+    ("formattedType", None),
+    ("displayName", None),
+]);
+
+/// The type of a person. What the sandbox never has is masked, not described.
+pub(super) static PERSON: Shape = Shape(&[
+    ("resourceName", None),
+    ("etag", None),
+    ("metadata", Some(&Shape(&[("sources", Some(&SOURCE)), ("objectType", None)]))),
+    ("names", Some(&NAME)),
+    ("emailAddresses", Some(&EMAIL)),
+    ("phoneNumbers", None),
+    ("organizations", None),
+    ("biographies", None),
+]);
+
+/// Whom a method is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Those in the address book.
+    Contacts,
+    /// Those known from mail.
+    Others,
+}
+
+impl Kind {
+    /// Whether a token's scopes open this.
+    pub fn open_to(self, has: impl Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Contacts => has("contacts.readonly") || has("contacts"),
+            Self::Others => has("contacts.other.readonly"),
+        }
+    }
+
+    /// The fields that may be asked for.
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Contacts => &PERSON_FIELDS,
+            Self::Others => &OTHER_FIELDS,
+        }
+    }
+
+    /// Where the documentation lists them.
+    fn page(self, list: bool) -> &'static str {
+        match (self, list) {
+            (Self::Contacts, true) => "people.connections/list",
+            (Self::Contacts, false) => "people/searchContacts",
+            (Self::Others, _) => "otherContacts/search",
+        }
+    }
+}
+
+/// The fields of a person that were asked for: the API gives none unasked.
+pub(super) fn mask<'a>(
+    params: &Params<'a>,
+    name: &str,
+    field: &str,
+    kind: Kind,
+    list: bool,
+) -> Result<Vec<&'a str>, Answer> {
+    let where_ = format!(
+        "Valid paths are documented at https://developers.google.com/people/api/rest/v1/{}.",
+        kind.page(list)
+    );
+    let text = params.all(name).find(|text| !text.is_empty()).ok_or_else(|| {
+        error::invalid(&match list {
+            true => {
+                format!("{name} mask is required. Please specify one or more valid paths. {where_}")
+            }
+            false => {
+                format!("{field} is required. Please specify one or more valid paths. {where_}")
+            }
+        })
+    })?;
+    let fields: Vec<&str> = text.split(',').map(str::trim).collect();
+    let wrong = fields.iter().find(|path| {
+        // A path may reach further down; its first step decides here.
+        let first = path.split_once('.').map_or(**path, |(first, _)| first);
+        !kind.fields().contains(&first)
+    });
+    match wrong {
+        Some(path) => {
+            Err(error::invalid(&format!("Invalid {name} mask path: \"{path}\". {where_}")))
+        }
+        None => Ok(fields),
+    }
+}
+
+/// The tag of a contact: another one after every change.
+pub(super) fn etag(id: u64, contact: Option<&Contact>) -> String {
+    let version = contact.map_or(0, |contact| contact.version);
+    let number = id.wrapping_add(version);
+    format!("%{}", STANDARD.encode(number.to_be_bytes()))
+}
+
+/// A person with the fields asked for; `contact` is what was written by hand.
+pub(super) fn resource(
+    person: &Person,
+    contact: Option<&Contact>,
+    kind: Kind,
+    fields: &[&str],
+) -> Value {
+    let (collection, source) = match kind {
+        Kind::Contacts => ("people", "CONTACT"),
+        Kind::Others => ("otherContacts", "OTHER_CONTACT"),
+    };
+    let has = |name: &str| {
+        let mut fields = fields.iter();
+        fields.any(|path| path.split('.').next() == Some(name))
+    };
+    let source = json!({ "type": source, "id": format!("{:x}", person.id) });
+    let metadata = json!({ "primary": true, "source": source });
+    let mut resource = json!({
+        "resourceName": format!("{collection}/c{}", person.id),
+        "etag": etag(person.id, contact),
+    });
+    if let Value::Object(resource) = &mut resource {
+        if has("metadata") {
+            let metadata = json!({ "sources": [source], "objectType": "PERSON" });
+            resource.insert("metadata".to_owned(), metadata);
+        }
+        if has("names") && !person.name.is_empty() {
+            let mut name = name(&person.name, &metadata);
+            if let (Value::Object(name), Some(contact)) = (&mut name, contact) {
+                let parts = [("givenName", &contact.given), ("familyName", &contact.family)];
+                for (key, part) in parts {
+                    match part.is_empty() {
+                        true => name.remove(key),
+                        false => name.insert(key.to_owned(), part.clone().into()),
+                    };
+                }
+            }
+            resource.insert("names".to_owned(), json!([name]));
+        }
+        let emails = match contact {
+            Some(contact) => contact.emails.iter().collect(),
+            None => vec![&person.email],
+        };
+        if has("emailAddresses") && !emails.is_empty() {
+            let email = |email| json!({ "metadata": metadata, "value": email });
+            let emails: Vec<Value> = emails.into_iter().map(email).collect();
+            resource.insert("emailAddresses".to_owned(), emails.into());
+        }
+        let rest = contact.into_iter().flat_map(|contact| &contact.rest);
+        for (field, value) in rest.filter(|(field, _)| has(field)) {
+            resource.insert(field.clone(), value.clone());
+        }
+    }
+    resource
+}
+
+/// A name, cut before its last word into given and family name.
+fn name(name: &str, metadata: &Value) -> Value {
+    match name.rsplit_once(' ') {
+        Some((given, family)) => json!({
+            "metadata": metadata,
+            "displayName": name,
+            "familyName": family,
+            "givenName": given,
+            "displayNameLastFirst": format!("{family}, {given}"),
+            "unstructuredName": name,
+        }),
+        None => json!({
+            "metadata": metadata,
+            "displayName": name,
+            "givenName": name,
+            "displayNameLastFirst": name,
+            "unstructuredName": name,
+        }),
+    }
+}

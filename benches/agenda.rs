@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
+use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::Result;
@@ -32,7 +33,7 @@ use daysheet::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };
 use daysheet::provider::{Connect, Mailbox, Page};
-use daysheet::providers::sandbox::Faults;
+use daysheet::sandbox::Faults;
 use daysheet::schemas::Api;
 use daysheet::store::Store;
 use daysheet::{request, tools};

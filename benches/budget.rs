@@ -17,10 +17,11 @@
 use std::path::PathBuf;
 
 use daysheet::budget::count::{TOKENIZER, tokens};
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
+use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
-use daysheet::providers::sandbox::Faults;
+use daysheet::sandbox::Faults;
 use serde_json::{Value, json};
 
 const BUDGETS: &[usize] = &[600, 1_200, 2_300, 4_000, 8_000];

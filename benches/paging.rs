@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
 use daysheet::config::Config;
-use daysheet::providers::sandbox::{Options, Sandbox};
+use daysheet::sandbox::{Options, Sandbox};
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use serde_json::{Value, json};

@@ -30,7 +30,7 @@ use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::providers::Providers;
-use daysheet::providers::sandbox::{Faults, Options, Sandbox};
+use daysheet::sandbox::{Faults, Options, Sandbox};
 use daysheet::store::Store;
 use daysheet::{request, tools};
 use http_body_util::Empty;

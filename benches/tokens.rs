@@ -17,12 +17,13 @@
 )]
 
 use daysheet::budget::count::{TOKENIZER, tokens};
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
+use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
 use daysheet::encode::stc::value::Json;
 use daysheet::encode::stc::{self, Version};
-use daysheet::providers::sandbox::Faults;
+use daysheet::sandbox::Faults;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use serde_json::{Value, json};

@@ -7,10 +7,11 @@
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
 
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
+use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
-use daysheet::providers::sandbox::Faults;
+use daysheet::sandbox::Faults;
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]

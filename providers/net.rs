@@ -23,7 +23,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, Kind, Result};
 
 /// A request body.
 type Body = BoxBody<Bytes, hyper::Error>;

@@ -16,10 +16,10 @@ use jiff::{Timestamp, Zoned};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::course;
-use crate::doubt::look_for;
-use crate::error::{Error, Kind, Result};
-use crate::provider::TokenSource;
+use daysheet_core::call::course;
+use daysheet_core::call::doubt::look_for;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::TokenSource;
 
 /// Longest wait for one answer. A server that took so long is not asked again:
 /// somebody waits for the call.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::json::text;
-use crate::when;
+use daysheet_core::when;
 
 /// Eight letters for an id, to know it again.
 pub fn hash(id: &str) -> String {

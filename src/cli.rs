@@ -25,16 +25,21 @@ mod call;
 mod check;
 pub mod client;
 mod convert;
+#[cfg(feature = "sandbox")]
 mod demo;
 mod notation;
+#[cfg(not(feature = "sandbox"))]
+mod real;
+#[cfg(feature = "sandbox")]
 mod sandbox;
+#[cfg(feature = "sandbox")]
+pub mod sandboxed;
 mod schema;
 mod serve;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
@@ -43,8 +48,12 @@ use crate::access::Access;
 use crate::config::Config;
 use crate::encode::stc::Version;
 use crate::error::{Error, Kind, Result};
-use crate::providers::sandbox::Faults;
 use crate::request::Add;
+
+#[cfg(not(feature = "sandbox"))]
+use real::Sandboxed;
+#[cfg(feature = "sandbox")]
+use sandboxed::Sandboxed;
 
 /// Mail and calendars for language models: Gmail, Outlook and both calendars as
 /// curated flat rows in token-sparing TOON, over MCP.
@@ -113,6 +122,7 @@ enum Command {
         sandboxed: Sandboxed,
     },
     /// Show the main job on the embedded sandbox: no account needed.
+    #[cfg(feature = "sandbox")]
     Demo {
         /// A folder of .eml and .mbox files instead of the sample mailboxes.
         #[arg(long, value_name = "DIR")]
@@ -175,6 +185,7 @@ enum Command {
     },
     /// Run the stand-in for Google's and Microsoft's sign-ins, Gmail, Google
     /// Calendar and Graph on 127.0.0.1.
+    #[cfg(feature = "sandbox")]
     Sandbox {
         /// The port; 0 takes a free one.
         #[arg(long, default_value_t = 0)]
@@ -229,32 +240,6 @@ fn level(word: &str) -> std::result::Result<Access, String> {
         let words = Access::ALL.map(Access::word).join(", ");
         format!("use one of {words}")
     })
-}
-
-/// Whether the embedded sandbox stands in for the providers.
-#[derive(Debug, Args, Default)]
-struct Sandboxed {
-    /// Use the embedded sandbox instead of real accounts.
-    #[arg(long)]
-    sandbox: bool,
-    /// A folder of .eml and .mbox files for the sandbox.
-    #[arg(long, value_name = "DIR", requires = "sandbox")]
-    mail: Option<PathBuf>,
-    /// A folder of .ics files for the sandbox.
-    ///
-    /// ADDRESS/NAME.ics is the calendar NAME of ADDRESS; calendar.ics is the
-    /// main one.
-    #[arg(long, value_name = "DIR", requires = "sandbox")]
-    calendar: Option<PathBuf>,
-    /// Which provider the sandbox's mailboxes are at.
-    ///
-    /// The sample's private mailbox is at Google and its work mailbox at
-    /// Microsoft; those of a folder are at Google.
-    #[arg(long, requires = "sandbox", value_parser = ["google", "microsoft", "both"])]
-    provider: Option<String>,
-    /// Faults for the sandbox to inject.
-    #[arg(long, value_name = "SPEC", requires = "sandbox")]
-    fault: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -365,6 +350,7 @@ fn run(command: Command) -> Result<ExitCode> {
         outlive_file_limits();
         match command {
             Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
+            #[cfg(feature = "sandbox")]
             Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
             Command::Call { tool, arguments, format, sandboxed, .. } => {
                 call::run(config, &tool, &arguments, format.as_deref(), &sandboxed).await
@@ -385,8 +371,9 @@ fn run(command: Command) -> Result<ExitCode> {
             Command::Account(Account::Remove { account }) => {
                 account::remove(config, &account).await
             }
+            #[cfg(feature = "sandbox")]
             Command::Sandbox { port, mail, calendar, fault } => {
-                sandbox::run(port, mail, calendar, faults(fault.as_deref())?).await
+                sandbox::run(port, mail, calendar, sandboxed::faults(fault.as_deref())?).await
             }
             Command::Schema { .. }
             | Command::Check { .. }
@@ -430,8 +417,4 @@ fn log(filter: Option<&str>) -> Result<()> {
         .with_ansi(false)
         .init();
     Ok(())
-}
-
-fn faults(spec: Option<&str>) -> Result<Faults> {
-    spec.map_or_else(|| Ok(Faults::default()), Faults::from_str)
 }

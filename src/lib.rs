@@ -30,9 +30,10 @@ pub mod prompts;
 pub mod request;
 pub mod tools;
 
-#[path = "../providers/mod.rs"]
-pub mod providers;
-pub use providers::net;
+pub use daysheet_providers as providers;
+pub use daysheet_providers::net;
+#[cfg(feature = "sandbox")]
+pub use daysheet_sandbox as sandbox;
 
 pub mod pipeline;
 

@@ -23,12 +23,12 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::wire::{Failed, LISTS};
-use crate::access::Access;
-use crate::error::{Error, Kind, Result};
 use crate::net;
-use crate::provider::{ServiceSettings, TokenSource};
-use crate::providers::pace::{Pace, told};
-use crate::text::quoted_words;
+use crate::pace::{Pace, told};
+use daysheet_core::access::Access;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
+use daysheet_core::text::quoted_words;
 
 /// What a sign-in asks Google for. Gmail has one scope for putting mail in order,
 /// for drafts and for sending; only deleting for good needs more.

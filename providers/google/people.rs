@@ -10,9 +10,9 @@ use serde_json::Value;
 use url::Url;
 
 use super::client::{Google, page};
-use crate::error::{Error, Kind, Result};
-use crate::provider::{Page, People};
-use crate::text::note;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::{Page, People};
+use daysheet_core::text::note;
 
 /// What is read of saved contacts; other contacts have fewer.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";

@@ -24,8 +24,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tower_service::Service;
 
-use crate::error::{Error, Kind};
 use crate::net::{self, Failure, Turn};
+use daysheet_core::error::{Error, Kind};
 
 /// The longest answer that is a list, or about one thing, in bytes. The longest
 /// that are asked for, 2,500 events, have a kilobyte or two each.

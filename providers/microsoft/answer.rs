@@ -10,10 +10,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::error::{Error, Kind, Result};
 use crate::net::{self, LARGE, Turn};
-use crate::providers::pace::told;
-use crate::text::quoted_words;
+use crate::pace::told;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::text::quoted_words;
 
 /// The longest answer that is read, in bytes.
 pub const LONGEST: usize = 32 << 20;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{sub_answers, too_long};
 use super::client::{Call, Graph, IN_FLIGHT, PREFER, left_out, open};
-use crate::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, Kind, Result};
 
 /// The most requests that Graph takes in one batch.
 const BATCH: usize = 20;

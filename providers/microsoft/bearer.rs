@@ -6,8 +6,8 @@ use graph_rs_sdk::GraphFailure;
 use graph_rs_sdk::error::{AuthExecutionError, AuthExecutionResult};
 use graph_rs_sdk::identity::ClientApplication;
 
-use crate::error::{Error, Kind};
-use crate::provider::TokenSource;
+use daysheet_core::error::{Error, Kind};
+use daysheet_core::provider::TokenSource;
 
 /// Hands our tokens to the SDK, which asks before every request.
 #[derive(Clone)]

@@ -25,10 +25,10 @@ use url::Url;
 
 use super::answer::{Answer, LONGEST, broken, page, read};
 use super::bearer::{Bearer, no_token};
-use crate::error::{Error, Kind, Result};
 use crate::net;
-use crate::provider::{ServiceSettings, TokenSource};
-use crate::providers::pace::Pace;
+use crate::pace::Pace;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
 
 /// Calls of one account in flight at once. Outlook allows four per mailbox, and
 /// Graph sends it the parts of a batch four at a time.

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::answer::{not_ours, page};
 use super::client::Graph;
-use crate::error::{Error, Kind, Result};
-use crate::providers::json::text;
+use crate::json::text;
+use daysheet_core::error::{Error, Kind, Result};
 
 /// Items of a page, and pages of a feed in one round.
 const SIZE: usize = 200;

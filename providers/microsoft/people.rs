@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::answer::page as items_of;
 use super::client::{Graph, request};
-use crate::error::Result;
-use crate::project::Projection;
-use crate::provider::{Page, People};
-use crate::providers::json::text;
-use crate::text::note;
+use crate::json::text;
+use daysheet_core::error::Result;
+use daysheet_core::project::Projection;
+use daysheet_core::provider::{Page, People};
+use daysheet_core::text::note;
 
 /// The properties that saved contacts have, of those that columns read.
 const CONTACT: &[&str] =

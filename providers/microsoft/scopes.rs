@@ -1,7 +1,7 @@
 //! The scopes that Microsoft is asked for: delegated permissions of Microsoft
 //! Graph by their short names, and `offline_access` for a refresh token.
 
-use crate::access::Access;
+use daysheet_core::access::Access;
 
 /// What a sign-in asks for; `shared` for a mailbox that is shared with whoever
 /// signs in, whose settings cannot be changed with any permission.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use daysheet_core::error::{Error, Result};
 
 /// How late what is carried out late is, unless it is said.
 const LATE: Duration = Duration::from_millis(400);

@@ -16,16 +16,17 @@ use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-use super::app::{App, Who};
+use super::app::App;
 use super::client::{Answer, Client};
 use super::sandbox::report;
+use super::sandboxed::Who;
 use crate::budget::count::{TOKENIZER, tokens};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
 use crate::project::project;
 use crate::provider::Account;
-use crate::providers::sandbox::Faults;
+use crate::sandbox::Faults;
 use crate::schemas::{Api as Of, Level, MESSAGE};
 use crate::text::clip;
 

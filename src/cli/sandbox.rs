@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::error::Result;
-use crate::providers::sandbox::{Faults, LoadReport, Options, Sandbox};
+use crate::sandbox::{Faults, LoadReport, Options, Sandbox};
 
 /// Runs until ctrl-c.
 pub(super) async fn run(

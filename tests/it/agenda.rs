@@ -6,7 +6,6 @@
 
 mod desk;
 mod paging;
-#[cfg(all(feature = "google", feature = "microsoft"))]
 mod tokens;
 
 use daysheet::error::{Error, Kind};

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use daysheet::cli::app::Who;
+use daysheet::cli::sandboxed::Who;
 use daysheet::encode::stc::parse::parse;
 use daysheet::schemas::{TABLES, find_in_document};
 use daysheet::tools::TOOLS;

@@ -5,9 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
-use daysheet::providers::sandbox::{Faults, Sandbox};
+use daysheet::cli::sandboxed::Who;
+use daysheet::sandbox::{Faults, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use daysheet::cli::app::Who;
+use daysheet::cli::sandboxed::Who;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
+use daysheet::cli::sandboxed::Who;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::pipeline::Pipeline;
 use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
-use daysheet::providers::sandbox::{Faults, Sandbox};
+use daysheet::sandbox::{Faults, Sandbox};
 use daysheet::server::Server;
 use daysheet::store::Store;
 use daysheet::{request, tools};

@@ -7,11 +7,12 @@ mod writes;
 use std::path::Path;
 use std::time::Duration;
 
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
+use daysheet::cli::sandboxed::Who;
 use daysheet::config::KeyStore;
 use daysheet::encode::Format;
-use daysheet::providers::sandbox::{Faults, Sandbox};
+use daysheet::sandbox::{Faults, Sandbox};
 use daysheet::store::Store;
 use futures_util::future::join_all;
 use tempfile::TempDir;

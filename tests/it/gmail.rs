@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use base64::Engine;
 use daysheet::budget::count;
-use daysheet::providers::sandbox::Faults;
+use daysheet::sandbox::Faults;
 use serde_json::json;
 use tempfile::TempDir;
 

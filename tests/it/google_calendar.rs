@@ -11,17 +11,11 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-#[cfg(all(feature = "google", feature = "microsoft"))]
 mod changes;
-#[cfg(all(feature = "google", feature = "microsoft"))]
 mod google;
-#[cfg(all(feature = "google", feature = "microsoft"))]
 mod reads;
-#[cfg(all(feature = "google", feature = "microsoft"))]
 mod sandboxed;
-#[cfg(all(feature = "google", feature = "microsoft"))]
 mod scripted;
-#[cfg(all(feature = "google", feature = "microsoft"))]
 mod writes;
 
 const ME: &str = "mira@example.com";

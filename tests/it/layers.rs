@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The crates, lowest first: the folder of each. What stands in it in a folder with a
 /// manifest of its own belongs to another crate. Cargo sees to it that none names a
 /// higher one.
-const CRATES: &[&str] = &["schemas", "src/core", "src", "providers"];
+const CRATES: &[&str] = &["schemas", "src/core", "providers/sandbox", "providers", "src"];
 
 /// The layer of each top-level module; a module names lower layers, and its own.
 const LAYERS: &[(&str, u8)] = &[
@@ -194,7 +194,7 @@ fn what_is_named_in_one_place_only() {
             "conversationId",
             "parentFolderId",
         ] {
-            only(wire, &["schemas", "providers"]);
+            only(wire, &["schemas", "providers", "sandbox"]);
         }
         if layer_or_top(&module) <= 2 {
             for io in [

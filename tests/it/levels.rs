@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use daysheet::access::Access;
 use daysheet::accounts::Accounts;
-use daysheet::cli::app::Who;
+use daysheet::cli::sandboxed::Who;
 use daysheet::provider::Connect;
 use daysheet::providers::Providers;
 use daysheet::store::Store;

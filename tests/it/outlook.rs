@@ -1224,7 +1224,6 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
 }
 
 /// Google's lists of people, here because the tap is.
-#[cfg(feature = "google")]
 #[tokio::test]
 async fn people_at_google_come_from_all_pages() {
     use daysheet::schemas::CONTACT;

@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use daysheet::access::Access;
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
+use daysheet::cli::sandboxed::Who;
 use daysheet::course::{Calls, Course};
-use daysheet::providers::sandbox::Faults;
+use daysheet::sandbox::Faults;
 use daysheet::schemas::TABLES;
 use daysheet::tools;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use daysheet::cli::app::Who;
+use daysheet::cli::sandboxed::Who;
 use daysheet::error::{Error, Kind};
 use daysheet::ical;
 use daysheet::text::{Note, Tally, is_invisible, ours, quoted, quoted_end, quoted_list};

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use daysheet::cli::app::{App, Who};
+use daysheet::cli::app::App;
 use daysheet::cli::client::{Answer, Client};
+use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
-use daysheet::providers::sandbox::{Faults, Sandbox};
+use daysheet::sandbox::{Faults, Sandbox};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use tempfile::TempDir;

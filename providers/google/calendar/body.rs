@@ -12,13 +12,13 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::facts::{flag, list, read_moment, read_when};
-use crate::error::{Error, Result};
-use crate::provider::calendar::{Answer, Change, Guest, Response, Show, Visibility};
-use crate::providers::json::text;
-use crate::recurrence::Repeat;
-use crate::schemas::{EVENT, Source};
-use crate::text::brief;
-use crate::when::{self, Moment, When};
+use crate::json::text;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{Answer, Change, Guest, Response, Show, Visibility};
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::schemas::{EVENT, Source};
+use daysheet_core::text::brief;
+use daysheet_core::when::{self, Moment, When};
 
 /// The longest time before an event that Google reminds at: four weeks.
 const LONGEST_REMINDER: u32 = 40_320;

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::facts::list;
 use super::{GoogleCalendar, PRIMARY, Scope};
-use crate::error::{Error, Kind, Result};
-use crate::provider::calendar::Schedule;
-use crate::providers::json::text;
-use crate::text::{brief, quoted};
+use crate::json::text;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::calendar::Schedule;
+use daysheet_core::text::{brief, quoted};
 
 /// The most calendars that one question may be about.
 const AT_ONCE: usize = 50;

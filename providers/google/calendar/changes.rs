@@ -17,12 +17,12 @@ use serde_json::Value;
 
 use super::facts::{self as read, list, mask, some};
 use super::{GoogleCalendar, Scope, page_items, time};
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
 use crate::net::path_segment;
-use crate::project::Projection;
-use crate::provider::calendar::Changes;
-use crate::providers::json::text;
-use crate::providers::written::hash;
+use crate::written::hash;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::Changes;
 
 /// How many changes of one calendar are told at once. It is the same for the
 /// first token: Google wants all its parameters to be.

@@ -6,10 +6,10 @@
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::provider::calendar::{Answer, Facts, Guest};
-use crate::providers::json::text;
-use crate::recurrence::Repeat;
-use crate::when::{self, Moment, When};
+use crate::json::text;
+use daysheet_core::provider::calendar::{Answer, Facts, Guest};
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::when::{self, Moment, When};
 
 /// What [`facts`] reads, as paths of an event. Notes and entry points of a
 /// conference may be long, and are not asked for in lists.

@@ -20,17 +20,17 @@ use url::Url;
 
 use super::client::{CALENDAR, Google, page};
 use super::wire::{self, Wire};
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
 use crate::net::path_segment;
-use crate::project::Projection;
-use crate::provider::Page;
-use crate::provider::calendar::{
+use crate::pace::rehearsed;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::Page;
+use daysheet_core::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };
-use crate::provider::{Account, ServiceSettings, TokenSource};
-use crate::providers::json::text;
-use crate::providers::pace::rehearsed;
-use crate::schemas::Api;
+use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
+use daysheet_core::schemas::Api;
 use facts::{self as read, flag, mask, some};
 
 /// What Google takes for the main calendar.

@@ -13,12 +13,12 @@ use url::Url;
 use super::body;
 use super::facts::{self as read, flag, some};
 use super::{GoogleCalendar, PRIMARY, Scope, check_calendar};
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
 use crate::net::path_segment;
-use crate::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
-use crate::providers::json::text;
-use crate::providers::written::holds;
-use crate::when;
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
+use daysheet_core::when;
 
 /// How often a meeting link that is still being made is looked for.
 const LOOKS: usize = 3;

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use super::states::labels;
 use super::{Gmail, LISTED, ME, Scope, format, list};
-use crate::error::{Error, Kind, Result};
-use crate::project::Projection;
-use crate::provider::Mailbox;
-use crate::provider::calendar::Changes;
-use crate::providers::json::text;
+use crate::json::text;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::calendar::Changes;
 
 /// Records of the history that are read at once.
 const AT_ONCE: u32 = 100;

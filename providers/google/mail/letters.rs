@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::parts::{self, decode, header, is_attached, is_text};
 use super::{Gmail, ME, Scope, check};
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
 use crate::net::path_segment;
-use crate::project::Projection;
-use crate::provider::TextPart;
-use crate::provider::mail::{HeldFile, Importance, Person};
-use crate::providers::json::text;
-use crate::text::{address_list, cell, flowed};
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::TextPart;
+use daysheet_core::provider::mail::{HeldFile, Importance, Person};
+use daysheet_core::text::{address_list, cell, flowed};
 
 /// The longest Message-ID that is believed, in bytes.
 const LONGEST_ID: usize = 900;
@@ -226,7 +226,7 @@ fn collect<'v>(part: &'v Value, files: &mut Vec<File<'v>>) {
 
 /// A file's name without a path; one that has none gets one.
 fn file_name(name: &str, media: &str) -> String {
-    let decoded = cell(&crate::text::header(name));
+    let decoded = cell(&daysheet_core::text::header(name));
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
     match (last.trim(), media) {
         ("", "text/calendar") => "invite.ics".to_owned(),
@@ -269,7 +269,7 @@ fn unfolded(value: &str) -> String {
 
 /// The subject, decoded, on one line.
 pub(super) fn subject(item: &Value) -> String {
-    cell(&crate::text::header(&field(item, "Subject")))
+    cell(&daysheet_core::text::header(&field(item, "Subject")))
 }
 
 /// The people of a header field who have an address.

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::{Gmail, LABEL_LISTED, ME, Scope, mask};
-use crate::error::Result;
+use crate::google::client;
+use crate::json::text;
 use crate::net;
-use crate::project::Projection;
-use crate::provider::{Page, Total};
-use crate::providers::google::client;
-use crate::providers::json::text;
+use daysheet_core::error::Result;
+use daysheet_core::project::Projection;
+use daysheet_core::provider::{Page, Total};
 
 impl Gmail {
     pub(super) async fn folders(&self, projection: &Projection) -> Result<Page> {

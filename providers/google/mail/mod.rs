@@ -22,17 +22,17 @@ use url::Url;
 use super::client::{self, Bearer, GMAIL, Google, IN_FLIGHT};
 use super::people;
 use super::wire::{self, Wire};
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
 use crate::net;
-use crate::project::Projection;
-use crate::provider::calendar::Changes;
-use crate::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
-use crate::provider::{ServiceSettings, TokenSource};
-use crate::providers::json::text;
-use crate::query::{NOTHING, Query, Term};
-use crate::schemas::Api;
-use crate::text::brief;
-use crate::text::{Note, note, ours};
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
+use daysheet_core::query::{NOTHING, Query, Term};
+use daysheet_core::schemas::Api;
+use daysheet_core::text::brief;
+use daysheet_core::text::{Note, note, ours};
 
 /// The user whose token it is.
 const ME: &str = "me";

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::states::{Difference, grouped, labels, of_step, state, state_of};
 use super::{Gmail, check, list};
-use crate::error::{Error, Kind, Result};
-use crate::project::Projection;
-use crate::provider::mail::{MailState, Organize, Place, PlaceKind, Step};
-use crate::providers::google::client::IN_FLIGHT;
-use crate::providers::json::text;
+use crate::google::client::IN_FLIGHT;
+use crate::json::text;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::mail::{MailState, Organize, Place, PlaceKind, Step};
 
 /// The most messages that one request changes.
 const AT_ONCE: usize = 1_000;

@@ -12,10 +12,10 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
-use crate::provider::{Letter, PlainText, TextPart};
-use crate::providers::json::text;
-use crate::text::charset;
-use crate::text::{Note, note, ours};
+use crate::json::text;
+use daysheet_core::provider::{Letter, PlainText, TextPart};
+use daysheet_core::text::charset;
+use daysheet_core::text::{Note, note, ours};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

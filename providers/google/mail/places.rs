@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use super::query::{is_category, same_label};
 use super::{Gmail, check};
-use crate::error::{Error, Kind, Result};
-use crate::provider::mail::{Place, PlaceKind};
-use crate::providers::json::text;
-use crate::providers::near::steps;
-use crate::providers::written::holds;
-use crate::query;
-use crate::text::brief;
-use crate::text::quoted;
+use crate::json::text;
+use crate::near::steps;
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::{Place, PlaceKind};
+use daysheet_core::query;
+use daysheet_core::text::brief;
+use daysheet_core::text::quoted;
 
 /// The longest name of a label, in characters.
 const LONGEST: usize = 225;

@@ -4,8 +4,8 @@
 //! and a note tells what was lost.
 //! Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
-use crate::query::{PLACES, Part, Query, State, Term};
-use crate::text::Note;
+use daysheet_core::query::{PLACES, Part, Query, State, Term};
+use daysheet_core::text::Note;
 
 /// Gmail's own categories; any other category is searched for as a label.
 const CATEGORIES: &[&str] =

@@ -5,8 +5,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{Gmail, ME};
-use crate::error::{Error, Kind, Result};
 use crate::net::path_segment;
+use daysheet_core::error::{Error, Kind, Result};
 
 impl Gmail {
     /// An address below the account, each part of the path escaped.
@@ -52,7 +52,7 @@ impl Gmail {
     }
 
     /// [`Gmail::change`], which is looked for with `look` when it breaks off:
-    /// see [`Pace::settle`](crate::providers::pace::Pace::settle).
+    /// see [`Pace::settle`](crate::pace::Pace::settle).
     pub(super) async fn change_for_sure<F>(
         &self,
         method: Method,

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::provider::mail::{Flag, MailState, Step};
-use crate::providers::json::text;
+use crate::json::text;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::{Flag, MailState, Step};
 
 /// Where a message is, the strongest word first.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
@@ -68,7 +68,7 @@ pub(super) fn state_of(item: &Value) -> MailState {
 /// What a step is in labels, the same for every message.
 ///
 /// # Errors
-/// [`crate::error::Kind::Argument`] for what Gmail cannot do.
+/// [`daysheet_core::error::Kind::Argument`] for what Gmail cannot do.
 pub(super) fn of_step(step: &Step) -> Result<Difference> {
     Ok(match step {
         Step::Read(true) => Difference::new(&[], &["UNREAD"]),

@@ -11,17 +11,17 @@ use serde_json::{Map, Value, json};
 use super::events::RULE;
 use super::events::facts::{self, attendees, is_organizer, times};
 use super::{online, zones};
-use crate::error::{Error, Result};
-use crate::provider::calendar::{Change, Guest, Notify, Show, Visibility};
-use crate::providers::json::{is, nested, text};
-use crate::recurrence::{Repeat, graph};
-use crate::when::{self, Moment, When};
+use crate::json::{is, nested, text};
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{Change, Guest, Notify, Show, Visibility};
+use daysheet_core::recurrence::{Repeat, graph};
+use daysheet_core::when::{self, Moment, When};
 
 /// Checks that Outlook can do what a change asks for, as far as that does not
 /// depend on more than the change and the event.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) with what to do instead.
+/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) with what to do instead.
 pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result<()> {
     if change.show == Some(Show::Focus) {
         return Err(Error::argument("Outlook's calendars have no focus time")

@@ -11,13 +11,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::events::{by_id, put_in};
-use crate::error::{Error, Kind, Result};
+use crate::json::{is, text};
+use crate::microsoft::client::Graph;
+use crate::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
 use crate::net;
-use crate::provider::calendar::Changes;
-use crate::providers::json::{is, text};
-use crate::providers::microsoft::client::Graph;
-use crate::providers::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
-use crate::text::{note, quoted};
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::calendar::Changes;
+use daysheet_core::text::{note, quoted};
 
 /// The range that is looked at, around the day it is begun.
 const BACK: SignedDuration = SignedDuration::from_hours(31 * 24);

@@ -21,18 +21,18 @@ use serde_json::{Value, json};
 
 use super::answer::{DENIED, not_ours};
 use super::client::{Graph, request};
-use crate::error::{Error, Kind, Result};
+use crate::json::{is, nested, text};
 use crate::net;
-use crate::project::Projection;
-use crate::provider::Page;
-use crate::provider::calendar::{
+use crate::pace::rehearsed;
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::Page;
+use daysheet_core::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };
-use crate::provider::{Account, ServiceSettings, TokenSource};
-use crate::providers::json::{is, nested, text};
-use crate::providers::pace::rehearsed;
-use crate::providers::written::holds;
-use crate::schemas::Api;
+use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
+use daysheet_core::schemas::Api;
 use events::facts;
 use write::refused;
 

@@ -7,8 +7,8 @@
 
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
-use crate::providers::json::{is, nested, text};
+use crate::json::{is, nested, text};
+use daysheet_core::error::{Error, Result};
 
 /// The line that the part begins with has at least so many underscores.
 const LINE: &str = "____________________";
@@ -18,7 +18,7 @@ const CLASS: &str = "me-email-text";
 /// The description with `notes` instead of what people wrote before.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if the meeting's part cannot
+/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) if the meeting's part cannot
 /// be told from the rest.
 pub fn body(current: &Value, notes: &str) -> Result<Value> {
     let old = nested(current, "body");

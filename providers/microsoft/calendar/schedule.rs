@@ -12,13 +12,13 @@ use jiff::{Span, Timestamp};
 use serde_json::{Value, json};
 
 use super::events::facts;
-use crate::error::{Error, Kind, Result};
-use crate::provider::calendar::{Hours, Schedule};
-use crate::providers::json::{nested, text};
-use crate::providers::microsoft::answer::page;
-use crate::providers::microsoft::client::Graph;
-use crate::text::{brief, cell, clip};
-use crate::when;
+use crate::json::{nested, text};
+use crate::microsoft::answer::page;
+use crate::microsoft::client::Graph;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::calendar::{Hours, Schedule};
+use daysheet_core::text::{brief, cell, clip};
+use daysheet_core::when;
 
 /// Addresses of one call.
 const PEOPLE: usize = 20;

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use super::body::{self, properties, tells};
 use super::events::facts::{attendees, times, zone};
 use super::events::{self, CALENDAR, at, check, check_calendar, one, whole};
-use crate::error::{Error, Kind, Result};
+use crate::json::{is, nested, text};
+use crate::microsoft::answer::DENIED;
+use crate::microsoft::client::Graph;
 use crate::net;
-use crate::provider::calendar::{Answer, Change, Notify, Response};
-use crate::providers::json::{is, nested, text};
-use crate::providers::microsoft::answer::DENIED;
-use crate::providers::microsoft::client::Graph;
-use crate::providers::written::holds;
-use crate::when::{Moment, When};
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::calendar::{Answer, Change, Notify, Response};
+use daysheet_core::when::{Moment, When};
 
 /// Occurrences in a page, and pages of them, when some are taken out.
 const TOP: &str = "500";
@@ -431,13 +431,13 @@ async fn day_zone(graph: &Graph, change: &Change, current: Option<&Value>) -> St
     }
     let was_day = current.filter(|current| matches!(times(current).0, Some(When::Day(_))));
     let own = was_day.map_or("", |current| text(current, "originalStartTimeZone"));
-    if crate::when::find_zone(own).is_some() {
+    if daysheet_core::when::find_zone(own).is_some() {
         return own.to_owned();
     }
     let settings = graph.get(&graph.mine("mailboxSettings", &[])).await;
     let settings = settings.unwrap_or_default();
     let zone = nested(&settings, "timeZone").as_str();
-    let zone = zone.filter(|zone| crate::when::find_zone(zone).is_some());
+    let zone = zone.filter(|zone| daysheet_core::when::find_zone(zone).is_some());
     zone.map_or_else(none, str::to_owned)
 }
 

@@ -10,7 +10,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::when;
+use daysheet_core::when;
 
 /// The zones of Windows, from west to east; of those that are alike the one that
 /// people pick first.

@@ -11,14 +11,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::Outlook;
-use crate::error::{Kind, Result};
+use crate::json::text;
+use crate::microsoft::client::Graph;
+use crate::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
 use crate::net;
-use crate::project::Projection;
-use crate::provider::calendar::Changes;
-use crate::providers::json::text;
-use crate::providers::microsoft::client::Graph;
-use crate::providers::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
-use crate::text::note;
+use daysheet_core::error::{Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::Changes;
+use daysheet_core::text::note;
 
 /// Messages that have come longer ago are not followed.
 const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);

@@ -7,12 +7,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::provider::mail::{
+use crate::json::{is, nested, text};
+use daysheet_core::provider::mail::{
     Content, Enclosure, HeldDraft, HeldFile, Importance, Original, Outgoing, Person,
 };
-use crate::providers::json::{is, nested, text};
-use crate::text::cell;
-use crate::text::html::{Style, html};
+use daysheet_core::text::cell;
+use daysheet_core::text::html::{Style, html};
 
 /// What is asked of a draft.
 pub const DRAFT: &str = "id,conversationId,parentFolderId,changeKey,isDraft,subject,body,from,toRecipients,\

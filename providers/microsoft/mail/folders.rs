@@ -9,12 +9,12 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
+use crate::microsoft::client::Graph;
 use crate::net;
-use crate::providers::json::text;
-use crate::providers::microsoft::client::Graph;
-use crate::query::{PLACES, place};
-use crate::text::brief;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::query::{PLACES, place};
+use daysheet_core::text::brief;
 
 /// Our word for a place, and Graph's name that works as an id.
 const KNOWN: &[(&str, &str)] = &[

@@ -9,14 +9,14 @@ use futures_util::stream::{self, StreamExt};
 use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result};
+use crate::json::text;
+use crate::microsoft::answer::{not_ours, too_long};
+use crate::microsoft::client::Graph;
 use crate::net;
-use crate::project::Projection;
-use crate::provider::{BodyForm, Letter, PlainText, TextPart};
-use crate::providers::json::text;
-use crate::providers::microsoft::answer::{not_ours, too_long};
-use crate::providers::microsoft::client::Graph;
-use crate::text::{note, ours};
+use daysheet_core::error::{Error, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::{BodyForm, Letter, PlainText, TextPart};
+use daysheet_core::text::{note, ours};
 
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: usize = 5 << 20;

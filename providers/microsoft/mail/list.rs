@@ -15,16 +15,16 @@ use super::Outlook;
 use super::folders::{self, Tree};
 use super::onward::{Progress, Search};
 use super::query::{self, Compiled, Places, Scope};
-use crate::error::{Error, Kind, Result};
+use crate::google::mail::query::same_label;
+use crate::json::text;
+use crate::microsoft::answer::page;
 use crate::net;
-use crate::project::project;
-use crate::provider::Ask;
-use crate::providers::google::mail::query::same_label;
-use crate::providers::json::text;
-use crate::providers::microsoft::answer::page;
-use crate::query::{NOTHING, PLACES, Query, Term};
-use crate::schemas::{Api, CATEGORY};
-use crate::text::{Note, note, ours, quoted};
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::project;
+use daysheet_core::provider::Ask;
+use daysheet_core::query::{NOTHING, PLACES, Query, Term};
+use daysheet_core::schemas::{Api, CATEGORY};
+use daysheet_core::text::{Note, note, ours, quoted};
 
 /// The most messages that a page is asked for.
 const MOST: usize = 100;

@@ -33,13 +33,13 @@ use tokio::sync::Mutex;
 
 use super::client::Graph;
 use super::people;
-use crate::error::{Error, Kind, Result};
-use crate::project::Projection;
-use crate::provider::calendar::Changes;
-use crate::provider::{Account, ServiceSettings, TokenSource};
-use crate::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
-use crate::providers::json::text;
-use crate::schemas::Api;
+use crate::json::text;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
+use daysheet_core::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
+use daysheet_core::schemas::Api;
 use folders::Tree;
 use list::{OVERLAP, Wanted, moved_up};
 
@@ -279,7 +279,7 @@ pub async fn address(
                 Kind::Provider(403),
                 format!(
                     "the mailbox {} is not shared with {address}, or does not exist",
-                    crate::text::brief(mailbox)
+                    daysheet_core::text::brief(mailbox)
                 ),
             )
             .next("ask its owner for access"),

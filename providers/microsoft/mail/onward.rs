@@ -8,8 +8,8 @@
 use serde_json::Value;
 
 use super::count as length;
-use crate::providers::json::text;
-use crate::providers::written::hash;
+use crate::json::text;
+use crate::written::hash;
 
 /// Results after which a search of Graph's ends.
 const ENDS: u64 = 1_000;

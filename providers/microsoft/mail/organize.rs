@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use super::compose::at;
 use super::{Outlook, check_as};
 use super::{folders, places};
-use crate::error::{Error, Kind, Result};
-use crate::provider::mail::{Flag, MailState, Organize, Place, PlaceKind, Step};
-use crate::providers::json::{is, nested, text};
-use crate::providers::microsoft::answer::not_ours;
-use crate::providers::microsoft::batch::Part;
-use crate::when;
+use crate::json::{is, nested, text};
+use crate::microsoft::answer::not_ours;
+use crate::microsoft::batch::Part;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::{Flag, MailState, Organize, Place, PlaceKind, Step};
+use daysheet_core::when;
 
 /// What tells how a message is.
 const STATE: &str = "id,isRead,flag,parentFolderId,categories";

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use super::folders::{Tree, known};
 use super::{Outlook, check_as};
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
+use crate::microsoft::answer::not_ours;
+use crate::near::steps;
 use crate::net;
-use crate::provider::mail::Place;
-use crate::providers::json::text;
-use crate::providers::microsoft::answer::not_ours;
-use crate::providers::near::steps;
-use crate::providers::written::holds;
-use crate::query::{PLACES, place};
-use crate::text::brief;
-use crate::text::quoted;
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::Place;
+use daysheet_core::query::{PLACES, place};
+use daysheet_core::text::brief;
+use daysheet_core::text::quoted;
 
 /// Levels of a folder's name.
 const LEVELS: usize = 16;

@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 
 use super::list::Wanted;
 use super::{Outlook, count};
-use crate::error::{Error, Kind, Result};
-use crate::provider::{Ask, Failed, Page, Total};
-use crate::providers::json::text;
-use crate::providers::microsoft::client::Graph;
-use crate::providers::written::hash;
-use crate::text::note;
+use crate::json::text;
+use crate::microsoft::client::Graph;
+use crate::written::hash;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::{Ask, Failed, Page, Total};
+use daysheet_core::text::note;
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
 const REMEMBERED: usize = 4_000;

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
 use super::pages;
 use super::tokens::{Access, Code, Issued, Issuer, SignIn, Standing, Wish};
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::google::error;
+use crate::http::{Answer, Request};
+use crate::state::State;
+use crate::store::mailbox::Mailbox;
 
 /// Answers the paths of the sign-in; `None` for any other.
 pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {

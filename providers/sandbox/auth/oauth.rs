@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
-use crate::providers::sandbox::http::Answer;
+use crate::http::Answer;
 
 /// The request header that answers a consent page without a browser.
 pub(super) const CONSENT_HEADER: &str = "x-sandbox-consent";

@@ -10,8 +10,8 @@ use html_escape::{encode_double_quoted_attribute as attribute, encode_text as te
 use hyper::StatusCode;
 
 use super::tokens::{Issuer, Wish};
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::state::State;
+use crate::http::Answer;
+use crate::state::State;
 
 /// The consent page: which mailbox, and yes or no.
 pub(super) fn consent(state: &State, wish: &Wish, ticket: &str, hint: &str) -> Answer {

@@ -4,11 +4,11 @@
 use serde_json::{Map, Value};
 
 use super::resources::Format;
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::google::error;
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::state::State;
+use crate::store::mailbox::Mailbox;
 
 /// The API's own name, in its errors.
 pub(super) const SERVICE: &str = "gmail.googleapis.com";

@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use super::context::{Context, Rights, format, number};
 use super::resources;
 use super::settings;
-use crate::providers::sandbox::delivery::{self, Manner, Sent, Unsent};
-use crate::providers::sandbox::google::body::{bytes, inner, text, texts};
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::letter::{self, Letter};
-use crate::providers::sandbox::store::mailbox::Mailbox;
-use crate::providers::sandbox::store::mailbox::change::{Change, Entry};
-use crate::providers::sandbox::store::threads;
+use crate::delivery::{self, Manner, Sent, Unsent};
+use crate::google::body::{bytes, inner, text, texts};
+use crate::google::error;
+use crate::http::Answer;
+use crate::store::letter::{self, Letter};
+use crate::store::mailbox::Mailbox;
+use crate::store::mailbox::change::{Change, Entry};
+use crate::store::threads;
 
 /// Parameters of the list.
 pub(super) const LIST: &[&str] = &["q", "maxResults", "pageToken", "includeSpamTrash"];

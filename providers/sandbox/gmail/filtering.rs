@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::query;
 use super::query::matching::Matcher;
-use crate::providers::sandbox::google::body::texts;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::google::body::texts;
+use crate::store::letter::Letter;
+use crate::store::mailbox::Mailbox;
 
 /// The labels that a letter has once the filters of a mailbox have seen it.
 pub(crate) fn applied(

@@ -5,10 +5,10 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use crate::providers::sandbox::google::body::{inner, text, texts};
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::fields::Shape;
-use crate::providers::sandbox::http::Answer;
+use crate::google::body::{inner, text, texts};
+use crate::google::error;
+use crate::google::fields::Shape;
+use crate::http::Answer;
 
 /// The type of a filter.
 pub(super) static FILTER: Shape = Shape(&[

@@ -7,12 +7,12 @@
 use serde_json::{Map, Value, json};
 
 use super::resources;
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::fields::Shape;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::mailbox::Mailbox;
-use crate::providers::sandbox::store::mailbox::change::{Record, What};
+use crate::google::error;
+use crate::google::fields::Shape;
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::store::mailbox::Mailbox;
+use crate::store::mailbox::change::{Record, What};
 
 /// The parameters of the list.
 pub(super) const PARAMS: &[&str] =

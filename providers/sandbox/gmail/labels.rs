@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::resources;
-use crate::providers::sandbox::google::body::{inner, text};
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::labels::{SYSTEM, UserLabel};
-use crate::providers::sandbox::store::mailbox::change::Change;
+use crate::google::body::{inner, text};
+use crate::google::error;
+use crate::http::Answer;
+use crate::store::labels::{SYSTEM, UserLabel};
+use crate::store::mailbox::change::Change;
 
 /// The longest name.
 const LONGEST: usize = 225;

@@ -15,11 +15,11 @@ use sha2::{Digest, Sha256};
 use super::query::matching::{self, Matcher};
 use super::query::{self, Query};
 use super::resources;
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::google::error;
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::store::letter::Letter;
+use crate::store::mailbox::Mailbox;
 
 /// Rows of a page unless said otherwise.
 const DEFAULT_ROWS: usize = 100;

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::context::{Context, number};
 use super::resources;
-use crate::providers::sandbox::google::body::texts;
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::Mailbox;
-use crate::providers::sandbox::store::mailbox::change::Change;
+use crate::google::body::texts;
+use crate::google::error;
+use crate::http::Answer;
+use crate::store::letter::Letter;
+use crate::store::mailbox::Mailbox;
+use crate::store::mailbox::change::Change;
 
 /// The most messages of one request.
 const MOST: usize = 1_000;

@@ -9,12 +9,12 @@ use html_escape::encode_text_to_string;
 use serde_json::{Map, Value, json};
 
 use super::attachment_id::AttachmentIds;
-use crate::providers::sandbox::google::fields::Shape;
-use crate::providers::sandbox::store::head;
-use crate::providers::sandbox::store::labels::{SYSTEM, UserLabel};
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::Mailbox;
-use crate::providers::sandbox::store::mime::{self, Part};
+use crate::google::fields::Shape;
+use crate::store::head;
+use crate::store::labels::{SYSTEM, UserLabel};
+use crate::store::letter::Letter;
+use crate::store::mailbox::Mailbox;
+use crate::store::mime::{self, Part};
 
 /// Text parts above this come by attachment id.
 const MAX_INLINE: usize = 5_000_000;

@@ -7,12 +7,12 @@
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
-use crate::providers::sandbox::google::body::{flag, text};
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::fields::Shape;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::google::body::{flag, text};
+use crate::google::error;
+use crate::google::fields::Shape;
+use crate::http::Answer;
+use crate::state::State;
+use crate::store::mailbox::Mailbox;
 
 /// The type of an address one may send as.
 pub(super) static SEND_AS: Shape = Shape(&[

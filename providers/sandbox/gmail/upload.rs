@@ -11,12 +11,12 @@ use hyper::{Method, StatusCode};
 
 use super::sessions::Session;
 use super::write::{self, Call};
-use crate::providers::sandbox::auth::google::bearer;
-use crate::providers::sandbox::auth::tokens::random;
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::mime::{self, Part};
+use crate::auth::google::bearer;
+use crate::auth::tokens::random;
+use crate::google::error;
+use crate::http::{Answer, Request};
+use crate::state::State;
+use crate::store::mime::{self, Part};
 
 /// The largest letter that is taken.
 const LARGEST: usize = 36_700_160;

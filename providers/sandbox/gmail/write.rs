@@ -12,13 +12,13 @@ use super::context::{Context, SERVICE};
 use super::resources;
 use super::settings;
 use super::{drafts, filters, labels, list, modify};
-use crate::providers::sandbox::auth::google::bearer;
-use crate::providers::sandbox::google::body;
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::fields::Shape;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
+use crate::auth::google::bearer;
+use crate::google::body;
+use crate::google::error;
+use crate::google::fields::Shape;
+use crate::google::params::Params;
+use crate::http::{Answer, Request};
+use crate::state::State;
 
 /// The scope that allows everything, deleting for good included.
 const ALL: &str = "https://mail.google.com/";

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::error;
 use super::fields::Shape;
-use crate::providers::sandbox::http::Answer;
+use crate::http::Answer;
 
 /// How bytes stand in JSON: with padding or without.
 const BYTES: GeneralPurpose = GeneralPurpose::new(

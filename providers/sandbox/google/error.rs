@@ -6,8 +6,8 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use crate::providers::sandbox::faults::Fault;
-use crate::providers::sandbox::http::Answer;
+use crate::faults::Fault;
+use crate::http::Answer;
 
 /// An error in Google's JSON shape.
 ///

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::error;
 use super::fields::{Mask, Shape};
-use crate::providers::sandbox::http::Answer;
+use crate::http::Answer;
 
 /// Parameters that every method takes.
 const COMMON: [&str; 13] = [

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::error::{self as refuse, bad_value};
 use super::event::{date_time, stamp};
 use super::read::{rfc3339, text};
-use crate::provider::calendar::{self, Show};
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::Agenda;
+use crate::http::Answer;
+use crate::store::agenda::Agenda;
+use daysheet_core::provider::calendar::{self, Show};
 
 /// Calendars of one question, at most.
 const MOST: usize = 50;

@@ -8,9 +8,9 @@ use super::error::{self as refuse, bad_value};
 use super::event::etag;
 use super::list::{default_reminders, role};
 use super::read::text;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::{Access, Agenda, Calendar};
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::store::agenda::{Access, Agenda, Calendar};
 
 /// Rows of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (100, 250);

@@ -4,7 +4,7 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::providers::sandbox::http::Answer;
+use crate::http::Answer;
 
 /// Where the fault lies: `parameter` or `header`, and its name.
 type Place<'a> = Option<(&'a str, &'a str)>;

@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::providers::sandbox::store::agenda::{Access, Agenda, Calendar, Event, same};
-use crate::when::{Moment, When};
+use crate::store::agenda::{Access, Agenda, Calendar, Event, same};
+use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
+use daysheet_core::when::{Moment, When};
 
 /// Where Google's half keeps what only it knows of an event.
 pub(super) const OWN: &str = "google";

@@ -4,10 +4,10 @@
 use super::error::bad_value;
 use super::event::{TYPES, View, own, properties};
 use super::pages::Item;
-use crate::provider::calendar::Show;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::{Access, Event};
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::store::agenda::{Access, Event};
+use daysheet_core::provider::calendar::Show;
 
 /// Keeps what was asked for by its contents.
 pub(super) fn retain(

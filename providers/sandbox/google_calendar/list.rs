@@ -18,10 +18,10 @@ use super::event::{View, etag, stamp};
 use super::filter::retain;
 use super::pages::{Item, Page, digest, gives_sync, page, since, sync_token};
 use super::read::rfc3339;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::expand::Occurrence;
-use crate::providers::sandbox::store::agenda::{Access, Agenda, Calendar, Event};
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::store::agenda::expand::Occurrence;
+use crate::store::agenda::{Access, Agenda, Calendar, Event};
 
 /// How far without an end occurrences go: two years.
 const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);

@@ -11,9 +11,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::error::{self as refuse, bad_value};
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::{Calendar, Event};
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::store::agenda::{Calendar, Event};
 
 /// Items of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (250, 2_500);

@@ -9,9 +9,9 @@ use super::error::{self as refuse, bad_value};
 use super::event::{
     AS_SENT, BRINGS, MEET, ORGANIZER_ASKED, PROPERTIES, is_organizer, meet, own as own_of,
 };
-use crate::provider::calendar::{self, Guest, Show, Visibility};
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::{Calendar, Event, Reply, same};
+use crate::http::Answer;
+use crate::store::agenda::{Calendar, Event, Reply, same};
+use daysheet_core::provider::calendar::{self, Guest, Show, Visibility};
 
 /// How a body is to be taken.
 pub(super) struct Reading<'a> {

@@ -16,13 +16,13 @@ use serde_json::{Map, Value};
 use super::error::{self as refuse, bad_value};
 use super::event::{OWN, REMINDERS, TYPES, first_reminder};
 use super::parts::{self, Reading};
-use crate::provider::calendar::{Show, Visibility};
-use crate::providers::sandbox::google::fields::Shape;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::agenda::Event;
-use crate::providers::sandbox::store::agenda::expand::moment;
-use crate::recurrence::Repeat;
-use crate::when::{Moment, resolve};
+use crate::google::fields::Shape;
+use crate::http::Answer;
+use crate::store::agenda::Event;
+use crate::store::agenda::expand::moment;
+use daysheet_core::provider::calendar::{Show, Visibility};
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::when::{Moment, resolve};
 
 /// More reminders than this are refused.
 const MAX_REMINDERS: usize = 5;
@@ -237,7 +237,8 @@ fn repeat(lines: &[&str], start: &Moment, reading: &Reading<'_>) -> Result<Repea
                 Repeat::rule(value).map_err(|_| refused())?;
             }
             "EXDATE" | "RDATE" => {
-                if crate::recurrence::dates(value, &zone).len() != value.split(',').count() {
+                if daysheet_core::recurrence::dates(value, &zone).len() != value.split(',').count()
+                {
                     return Err(refused());
                 }
             }

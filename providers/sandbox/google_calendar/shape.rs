@@ -1,7 +1,7 @@
 //! The types of Google Calendar's answers, for the `fields` mask, and the
 //! parameters and scopes of its methods.
 
-use crate::providers::sandbox::google::fields::Shape;
+use crate::google::fields::Shape;
 
 static REMINDER: Shape = Shape(&[("method", None), ("minutes", None)]);
 

@@ -12,13 +12,11 @@ use super::list::view;
 use super::parts::Reading;
 use super::read::{self, text};
 use super::shape::EVENT;
-use crate::provider::calendar::{Guest, Show};
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::store::agenda::{
-    Access, Agenda, Calendar, Event, Reply, event_id, same,
-};
-use crate::when::{Moment, When};
+use crate::google::params::Params;
+use crate::http::{Answer, Request};
+use crate::store::agenda::{Access, Agenda, Calendar, Event, Reply, event_id, same};
+use daysheet_core::provider::calendar::{Guest, Show};
+use daysheet_core::when::{Moment, When};
 
 /// An event that a request is about.
 struct Target {

@@ -4,8 +4,8 @@ use hyper::header::HeaderMap;
 
 use super::error::{Refusal, denied, invalid_user, unauthenticated};
 use super::exchange::Store;
-use crate::providers::sandbox::auth::tokens::{Access, Issuer};
-use crate::providers::sandbox::state::State;
+use crate::auth::tokens::{Access, Issuer};
+use crate::state::State;
 
 /// The bearer's token of a request.
 fn bearer(headers: &HeaderMap) -> Option<&str> {

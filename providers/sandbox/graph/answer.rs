@@ -21,7 +21,7 @@ use super::people;
 use super::request::{Asked, kept};
 use super::response::{Body, with_context};
 use super::user;
-use crate::providers::sandbox::store::mailbox::contacts::Person;
+use crate::store::mailbox::contacts::Person;
 
 impl Asked<'_> {
     /// Makes the answer's body; `folder` is the one a message is looked for in.

@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 use super::access;
 use super::error::{self, Refusal, bad_request, not_allowed};
 use super::response::{Body, Reply};
-use crate::providers::sandbox::faults::Fault;
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
+use crate::faults::Fault;
+use crate::http::Request;
+use crate::state::State;
 
 /// Requests in a batch at most.
 const MAX_ITEMS: usize = 20;

@@ -9,8 +9,8 @@ use hyper::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::providers::sandbox::faults::Fault;
-use crate::providers::sandbox::http::Answer;
+use crate::faults::Fault;
+use crate::http::Answer;
 
 /// An error on its way out.
 #[derive(Debug)]

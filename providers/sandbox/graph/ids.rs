@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::providers::sandbox::store::letter::Letter;
+use crate::store::letter::Letter;
 
 /// What every id of a folder or an item begins with.
 const ITEM: [u8; 4] = [0x00, 0x03, 0x24, 0x00];

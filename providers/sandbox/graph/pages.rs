@@ -2,7 +2,7 @@
 //!
 //! A link is a whole address: the one the request came to, with all its
 //! options and the place of the next page. It goes stale with the sandbox's
-//! epoch ([`Sandbox::expire_pages`](crate::providers::sandbox::Sandbox::expire_pages)), as real
+//! epoch ([`Sandbox::expire_pages`](crate::Sandbox::expire_pages)), as real
 //! links do with time.
 
 use std::ops::Range;
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::{Refusal, invalid_page};
 use super::params::{Options, Prefer};
-use crate::providers::sandbox::http::Request;
+use crate::http::Request;
 
 /// What is written with signs in addresses.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::error::{Refusal, bad_request, no_property, unreadable};
-use crate::providers::sandbox::http::Request;
+use crate::http::Request;
 
 /// Rows of a page at most.
 pub(super) const MAX_TOP: usize = 1_000;

@@ -9,8 +9,8 @@ use mail_parser::{Addr, Address, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::ids::{Ids, named_guid};
-use crate::providers::sandbox::store::head::{self, Field};
-use crate::providers::sandbox::store::mailbox::contacts;
+use crate::store::head::{self, Field};
+use crate::store::mailbox::contacts;
 
 /// More people than any honest header names; the rest is not looked at.
 const MAX_PEOPLE: usize = 500;

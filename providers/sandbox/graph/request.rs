@@ -9,8 +9,8 @@ use super::filter;
 use super::pages;
 use super::params::{Options, Prefer};
 use super::response::{Body, with_context};
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
+use crate::http::Request;
+use crate::state::State;
 
 /// A request that was let in.
 pub(crate) struct Asked<'a> {

@@ -8,7 +8,7 @@ use super::exchange::folders;
 use super::params::Options;
 use super::people::{names, object};
 use super::zones::windows_name;
-use crate::providers::sandbox::state::State;
+use crate::state::State;
 
 /// The properties of a user that can be selected.
 pub(super) const USER: [&str; 15] = [

@@ -24,14 +24,12 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::files::{self, Wanted, unreadable};
-use crate::error::Result;
-use crate::ical::{self, Document, Entry};
-use crate::provider::calendar::Guest;
-use crate::providers::sandbox::store::agenda::{
-    Access, Agenda, Calendar, Event, event_id, instance_id,
-};
-use crate::text;
-use crate::when::{self, When};
+use crate::store::agenda::{Access, Agenda, Calendar, Event, event_id, instance_id};
+use daysheet_core::error::Result;
+use daysheet_core::ical::{self, Document, Entry};
+use daysheet_core::provider::calendar::Guest;
+use daysheet_core::text;
+use daysheet_core::when::{self, When};
 
 /// The calendars of the sample mailboxes' owner and of the people around:
 /// the path below the folder of the samples, and what is there.

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, Kind, Result};
 
 /// A file to load.
 pub(super) struct Source {

@@ -23,7 +23,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::store::letter::{self, MAX_LETTER};
 use super::store::mailbox::{Arrival, Mailbox};
-use crate::error::Result;
+use daysheet_core::error::Result;
 use files::{Wanted, unreadable};
 use mbox::Posted;
 

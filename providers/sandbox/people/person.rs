@@ -5,12 +5,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::fields::Shape;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::Answer;
-use crate::providers::sandbox::store::mailbox::contacts::Person;
-use crate::providers::sandbox::store::settings::Contact;
+use crate::google::error;
+use crate::google::fields::Shape;
+use crate::google::params::Params;
+use crate::http::Answer;
+use crate::store::mailbox::contacts::Person;
+use crate::store::settings::Contact;
 
 /// The API's own name, in its errors.
 pub(super) const SERVICE: &str = "people.googleapis.com";

@@ -7,15 +7,15 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use super::person::{Kind, PERSON, SERVICE, etag, mask, resource};
-use crate::providers::sandbox::auth::google::bearer;
-use crate::providers::sandbox::google::body::{inner, object, text};
-use crate::providers::sandbox::google::error;
-use crate::providers::sandbox::google::params::Params;
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::mailbox::Mailbox;
-use crate::providers::sandbox::store::mailbox::contacts::Person;
-use crate::providers::sandbox::store::settings::Contact;
+use crate::auth::google::bearer;
+use crate::google::body::{inner, object, text};
+use crate::google::error;
+use crate::google::params::Params;
+use crate::http::{Answer, Request};
+use crate::state::State;
+use crate::store::mailbox::Mailbox;
+use crate::store::mailbox::contacts::Person;
+use crate::store::settings::Contact;
 
 /// The fields that can be written; only those that the sandbox keeps.
 const WRITTEN: [&str; 5] =

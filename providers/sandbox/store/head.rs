@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::charset;
+use daysheet_core::text::charset;
 
 /// More fields than any honest letter has; the rest is not looked at.
 const MAX_FIELDS: usize = 2_000;
@@ -28,7 +28,7 @@ impl Field<'_> {
     /// The value unfolded, with its encoded words (RFC 2047) decoded.
     pub fn value(&self) -> String {
         let text = self.unfolded();
-        crate::text::header(&text).into_owned()
+        daysheet_core::text::header(&text).into_owned()
     }
 
     /// The value, with `server` in the place of the sample mail's receiving server

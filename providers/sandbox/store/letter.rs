@@ -13,8 +13,8 @@ use mail_parser::DateTime;
 use super::head::{self, Field};
 use super::mime::{self, Part};
 use super::words::{beginning, each_word, has_phrase, number, visible, words};
-use crate::ical;
-use crate::text::flowed::unflow;
+use daysheet_core::ical;
+use daysheet_core::text::flowed::unflow;
 
 /// No letter is larger: Gmail's own limit is 50 MB, with encoding.
 pub(crate) const MAX_LETTER: usize = 64 << 20;

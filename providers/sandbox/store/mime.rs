@@ -144,7 +144,7 @@ fn build(
     };
     let mut filename = attribute(&disposition, "filename")
         .or_else(|| attribute(&content_type, "name"))
-        .map(|name| crate::text::header(&name).into_owned())
+        .map(|name| daysheet_core::text::header(&name).into_owned())
         .unwrap_or_default();
     let mut parts = Vec::new();
     if mime_type.starts_with("multipart/") {

@@ -4,7 +4,7 @@
 //! as numbers, and the visible text of HTML, which is what gets searched and
 //! shown in snippets.
 
-pub(crate) use crate::text::words::{each_word, has_phrase, words};
+pub(crate) use daysheet_core::text::words::{each_word, has_phrase, words};
 
 /// A word as a number, to keep sets of words small (FNV-1a).
 ///

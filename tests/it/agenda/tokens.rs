@@ -1,7 +1,7 @@
 //! What a table of events costs, over the sample calendars of both providers.
 
 use daysheet::budget::count::tokens;
-use daysheet::cli::app::Who;
+use daysheet::cli::sandboxed::Who;
 use serde_json::json;
 use tempfile::TempDir;
 

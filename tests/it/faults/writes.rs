@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use daysheet::cli::client::{Answer, Client};
-use daysheet::providers::sandbox::{Faults, Sandbox};
+use daysheet::sandbox::{Faults, Sandbox};
 use daysheet::server::Server;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;

@@ -11,8 +11,8 @@ use daysheet::provider::mail::{
     Whereabouts,
 };
 use daysheet::provider::{Ask, Mailbox};
-use daysheet::providers::sandbox::{Options, Sandbox};
 use daysheet::query::{Clock, parse};
+use daysheet::sandbox::{Options, Sandbox};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;

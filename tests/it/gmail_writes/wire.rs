@@ -14,7 +14,7 @@ use daysheet::oauth::Tokens;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::providers::Providers;
-use daysheet::providers::sandbox::Sandbox;
+use daysheet::sandbox::Sandbox;
 use daysheet::store::Store;
 use futures_util::stream::{self, StreamExt};
 use http_body_util::combinators::UnsyncBoxBody;

@@ -12,7 +12,7 @@ use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::providers::Providers;
 use daysheet::providers::google::calendar::facts as read;
-use daysheet::providers::sandbox::{Options, Sandbox};
+use daysheet::sandbox::{Options, Sandbox};
 use daysheet::store::Store;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;

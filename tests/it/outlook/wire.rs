@@ -14,7 +14,7 @@ use daysheet::oauth::Tokens;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::providers::Providers;
-use daysheet::providers::sandbox::{Options, Sandbox};
+use daysheet::sandbox::{Options, Sandbox};
 use daysheet::store::Store;
 use futures_util::stream::{self, StreamExt};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -306,7 +306,6 @@ impl Outlook {
     }
 
     /// A mailbox at Google, whose People API is the tap too.
-    #[cfg(feature = "google")]
     pub async fn google(&self) -> Arc<dyn Mailbox> {
         let tokens =
             Tokens { provider: "google", ..tokens(("the-token".to_owned(), "unused".to_owned())) };

@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use daysheet::cli::app::Who;
-use daysheet::providers::sandbox::Alter;
+use daysheet::cli::sandboxed::Who;
+use daysheet::sandbox::Alter;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -6,11 +6,11 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::error::{Error, Kind, Result};
-use crate::provider::mail::ContactCard;
-use crate::providers::google::mail::{Gmail, list};
-use crate::providers::json::text;
-use crate::providers::written::holds;
+use crate::google::mail::{Gmail, list};
+use crate::json::text;
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::ContactCard;
 
 /// What is read of a contact.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";

@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::error::{Error, Result};
-use crate::provider::mail::{Rule, RuleStep};
-use crate::providers::google::mail::list;
-use crate::providers::google::mail::query::{compile, is_category};
-use crate::providers::json::text;
-use crate::query::{Clock, Part, Query, Term, one_or, parse};
-use crate::text::brief;
+use crate::google::mail::list;
+use crate::google::mail::query::{compile, is_category};
+use crate::json::text;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::{Rule, RuleStep};
+use daysheet_core::query::{Clock, Part, Query, Term, one_or, parse};
+use daysheet_core::text::brief;
 
 /// Fields of a filter that hold words to look for.
 const WORDS: [&str; 3] = ["from", "to", "subject"];
@@ -93,7 +93,7 @@ fn within(key: &str, said: &str) -> Option<Query> {
 /// A query of Gmail's as one of ours, if it means the same in both.
 fn understood(said: &str) -> Option<Query> {
     let lower = said.to_lowercase();
-    if DATED.iter().any(|word| lower.contains(word)) || crate::query::is_raw(said) {
+    if DATED.iter().any(|word| lower.contains(word)) || daysheet_core::query::is_raw(said) {
         return None;
     }
     let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
@@ -147,7 +147,7 @@ fn steps(
 /// A condition as Gmail's filters have it.
 ///
 /// # Errors
-/// [`crate::error::Kind::Argument`] for what a filter cannot look for when mail
+/// [`daysheet_core::error::Kind::Argument`] for what a filter cannot look for when mail
 /// comes in.
 pub(super) fn criteria(query: &Query) -> Result<Value> {
     for term in query.terms() {

@@ -13,14 +13,16 @@ use serde_json::{Value, json};
 
 use super::letters::as_html;
 use super::{Gmail, check, list};
-use crate::error::{Error, Kind, Result};
-use crate::provider::Mailbox;
-use crate::provider::mail::{Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp};
-use crate::providers::google::client;
-use crate::providers::json::text;
-use crate::providers::pace::rehearsed;
-use crate::providers::written::holds;
-use crate::text::brief;
+use crate::google::client;
+use crate::json::text;
+use crate::pace::rehearsed;
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::mail::{
+    Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp,
+};
+use daysheet_core::text::brief;
 use filters::{criteria, rule};
 
 const FILTERS: [&str; 2] = ["settings", "filters"];

@@ -6,14 +6,14 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, Kind, Result};
-use crate::provider::mail::{Content, Enclosure, HeldDraft, Outgoing, Person};
-use crate::providers::google::mail::letters::{
+use crate::google::mail::letters::{
     as_html, field, fields, held, importance, is_under, message_id, message_ids, people, subject,
 };
-use crate::providers::google::mail::{Gmail, ME, Scope, check, list};
-use crate::providers::json::text;
-use crate::text::html::{Style, html};
+use crate::google::mail::{Gmail, ME, Scope, check, list};
+use crate::json::text;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::{Content, Enclosure, HeldDraft, Outgoing, Person};
+use daysheet_core::text::html::{Style, html};
 
 /// Drafts that are listed at once, and pages that are looked through for one.
 const AT_ONCE: &str = "500";

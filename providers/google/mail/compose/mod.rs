@@ -18,16 +18,16 @@ use super::letters::{
     ascii, field, fields, held, is_under, message_id, message_ids, people, sent, subject,
 };
 use super::{Gmail, check, list};
-use crate::caller::Caller;
-use crate::compose::mime;
-use crate::error::{Error, Kind, Result};
-use crate::provider::mail::{
+use crate::google::client;
+use crate::json::text;
+use daysheet_core::call::caller::Caller;
+use daysheet_core::compose::mime;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::{
     Alias, Compose, Content, HeldDraft, Origin, Original, Outgoing, Person, Probe, Sent,
     Whereabouts,
 };
-use crate::providers::google::client;
-use crate::providers::json::text;
-use crate::text::cell;
+use daysheet_core::text::cell;
 use drafts::changed;
 use upload::MOST;
 

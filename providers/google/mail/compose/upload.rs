@@ -14,10 +14,10 @@ use hyper::header::{CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::caller::Caller;
-use crate::error::{Error, Kind, Result};
-use crate::providers::google::client::Whole;
-use crate::providers::google::mail::Gmail;
+use crate::google::client::Whole;
+use crate::google::mail::Gmail;
+use daysheet_core::call::caller::Caller;
+use daysheet_core::error::{Error, Kind, Result};
 
 /// The largest letter that Gmail takes, in bytes.
 pub(super) const MOST: usize = 35 << 20;

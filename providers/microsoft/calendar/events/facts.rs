@@ -11,10 +11,10 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{CALENDAR, RULE};
-use crate::provider::calendar::{Answer, Facts, Guest};
-use crate::providers::json::{is, nested, text};
-use crate::recurrence::{Repeat, graph};
-use crate::when::{self, When};
+use crate::json::{is, nested, text};
+use daysheet_core::provider::calendar::{Answer, Facts, Guest};
+use daysheet_core::recurrence::{Repeat, graph};
+use daysheet_core::when::{self, When};
 
 /// What is told by an event of the mailbox `me`.
 pub fn facts(event: &Value, me: &str) -> Option<Facts> {

@@ -12,17 +12,17 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
+use crate::microsoft::answer::{not_ours, page};
+use crate::microsoft::client::Graph;
+use crate::microsoft::mail::check_as;
 use crate::net;
-use crate::project::Projection;
-use crate::provider::Page;
-use crate::provider::calendar::AskEvents;
-use crate::providers::json::text;
-use crate::providers::microsoft::answer::{not_ours, page};
-use crate::providers::microsoft::client::Graph;
-use crate::providers::microsoft::mail::check_as;
-use crate::recurrence::{Repeat, graph};
-use crate::when::{Moment, When};
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::Page;
+use daysheet_core::provider::calendar::AskEvents;
+use daysheet_core::recurrence::{Repeat, graph};
+use daysheet_core::when::{Moment, When};
 
 /// The key of the calendar's id in events as they cross the port.
 pub const CALENDAR: &str = "calendarId";

@@ -7,14 +7,14 @@ use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use crate::error::{Error, Result};
+use crate::json::text;
+use crate::microsoft::answer::not_ours;
+use crate::microsoft::client::request;
+use crate::microsoft::mail::{Outlook, check_as};
 use crate::net;
-use crate::provider::mail::ContactCard;
-use crate::providers::json::text;
-use crate::providers::microsoft::answer::not_ours;
-use crate::providers::microsoft::client::request;
-use crate::providers::microsoft::mail::{Outlook, check_as};
-use crate::providers::written::holds;
+use crate::written::holds;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::ContactCard;
 
 /// Contacts in a page, and pages, that are looked through for a new one.
 const TOP: &str = "1000";

@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use super::Outlook;
 use super::places;
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
+use crate::microsoft::answer::not_ours;
 use crate::net;
-use crate::provider::mail::{Arrange, AutoReply, Rule, SetUp};
-use crate::providers::json::text;
-use crate::providers::microsoft::answer::not_ours;
-use crate::providers::pace::rehearsed;
-use crate::providers::written::holds;
-use crate::text::brief;
+use crate::pace::rehearsed;
+use crate::written::holds;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::{Arrange, AutoReply, Rule, SetUp};
+use daysheet_core::text::brief;
 
 /// Where rules are.
 const RULES: &str = "mailFolders/inbox/messageRules";

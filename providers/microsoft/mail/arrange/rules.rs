@@ -8,13 +8,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::error::{Error, Result};
-use crate::provider::mail::{Person, Rule, RuleStep};
-use crate::providers::json::{is, nested, text};
-use crate::providers::microsoft::mail::drafts;
-use crate::providers::microsoft::mail::folders::Tree;
-use crate::query::{Part, Query, State, Term, one_or};
-use crate::text::{brief, cell};
+use crate::json::{is, nested, text};
+use crate::microsoft::mail::drafts;
+use crate::microsoft::mail::folders::Tree;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::{Person, Rule, RuleStep};
+use daysheet_core::query::{Part, Query, State, Term, one_or};
+use daysheet_core::text::{brief, cell};
 
 /// What Exchange takes for no limit of a size, in kilobytes.
 const NO_LIMIT: u64 = 2_147_483_647;
@@ -177,8 +177,8 @@ fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep>
 /// A rule of ours in Graph's words, without its place among the others.
 ///
 /// # Errors
-/// [`crate::error::Kind::Argument`] for what Outlook's rules cannot say or do,
-/// [`crate::error::Kind::NotFound`] for folders that are not there.
+/// [`daysheet_core::error::Kind::Argument`] for what Outlook's rules cannot say or do,
+/// [`daysheet_core::error::Kind::NotFound`] for folders that are not there.
 pub fn body(rule: &Rule, tree: &Tree) -> Result<Map<String, Value>> {
     if let Some(other) = rule.other.first() {
         return Err(Error::argument(format!(

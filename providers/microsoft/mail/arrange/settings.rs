@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::error::{Error, Result};
-use crate::provider::mail::{Audience, AutoReply};
-use crate::providers::json::{nested, text};
-use crate::providers::microsoft::calendar::zones;
-use crate::providers::microsoft::mail::Outlook;
-use crate::providers::written::holds;
-use crate::text::brief;
-use crate::when;
+use crate::json::{nested, text};
+use crate::microsoft::calendar::zones;
+use crate::microsoft::mail::Outlook;
+use crate::written::holds;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::{Audience, AutoReply};
+use daysheet_core::text::brief;
+use daysheet_core::when;
 
 /// The settings as they are.
 pub async fn settings(outlook: &Outlook) -> Result<Value> {

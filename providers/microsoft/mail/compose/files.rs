@@ -6,14 +6,14 @@ use graph_rs_sdk::http::Method;
 
 use super::upload::{attach, check, files};
 use super::{MOST_FILES, PAGES};
-use crate::caller::Caller;
-use crate::error::{Error, Kind, Result};
+use crate::json::is;
+use crate::microsoft::mail::drafts::{FILES, held_file};
+use crate::microsoft::mail::{Outlook, count};
 use crate::net;
-use crate::provider::mail::{Content, Enclosure, Outgoing};
-use crate::providers::json::is;
-use crate::providers::microsoft::mail::drafts::{FILES, held_file};
-use crate::providers::microsoft::mail::{Outlook, count};
-use crate::text::quoted;
+use daysheet_core::call::caller::Caller;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::{Content, Enclosure, Outgoing};
+use daysheet_core::text::quoted;
 
 impl Outlook {
     /// Takes the files out of an answer that Exchange has put there: those of a

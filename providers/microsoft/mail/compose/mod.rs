@@ -21,17 +21,17 @@ use super::drafts::{
     DRAFT, FILES, ORIGINAL, bracketed, differences, held_draft, original, properties, recipient,
 };
 use super::{Outlook, addresses, check_as};
-use crate::caller::Caller;
-use crate::error::{Error, Kind, Result};
+use crate::json::{is, text};
+use crate::microsoft::answer::{not_ours, too_long};
 use crate::net;
-use crate::provider::mail::{
+use crate::written::holds;
+use daysheet_core::call::caller::Caller;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::{
     Alias, Compose, Content, HeldDraft, Origin, Original, Outgoing, Person, Probe, Sent,
     Whereabouts,
 };
-use crate::providers::json::{is, text};
-use crate::providers::microsoft::answer::{not_ours, too_long};
-use crate::providers::written::holds;
-use crate::text::{brief, cell};
+use daysheet_core::text::{brief, cell};
 use files::sizes;
 use upload::files;
 

@@ -14,14 +14,14 @@ use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::caller::Caller;
-use crate::error::{Error, Kind, Result};
+use crate::json::text;
+use crate::microsoft::answer::{Answer, broken, read};
+use crate::microsoft::client::Graph;
 use crate::net;
-use crate::provider::mail::Enclosure;
-use crate::providers::json::text;
-use crate::providers::microsoft::answer::{Answer, broken, read};
-use crate::providers::microsoft::client::Graph;
-use crate::text::brief;
+use daysheet_core::call::caller::Caller;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::mail::Enclosure;
+use daysheet_core::text::brief;
 
 /// From this size on, in bytes, Exchange wants a file in pieces.
 const IN_PIECES: usize = 3 << 20;
@@ -64,7 +64,7 @@ pub async fn attach(
         body.insert("contentId".to_owned(), cid.as_str().into());
     }
     let request = graph.mine(&files(message), &[]);
-    let size = crate::providers::microsoft::mail::count(bytes.len());
+    let size = crate::microsoft::mail::count(bytes.len());
     let put = async || {
         let there = is_there(graph, message, file, size, alike).await?;
         Ok(there.then_some(Value::Null))
@@ -105,7 +105,7 @@ async fn in_pieces(
     };
     let session = session?.unwrap_or_default();
     let upload = Upload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes };
-    let total = crate::providers::microsoft::mail::count(bytes.len());
+    let total = crate::microsoft::mail::count(bytes.len());
     let mut from = 0;
     let mut failed = 0;
     caller.progress(0, total, &file.name).await;
@@ -151,7 +151,7 @@ async fn in_pieces(
             }
         };
         from = next.min(bytes.len());
-        let done = crate::providers::microsoft::mail::count(from);
+        let done = crate::microsoft::mail::count(from);
         caller.progress(done, total, &file.name).await;
     }
     Ok(())

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::providers::google::mail::query::same_label;
-use crate::query::{PLACES, Part, Query, State, Term};
-use crate::text::words::{has_phrase, words};
+use crate::google::mail::query::same_label;
+use daysheet_core::query::{PLACES, Part, Query, State, Term};
+use daysheet_core::text::words::{has_phrase, words};
 
 /// What the folders of a mailbox are called.
 #[derive(Debug, Clone, Copy)]

@@ -15,9 +15,9 @@ mod write;
 
 pub use check::{Places, matches, reads};
 
-use crate::error::{Error, Result};
-use crate::query::{PLACES, Part, Query, Term};
-use crate::text::Note;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::query::{PLACES, Part, Query, Term};
+use daysheet_core::text::Note;
 
 /// Where to look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Compiled {
 
 /// Says `query` in Graph's languages; no query is every message.
 ///
-/// Fails with [`crate::error::Kind::Argument`] on what neither Graph nor a look
+/// Fails with [`daysheet_core::error::Kind::Argument`] on what neither Graph nor a look
 /// at a message's properties can decide.
 pub fn compile(query: Option<&Query>) -> Result<Compiled> {
     let normal = match query {

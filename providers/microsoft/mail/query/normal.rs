@@ -4,12 +4,12 @@
 //! says nothing is gone. Here too is what a query loses on the way to Outlook
 //! whatever language it ends in, with the notes that say so.
 
-use crate::error::{Error, Result};
-use crate::providers::google::mail::query::is_category;
-use crate::query::{PLACES, Part, Query, State, Term, one_or};
-use crate::text::brief;
-use crate::text::words::words;
-use crate::text::{Note, note, quoted};
+use crate::google::mail::query::is_category;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::query::{PLACES, Part, Query, State, Term, one_or};
+use daysheet_core::text::brief;
+use daysheet_core::text::words::words;
+use daysheet_core::text::{Note, note, quoted};
 
 /// A query in its normal form.
 pub(super) struct Normal {

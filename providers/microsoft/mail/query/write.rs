@@ -6,8 +6,8 @@
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 
-use crate::query::{Part, Query, State, Term};
-use crate::text::words::words;
+use daysheet_core::query::{Part, Query, State, Term};
+use daysheet_core::text::words::words;
 
 /// Before all mail: 1900-01-01.
 const EARLIEST: Timestamp = Timestamp::constant(-2_208_988_800, 0);

@@ -6,11 +6,11 @@
 use super::error::Refusal;
 use super::ids;
 use super::scopes;
-use crate::providers::sandbox::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
-use crate::providers::sandbox::auth::pages;
-use crate::providers::sandbox::auth::tokens::{Issuer, Wish};
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
+use crate::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
+use crate::auth::pages;
+use crate::auth::tokens::{Issuer, Wish};
+use crate::http::{Answer, Request};
+use crate::state::State;
 
 /// Checks an authorization request and shows the consent page.
 pub(super) fn ask(state: &State, request: &Request) -> Answer {

@@ -8,11 +8,11 @@ use serde_json::json;
 use super::error::{Refusal, answer};
 use super::ids;
 use super::scopes;
-use crate::providers::sandbox::auth::oauth::{CONSENT_HEADER, field};
-use crate::providers::sandbox::auth::pages;
-use crate::providers::sandbox::auth::tokens::{Issuer, Wish};
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
+use crate::auth::oauth::{CONSENT_HEADER, field};
+use crate::auth::pages;
+use crate::auth::tokens::{Issuer, Wish};
+use crate::http::{Answer, Request};
+use crate::state::State;
 
 /// Gives a device its codes.
 pub(super) fn issue(state: &State, request: &Request, tenant: &str) -> Answer {

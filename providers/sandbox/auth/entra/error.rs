@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::ids;
 use super::policy::EntraPolicy;
-use crate::providers::sandbox::auth::oauth;
-use crate::providers::sandbox::auth::pages;
-use crate::providers::sandbox::http::{Answer, Request};
+use crate::auth::oauth;
+use crate::auth::pages;
+use crate::http::{Answer, Request};
 
 /// The header by which a client names its request.
 const CLIENT_REQUEST: &str = "client-request-id";

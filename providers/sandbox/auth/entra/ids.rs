@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::error::Result;
+use daysheet_core::error::Result;
 
-use crate::providers::sandbox::auth::tokens::{fill, random};
-use crate::providers::sandbox::http::Request;
+use crate::auth::tokens::{fill, random};
+use crate::http::Request;
 
 /// The tenant of all personal accounts.
 const CONSUMERS: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";

@@ -16,8 +16,8 @@ mod token;
 use hyper::{Method, StatusCode};
 use serde_json::json;
 
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
+use crate::http::{Answer, Request};
+use crate::state::State;
 use error::{Refusal, answer as json_answer};
 use ids::Tenant;
 

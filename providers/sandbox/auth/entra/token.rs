@@ -8,13 +8,11 @@ use serde_json::{Map, Value, json};
 use super::error::{Refusal, answer as json_answer};
 use super::ids::{self, IdWish, Tenant};
 use super::scopes;
-use crate::providers::sandbox::auth::oauth::{challenge_of, field};
-use crate::providers::sandbox::auth::tokens::device_codes::Polled;
-use crate::providers::sandbox::auth::tokens::{
-    Code, Issued, Issuer, NoCode, SignIn, Standing, Wish,
-};
-use crate::providers::sandbox::http::{Answer, Request};
-use crate::providers::sandbox::state::State;
+use crate::auth::oauth::{challenge_of, field};
+use crate::auth::tokens::device_codes::Polled;
+use crate::auth::tokens::{Code, Issued, Issuer, NoCode, SignIn, Standing, Wish};
+use crate::http::{Answer, Request};
+use crate::state::State;
 
 /// The grant type of a device.
 pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -224,7 +222,7 @@ fn body(
     sign_in: &SignIn,
     issued: Issued,
     nonce: Option<&str>,
-) -> crate::error::Result<Value> {
+) -> daysheet_core::error::Result<Value> {
     let seconds = sign_in.lifetime().as_secs();
     let mut body = Map::new();
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);

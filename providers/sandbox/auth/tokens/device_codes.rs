@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use crate::error::Result;
+use daysheet_core::error::Result;
 
 use super::{Issuer, Wish, fill, random};
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, Kind, Result};
 use device_codes::DeviceCodes;
 
 /// How long a code is good.

@@ -4,9 +4,9 @@
 //! phrase of its words, so `from:example.com` finds everybody there.
 
 use super::{Field, Query, Test};
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::Mailbox;
-use crate::providers::sandbox::store::words::{has_phrase, words};
+use crate::store::letter::Letter;
+use crate::store::mailbox::Mailbox;
+use crate::store::words::{has_phrase, words};
 
 /// The labels that are places; a letter with none of them is archived.
 const PLACED: [&str; 5] = ["INBOX", "SENT", "DRAFT", "SPAM", "TRASH"];

@@ -10,7 +10,7 @@ pub(super) mod matching;
 
 use jiff::Timestamp;
 
-use crate::providers::sandbox::store::words::words;
+use crate::store::words::words;
 
 /// Brackets below this depth are not there either.
 const MAX_DEPTH: usize = 40;

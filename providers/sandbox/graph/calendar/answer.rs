@@ -9,14 +9,12 @@ use super::context::{At, Context};
 use super::event::{PROPERTIES, called_off};
 use super::filter::{self, instant};
 use super::shown::{Kind, Shown};
-use crate::providers::sandbox::graph::error::{
-    Refusal, invalid_parameter, invalid_request, malformed_id, not_found,
-};
-use crate::providers::sandbox::graph::mail::read::list::DEFAULT_TOP;
-use crate::providers::sandbox::graph::response::Body;
-use crate::providers::sandbox::store::agenda::expand::Occurrence;
-use crate::providers::sandbox::store::agenda::{Agenda, Event, same};
-use crate::when::{Moment, When};
+use crate::graph::error::{Refusal, invalid_parameter, invalid_request, malformed_id, not_found};
+use crate::graph::mail::read::list::DEFAULT_TOP;
+use crate::graph::response::Body;
+use crate::store::agenda::expand::Occurrence;
+use crate::store::agenda::{Agenda, Event, same};
+use daysheet_core::when::{Moment, When};
 
 /// The longest stretch of time that can be looked at.
 const MOST_DAYS: i64 = 1_825;

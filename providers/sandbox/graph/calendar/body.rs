@@ -1,7 +1,7 @@
 //! The description of an event as Exchange keeps it: always HTML, with what
 //! Teams adds for those who join online.
 
-use crate::providers::sandbox::store::words;
+use crate::store::words;
 
 /// Where Teams' meetings are joined.
 pub(super) const TEAMS: &str = "https://teams.microsoft.com/l/meetup-join/";

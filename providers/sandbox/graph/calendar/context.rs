@@ -1,13 +1,13 @@
 //! What all requests for calendars share: the one that was let in, the
 //! calendars of its mailbox, and the one that its path names.
 
-use crate::providers::sandbox::graph::error::{Refusal, malformed_id, not_found};
-use crate::providers::sandbox::graph::ids::Ids;
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::people::display_name;
-use crate::providers::sandbox::graph::request::Asked;
-use crate::providers::sandbox::graph::zones::Zone;
-use crate::providers::sandbox::store::agenda::{self, Agenda};
+use crate::graph::error::{Refusal, malformed_id, not_found};
+use crate::graph::ids::Ids;
+use crate::graph::pages;
+use crate::graph::people::display_name;
+use crate::graph::request::Asked;
+use crate::graph::zones::Zone;
+use crate::store::agenda::{self, Agenda};
 
 /// The calendar of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,14 +7,12 @@ use serde_json::{Map, Value};
 
 use super::body::{TEAMS, is_html, without_blob};
 use super::recurrence;
-use crate::provider::calendar::{Guest, Show, Visibility};
-use crate::providers::sandbox::graph::error::{
-    Refusal, invalid_property, invalid_recipients, unknown_zone,
-};
-use crate::providers::sandbox::graph::ids::named_guid;
-use crate::providers::sandbox::graph::zones::{Zone, iana_name};
-use crate::providers::sandbox::store::agenda::{Event, same};
-use crate::when::Moment;
+use crate::graph::error::{Refusal, invalid_property, invalid_recipients, unknown_zone};
+use crate::graph::ids::named_guid;
+use crate::graph::zones::{Zone, iana_name};
+use crate::store::agenda::{Event, same};
+use daysheet_core::provider::calendar::{Guest, Show, Visibility};
+use daysheet_core::when::Moment;
 
 /// People that a meeting can have.
 const MOST_PEOPLE: usize = 500;

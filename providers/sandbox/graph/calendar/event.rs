@@ -11,15 +11,15 @@ use serde_json::{Map, Value, json};
 use super::body::{TEAMS, html, plain};
 use super::context::Context;
 use super::shown::{Kind, Shown};
-use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::params::BodyForm;
-use crate::providers::sandbox::graph::people::object;
-use crate::providers::sandbox::graph::zones::{windows_name, written};
-use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
-use crate::providers::sandbox::store::agenda::{Event, same};
-use crate::recurrence::graph;
-use crate::when::{Moment, When};
+use crate::graph::pages;
+use crate::graph::params::BodyForm;
+use crate::graph::people::object;
+use crate::graph::zones::{windows_name, written};
+use crate::store::agenda::share::CALLED_OFF;
+use crate::store::agenda::{Event, same};
+use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
+use daysheet_core::recurrence::graph;
+use daysheet_core::when::{Moment, When};
 
 /// The properties of an event, in the order of the wire.
 pub(super) const PROPERTIES: [&str; 42] = [

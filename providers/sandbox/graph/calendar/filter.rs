@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::context::Context;
 use super::event::{Maker, PROPERTIES};
 use super::shown::Shown;
-use crate::providers::sandbox::graph::error::{
+use crate::graph::error::{
     Refusal, invalid_filter, no_property, no_property_message, unreadable, unsupported_filter,
     unsupported_order,
 };
-use crate::providers::sandbox::graph::filter::{self, Comparison, Filter, Literal};
-use crate::providers::sandbox::graph::mail::read::matching::text_meets;
+use crate::graph::filter::{self, Comparison, Filter, Literal};
+use crate::graph::mail::read::matching::text_meets;
 
 /// What a property is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

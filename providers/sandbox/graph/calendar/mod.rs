@@ -29,10 +29,10 @@ use super::response::{Body, Reply};
 use super::types::CALENDAR;
 use super::types::read::read;
 use super::zones::Zone;
-use crate::providers::sandbox::auth::tokens;
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::agenda::{self, Access};
+use crate::auth::tokens;
+use crate::http::Request;
+use crate::state::State;
+use crate::store::agenda::{self, Access};
 use context::{At, Context};
 use respond::Action;
 

@@ -3,14 +3,14 @@
 
 use serde_json::{Value, json};
 
-use crate::providers::sandbox::graph::call::ZONES;
-use crate::providers::sandbox::graph::error::{Refusal, bad_request};
-use crate::providers::sandbox::graph::ids::named_guid;
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::request::Asked;
-use crate::providers::sandbox::graph::response::Body;
-use crate::providers::sandbox::graph::zones::{iana_names, windows_names};
-use crate::providers::sandbox::store::agenda::same;
+use crate::graph::call::ZONES;
+use crate::graph::error::{Refusal, bad_request};
+use crate::graph::ids::named_guid;
+use crate::graph::pages;
+use crate::graph::request::Asked;
+use crate::graph::response::Body;
+use crate::graph::zones::{iana_names, windows_names};
+use crate::store::agenda::same;
 
 /// The rooms, as address, name, building, floor and seats.
 const ROOMS: [(&str, &str, &str, i32, i32); 2] = [
@@ -74,7 +74,7 @@ pub(crate) fn rooms(asked: &Asked<'_>) -> Result<Body, Refusal> {
                 "address": { "street": "1 Quay", "city": "Example" },
                 "geoCoordinates": null,
             });
-            asked.options.cut(crate::providers::sandbox::graph::people::object(members)).into()
+            asked.options.cut(crate::graph::people::object(members)).into()
         })
         .collect();
     let base = pages::base(asked.request);

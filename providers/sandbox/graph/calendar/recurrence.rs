@@ -9,10 +9,10 @@ use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use serde_json::Value;
 
-use crate::providers::sandbox::graph::error::{Refusal, invalid_property, unknown_zone};
-use crate::providers::sandbox::graph::zones::iana_name;
-use crate::recurrence::Repeat;
-use crate::recurrence::graph;
+use crate::graph::error::{Refusal, invalid_property, unknown_zone};
+use crate::graph::zones::iana_name;
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::graph;
 
 /// Days to look at for the first one that a pattern allows.
 const SEARCH: usize = 366 * 8;

@@ -10,15 +10,13 @@ use super::context::{At, Context};
 use super::draft::{person, stated};
 use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
-use crate::provider::calendar::{Answer, Guest};
-use crate::providers::sandbox::graph::error::{
-    Refusal, invalid_recipients, invalid_request, not_found,
-};
-use crate::providers::sandbox::graph::response::Reply;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
-use crate::providers::sandbox::store::agenda::{self, same};
-use crate::when::Moment;
+use crate::graph::error::{Refusal, invalid_recipients, invalid_request, not_found};
+use crate::graph::response::Reply;
+use crate::graph::types::read::read;
+use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
+use crate::store::agenda::{self, same};
+use daysheet_core::provider::calendar::{Answer, Guest};
+use daysheet_core::when::Moment;
 
 /// What is done with a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,14 +130,14 @@ fn respond(
 fn slot(slot: &Value) -> Result<(Moment, Moment), Refusal> {
     let time = |name: &str| {
         let time = slot.get(name).filter(|time| time.is_object());
-        let time = time.ok_or_else(crate::providers::sandbox::graph::error::invalid_property)?;
+        let time = time.ok_or_else(crate::graph::error::invalid_property)?;
         stated(time).map(|(local, zone)| Moment::At(local, zone))
     };
     let (start, end) = (time("start")?, time("end")?);
     let at = |moment: &Moment| moment.when().instant(&jiff::tz::TimeZone::UTC);
     match at(&start) < at(&end) {
         true => Ok((start, end)),
-        false => Err(crate::providers::sandbox::graph::error::invalid_property()),
+        false => Err(crate::graph::error::invalid_property()),
     }
 }
 

@@ -7,16 +7,16 @@ use super::context::Context;
 use super::draft::stated;
 use super::event::show_as;
 use super::places::is_room;
-use crate::provider::calendar::Visibility;
-use crate::providers::sandbox::graph::error::{Refusal, invalid_parameter, invalid_property};
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::people::object;
-use crate::providers::sandbox::graph::response::{Body, Reply};
-use crate::providers::sandbox::graph::types::SCHEDULE;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::graph::zones::{Zone, windows_name};
-use crate::providers::sandbox::store::agenda::{Event, same};
-use crate::when::resolve;
+use crate::graph::error::{Refusal, invalid_parameter, invalid_property};
+use crate::graph::pages;
+use crate::graph::people::object;
+use crate::graph::response::{Body, Reply};
+use crate::graph::types::SCHEDULE;
+use crate::graph::types::read::read;
+use crate::graph::zones::{Zone, windows_name};
+use crate::store::agenda::{Event, same};
+use daysheet_core::provider::calendar::Visibility;
+use daysheet_core::when::resolve;
 
 /// People and rooms of one request.
 const MOST: usize = 20;

@@ -4,8 +4,8 @@
 use jiff::tz::TimeZone;
 
 use super::context::Context;
-use crate::providers::sandbox::store::agenda::expand::Occurrence;
-use crate::when::When;
+use crate::store::agenda::expand::Occurrence;
+use daysheet_core::when::When;
 
 /// What an event is in its series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,16 +10,14 @@ use super::answer::{self, Found};
 use super::context::{At, Context};
 use super::draft::Draft;
 use super::event::{called_off, is_organizer};
-use crate::provider::calendar::Guest;
-use crate::providers::sandbox::graph::error::{
-    Refusal, conflict, crossing, denied, invalid_property, not_found,
-};
-use crate::providers::sandbox::graph::response::{Body, Reply};
-use crate::providers::sandbox::graph::types::EVENT;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::store::agenda::share::CALLED_OFF;
-use crate::providers::sandbox::store::agenda::{Access, Event, event_id, same};
-use crate::when::Moment;
+use crate::graph::error::{Refusal, conflict, crossing, denied, invalid_property, not_found};
+use crate::graph::response::{Body, Reply};
+use crate::graph::types::EVENT;
+use crate::graph::types::read::read;
+use crate::store::agenda::share::CALLED_OFF;
+use crate::store::agenda::{Access, Event, event_id, same};
+use daysheet_core::provider::calendar::Guest;
+use daysheet_core::when::Moment;
 
 /// How far from an occurrence its neighbours are looked for.
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
@@ -71,7 +69,7 @@ fn created(context: &Context<'_>, place: usize) -> Result<Reply, Refusal> {
         Body::Json(event) => event.get("id").and_then(Value::as_str),
         _ => None,
     };
-    let base = crate::providers::sandbox::graph::pages::base(context.asked.request);
+    let base = crate::graph::pages::base(context.asked.request);
     let user = context.ids().mailbox();
     let location = id.map(|id| format!("{base}/v1.0/users('{user}')/events('{id}')"));
     Ok(Reply { status: StatusCode::CREATED, location, ..Reply::of(body) })
@@ -195,7 +193,7 @@ fn keep_apart(context: &Context<'_>, found: Found, after: &Event) -> Result<(), 
         return Ok(());
     };
     let zone = match &after.start {
-        Moment::At(_, name) => crate::providers::sandbox::graph::zones::Zone::of(name)?.zone,
+        Moment::At(_, name) => crate::graph::zones::Zone::of(name)?.zone,
         Moment::Day(_) => context.agenda.zone_of(after),
     };
     let at = original.instant(&zone);
@@ -235,8 +233,7 @@ fn soon() -> (Moment, Moment) {
 
 /// A UID as Exchange makes them.
 fn global_id(owner: &str, mark: u64) -> String {
-    let unique =
-        crate::providers::sandbox::graph::ids::named_guid(&format!("event {owner} {mark}"));
+    let unique = crate::graph::ids::named_guid(&format!("event {owner} {mark}"));
     let unique = unique.replace('-', "").to_ascii_uppercase();
     format!("040000008200E00074C5B7101A82E00800000000{mark:016X}000000000000000010000000{unique}")
 }

@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Key, Round, removed, there};
-use crate::providers::sandbox::graph::calendar::answer::{as_is, touches, window};
-use crate::providers::sandbox::graph::calendar::context::{At, Context};
-use crate::providers::sandbox::graph::calendar::event::called_off;
-use crate::providers::sandbox::graph::calendar::shown::{Kind, Shown, second};
-use crate::providers::sandbox::graph::error::Refusal;
-use crate::providers::sandbox::store::agenda::Event;
-use crate::when::When;
+use crate::graph::calendar::answer::{as_is, touches, window};
+use crate::graph::calendar::context::{At, Context};
+use crate::graph::calendar::event::called_off;
+use crate::graph::calendar::shown::{Kind, Shown, second};
+use crate::graph::error::Refusal;
+use crate::store::agenda::Event;
+use daysheet_core::when::When;
 
 /// Occurrences of a series that is gone, at most.
 const MOST: usize = 1_000;

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Key, Round, removed, there};
-use crate::providers::sandbox::graph::error::{
+use crate::graph::error::{
     Refusal, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
 };
-use crate::providers::sandbox::graph::exchange::folders;
-use crate::providers::sandbox::graph::filter::{self, Comparison, Filter, Literal};
-use crate::providers::sandbox::graph::mail::read::message;
-use crate::providers::sandbox::graph::request::Asked;
-use crate::providers::sandbox::store::mailbox::change::{Record, What};
+use crate::graph::exchange::folders;
+use crate::graph::filter::{self, Comparison, Filter, Literal};
+use crate::graph::mail::read::message;
+use crate::graph::request::Asked;
+use crate::store::mailbox::change::{Record, What};
 
 /// The entries of a round, in order.
 pub(super) fn changes(

@@ -23,9 +23,9 @@ use super::params::{Options, Prefer};
 use super::request::Asked;
 use super::response::{Body, Reply};
 use super::zones::Zone;
-use crate::providers::sandbox::auth::tokens::Access;
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
+use crate::auth::tokens::Access;
+use crate::http::Request;
+use crate::state::State;
 
 /// Rows of a page unless said otherwise.
 const DEFAULT_TOP: usize = 10;

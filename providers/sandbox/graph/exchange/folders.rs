@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use crate::providers::sandbox::store::letter::Letter;
+use crate::store::letter::Letter;
 
 /// A folder.
 #[derive(Debug, Clone)]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::folders;
-use crate::providers::sandbox::graph::ids::Ids;
-use crate::providers::sandbox::graph::people::Person;
-use crate::providers::sandbox::store::mailbox::Mailbox;
+use crate::graph::ids::Ids;
+use crate::graph::people::Person;
+use crate::store::mailbox::Mailbox;
 
 /// What Gmail's tabs are called; as categories they have these names.
 pub(crate) const TABS: [(&str, &str); 5] = [

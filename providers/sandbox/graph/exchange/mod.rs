@@ -5,7 +5,7 @@
 //! `index.rs`, and what only Exchange has in `office.rs`.
 
 pub(super) mod folders;
-pub(in crate::providers::sandbox) mod index;
+pub(crate) mod index;
 pub(super) mod office;
 
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::error::{Refusal, folder_not_found, malformed_id, not_found};
 use super::ids::Ids;
 use super::people::{self, Person};
 use super::state::GraphState;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::head;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::Mailbox;
-use crate::providers::sandbox::store::mailbox::contacts::People;
-use crate::providers::sandbox::store::mime;
+use crate::state::State;
+use crate::store::head;
+use crate::store::letter::Letter;
+use crate::store::mailbox::Mailbox;
+use crate::store::mailbox::contacts::People;
+use crate::store::mime;
 use folders::Folder;
 use index::Index;
 use office::{Notes, Office};

@@ -14,15 +14,13 @@ use serde_json::{Map, Value};
 
 use super::file::{File, line};
 use super::read::attachments::{self, NUMBER};
-use crate::compose;
-use crate::providers::sandbox::graph::calendar::draft::person;
-use crate::providers::sandbox::graph::error::{
-    Refusal, bad_headers, bad_request, invalid_property,
-};
-use crate::providers::sandbox::graph::people::{self, Person};
-use crate::providers::sandbox::store::head::{self, Field};
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mime::{self, Part};
+use crate::graph::calendar::draft::person;
+use crate::graph::error::{Refusal, bad_headers, bad_request, invalid_property};
+use crate::graph::people::{self, Person};
+use crate::store::head::{self, Field};
+use crate::store::letter::Letter;
+use crate::store::mime::{self, Part};
+use daysheet_core::compose;
 
 /// Header fields of its own that a letter can be given at a time.
 const MOST_HEADERS: usize = 5;

@@ -6,16 +6,14 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::flag;
-use crate::providers::sandbox::graph::error::{
-    Refusal, category_exists, invalid_property, not_found,
-};
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::exchange::index::TABS;
-use crate::providers::sandbox::graph::ids::named_guid;
-use crate::providers::sandbox::graph::people::object;
-use crate::providers::sandbox::graph::response::{Reply, done};
-use crate::providers::sandbox::graph::types::mail::CATEGORY;
-use crate::providers::sandbox::graph::types::read::read;
+use crate::graph::error::{Refusal, category_exists, invalid_property, not_found};
+use crate::graph::exchange::Store;
+use crate::graph::exchange::index::TABS;
+use crate::graph::ids::named_guid;
+use crate::graph::people::object;
+use crate::graph::response::{Reply, done};
+use crate::graph::types::mail::CATEGORY;
+use crate::graph::types::read::read;
 
 /// The set that categories are of.
 const OF: &str = "outlook/masterCategories";

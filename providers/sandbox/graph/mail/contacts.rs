@@ -5,13 +5,13 @@ use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::context::{Context, now};
-use crate::providers::sandbox::graph::error::{Refusal, invalid_property, not_found};
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::people;
-use crate::providers::sandbox::graph::response::{Reply, done};
-use crate::providers::sandbox::graph::types::mail::CONTACT;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::graph::zones::time;
+use crate::graph::error::{Refusal, invalid_property, not_found};
+use crate::graph::exchange::Store;
+use crate::graph::people;
+use crate::graph::response::{Reply, done};
+use crate::graph::types::mail::CONTACT;
+use crate::graph::types::read::read;
+use crate::graph::zones::time;
 
 /// The addresses that a contact can have.
 const MOST_ADDRESSES: usize = 3;

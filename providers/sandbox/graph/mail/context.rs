@@ -6,19 +6,19 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::read::message;
-use crate::providers::sandbox::auth::tokens::Access;
-use crate::providers::sandbox::graph::error::{Refusal, conflict, denied, not_found};
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::exchange::folders;
-use crate::providers::sandbox::graph::exchange::office::{Notes, Office};
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::params::{Options, Prefer};
-use crate::providers::sandbox::graph::request::Asked;
-use crate::providers::sandbox::graph::response::Reply;
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::change::Change;
+use crate::auth::tokens::Access;
+use crate::graph::error::{Refusal, conflict, denied, not_found};
+use crate::graph::exchange::Store;
+use crate::graph::exchange::folders;
+use crate::graph::exchange::office::{Notes, Office};
+use crate::graph::pages;
+use crate::graph::params::{Options, Prefer};
+use crate::graph::request::Asked;
+use crate::graph::response::Reply;
+use crate::http::Request;
+use crate::state::State;
+use crate::store::letter::Letter;
+use crate::store::mailbox::change::Change;
 
 /// A write that was let in, and the mailbox it is for.
 pub(super) struct Context<'a> {

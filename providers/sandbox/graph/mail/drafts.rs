@@ -15,14 +15,14 @@ use super::context::{Context, now};
 use super::file::File;
 use super::flag;
 use super::quote::{self, How};
-use crate::providers::sandbox::delivery::facts_at;
-use crate::providers::sandbox::graph::error::{Refusal, bad_request, invalid_parameter, not_draft};
-use crate::providers::sandbox::graph::exchange::folders::{self, DRAFTS};
-use crate::providers::sandbox::graph::response::Reply;
-use crate::providers::sandbox::graph::types::mail::{FORWARD, MESSAGE, REPLY};
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::store::letter::{self, Letter};
-use crate::providers::sandbox::store::mailbox::change::{Change, Entry};
+use crate::delivery::facts_at;
+use crate::graph::error::{Refusal, bad_request, invalid_parameter, not_draft};
+use crate::graph::exchange::folders::{self, DRAFTS};
+use crate::graph::response::Reply;
+use crate::graph::types::mail::{FORWARD, MESSAGE, REPLY};
+use crate::graph::types::read::read;
+use crate::store::letter::{self, Letter};
+use crate::store::mailbox::change::{Change, Entry};
 
 /// The properties that only a draft can be given.
 const OF_DRAFTS: [&str; 12] = [

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::providers::sandbox::graph::error::{Refusal, invalid_property, wrong_body};
+use crate::graph::error::{Refusal, invalid_property, wrong_body};
 
 /// A file that goes with a letter.
 #[derive(Debug, Clone, Default)]

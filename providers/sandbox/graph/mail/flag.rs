@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
-use crate::providers::sandbox::graph::calendar::draft::stated;
-use crate::providers::sandbox::graph::error::{Refusal, invalid_request, not_found};
-use crate::providers::sandbox::graph::exchange::index::TABS;
-use crate::providers::sandbox::graph::exchange::office::Notes;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::labels::UserLabel;
-use crate::providers::sandbox::store::mailbox::change::Change;
+use crate::graph::calendar::draft::stated;
+use crate::graph::error::{Refusal, invalid_request, not_found};
+use crate::graph::exchange::index::TABS;
+use crate::graph::exchange::office::Notes;
+use crate::state::State;
+use crate::store::labels::UserLabel;
+use crate::store::mailbox::change::Change;
 
 /// What a flag is to be.
 #[derive(Debug)]

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::moving;
-use crate::providers::sandbox::graph::error::{
+use crate::graph::error::{
     Refusal, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
-use crate::providers::sandbox::graph::exchange::folders::{DELETED, FIRST_OWN, Folder, ROOT};
-use crate::providers::sandbox::graph::response::{Reply, done};
-use crate::providers::sandbox::graph::types::mail::FOLDER;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::store::mailbox::change::Change;
+use crate::graph::exchange::folders::{DELETED, FIRST_OWN, Folder, ROOT};
+use crate::graph::response::{Reply, done};
+use crate::graph::types::mail::FOLDER;
+use crate::graph::types::read::read;
+use crate::store::mailbox::change::Change;
 
 /// Folders that a mailbox can have.
 const MOST: usize = 10_000;

@@ -26,9 +26,9 @@ use super::access::let_in;
 use super::error::Refusal;
 use super::params::Prefer;
 use super::response::Reply;
-use crate::providers::sandbox::auth::tokens::Access;
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
+use crate::auth::tokens::Access;
+use crate::http::Request;
+use crate::state::State;
 use context::Context;
 use quote::How;
 

@@ -7,14 +7,14 @@ use hyper::StatusCode;
 use serde_json::Value;
 
 use super::context::Context;
-use crate::providers::sandbox::graph::error::{Refusal, wrong_body};
-use crate::providers::sandbox::graph::exchange::folders::{self, DELETED, Folder};
-use crate::providers::sandbox::graph::exchange::office::Notes;
-use crate::providers::sandbox::graph::response::{Reply, done};
-use crate::providers::sandbox::graph::types::mail::MOVE;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::change::{Change, Entry};
+use crate::graph::error::{Refusal, wrong_body};
+use crate::graph::exchange::folders::{self, DELETED, Folder};
+use crate::graph::exchange::office::Notes;
+use crate::graph::response::{Reply, done};
+use crate::graph::types::mail::MOVE;
+use crate::graph::types::read::read;
+use crate::store::letter::Letter;
+use crate::store::mailbox::change::{Change, Entry};
 
 /// Moves a message.
 pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {

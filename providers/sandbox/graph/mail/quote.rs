@@ -4,11 +4,11 @@
 use super::body::{self, Paper};
 use super::context::Context;
 use super::read::message::LINE;
-use crate::providers::sandbox::graph::error::Refusal;
-use crate::providers::sandbox::graph::people::Person;
-use crate::providers::sandbox::graph::user;
-use crate::providers::sandbox::graph::zones::time;
-use crate::providers::sandbox::store::letter::Letter;
+use crate::graph::error::Refusal;
+use crate::graph::people::Person;
+use crate::graph::user;
+use crate::graph::zones::time;
+use crate::store::letter::Letter;
 
 /// How a message is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

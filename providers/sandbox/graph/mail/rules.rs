@@ -10,16 +10,16 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use super::flag;
 use super::read::message::Importance;
-use crate::providers::sandbox::graph::error::{Refusal, invalid_request, not_found, rule_refused};
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::exchange::folders;
-use crate::providers::sandbox::graph::request::Asked;
-use crate::providers::sandbox::graph::response::{Body, Reply, done};
-use crate::providers::sandbox::graph::types::mail::RULE;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::change::{Change, What};
+use crate::graph::error::{Refusal, invalid_request, not_found, rule_refused};
+use crate::graph::exchange::Store;
+use crate::graph::exchange::folders;
+use crate::graph::request::Asked;
+use crate::graph::response::{Body, Reply, done};
+use crate::graph::types::mail::RULE;
+use crate::graph::types::read::read;
+use crate::state::State;
+use crate::store::letter::Letter;
+use crate::store::mailbox::change::{Change, What};
 
 /// The properties of a rule, in the order of the wire.
 pub(super) const PROPERTIES: [&str; 9] = [

@@ -12,19 +12,19 @@ use super::body::Paper;
 use super::context::Context;
 use super::drafts;
 use super::quote::How;
-use crate::providers::sandbox::delivery::{self, Manner, Sent, Unsent};
-use crate::providers::sandbox::graph::error::{
+use crate::delivery::{self, Manner, Sent, Unsent};
+use crate::graph::error::{
     Refusal, bad_request, invalid_recipients, not_draft, not_found, send_as_denied, wrong_body,
 };
-use crate::providers::sandbox::graph::exchange::folders::{self, OUTBOX};
-use crate::providers::sandbox::graph::people::Person;
-use crate::providers::sandbox::graph::response::{Reply, accepted};
-use crate::providers::sandbox::graph::types::mail::SEND_MAIL;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::graph::user;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::change::Change;
+use crate::graph::exchange::folders::{self, OUTBOX};
+use crate::graph::people::Person;
+use crate::graph::response::{Reply, accepted};
+use crate::graph::types::mail::SEND_MAIL;
+use crate::graph::types::read::read;
+use crate::graph::user;
+use crate::state::State;
+use crate::store::letter::Letter;
+use crate::store::mailbox::change::Change;
 
 /// The property that says when a message is to be sent.
 const DEFERRED: &str = "systemtime 0x3fef";

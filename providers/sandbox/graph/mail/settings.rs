@@ -4,13 +4,13 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
-use crate::providers::sandbox::graph::calendar::draft::stated;
-use crate::providers::sandbox::graph::error::{Refusal, invalid_property};
-use crate::providers::sandbox::graph::response::Reply;
-use crate::providers::sandbox::graph::types::mail::SETTINGS;
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::graph::user;
-use crate::providers::sandbox::graph::zones::Zone;
+use crate::graph::calendar::draft::stated;
+use crate::graph::error::{Refusal, invalid_property};
+use crate::graph::response::Reply;
+use crate::graph::types::mail::SETTINGS;
+use crate::graph::types::read::read;
+use crate::graph::user;
+use crate::graph::zones::Zone;
 
 /// What is only told.
 const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];

@@ -12,23 +12,23 @@ use super::context::Context;
 use super::drafts;
 use super::file::{self, File, Upload};
 use super::read::attachments;
-use crate::providers::sandbox::auth::tokens;
-use crate::providers::sandbox::delivery;
-use crate::providers::sandbox::graph::error::{
+use crate::auth::tokens;
+use crate::delivery;
+use crate::graph::error::{
     Refusal, attachment_too_large, invalid_property, no_session, not_allowed, not_draft, not_found,
     range_refused, wrong_body,
 };
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::params::Options;
-use crate::providers::sandbox::graph::people::object;
-use crate::providers::sandbox::graph::response::{Body, Reply, done, with_context};
-use crate::providers::sandbox::graph::types::mail::{ATTACHMENT, UPLOAD};
-use crate::providers::sandbox::graph::types::read::read;
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::state::State;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mailbox::change::{Change, Entry};
+use crate::graph::exchange::Store;
+use crate::graph::pages;
+use crate::graph::params::Options;
+use crate::graph::people::object;
+use crate::graph::response::{Body, Reply, done, with_context};
+use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
+use crate::graph::types::read::read;
+use crate::http::Request;
+use crate::state::State;
+use crate::store::letter::Letter;
+use crate::store::mailbox::change::{Change, Entry};
 
 /// The bytes of a file that is sent at once, at most.
 const AT_ONCE: usize = 3 << 20;

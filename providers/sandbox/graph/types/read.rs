@@ -8,8 +8,8 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::{Shape, Type};
-use crate::providers::sandbox::graph::error::{Refusal, bad_request, unreadable_body, wrong_body};
-use crate::providers::sandbox::http::Request;
+use crate::graph::error::{Refusal, bad_request, unreadable_body, wrong_body};
+use crate::http::Request;
 
 use Type::{Day, Fraction, Instant, Many, Number, Of, Text, Truth, Word};
 

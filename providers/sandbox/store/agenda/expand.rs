@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Agenda, Event, instance_id};
-use crate::when::{Moment, When, find_zone, resolve};
+use daysheet_core::when::{Moment, When, find_zone, resolve};
 
 /// Occurrences of one series in one answer, at most.
 const MOST: usize = 5_000;

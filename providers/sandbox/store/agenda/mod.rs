@@ -18,9 +18,9 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::provider::calendar::{Guest, Show, Visibility};
-use crate::recurrence::Repeat;
-use crate::when::{self, Moment, When};
+use daysheet_core::provider::calendar::{Guest, Show, Visibility};
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::when::{self, Moment, When};
 
 /// All calendars of a sandbox.
 ///

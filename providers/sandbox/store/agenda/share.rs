@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Map;
 
 use super::{Agenda, Event, Reply, instance_id, same};
-use crate::provider::calendar::{Answer, Guest};
+use daysheet_core::provider::calendar::{Answer, Guest};
 
 /// What an event has among its `more` that was called off by somebody else.
 pub(crate) const CALLED_OFF: &str = "isCancelled";

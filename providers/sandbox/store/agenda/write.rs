@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::{Agenda, Calendar, Event};
-use crate::when::When;
+use daysheet_core::when::When;
 
 impl Agenda {
     /// Adds an event; its place. With `tell`, the people who are asked get it

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use super::{Arrival, Mailbox};
-use crate::providers::sandbox::store::labels::UserLabel;
-use crate::providers::sandbox::store::letter::{Facts, Letter};
+use crate::store::labels::UserLabel;
+use crate::store::letter::{Facts, Letter};
 
 /// What becomes of a mailbox.
 pub(crate) enum Change {

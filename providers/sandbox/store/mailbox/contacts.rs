@@ -12,10 +12,10 @@ use mail_parser::parsers::MessageStream;
 use sha2::{Digest, Sha256};
 
 use super::Mailbox;
-use crate::providers::sandbox::store::head;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mime;
-use crate::providers::sandbox::store::words::words;
+use crate::store::head;
+use crate::store::letter::Letter;
+use crate::store::mime;
+use crate::store::words::words;
 
 /// Mail under these labels makes nobody known.
 const PASSED_OVER: [&str; 3] = ["SPAM", "TRASH", "DRAFT"];

@@ -11,16 +11,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::providers::sandbox::graph::error::{Refusal, malformed_id, not_found};
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::exchange::folders;
-use crate::providers::sandbox::graph::ids::Ids;
-use crate::providers::sandbox::graph::params::{Options, Prefer};
-use crate::providers::sandbox::graph::people::object;
-use crate::providers::sandbox::graph::zones::time;
-use crate::providers::sandbox::store::head;
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mime::{self, Part};
+use crate::graph::error::{Refusal, malformed_id, not_found};
+use crate::graph::exchange::Store;
+use crate::graph::exchange::folders;
+use crate::graph::ids::Ids;
+use crate::graph::params::{Options, Prefer};
+use crate::graph::people::object;
+use crate::graph::zones::time;
+use crate::store::head;
+use crate::store::letter::Letter;
+use crate::store::mime::{self, Part};
 
 /// The properties that can be selected.
 pub(crate) const PROPERTIES: [&str; 9] = [

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::attachments;
-use crate::providers::sandbox::graph::error::{Refusal, bad_request};
-use crate::providers::sandbox::graph::exchange::office::Notes;
-use crate::providers::sandbox::graph::params::Options;
+use crate::graph::error::{Refusal, bad_request};
+use crate::graph::exchange::office::Notes;
+use crate::graph::params::Options;
 
 /// What extended properties of one value are called.
 pub(super) const PROPERTIES: &str = "singleValueExtendedProperties";

@@ -8,16 +8,14 @@ use super::matching::{self, text_meets};
 use super::message;
 use super::search;
 use super::search::found;
-use crate::providers::sandbox::graph::error::{
-    Refusal, bad_request, invalid_filter, not_with_search,
-};
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::exchange::folders::Folder;
-use crate::providers::sandbox::graph::filter::{Comparison, Filter, Literal};
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::params::{Options, Prefer, unquoted};
-use crate::providers::sandbox::http::Request;
-use crate::providers::sandbox::store::letter::Letter;
+use crate::graph::error::{Refusal, bad_request, invalid_filter, not_with_search};
+use crate::graph::exchange::Store;
+use crate::graph::exchange::folders::Folder;
+use crate::graph::filter::{Comparison, Filter, Literal};
+use crate::graph::pages;
+use crate::graph::params::{Options, Prefer, unquoted};
+use crate::http::Request;
+use crate::store::letter::Letter;
 
 /// Rows of a page unless said otherwise.
 pub(crate) const DEFAULT_TOP: usize = 10;
@@ -104,7 +102,7 @@ pub(crate) fn meets_texts(
         met.collect::<Result<Vec<bool>, Refusal>>()
     };
     let known = |path: &str| {
-        let message = crate::providers::sandbox::graph::error::no_property_message(path, kind);
+        let message = crate::graph::error::no_property_message(path, kind);
         text(path).ok_or_else(|| invalid_filter(&message))
     };
     let same = |held: &str, wanted: &str| held.to_lowercase() == wanted.to_lowercase();
@@ -119,12 +117,11 @@ pub(crate) fn meets_texts(
         Filter::Member(path, inner) => match &**inner {
             Filter::Compare(inside, Comparison::Equal, Literal::Text(wanted)) => {
                 let held = members(path, inside);
-                let held =
-                    held.ok_or_else(crate::providers::sandbox::graph::error::unsupported_filter)?;
+                let held = held.ok_or_else(crate::graph::error::unsupported_filter)?;
                 Ok(held.iter().any(|held| same(held, wanted)))
             }
-            _ => Err(crate::providers::sandbox::graph::error::unsupported_filter()),
+            _ => Err(crate::graph::error::unsupported_filter()),
         },
-        Filter::Compare(..) => Err(crate::providers::sandbox::graph::error::unsupported_filter()),
+        Filter::Compare(..) => Err(crate::graph::error::unsupported_filter()),
     }
 }

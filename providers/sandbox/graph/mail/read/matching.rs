@@ -7,15 +7,15 @@
 use std::cmp::Ordering;
 
 use super::message::{self, Importance};
-use crate::providers::sandbox::graph::error::{
+use crate::graph::error::{
     Refusal, inefficient, invalid_filter, malformed_id, no_property, no_property_message,
     unsupported_filter, unsupported_order,
 };
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::exchange::folders;
-use crate::providers::sandbox::graph::filter::{self, Comparison, Filter, Literal, TextTest};
-use crate::providers::sandbox::graph::ids::Ids;
-use crate::providers::sandbox::store::letter::Letter;
+use crate::graph::exchange::Store;
+use crate::graph::exchange::folders;
+use crate::graph::filter::{self, Comparison, Filter, Literal, TextTest};
+use crate::graph::ids::Ids;
+use crate::store::letter::Letter;
 
 /// What a property is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -257,7 +257,7 @@ pub(super) fn order(text: Option<&str>, filter: Option<&Filter>) -> Result<Vec<K
             "desc" => true,
             _ => {
                 let message = format!("Syntax error at position 0 in '{text}'.");
-                return Err(crate::providers::sandbox::graph::error::unreadable(message));
+                return Err(crate::graph::error::unreadable(message));
             }
         };
         let known = ORDERED.into_iter().find(|known| *known == name);

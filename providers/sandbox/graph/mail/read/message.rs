@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 
 use super::attachments;
 use super::expand;
-use crate::providers::sandbox::graph::error::Refusal;
-use crate::providers::sandbox::graph::exchange::Store;
-use crate::providers::sandbox::graph::exchange::folders;
-use crate::providers::sandbox::graph::exchange::office::Notes;
-use crate::providers::sandbox::graph::pages;
-use crate::providers::sandbox::graph::params::{BodyForm, Options, Prefer};
-use crate::providers::sandbox::graph::people::{self, Person};
-use crate::providers::sandbox::graph::zones::time;
-use crate::providers::sandbox::store::head::{self, Field};
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::mime;
+use crate::graph::error::Refusal;
+use crate::graph::exchange::Store;
+use crate::graph::exchange::folders;
+use crate::graph::exchange::office::Notes;
+use crate::graph::pages;
+use crate::graph::params::{BodyForm, Options, Prefer};
+use crate::graph::people::{self, Person};
+use crate::graph::zones::time;
+use crate::store::head::{self, Field};
+use crate::store::letter::Letter;
+use crate::store::mime;
 
 /// The properties of a message, in the order of the wire.
 pub(crate) const PROPERTIES: [&str; 31] = [
@@ -285,9 +285,7 @@ impl Maker<'_> {
         let bodies = self.bodies();
         match (form, &bodies.html, &bodies.plain) {
             (BodyForm::Text, _, Some(plain)) => ("text", plain.clone()),
-            (BodyForm::Text, Some(html), None) => {
-                ("text", crate::providers::sandbox::store::words::visible(html))
-            }
+            (BodyForm::Text, Some(html), None) => ("text", crate::store::words::visible(html)),
             (_, Some(html), _) => ("html", html.clone()),
             (BodyForm::Html, None, Some(plain)) => {
                 let plain = html_escape::encode_text(plain);

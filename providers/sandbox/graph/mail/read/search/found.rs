@@ -5,8 +5,8 @@
 //! address behind it.
 
 use super::{Field, Query, Test};
-use crate::providers::sandbox::store::letter::Letter;
-use crate::providers::sandbox::store::words::{has_phrase, words};
+use crate::store::letter::Letter;
+use crate::store::words::{has_phrase, words};
 
 /// True when a letter meets a query.
 pub(crate) fn matches(query: &Query, letter: &Letter) -> bool {

@@ -9,7 +9,7 @@ pub(super) mod found;
 
 use jiff::Timestamp;
 
-use crate::providers::sandbox::store::words::words;
+use crate::store::words::words;
 
 /// Brackets below this depth are refused.
 const MAX_DEPTH: usize = 40;

@@ -46,7 +46,7 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::{oneshot, watch};
 
-use crate::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, Kind, Result};
 
 pub use auth::entra::policy::EntraPolicy;
 pub use faults::{Alter, Faults};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet::providers::sandbox::{EntraPolicy, Options, Sandbox};
+use daysheet_sandbox::{EntraPolicy, Options, Sandbox};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Method, Request};

@@ -1,7 +1,7 @@
 //! The adapters: everything that talks to a provider's API.
 //!
 //! Only files below this folder name a provider's SDK or send requests to its
-//! API. They speak the port of `provider.rs` upwards and are thin: quirks of
+//! API. They speak the port of `daysheet_core::provider` upwards and are thin: quirks of
 //! an API are facts with a comment, and what columns mean stands in the
 //! registry alone.
 
@@ -13,7 +13,6 @@ mod near;
 pub mod net;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod pace;
-pub mod sandbox;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod written;
 
@@ -22,12 +21,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::access::Access;
-use crate::error::{Error, Kind, Result};
+use daysheet_core::access::Access;
+use daysheet_core::error::{Error, Kind, Result};
 #[cfg(any(feature = "google", feature = "microsoft"))]
-use crate::provider::TokenSource;
-use crate::provider::calendar::Calendars;
-use crate::provider::{Account, Connect, Mailbox, ServiceSettings, TokenStore};
+use daysheet_core::provider::TokenSource;
+use daysheet_core::provider::calendar::Calendars;
+use daysheet_core::provider::{Account, Connect, Mailbox, ServiceSettings, TokenStore};
 
 /// An account's id, and whose sign-in opens it: an account that is added again
 /// as a shared mailbox, or no longer as one, is opened anew.

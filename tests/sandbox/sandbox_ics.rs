@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet::providers::sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Options, Sandbox};
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::body::Bytes;
@@ -159,7 +159,7 @@ fn mail(addresses: &[&str]) -> TempDir {
 }
 
 fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("providers/sandbox/samples")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")
 }
 
 // The samples -------------------------------------------------------------

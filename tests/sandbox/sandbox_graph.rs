@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use daysheet::providers::sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Options, Sandbox};
 use futures_util::future::join_all;
 use hyper::Method;
 use serde_json::{Value, json};

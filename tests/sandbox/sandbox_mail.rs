@@ -9,7 +9,7 @@ use std::fs;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet::providers::sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Options, Sandbox};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Method, Request};

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use daysheet::providers::sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

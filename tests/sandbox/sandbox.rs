@@ -13,8 +13,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
-use daysheet::error::Kind;
-use daysheet::providers::sandbox::{Faults, Options, Sandbox};
+use daysheet_core::error::Kind;
+use daysheet_sandbox::{Faults, Options, Sandbox};
 use futures_util::future::join_all;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;

@@ -1,0 +1,19 @@
+//! Without the feature `sandbox` there are real accounts alone, and no flags that
+//! would ask for others.
+
+use clap::Args;
+
+use super::app::App;
+use crate::config::Config;
+use crate::error::Result;
+
+/// No flags.
+#[derive(Debug, Args, Default)]
+pub(super) struct Sandboxed {}
+
+impl App {
+    /// The app over real accounts.
+    pub(super) async fn open(config: Config, _: &Sandboxed) -> Result<(Self, ())> {
+        Ok((Self::new(config), ()))
+    }
+}

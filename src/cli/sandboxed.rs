@@ -1,0 +1,189 @@
+//! The embedded sandbox behind `--sandbox`: its flags, and signing its mailboxes in
+//! through the real flow.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::Args;
+use http_body_util::Empty;
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+
+use super::app::App;
+use crate::config::{Config, KeyStore};
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::Begun;
+use crate::request::Add;
+use crate::sandbox::{Faults, Options, Sandbox};
+use crate::store::Store;
+
+/// Whether the embedded sandbox stands in for the providers.
+#[derive(Debug, Args, Default)]
+pub(super) struct Sandboxed {
+    /// Use the embedded sandbox instead of real accounts.
+    #[arg(long)]
+    sandbox: bool,
+    /// A folder of .eml and .mbox files for the sandbox.
+    #[arg(long, value_name = "DIR", requires = "sandbox")]
+    mail: Option<PathBuf>,
+    /// A folder of .ics files for the sandbox.
+    ///
+    /// ADDRESS/NAME.ics is the calendar NAME of ADDRESS; calendar.ics is the
+    /// main one.
+    #[arg(long, value_name = "DIR", requires = "sandbox")]
+    calendar: Option<PathBuf>,
+    /// Which provider the sandbox's mailboxes are at.
+    ///
+    /// The sample's private mailbox is at Google and its work mailbox at
+    /// Microsoft; those of a folder are at Google.
+    #[arg(long, requires = "sandbox", value_parser = ["google", "microsoft", "both"])]
+    provider: Option<String>,
+    /// Faults for the sandbox to inject.
+    #[arg(long, value_name = "SPEC", requires = "sandbox")]
+    fault: Option<String>,
+}
+
+pub(super) fn faults(spec: Option<&str>) -> Result<Faults> {
+    spec.map_or_else(|| Ok(Faults::default()), Faults::from_str)
+}
+
+impl App {
+    /// The app over real accounts, or over the embedded sandbox.
+    pub(super) async fn open(
+        config: Config,
+        sandboxed: &Sandboxed,
+    ) -> Result<(Self, Option<Sandbox>)> {
+        if !sandboxed.sandbox {
+            return Ok((Self::new(config), None));
+        }
+        let faults = faults(sandboxed.fault.as_deref())?;
+        let who = match sandboxed.provider.as_deref() {
+            None => Who::Usual,
+            Some("both") => Who::Everybody(&["google", "microsoft"]),
+            Some("microsoft") => Who::Everybody(&["microsoft"]),
+            Some(_) => Who::Everybody(&["google"]),
+        };
+        let (mail, calendar) = (sandboxed.mail.clone(), sandboxed.calendar.clone());
+        let (app, sandbox) = Self::sandboxed(config, mail, calendar, faults, who).await?;
+        super::sandbox::report(sandbox.report());
+        Ok((app, Some(sandbox)))
+    }
+
+    /// The app over an embedded sandbox, signed in as `who` says.
+    ///
+    /// Its handles lie in a folder of their own, so that they last from call to
+    /// call and never mix with those of real accounts. Its sign-ins end with
+    /// the sandbox that gave them, so every process keeps its own.
+    pub async fn sandboxed(
+        mut config: Config,
+        mail: Option<PathBuf>,
+        calendar: Option<PathBuf>,
+        faults: Faults,
+        who: Who,
+    ) -> Result<(Self, Sandbox)> {
+        let sample = mail.is_none();
+        let sandbox = Sandbox::start(Options {
+            mail,
+            calendar,
+            progress: std::io::stderr().is_terminal(),
+            ..Options::default()
+        })
+        .await?;
+        config.home.push("sandbox");
+        config.use_sandbox(sandbox.base())?;
+        let sign_ins =
+            tempfile::Builder::new().prefix("daysheet-sandbox-").tempdir().map_err(|error| {
+                Error::new(Kind::Store, format!("no temporary folder could be made: {error}"))
+                    .next("check that the folder for temporary files can be written to")
+            })?;
+        let config = Arc::new(config);
+        let store = Store::new(&config);
+        let account_store = Store::at(sign_ins.path(), KeyStore::File);
+        let app = Self::over(config, store, account_store, Some(sign_ins));
+        for (provider, address) in who.sign_ins(sample, &sandbox.addresses()) {
+            app.consent(provider, &address).await?;
+        }
+        sandbox.set_faults(faults);
+        Ok((app, sandbox))
+    }
+
+    /// Signs `address` in at `provider`, playing the part of the browser on the
+    /// sandbox's page.
+    async fn consent(&self, provider: &str, address: &str) -> Result<()> {
+        let add = Add {
+            provider: provider.to_owned(),
+            address: Some(address.to_owned()),
+            ..Add::default()
+        };
+        let begun = Begun::start(&self.config, &*self.connect, &add).await?;
+        let Begun::Browser(sign_in) = &begun else {
+            return Err(no_consent());
+        };
+        let page = sign_in.url().to_owned();
+        let browser = async {
+            let redirect = get(&page, true).await?;
+            get(&redirect.ok_or_else(no_consent)?, false).await
+        };
+        let finishing = begun.finish(&self.accounts, &*self.connect, &add);
+        let (finished, visited) = tokio::join!(finishing, browser);
+        visited?;
+        finished.map(|_account| ())
+    }
+}
+
+/// Who is signed in to an embedded sandbox.
+#[derive(Debug, Clone, Copy)]
+pub enum Who {
+    /// The sample's two mailboxes at one provider each, as one person has them;
+    /// the mailboxes of a folder at Google.
+    Usual,
+    /// Every mailbox, at each of these providers.
+    Everybody(&'static [&'static str]),
+    /// These alone, as provider and address.
+    These(&'static [(&'static str, &'static str)]),
+}
+
+impl Who {
+    /// The sample's work mailbox, which usually is one of Outlook.
+    const AT_WORK: &str = "mira@lindqvist-lamps.example";
+
+    fn sign_ins(self, sample: bool, addresses: &[String]) -> Vec<(&'static str, String)> {
+        let usual = |address: &String| match sample && address == Self::AT_WORK {
+            true => ("microsoft", address.clone()),
+            false => ("google", address.clone()),
+        };
+        let own = |(provider, address): &(&'static str, &str)| (*provider, (*address).to_owned());
+        match self {
+            Self::Usual => addresses.iter().map(usual).collect(),
+            Self::Everybody(providers) => addresses
+                .iter()
+                .flat_map(|address| providers.iter().map(|provider| (*provider, address.clone())))
+                .collect(),
+            Self::These(pairs) => pairs.iter().map(own).collect(),
+        }
+    }
+}
+
+/// Opens a page as a browser would and answers with where it leads.
+async fn get(url: &str, consent: bool) -> Result<Option<String>> {
+    let mut request = Request::get(url);
+    if consent {
+        request = request.header("X-Sandbox-Consent", "allow");
+    }
+    let request = request.body(Empty::<Bytes>::new()).map_err(|_| no_consent())?;
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let answer = client.request(request).await.map_err(|_| no_consent())?;
+    Ok(answer
+        .headers()
+        .get(hyper::header::LOCATION)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned))
+}
+
+fn no_consent() -> Error {
+    Error::new(Kind::Internal, "the sandbox did not sign its own mailbox in")
+}

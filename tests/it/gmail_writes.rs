@@ -3,11 +3,11 @@
 
 mod arrange;
 mod compose;
+mod gmail;
 mod limits;
 mod organize;
 mod sandboxed;
 mod upload;
-mod wire;
 
 use daysheet::provider::mail::{
     Content, Enclosure, HeldDraft, Importance, MailState, Outgoing, Person,

@@ -15,7 +15,6 @@ mod changes;
 mod google;
 mod reads;
 mod sandboxed;
-mod scripted;
 mod writes;
 
 const ME: &str = "mira@example.com";

@@ -19,8 +19,8 @@
 //! | `attacks`, `strangers`, `faults`, `unwritable` | hostile mail; writes that break off; disks that are full | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
 //!
-//! Helpers: `support` is a session over the sandbox; `rack` has mailboxes and `desk` calendars in
-//! memory; `graph_client` signs in to the sandbox's Graph.
+//! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox and
+//! a tap before a service; `rack` has mailboxes and `desk` calendars in memory.
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -31,6 +31,9 @@
     clippy::indexing_slicing,
     reason = "tests, and their helpers, stop at the first surprise"
 )]
+
+#[path = "../common/mod.rs"]
+mod common;
 
 mod agenda;
 mod answers;

@@ -17,9 +17,7 @@ use tempfile::TempDir;
 
 use crate::support::{ME, letter};
 
-pub mod wire;
-
-use wire::{Outlook, PREFER, Said, Seen};
+use crate::common::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
 
 fn query(q: &str) -> Option<Query> {
     let clock = Clock { now: "2026-11-20T12:00:00Z".parse().unwrap(), zone: TimeZone::UTC };
@@ -51,7 +49,7 @@ async fn only_what_columns_need_is_asked_for() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let names = mailbox.names().await.unwrap();
-    let tree = outlook.wire.asked();
+    let tree = outlook.tap.lines();
     assert_eq!(tree.len(), 2, "{tree:#?}");
     let nested = names.iter().find(|(_, name)| *name == "Projects/2026").unwrap().0;
     for (q, columns, limit, expected) in [
@@ -111,12 +109,12 @@ async fn only_what_columns_need_is_asked_for() {
             .messages(&ask(&MESSAGE, columns, q, limit))
             .await
             .unwrap();
-        let [seen] = &outlook.wire.seen()[..] else {
+        let [seen] = &outlook.tap.requests()[..] else {
             panic!("{q}: not one request");
         };
-        assert_eq!(seen.asked, expected, "{q}");
-        assert_eq!(seen.prefer, PREFER);
-        assert!(seen.agent.starts_with("daysheet/"), "{}", seen.agent);
+        assert_eq!(seen.line, expected, "{q}");
+        assert_eq!(seen.header("prefer"), PREFER);
+        assert!(seen.header("user-agent").starts_with("daysheet/"), "{}", seen.header("user-agent"));
     }
 }
 
@@ -199,10 +197,10 @@ async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     mailbox.names().await.unwrap();
-    outlook.wire.seen();
+    outlook.tap.requests();
     let columns = &["id", "date", "people", "count"];
     let page = mailbox.threads(&ask(&THREAD, columns, "subject:vesper", 30)).await.unwrap();
-    let asked = outlook.wire.asked();
+    let asked = outlook.tap.lines();
     assert_eq!(asked.len(), 2, "{asked:#?}");
     assert_eq!(asked[1].lines().count(), 1 + page.items.len());
     let mut several = 0;
@@ -216,10 +214,10 @@ async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
     }
     assert!(several > 0);
     // Ids alone need no second request.
-    outlook.wire.seen();
+    outlook.tap.requests();
     mailbox.threads(&ask(&THREAD, &["id"], "in:anywhere", 5)).await.unwrap();
     assert_eq!(
-        outlook.wire.asked(),
+        outlook.tap.lines(),
         [format!("{LIST}{NEWEST}$select=conversationId,receivedDateTime&$top=10")]
     );
 }
@@ -231,7 +229,7 @@ async fn letters_come_by_the_batch() {
     let wanted = ask(&MESSAGE, &["id"], "in:anywhere", 100);
     let page = mailbox.messages(&wanted).await.unwrap();
     let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
-    outlook.wire.seen();
+    outlook.tap.requests();
     for form in [BodyForm::None, BodyForm::Headers, BodyForm::Parts] {
         for count in [1, 20, 25, 60] {
             let letters = mailbox.letters(&ids[..count], &wanted.projection, form).await;
@@ -246,7 +244,7 @@ async fn letters_come_by_the_batch() {
             let calendars = letters.iter().flatten();
             let calendars = calendars.filter(|letter| letter.invitation.is_some());
             let trips = count.div_ceil(20) + with_files.div_ceil(20) + calendars.count();
-            let asked = outlook.wire.asked();
+            let asked = outlook.tap.lines();
             assert_eq!(asked.len(), trips, "{form:?} {count} {with_files}");
             let direct = asked[0].starts_with("GET /me/messages/");
             assert_eq!(direct, count == 1, "{}", asked[0]);
@@ -353,9 +351,9 @@ async fn folders_are_found_by_name_path_and_id() {
         ("\"deleted items\"", id("trash")),
         ("Junk", "junkemail".to_owned()),
     ] {
-        outlook.wire.seen();
+        outlook.tap.requests();
         mailbox.messages(&ask(&MESSAGE, &["id"], &format!("in:{said}"), 5)).await.unwrap();
-        let asked = outlook.wire.asked();
+        let asked = outlook.tap.lines();
         let start = format!("GET /me/mailFolders/{folder}/messages?");
         assert!(asked.last().unwrap().starts_with(&start), "{said}: {asked:?}");
     }
@@ -375,18 +373,18 @@ async fn folders_are_found_by_name_path_and_id() {
     if let Some(Query::All(parts)) = &mut raw.query {
         parts.push(folder);
     }
-    outlook.wire.seen();
+    outlook.tap.requests();
     mailbox.messages(&raw).await.unwrap();
     let nested = id("Projects/2026");
     assert_eq!(
-        outlook.wire.asked(),
+        outlook.tap.lines(),
         [format!(
             "GET /me/mailFolders/{nested}/messages?$filter=receivedDateTime ge 1900-01-01T00:00:00Z and (isRead eq false)&{NEWEST}$select=id&$top=5&$count=true"
         )]
     );
     // A folder that a mailbox may lack, or that was deleted since.
-    outlook.wire.say(|seen| {
-        let there = seen.asked.contains("/mailFolders/archive/messages");
+    outlook.tap.say(|seen| {
+        let there = seen.line.contains("/mailFolders/archive/messages");
         there.then(|| refusal(404, "ErrorItemNotFound", "x"))
     });
     let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:archive", 5)).await.unwrap_err();
@@ -481,7 +479,7 @@ async fn what_is_looked_up() {
     ] {
         let columns = table.up_to(Level::More);
         let page = mailbox.lookup(&what, &project(Api::Outlook, &columns)).await.unwrap();
-        assert_eq!(outlook.wire.asked(), requests);
+        assert_eq!(outlook.tap.lines(), requests);
         let shown: Vec<_> = page
             .items
             .iter()
@@ -515,7 +513,7 @@ async fn a_shared_mailbox_is_asked_by_its_address() {
     let page = mailbox.messages(&wanted).await.unwrap();
     assert_eq!(texts(&page.items, "subject"), ["for team@example.com"]);
     assert_eq!(
-        outlook.wire.asked(),
+        outlook.tap.lines(),
         [format!(
             "GET /users/team@example.com/messages?{NEWEST}$select=id,subject&$top=5&$count=true"
         )]
@@ -554,7 +552,7 @@ async fn an_address_is_found_out_from_a_token() {
         ),
         (json!({}), Err("Microsoft did not say whose mailbox it is")),
     ] {
-        let outlook = Outlook::scripted(move |_| Some(Said::json(200, &user))).await;
+        let outlook = Outlook::scripted(move |_| Some(respond(200, &user))).await;
         let found = outlook.address("token", None).await.map_err(|error| error.to_string());
         assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned));
     }
@@ -565,8 +563,8 @@ async fn an_address_is_found_out_from_a_token() {
 async fn a_mailbox_that_is_not_shared_is_told_at_sign_in() {
     for (status, code) in [(403, "ErrorAccessDenied"), (404, "ErrorItemNotFound")] {
         let outlook = Outlook::scripted(move |seen| {
-            Some(match seen.asked.starts_with("GET /me?") {
-                true => Said::json(200, &json!({"mail": ME})),
+            Some(match seen.line.starts_with("GET /me?") {
+                true => respond(200, &json!({"mail": ME})),
                 false => refusal(status, code, "x"),
             })
         })
@@ -578,7 +576,7 @@ async fn a_mailbox_that_is_not_shared_is_told_at_sign_in() {
              or does not exist: ask its owner for access"
         );
         assert_eq!(
-            outlook.wire.asked(),
+            outlook.tap.lines(),
             [
                 "GET /me?$select=mail,userPrincipalName",
                 "GET /users/team@example.com/mailFolders/inbox?$select=id",
@@ -595,13 +593,13 @@ async fn a_token_that_ended_is_renewed_once_for_all_parts() {
     let page = mailbox.messages(&wanted).await.unwrap();
     let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
     for _ in 0..2 {
-        outlook.wire.seen();
+        outlook.tap.requests();
         outlook.sandbox.as_ref().unwrap().expire_access_tokens();
         let letters = mailbox.letters(&ids, &wanted.projection, BodyForm::None).await;
         assert!(letters.iter().all(Result::is_ok), "{letters:?}");
-        let seen = outlook.wire.seen();
+        let seen = outlook.tap.requests();
         assert_eq!(seen.len(), 2);
-        assert_ne!(seen[0].authorization, seen[1].authorization);
+        assert_ne!(seen[0].header("authorization"), seen[1].header("authorization"));
     }
     outlook.sandbox.as_ref().unwrap().revoke_all();
     let error = mailbox.messages(&wanted).await.unwrap_err();
@@ -632,22 +630,19 @@ async fn ids_are_looked_at_before_they_are_sent() {
     }
 }
 
-fn refusal(status: u16, code: &str, message: &str) -> Said {
-    Said::json(status, &json!({"error": {"code": code, "message": message}}))
+fn refusal(status: u16, code: &str, message: &str) -> HttpResponse {
+    respond(status, &json!({"error": {"code": code, "message": message}}))
 }
 
 /// What a first page of messages is answered with, and what comes of it.
 #[tokio::test]
 async fn hostile_answers_are_errors_in_our_words() {
-    let page = |link: &str| Said::json(200, &json!({"value": [], "@odata.nextLink": link}));
-    let html = Said {
-        status: 200,
-        headers: vec![("content-type", "text/html".to_owned())],
-        body: "<html><body>Sign in at the proxy, secret=1".to_owned(),
-        cut: false,
-    };
-    let cut = Said { cut: true, ..Said::json(200, &json!({"value": []})) };
-    let short = Said { body: "{\"value\": [".to_owned(), ..Said::json(200, &Value::Null) };
+    let page = |link: &str| respond(200, &json!({"value": [], "@odata.nextLink": link}));
+    let html = empty(200)
+        .header("content-type", "text/html")
+        .body("<html><body>Sign in at the proxy, secret=1");
+    let cut = respond(200, &json!({"value": []})).cut();
+    let short = respond(200, &Value::Null).body("{\"value\": [".to_owned());
     let outside = "Outlook's link to the next page leads out of its API";
     let again = "check the connection and try again";
     let mut cases = Vec::new();
@@ -701,7 +696,7 @@ async fn hostile_answers_are_errors_in_our_words() {
             let wanted = ask(&MESSAGE, &["id"], "in:anywhere is:unread", 5);
             let error = mailbox.messages(&wanted).await.unwrap_err();
             assert_eq!(error.to_string(), expected, "{shown}");
-            assert_eq!(outlook.wire.seen().len(), attempts, "{shown}");
+            assert_eq!(outlook.tap.requests().len(), attempts, "{shown}");
         });
     }
     // Those that are tried again wait; so all are tried at once.
@@ -710,13 +705,13 @@ async fn hostile_answers_are_errors_in_our_words() {
 
 #[tokio::test]
 async fn a_token_goes_to_the_configured_endpoint_only() {
-    let stranger = Outlook::scripted(|_| Some(Said::json(200, &json!({"value": []})))).await;
-    let there = stranger.wire.base.clone();
+    let stranger = Outlook::scripted(|_| Some(respond(200, &json!({"value": []})))).await;
+    let there = stranger.tap.base.clone();
     let outlook = Outlook::scripted(move |seen| {
-        let first = !seen.asked.contains("skip");
+        let first = !seen.line.contains("skip");
         let link = format!("{there}/v1.0/me/messages?$skip=5");
         Some(match first {
-            true => Said::json(200, &json!({"value": [{"id": "1"}], "@odata.nextLink": link})),
+            true => respond(200, &json!({"value": [{"id": "1"}], "@odata.nextLink": link})),
             // The next page is moved to the stranger.
             false => refusal(307, "", "").header("location", &link),
         })
@@ -728,20 +723,20 @@ async fn a_token_goes_to_the_configured_endpoint_only() {
     assert_eq!(wanted.cursor.as_deref(), Some("me/messages?$skip=5"));
     let error = mailbox.messages(&wanted).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Provider(307));
-    let seen = outlook.wire.seen();
+    let seen = outlook.tap.requests();
     assert_eq!(seen.len(), 2);
-    assert!(seen.iter().all(|seen| seen.authorization == "Bearer the-token"));
+    assert!(seen.iter().all(|seen| seen.header("authorization") == "Bearer the-token"));
     // A cursor that was tampered with leads nowhere either.
     for cursor in ["../../x", "../beta/me/messages"] {
         wanted.cursor = Some(cursor.to_owned());
         let error = mailbox.messages(&wanted).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Internal, "{cursor}: {error}");
     }
-    assert_eq!(outlook.wire.seen().len(), 0);
-    wanted.cursor = Some(format!("{}/x", stranger.wire.base));
+    assert_eq!(outlook.tap.requests().len(), 0);
+    wanted.cursor = Some(format!("{}/x", stranger.tap.base));
     let _ = mailbox.messages(&wanted).await;
-    assert_eq!(outlook.wire.seen().len(), 1);
-    assert_eq!(stranger.wire.seen().len(), 0);
+    assert_eq!(outlook.tap.requests().len(), 1);
+    assert_eq!(stranger.tap.requests().len(), 0);
 }
 
 #[tokio::test]
@@ -756,12 +751,12 @@ async fn a_page_that_aged_says_to_search_again() {
         };
         wanted.cursor = first.unwrap().next;
         assert!(wanted.cursor.is_some());
-        outlook.wire.say(|_| Some(refusal(400, "BadRequest", "The skip token is invalid.")));
+        outlook.tap.say(|_| Some(refusal(400, "BadRequest", "The skip token is invalid.")));
         let second = match by_thread {
             true => mailbox.threads(&wanted).await,
             false => mailbox.messages(&wanted).await,
         };
-        outlook.wire.say(|_| None);
+        outlook.tap.say(|_| None);
         assert_eq!(
             second.unwrap_err().to_string(),
             "Outlook no longer knows where this page starts: search again without cursor"
@@ -776,7 +771,7 @@ async fn a_page_that_aged_says_to_search_again() {
 }
 
 /// Answers a batch: each part by its number among the ids.
-fn batch(seen: &Seen, answer: impl Fn(&str) -> Option<Value>) -> Said {
+fn batch(seen: &HttpRequest, answer: impl Fn(&str) -> Option<Value>) -> HttpResponse {
     let parts: Vec<Value> = seen.body["requests"]
         .as_array()
         .unwrap()
@@ -789,7 +784,7 @@ fn batch(seen: &Seen, answer: impl Fn(&str) -> Option<Value>) -> Said {
             Some(said)
         })
         .collect();
-    Said::json(200, &json!({ "responses": parts }))
+    respond(200, &json!({ "responses": parts }))
 }
 
 #[tokio::test]
@@ -846,20 +841,19 @@ async fn parts_of_a_batch_succeed_and_fail_singly() {
     expected[4] = "Outlook answered with status 403";
     assert_eq!(shown, expected);
     // Twenty, one of them once more, and two.
-    let sizes: Vec<_> =
-        outlook.wire.asked().iter().map(|asked| asked.lines().count() - 1).collect();
+    let sizes: Vec<_> = outlook.tap.lines().iter().map(|asked| asked.lines().count() - 1).collect();
     assert_eq!(sizes, [20, 1, 2]);
 }
 
 #[tokio::test]
 async fn words_of_graph_are_read_in_any_case() {
     let outlook = Outlook::scripted(|seen| {
-        Some(match seen.asked.contains("/attachments") {
-            true => Said::json(200, &json!({"value": [
+        Some(match seen.line.contains("/attachments") {
+            true => respond(200, &json!({"value": [
                 {"id": "A1", "name": "pic", "contentType": "Image/PNG", "isInline": true, "size": 3},
                 {"id": "A2", "name": "minutes", "contentType": null, "isInline": false, "size": 9},
             ]})),
-            false => Said::json(200, &json!({
+            false => respond(200, &json!({
                 "id": "AAMk", "subject": "x", "hasAttachments": false,
                 "body": {"contentType": "HTML", "content": "<img src='CID:pic'>"},
             })),
@@ -885,9 +879,9 @@ async fn words_of_graph_are_read_in_any_case() {
 #[tokio::test]
 async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
     let outlook = Outlook::scripted(|seen| {
-        Some(match seen.asked.contains("$value") {
-            true => Said { body: "x".repeat((5 << 20) + 1), ..Said::json(200, &Value::Null) },
-            false => Said::json(200, &json!({"id": "1"})),
+        Some(match seen.line.contains("$value") {
+            true => respond(200, &Value::Null).body("x".repeat((5 << 20) + 1)),
+            false => respond(200, &json!({"id": "1"})),
         })
     })
     .await;
@@ -899,10 +893,9 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
         letters[0].as_ref().unwrap_err().to_string(),
         "the message is larger than the 5242880 bytes that are shown raw: read it with body=text or body=headers"
     );
-    let outlook = Outlook::scripted(|_| {
-        Some(Said { body: " ".repeat((32 << 20) + 1), ..Said::json(200, &Value::Null) })
-    })
-    .await;
+    let outlook =
+        Outlook::scripted(|_| Some(respond(200, &Value::Null).body(" ".repeat((32 << 20) + 1))))
+            .await;
     let error = outlook.mailbox().await.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await;
     assert_eq!(
         error.unwrap_err().to_string(),
@@ -914,7 +907,7 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
 async fn answering(answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Outlook {
     Outlook::scripted(move |seen| {
         Some(match seen.body.is_null() {
-            true => Said::json(200, &answer(&seen.asked)),
+            true => respond(200, &answer(&seen.line)),
             false => batch(seen, |url| {
                 let url = percent_encoding::percent_decode_str(url).decode_utf8();
                 Some(json!({"status": 200, "body": answer(&url.unwrap())}))
@@ -1003,7 +996,7 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     let page = mailbox.lookup(&Lookup::Categories, &project(Api::Outlook, &columns)).await.unwrap();
     assert_eq!(page.notes, ["there are more categories than are read; some are missing"]);
     assert_eq!(page.total, None);
-    assert_eq!(outlook.wire.seen().len(), 2);
+    assert_eq!(outlook.tap.requests().len(), 2);
 
     // Contacts of which every page is empty.
     let outlook = answering(|asked| {
@@ -1017,7 +1010,7 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     let columns = CONTACT.up_to(Level::Core);
     let page = mailbox.lookup(&everybody, &project(Api::Outlook, &columns)).await.unwrap();
     assert_eq!(page.notes, ["one list of people has more pages than are read"]);
-    assert_eq!(outlook.wire.seen().len(), 100);
+    assert_eq!(outlook.tap.requests().len(), 100);
 
     // A conversation, and the attachments of a message.
     let outlook = answering(move |asked| match asked.contains("/attachments") {
@@ -1190,7 +1183,7 @@ async fn a_long_wait_told_to_a_part_holds_back_all_calls() {
     assert!(letters.iter().all(|letter| wait(letter.as_ref().unwrap_err().kind())));
     let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await.unwrap_err();
     assert!(wait(error.kind()), "{error}");
-    assert_eq!(outlook.wire.seen().len(), 1);
+    assert_eq!(outlook.tap.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -1219,7 +1212,7 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
             .await
             .unwrap_err();
         assert_eq!(error.to_string(), expected);
-        assert_eq!(outlook.wire.seen().len(), requests, "{what:?}");
+        assert_eq!(outlook.tap.requests().len(), requests, "{what:?}");
     }
 }
 
@@ -1266,7 +1259,7 @@ async fn people_at_google_come_from_all_pages() {
             (found, notes.iter().map(|note| (*note).into()).collect()),
             "{what:?}"
         );
-        let asked = outlook.wire.asked();
+        let asked = outlook.tap.lines();
         assert_eq!(asked.len(), requests.len(), "{asked:#?}");
         for (asked, beginning) in asked.iter().zip(requests) {
             assert!(asked.starts_with(beginning), "{asked}");

@@ -13,7 +13,7 @@ use daysheet::schemas::{Api, EVENT, Level};
 use daysheet::when::Moment;
 use serde_json::{Value, json};
 
-use crate::outlook::wire::{Outlook, PREFER, Said, Seen};
+use crate::common::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
 
 mod changes;
 mod facts;

@@ -9,7 +9,7 @@ use daysheet::error::Result;
 use daysheet::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
 use serde_json::{Value, json};
 
-use crate::outlook::wire::{Outlook, Said, Seen};
+use crate::common::tap::{HttpRequest, HttpResponse, Outlook, empty, respond};
 use crate::support::ME;
 
 mod arrange;
@@ -36,12 +36,12 @@ async fn service(answer: impl Fn(&str, &Value) -> Answer + Send + Sync + 'static
     Outlook::scripted(move |seen| Some(said(&answer, seen))).await
 }
 
-fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &Seen) -> Said {
-    if !seen.asked.starts_with("POST /$batch") {
-        let (status, body) = answer(&seen.asked, &seen.body);
+fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &HttpRequest) -> HttpResponse {
+    if !seen.line.starts_with("POST /$batch") {
+        let (status, body) = answer(&seen.line, &seen.body);
         return match body {
-            Value::Null => Said { status, headers: Vec::new(), body: String::new(), cut: false },
-            body => Said::json(status, &body),
+            Value::Null => empty(status),
+            body => respond(status, &body),
         };
     }
     let parts = seen.body["requests"].as_array().unwrap();
@@ -52,9 +52,9 @@ fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &Seen) -> Said {
             || part["body"].is_object() && part["headers"]["Content-Type"] == "application/json"
     };
     if !parts.iter().all(whole) {
-        return Said::json(400, &refused(400, "BadRequest").1);
+        return respond(400, &refused(400, "BadRequest").1);
     }
-    let lines = seen.asked.lines().skip(1);
+    let lines = seen.line.lines().skip(1);
     let answers: Vec<Value> = parts
         .iter()
         .zip(lines)
@@ -71,21 +71,21 @@ fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &Seen) -> Said {
             (status != 0).then_some(answer)
         })
         .collect();
-    Said::json(200, &json!({ "responses": answers }))
+    respond(200, &json!({ "responses": answers }))
 }
 
 /// What was asked since the last time: single requests, and parts of batches,
 /// with their bodies.
 fn asked(outlook: &Outlook) -> Vec<(String, Value)> {
     let mut lines = Vec::new();
-    for seen in outlook.wire.seen() {
+    for seen in outlook.tap.requests() {
         match seen.body["requests"].as_array() {
             Some(parts) => {
-                for (part, line) in parts.iter().zip(seen.asked.lines().skip(1)) {
+                for (part, line) in parts.iter().zip(seen.line.lines().skip(1)) {
                     lines.push((line.to_owned(), part["body"].clone()));
                 }
             }
-            None => lines.push((seen.asked, seen.body)),
+            None => lines.push((seen.line, seen.body)),
         }
     }
     lines

@@ -18,6 +18,11 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[path = "../common"]
+mod common {
+    pub mod client;
+}
+
 mod graph_client;
 mod sandbox;
 mod sandbox_calendar;

@@ -4,66 +4,27 @@
 //! What opens with a Microsoft token is for the tests of Graph; here it is
 //! enough that nothing of Google's does.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_sandbox::{EntraPolicy, Options, Sandbox};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
-use hyper::{HeaderMap, Method, Request};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use url::form_urlencoded::Serializer;
 
-const VERIFIER: &str = "a-verifier-of-the-length-that-rfc-7636-asks-for";
-const CALLBACK: &str = "http://localhost:9/callback";
-const ME: &str = "mira@example.com";
-const CLIENT: &str = "7c2f0f0e-6f0a-4b0e-9d3a-0d9f8b1c2a34";
+use crate::common::client::{ALLOW, CLIENT, GOOGLE, ME, MICROSOFT, Reply, User, VERIFIER, form};
+
 const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
-const ALLOW: &[(&str, &str)] = &[("x-sandbox-consent", "allow")];
 const DENY: &[(&str, &str)] = &[("x-sandbox-consent", "deny")];
 const REQUEST_ID: &str = "11111111-2222-4333-8444-555555555555";
 
 // The client's side -------------------------------------------------------
 
-struct Reply {
-    status: u16,
-    headers: HeaderMap,
-    body: Bytes,
-}
-
 impl Reply {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
-    }
-
     fn tokens(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());
         self.json()
-    }
-
-    fn header(&self, name: &str) -> String {
-        let value = self.headers.get(name).map(|value| value.to_str().unwrap());
-        value.unwrap_or_default().to_owned()
-    }
-
-    /// The query of the redirect to the client.
-    fn location(&self) -> BTreeMap<String, String> {
-        assert_eq!(self.status, 302, "{}", self.text());
-        let url = url::Url::parse(&self.header("location")).unwrap();
-        assert!(url.as_str().starts_with(CALLBACK), "{url}");
-        url.query_pairs().into_owned().collect()
     }
 
     /// Checks that an error is whole, to the last member, and gives status,
@@ -109,69 +70,29 @@ impl Reply {
     }
 
     /// Status, word and number of an error.
-    fn refusal(&self) -> (u16, String, u64) {
+    fn refused(&self) -> (u16, String, u64) {
         let (status, error, number, _) = self.error();
         (status, error, number)
     }
 }
 
-struct Web {
-    http: Client<HttpConnector, Full<Bytes>>,
-    base: String,
-}
+/// Somebody who signs in by hand.
+struct Web(User);
 
 impl Web {
-    fn of(sandbox: &Sandbox) -> Self {
-        Self {
-            http: Client::builder(TokioExecutor::new()).build_http(),
-            base: sandbox.base().to_owned(),
-        }
-    }
-
-    async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: String,
-    ) -> Reply {
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let request = request.body(Full::new(Bytes::from(body))).unwrap();
-        let (head, body) = self.http.request(request).await.unwrap().into_parts();
-        Reply {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body: body.collect().await.unwrap().to_bytes(),
-        }
-    }
-
     async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
-        self.send(Method::GET, path, headers, String::new()).await
+        self.0.send("GET", path, headers, "").await
     }
 
     async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
-        self.send(Method::POST, path, &[], form(fields)).await
+        self.0.send("POST", path, &[], form(fields.iter().copied())).await
     }
 
     /// An authorization request with changes; an empty value is one left out.
     async fn authorize(&self, changes: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
-        let usual = [
-            ("client_id", CLIENT),
-            ("redirect_uri", CALLBACK),
-            ("response_type", "code"),
-            ("response_mode", "query"),
-            ("scope", "offline_access Mail.Read User.Read"),
-            ("code_challenge", &challenge),
-            ("code_challenge_method", "S256"),
-            ("state", "st&te"),
-            ("login_hint", ME),
-        ];
-        let query = form(&changed(&usual, changes));
-        self.get(&format!("/common/oauth2/v2.0/authorize?{query}"), headers).await
+        let usual = [("scope", "offline_access Mail.Read User.Read"), ("login_hint", ME)];
+        let page = MICROSOFT.authorization(&[&usual, changes].concat(), true);
+        self.get(&page, headers).await
     }
 
     async fn code(&self, changes: &[(&str, &str)]) -> String {
@@ -181,14 +102,7 @@ impl Web {
 
     /// A token request by code, with changes.
     async fn token(&self, changes: &[(&str, &str)]) -> Reply {
-        let usual = [
-            ("grant_type", "authorization_code"),
-            ("client_id", CLIENT),
-            ("redirect_uri", CALLBACK),
-            ("code_verifier", VERIFIER),
-        ];
-        let fields = changed(&usual, changes);
-        self.post("/common/oauth2/v2.0/token", &fields).await
+        self.0.send("POST", MICROSOFT.token, &[], MICROSOFT.token_request(changes)).await
     }
 
     async fn sign_in(&self, changes: &[(&str, &str)]) -> Value {
@@ -197,13 +111,14 @@ impl Web {
     }
 
     async fn refresh(&self, token: &Value, changes: &[(&str, &str)]) -> Reply {
+        let token = token.as_str().unwrap();
         let usual = [
             ("grant_type", "refresh_token"),
-            ("client_id", CLIENT),
-            ("refresh_token", token.as_str().unwrap()),
+            ("refresh_token", token),
+            ("redirect_uri", ""),
+            ("code_verifier", ""),
         ];
-        let fields = changed(&usual, changes);
-        self.post("/common/oauth2/v2.0/token", &fields).await
+        self.token(&[&usual, changes].concat()).await
     }
 
     async fn device(&self) -> Value {
@@ -223,53 +138,19 @@ impl Web {
 
     async fn type_code(&self, device: &Value, headers: &[(&str, &str)]) -> Reply {
         let code = device["user_code"].as_str().unwrap();
-        let body = form(&[("user_code", code), ("login_hint", ME)]);
-        self.send(Method::POST, "/common/oauth2/deviceauth", headers, body).await
+        let body = form([("user_code", code), ("login_hint", ME)]);
+        self.0.send("POST", "/common/oauth2/deviceauth", headers, body).await
     }
 
     /// A Google access token with scopes.
     async fn google(&self, scope: &str) -> Value {
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
-        let query = form(&[
-            ("client_id", CLIENT),
-            ("redirect_uri", CALLBACK),
-            ("response_type", "code"),
-            ("scope", scope),
-            ("code_challenge", &challenge),
-            ("code_challenge_method", "S256"),
-            ("state", "s"),
-            ("access_type", "offline"),
-            ("login_hint", ME),
-        ]);
-        let path = format!("/o/oauth2/v2/auth?{query}");
-        let code = self.get(&path, ALLOW).await.location()["code"].clone();
-        let fields = [
-            ("grant_type", "authorization_code"),
-            ("client_id", CLIENT),
-            ("redirect_uri", CALLBACK),
-            ("code_verifier", VERIFIER),
-            ("code", &code),
-        ];
-        self.post("/token", &fields).await.tokens()
+        self.0.sign_in(&GOOGLE, ME, scope).await
     }
 
     async fn bearing(&self, path: &str, token: &Value) -> Reply {
         let bearer = format!("Bearer {}", token["access_token"].as_str().unwrap());
         self.get(path, &[("authorization", &bearer)]).await
     }
-}
-
-fn form(pairs: &[(&str, &str)]) -> String {
-    Serializer::new(String::new()).extend_pairs(pairs).finish()
-}
-
-fn changed<'a>(
-    usual: &[(&'a str, &'a str)],
-    changes: &[(&'a str, &'a str)],
-) -> Vec<(&'a str, &'a str)> {
-    let mut all: BTreeMap<&str, &str> = usual.iter().copied().collect();
-    all.extend(changes.iter().copied());
-    all.into_iter().filter(|(_, v)| !v.is_empty()).collect()
 }
 
 fn letters(letters: &[&str]) -> TempDir {
@@ -286,7 +167,7 @@ async fn small(options: Options) -> (TempDir, Sandbox, Web) {
     let dir = letters(&["From: a@x.example\nSubject: hi\n\nhello\n"]);
     let mail = Some(dir.path().to_owned());
     let sandbox = Sandbox::start(Options { mail, ..options }).await.unwrap();
-    let web = Web::of(&sandbox);
+    let web = Web(User::nobody(&sandbox));
     (dir, sandbox, web)
 }
 
@@ -483,7 +364,7 @@ async fn tenants() {
         let token = format!("{base}/{tenant}/oauth2/v2.0/token");
         assert_eq!(found["token_endpoint"], token);
         let path = token.strip_prefix(base).unwrap();
-        assert_eq!(web.post(path, &[]).await.refusal().2, 900_144);
+        assert_eq!(web.post(path, &[]).await.refused().2, 900_144);
     }
     let path = "/contoso.example/v2.0/.well-known/openid-configuration";
     assert_eq!(web.get(path, &[]).await.status, 200);
@@ -539,18 +420,18 @@ async fn token_requests_refused() {
             continue;
         }
         let expected = (status, error.to_owned(), number);
-        assert_eq!(reply.refusal(), expected, "{change:?}");
+        assert_eq!(reply.refused(), expected, "{change:?}");
     }
     // A code is good for one try, whether it succeeds or not.
     let code = web.code(&[]).await;
     let first = [("code", code.as_str()), ("code_verifier", "wrong")];
-    assert_eq!(web.token(&first).await.refusal().2, 501_481);
+    assert_eq!(web.token(&first).await.refused().2, 501_481);
     let expected = (400, "invalid_grant".to_owned(), 54_005);
-    assert_eq!(web.token(&[("code", &code)]).await.refusal(), expected);
+    assert_eq!(web.token(&[("code", &code)]).await.refused(), expected);
     // The client's own number of the request comes back.
     let headers = [("client-request-id", REQUEST_ID)];
     let path = "/common/oauth2/v2.0/token";
-    let reply = web.send(Method::POST, path, &headers, String::new()).await;
+    let reply = web.0.send("POST", path, &headers, "").await;
     assert_eq!(reply.json()["correlation_id"], REQUEST_ID);
     assert_eq!(reply.error().0, 400);
 }
@@ -580,7 +461,7 @@ async fn refresh_tokens_rotate() {
         (("refresh_token", "1.Ano"), "invalid_grant", 9_002_313),
     ] {
         let reply = web.refresh(&third["refresh_token"], &[change]).await;
-        assert_eq!(reply.refusal(), (400, error.to_owned(), number), "{change:?}");
+        assert_eq!(reply.refused(), (400, error.to_owned(), number), "{change:?}");
     }
     // Ending access tokens spares refresh tokens; ending all does not.
     sandbox.expire_access_tokens();
@@ -588,7 +469,7 @@ async fn refresh_tokens_rotate() {
     let google = web.google("https://mail.google.com/").await;
     sandbox.revoke_all();
     let reply = web.refresh(&third["refresh_token"], &[]).await;
-    assert_eq!(reply.refusal(), (400, "invalid_grant".to_owned(), 50_173));
+    assert_eq!(reply.refused(), (400, "invalid_grant".to_owned(), 50_173));
     assert_eq!(reply.json()["suberror"], "bad_token");
     let fields = [
         ("grant_type", "refresh_token"),
@@ -605,7 +486,7 @@ async fn what_one_issuer_gave_opens_nothing_at_the_other() {
     let google = web.google("https://mail.google.com/").await;
     let microsoft = web.sign_in(&[]).await;
     let reply = web.refresh(&google["refresh_token"], &[]).await;
-    assert_eq!(reply.refusal(), (400, "invalid_grant".to_owned(), 9_002_313));
+    assert_eq!(reply.refused(), (400, "invalid_grant".to_owned(), 9_002_313));
     let fields = [
         ("grant_type", "refresh_token"),
         ("client_id", CLIENT),
@@ -625,7 +506,7 @@ async fn what_one_issuer_gave_opens_nothing_at_the_other() {
     let fields = [
         ("grant_type", "authorization_code"),
         ("client_id", CLIENT),
-        ("redirect_uri", CALLBACK),
+        ("redirect_uri", MICROSOFT.callback),
         ("code_verifier", VERIFIER),
         ("code", &code),
     ];
@@ -648,7 +529,7 @@ async fn an_administrator_demands() {
     let page = web.type_code(&device, ALLOW).await;
     assert_eq!(page.status, 403);
     assert!(page.text().contains("AADSTS90094"));
-    assert_eq!(web.poll(&device).await.refusal().1, "authorization_pending");
+    assert_eq!(web.poll(&device).await.refused().1, "authorization_pending");
     let tokens = web.refresh(&tokens["refresh_token"], &[]).await.tokens();
 
     for (policy, number, suberror) in [
@@ -665,7 +546,7 @@ async fn an_administrator_demands() {
             web.poll(&device).await,
         ] {
             let expected = (400, "interaction_required".to_owned(), number);
-            assert_eq!(reply.refusal(), expected);
+            assert_eq!(reply.refused(), expected);
             assert_eq!(reply.json()["suberror"], suberror);
             let claims = reply.json()["claims"].as_str().unwrap().to_owned();
             let claims: Value = serde_json::from_str(&claims).unwrap();
@@ -722,16 +603,16 @@ async fn a_device_is_let_in() {
     assert_eq!(tokens["scope"], "Mail.Read");
     assert_eq!(web.refresh(&tokens["refresh_token"], &[]).await.status, 200);
     let gone = (400, "bad_verification_code".to_owned(), 70_018);
-    assert_eq!(web.poll(&device).await.refusal(), gone);
+    assert_eq!(web.poll(&device).await.refused(), gone);
     device["device_code"] = "nothing".into();
-    assert_eq!(web.poll(&device).await.refusal(), gone);
+    assert_eq!(web.poll(&device).await.refused(), gone);
     for (fields, error, number) in [
         (vec![("client_id", CLIENT)], "invalid_request", 900_144),
         (vec![("scope", "Mail.Read")], "invalid_request", 900_144),
         (vec![("client_id", CLIENT), ("scope", "Mail.Burn")], "invalid_scope", 70_011),
     ] {
         let reply = web.post("/common/oauth2/v2.0/devicecode", &fields).await;
-        assert_eq!(reply.refusal(), (400, error.to_owned(), number));
+        assert_eq!(reply.refused(), (400, error.to_owned(), number));
     }
 }
 
@@ -742,22 +623,22 @@ async fn a_device_is_told_no_or_to_wait() {
     assert_eq!(web.type_code(&device, DENY).await.status, 200);
     for _ in 0..2 {
         let declined = (400, "authorization_declined".to_owned(), 65_004);
-        assert_eq!(web.poll(&device).await.refusal(), declined);
+        assert_eq!(web.poll(&device).await.refused(), declined);
     }
     let device = web.device().await;
     sandbox.revoke_all();
-    assert_eq!(web.poll(&device).await.refusal().1, "bad_verification_code");
+    assert_eq!(web.poll(&device).await.refused().1, "bad_verification_code");
 
     let interval = Duration::from_millis(300);
     let options = Options { device_interval: interval, ..Options::default() };
     let (_dir, _sandbox, web) = small(options).await;
     let device = web.device().await;
     assert_eq!(device["interval"], 1, "rounded up");
-    assert_eq!(web.poll(&device).await.refusal().1, "authorization_pending");
+    assert_eq!(web.poll(&device).await.refused().1, "authorization_pending");
     let slow = (400, "slow_down".to_owned(), 70_016);
-    assert_eq!(web.poll(&device).await.refusal(), slow);
+    assert_eq!(web.poll(&device).await.refused(), slow);
     assert_eq!(web.type_code(&device, ALLOW).await.status, 200);
-    assert_eq!(web.poll(&device).await.refusal(), slow);
+    assert_eq!(web.poll(&device).await.refused(), slow);
     tokio::time::sleep(interval + Duration::from_millis(20)).await;
     assert_eq!(web.poll(&device).await.status, 200);
 
@@ -766,7 +647,7 @@ async fn a_device_is_told_no_or_to_wait() {
     let device = web.device().await;
     tokio::time::sleep(Duration::from_millis(40)).await;
     let expired = (400, "expired_token".to_owned(), 70_020);
-    assert_eq!(web.poll(&device).await.refusal(), expired);
+    assert_eq!(web.poll(&device).await.refused(), expired);
     assert_eq!(web.type_code(&device, ALLOW).await.status, 400);
 }
 
@@ -791,7 +672,7 @@ async fn people() -> (TempDir, Sandbox, Web) {
     ]);
     let mail = Some(dir.path().to_owned());
     let sandbox = Sandbox::start(Options { mail, ..fast() }).await.unwrap();
-    let web = Web::of(&sandbox);
+    let web = Web(User::nobody(&sandbox));
     (dir, sandbox, web)
 }
 

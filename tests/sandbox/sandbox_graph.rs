@@ -14,12 +14,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_sandbox::{Options, Sandbox};
 use futures_util::future::join_all;
-use hyper::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::graph_client::{GOOGLE, ME, TEAM, User, column, encoded, form, keys, text};
+use crate::common::client::{GOOGLE, ME, User, encoded, form};
+use crate::graph_client::{TEAM, column, keys, signed_in, text};
 
 /// The letters of [`ME`], by file name.
 const LETTERS: [(&str, &str); 9] = [
@@ -131,7 +131,7 @@ async fn sandbox() -> (TempDir, Sandbox, User) {
     }
     let sandbox = over(dir.path()).await;
     assert_eq!(sandbox.report().skipped, []);
-    let user = User::of(&sandbox).await;
+    let user = signed_in(&sandbox).await;
     (dir, sandbox, user)
 }
 
@@ -754,7 +754,7 @@ async fn ids_are_awkward_and_hold() {
         assert!(id.len() == 120 && id.starts_with("AAMkA"), "{id}");
     }
     // The same letters in another run have the same ids.
-    let again = User::of(&sandbox).await;
+    let again = signed_in(&sandbox).await;
     assert_eq!(column(&again.json("me/messages").await, "id"), ids);
 
     let known = &ids[0];
@@ -1043,7 +1043,7 @@ async fn permissions_hold() {
         ("MailboxSettings.ReadWrite", &paths[6..]),
         ("Mail.Send", &[]),
     ] {
-        let user = User::with_scope(&sandbox, scope).await;
+        let user = User::at_graph(&sandbox, ME, scope).await;
         for path in paths {
             let reply = user.get(path).await;
             match opened.contains(&path) {
@@ -1066,7 +1066,7 @@ async fn requests_refused() {
     }
     let bearer = format!("Bearer {}", user.token);
     let headers = [("authorization", bearer.as_str()), ("client-request-id", "mine")];
-    let reply = user.send(Method::DELETE, "/v1.0/me/messages", &headers, "").await;
+    let reply = user.send("DELETE", "/v1.0/me/messages", &headers, "").await;
     let message = "Specified HTTP method is not allowed for the request target.";
     assert_eq!(reply.refusal(), (405, "Request_BadRequest".to_owned(), message.to_owned()));
     assert_eq!((reply.header("client-request-id"), reply.header("allow")), ("mine", "GET, POST"));
@@ -1083,9 +1083,9 @@ async fn requests_refused() {
 
     let code = "InvalidAuthenticationToken".to_owned();
     let message = "Lifetime validation failed, the token is expired.";
-    let mut stranger = User::of(&sandbox).await;
+    let mut stranger = signed_in(&sandbox).await;
     let scope = "https://www.googleapis.com/auth/Mail.Read";
-    stranger.token = stranger.token_of(GOOGLE, ME, scope).await;
+    stranger.token = stranger.token_of(&GOOGLE, ME, scope).await;
     let reply = stranger.get("me/messages").await;
     assert_eq!(reply.refusal(), (401, code.clone(), message.to_owned()));
     sandbox.expire_access_tokens();
@@ -1095,7 +1095,7 @@ async fn requests_refused() {
         expired.header("www-authenticate").starts_with("Bearer realm=\"\", authorization_uri=")
     );
     user.token = String::new();
-    let reply = user.send(Method::GET, "/v1.0/me", &[], "").await;
+    let reply = user.send("GET", "/v1.0/me", &[], "").await;
     assert_eq!(reply.refusal(), (401, code, "Access token is empty.".to_owned()));
 }
 
@@ -1278,7 +1278,7 @@ async fn faults_in_graphs_looks() {
     for spec in ["reset=1", "half=1"] {
         sandbox.set_faults(spec.parse().unwrap());
         let headers = [("authorization", bearer.as_str())];
-        let broken = user.try_send(Method::GET, "/v1.0/me", &headers, "").await;
+        let broken = user.try_send("GET", "/v1.0/me", &headers, "").await;
         assert!(broken.is_err(), "{spec}");
     }
 }
@@ -1304,7 +1304,7 @@ async fn large_mailboxes_stay_quick() {
     fs::create_dir(dir.path().join(ME)).unwrap();
     fs::write(dir.path().join(ME).join("all.mbox"), mbox).unwrap();
     let sandbox = over(dir.path()).await;
-    let user = User::of(&sandbox).await;
+    let user = signed_in(&sandbox).await;
     let filter = "from/emailAddress/address eq 'p7@example.com'";
     let newest = user.json("me/messages?%24top=1").await["value"][0].clone();
     let conversation = format!(
@@ -1352,7 +1352,7 @@ async fn hostile_mail_is_survived() {
     }
     let sandbox = over(dir.path()).await;
     assert_eq!(sandbox.report().skipped, []);
-    let user = User::of(&sandbox).await;
+    let user = signed_in(&sandbox).await;
     let select = "id,subject,body,uniqueBody,bodyPreview,from,sender,toRecipients,replyTo,\
                   internetMessageHeaders,hasAttachments";
     let list =

@@ -8,7 +8,8 @@ use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::graph_client::{ME, Reply, User, encoded, text};
+use crate::common::client::{ME, Reply, User, encoded};
+use crate::graph_client::text;
 
 mod access;
 mod changes;
@@ -45,7 +46,7 @@ async fn sandbox() -> (TempDir, Sandbox) {
 
 async fn mira() -> (TempDir, Sandbox, User) {
     let (dir, sandbox) = sandbox().await;
-    let user = User::signed_in(&sandbox, ME, SCOPES).await;
+    let user = User::at_graph(&sandbox, ME, SCOPES).await;
     (dir, sandbox, user)
 }
 

@@ -8,7 +8,8 @@ use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::graph_client::{ME, Reply, User, encoded, text};
+use crate::common::client::{ME, Reply, User, encoded};
+use crate::graph_client::text;
 
 mod arrange;
 mod drafts;
@@ -56,7 +57,7 @@ async fn sandbox() -> (TempDir, Sandbox) {
 
 async fn mira() -> (TempDir, Sandbox, User) {
     let (dir, sandbox) = sandbox().await;
-    let user = User::signed_in(&sandbox, ME, SCOPES).await;
+    let user = User::at_graph(&sandbox, ME, SCOPES).await;
     (dir, sandbox, user)
 }
 

@@ -2,29 +2,17 @@
 //!
 //! What was loaded is asked for as Google's API tells it.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_sandbox::{Options, Sandbox};
-use http_body_util::{BodyExt, Full};
-use hyper::Request;
-use hyper::body::Bytes;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
 use jiff::Timestamp;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use url::Url;
-use url::form_urlencoded::Serializer;
 
-const VERIFIER: &str = "a-verifier-of-the-length-that-rfc-7636-asks-for";
-const CALLBACK: &str = "http://127.0.0.1:9/callback";
+use crate::common::client::{ME, User, encoded};
+
 const SCOPE: &str = "https://www.googleapis.com/auth/calendar";
-const ME: &str = "mira@example.com";
 
 /// Every occurrence of the sample calendars in the last quarter of 2026, as a
 /// library that others wrote has it (`tests/interop/sample_agenda.py`).
@@ -32,71 +20,22 @@ const AGENDA: &str = include_str!("../fixtures/sample-agenda.tsv");
 
 // The client's side -------------------------------------------------------
 
-/// Somebody whose calendars are asked for.
-struct User {
-    base: String,
-    bearer: String,
+async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
+    User::at_calendar(sandbox, address, SCOPE).await
 }
 
 impl User {
-    async fn of(sandbox: &Sandbox, address: &str) -> Self {
-        let base = sandbox.base();
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
-        let page = form(&[
-            ("client_id", "client"),
-            ("redirect_uri", CALLBACK),
-            ("response_type", "code"),
-            ("scope", SCOPE),
-            ("code_challenge", &challenge),
-            ("code_challenge_method", "S256"),
-            ("state", "here"),
-            ("login_hint", address),
-        ]);
-        let page = Request::get(format!("{base}/o/oauth2/v2/auth?{page}"))
-            .header("x-sandbox-consent", "allow")
-            .body(Full::default())
-            .unwrap();
-        let (headers, _) = send(page).await;
-        let back = Url::parse(headers["location"].to_str().unwrap()).unwrap();
-        let pairs: BTreeMap<String, String> = back.query_pairs().into_owned().collect();
-        let token = form(&[
-            ("grant_type", "authorization_code"),
-            ("client_id", "client"),
-            ("redirect_uri", CALLBACK),
-            ("code_verifier", VERIFIER),
-            ("code", &pairs["code"]),
-        ]);
-        let token =
-            Request::post(format!("{base}/token")).body(Full::new(Bytes::from(token))).unwrap();
-        let (_, token) = send(token).await;
-        Self {
-            base: base.to_owned(),
-            bearer: format!("Bearer {}", token["access_token"].as_str().unwrap()),
-        }
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        let request = Request::get(format!("{}/calendar/v3/{path}", self.base))
-            .header("authorization", &self.bearer)
-            .body(Full::default())
-            .unwrap();
-        let (_, body) = send(request).await;
-        assert_eq!(body["error"], Value::Null, "{path}");
-        body
-    }
-
     /// The calendars.
     async fn calendars(&self) -> Vec<Value> {
-        let list = self.get("users/me/calendarList").await;
+        let list = self.json("users/me/calendarList").await;
         list["items"].as_array().unwrap().clone()
     }
 
     /// The events of a calendar.
     async fn events(&self, calendar: &str, query: &str) -> Vec<Value> {
-        let calendar = form(&[("", calendar)]);
-        let calendar = calendar.trim_start_matches('=');
+        let calendar = encoded(calendar);
         let path = format!("calendars/{calendar}/events?maxResults=2500{query}");
-        let list = self.get(&path).await;
+        let list = self.json(&path).await;
         assert_eq!(list["nextPageToken"], Value::Null);
         list["items"].as_array().unwrap().clone()
     }
@@ -126,17 +65,6 @@ impl User {
     }
 }
 
-async fn send(request: Request<Full<Bytes>>) -> (hyper::HeaderMap, Value) {
-    let http: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
-    let (head, body) = http.request(request).await.unwrap().into_parts();
-    let body = body.collect().await.unwrap().to_bytes();
-    (head.headers, serde_json::from_slice(&body).unwrap_or(Value::Null))
-}
-
-fn form(pairs: &[(&str, &str)]) -> String {
-    Serializer::new(String::new()).extend_pairs(pairs).finish()
-}
-
 async fn sandbox(mail: Option<&Path>, calendar: Option<&Path>) -> Sandbox {
     let options = Options {
         mail: mail.map(Path::to_owned),
@@ -159,7 +87,7 @@ fn mail(addresses: &[&str]) -> TempDir {
 }
 
 fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("providers/sandbox/samples")
 }
 
 // The samples -------------------------------------------------------------
@@ -178,7 +106,7 @@ async fn the_samples_are_when_others_say() {
     assert_eq!(sandbox.report().skipped, []);
     let mut found = Vec::new();
     for owner in owners {
-        let user = User::of(&sandbox, owner).await;
+        let user = signed_in(&sandbox, owner).await;
         for calendar in user.calendars().await {
             let name = match (calendar["primary"].as_bool(), calendar["summary"].as_str()) {
                 (Some(true), _) => "calendar",
@@ -220,7 +148,7 @@ async fn the_samples_come_with_the_sample_mail() {
     let folder = sandbox(None, Some(&samples())).await;
     assert_eq!(folder.report().events, 105);
     for address in [ME, "mira@lindqvist-lamps.example"] {
-        let (one, two) = (User::of(&embedded, address).await, User::of(&folder, address).await);
+        let (one, two) = (signed_in(&embedded, address).await, signed_in(&folder, address).await);
         let calendars = one.calendars().await;
         assert_eq!(calendars, two.calendars().await);
         // The same data on every run, change marks and all.
@@ -233,7 +161,7 @@ async fn the_samples_come_with_the_sample_mail() {
     let mail = mail(&[ME]);
     let other = sandbox(Some(mail.path()), None).await;
     assert_eq!(
-        User::of(&other, ME).await.told().await,
+        signed_in(&other, ME).await.told().await,
         ["main mira@example.com (owner, Europe/Berlin): "]
     );
     assert_eq!(other.report().events, 0);
@@ -242,8 +170,8 @@ async fn the_samples_come_with_the_sample_mail() {
 #[tokio::test]
 async fn the_samples_have_what_calendars_have() {
     let sandbox = sandbox(None, None).await;
-    let home = User::of(&sandbox, ME).await;
-    let work = User::of(&sandbox, "mira@lindqvist-lamps.example").await;
+    let home = signed_in(&sandbox, ME).await;
+    let work = signed_in(&sandbox, "mira@lindqvist-lamps.example").await;
     let names = |told: Vec<String>| -> Vec<String> {
         let before = |line: &String| line.split_once(':').unwrap().0.to_owned();
         told.iter().map(before).collect()
@@ -260,10 +188,9 @@ async fn the_samples_have_what_calendars_have() {
         names(work.told().await),
         ["main Calendar (owner, Europe/Berlin)", "Kiln (owner, Europe/Berlin)",]
     );
-    let at = |user: &User, uid: &str| {
-        let query = format!("&showDeleted=true&{}", form(&[("iCalUID", uid)]));
-        let (base, bearer) = (user.base.clone(), user.bearer.clone());
-        async move { User { base, bearer }.events("primary", &query).await }
+    let at = async |user: &User, uid: &str| {
+        let query = format!("&showDeleted=true&iCalUID={}", encoded(uid));
+        user.events("primary", &query).await
     };
     // One meeting in both calendars, called at work.
     let uid = "shade-count-2026@lindqvist-lamps.example";
@@ -323,8 +250,8 @@ async fn load(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>, Vec<(String,
         "calendars make no mailboxes"
     );
     (
-        User::of(&sandbox, "ana@example.com").await.told().await,
-        User::of(&sandbox, "bo@example.com").await.told().await,
+        signed_in(&sandbox, "ana@example.com").await.told().await,
+        signed_in(&sandbox, "bo@example.com").await.told().await,
         sandbox.report().skipped.clone(),
     )
 }
@@ -435,7 +362,7 @@ async fn one_file_is_enough_and_none_is_an_error() {
     let file = samples().join("mira@example.com/Family.ics");
     let one = sandbox(None, Some(&file)).await;
     assert_eq!(one.report().events, 11);
-    let told = User::of(&one, ME).await.told().await;
+    let told = signed_in(&one, ME).await.told().await;
     assert_eq!(told.len(), 1);
     assert!(
         told[0].starts_with("main Family (owner, Europe/Berlin): 3b: planetarium, "),

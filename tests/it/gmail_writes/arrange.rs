@@ -6,7 +6,8 @@ use daysheet::query::{Part, Query, Term};
 use serde_json::{Value, json};
 
 use super::ME;
-use super::wire::{Asked, Gmail, Said, broken, empty, ok, refused, turns};
+use super::gmail::{Gmail, broken, empty, ok, refused};
+use crate::common::tap::{HttpRequest, HttpResponse, turns};
 
 fn text(text: &str) -> Query {
     Query::Term(Term::Text(text.to_owned()))
@@ -16,8 +17,8 @@ fn of(part: Part, text: &str) -> Query {
     Query::Term(Term::In(part, text.to_owned()))
 }
 
-fn labels(asked: &Asked) -> Option<Said> {
-    (asked.what == "GET labels").then(|| {
+fn labels(asked: &HttpRequest) -> Option<HttpResponse> {
+    (asked.target == "GET labels").then(|| {
         ok(&json!({"labels": [
             {"id": "INBOX", "name": "INBOX", "type": "system"},
             {"id": "Label_1", "name": "Clients/Nordlicht", "type": "user"},
@@ -98,7 +99,7 @@ async fn filters_are_rules() {
         let filter = json!({"id": "F1", "criteria": criteria, "action": action});
         let gmail = Gmail::scripted(move |asked| {
             let all = json!({"filter": [filter]});
-            labels(asked).or_else(|| (asked.what == "GET settings/filters").then(|| ok(&all))?)
+            labels(asked).or_else(|| (asked.target == "GET settings/filters").then(|| ok(&all))?)
         })
         .await;
         let rule = Rule {
@@ -167,7 +168,7 @@ async fn a_condition_is_written_as_gmail_has_it() {
         ),
     ] {
         let gmail = Gmail::scripted(|asked| {
-            (asked.what == "POST settings/filters").then(|| ok(&json!({"id": "F2"})))?
+            (asked.target == "POST settings/filters").then(|| ok(&json!({"id": "F2"})))?
         })
         .await;
         let made = gmail.mail.set_up(&SetUp::CreateRule(rule(when))).await;
@@ -229,7 +230,7 @@ async fn a_rule_does_what_gmail_can_do() {
             Err("the rule has parts that cannot be written here: make it in Gmail's settings"),
         ),
     ] {
-        let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "POST settings/filters" => ok(&json!({"id": "F2"})),
             _ => labels(asked),
         })
@@ -287,7 +288,7 @@ async fn a_rule_is_replaced_and_never_doubled() {
         ),
     ] {
         let (old, new) = (old.clone(), new.clone());
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET settings/filters/F1" => ok(&old),
             "GET settings/filters" => ok(&json!({"filter": [old, new]})),
             "POST settings/filters" => made.clone(),
@@ -310,12 +311,12 @@ async fn a_rule_is_replaced_and_never_doubled() {
 }
 
 /// The settings with this vacation.
-fn settings(vacation: &Value) -> impl Fn(&Asked) -> Option<Said> + use<> {
+fn settings(vacation: &Value) -> impl Fn(&HttpRequest) -> Option<HttpResponse> + use<> {
     let vacation = vacation.clone();
-    move |asked| match asked.what.as_str() {
+    move |asked| match asked.target.as_str() {
         "GET settings/vacation" => ok(&vacation),
         "GET settings/language" => ok(&json!({"displayLanguage": "en"})),
-        "PUT settings/vacation" | "PUT settings/language" => ok(&asked.json()),
+        "PUT settings/vacation" | "PUT settings/language" => ok(&asked.body),
         _ => None,
     }
 }
@@ -397,7 +398,7 @@ async fn the_automatic_answer_is_read_and_put() {
     }
     // Without an answer, what is there tells whether it came.
     for (found, expected) in [(json!(true), true), (json!(false), false)] {
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "PUT settings/vacation" => broken(),
             "GET settings/vacation" => {
                 ok(&json!({"enableAutoReply": found, "responseSubject": "Away"}))
@@ -456,7 +457,7 @@ async fn settings_and_signatures_are_changed() {
             ),
         ),
     ] {
-        let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "GET settings/sendAs" => ok(&json!({"sendAs": [
                 {"sendAsEmail": ME, "isPrimary": true, "signature": ""},
                 {"sendAsEmail": "office@lamps.example", "isDefault": true},
@@ -477,7 +478,7 @@ async fn settings_and_signatures_are_changed() {
 #[tokio::test]
 async fn labels_are_renamed_with_those_below() {
     let own = |id: &str, name: &str| json!({"id": id, "name": name, "type": "user"});
-    let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+    let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
         "GET labels" => ok(&json!({"labels": [
             own("Label_1", "Clients"), own("Label_2", "Clients/Nordlicht"),
             own("Label_3", "Clientsele"),
@@ -587,7 +588,7 @@ async fn contacts_are_saved() {
         ),
     ] {
         let reads = turns(vec![ok(&known), ok(now)]);
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET /v1/people/c1" => reads(),
             "PATCH /v1/people/c1:updateContact" => patched.clone(),
             _ => None,
@@ -599,11 +600,11 @@ async fn contacts_are_saved() {
             etag.map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
         );
-        let asked = gmail.asked();
-        let sent = asked.iter().find(|asked| asked.what.starts_with("PATCH")).unwrap();
+        let asked = gmail.tap.requests();
+        let sent = asked.iter().find(|asked| asked.target.starts_with("PATCH")).unwrap();
         assert_eq!(sent.param("updatePersonFields"), "emailAddresses,organizations");
         assert_eq!(
-            sent.json(),
+            sent.body,
             json!({
                 "resourceName": "people/c1", "etag": "e1",
                 "metadata": {"sources": [{"type": "CONTACT"}]},
@@ -613,7 +614,7 @@ async fn contacts_are_saved() {
             })
         );
     }
-    let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
         "POST /v1/people:createContact" => ok(&json!({"resourceName": "people/c2"})),
         "DELETE /v1/people/c1:deleteContact" => ok(&json!({})),
         _ => None,

@@ -13,8 +13,9 @@ use daysheet::provider::mail::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::wire::{Asked, Gmail, broken, empty, ok, refused, turns};
+use super::gmail::{Gmail, broken, empty, ok, refused};
 use super::{ME, draft, file, letter, person, told};
+use crate::common::tap::{HttpRequest, turns};
 
 fn aliases() -> Value {
     json!({"sendAs": [
@@ -30,7 +31,7 @@ fn aliases() -> Value {
 #[tokio::test]
 async fn senders_are_those_that_may_be_used() {
     let gmail =
-        Gmail::scripted(|asked| (asked.what == "GET settings/sendAs").then(|| ok(&aliases()))?)
+        Gmail::scripted(|asked| (asked.target == "GET settings/sendAs").then(|| ok(&aliases()))?)
             .await;
     assert_eq!(
         gmail.mail.senders().await.unwrap(),
@@ -98,7 +99,7 @@ fn full() -> Value {
 
 #[tokio::test]
 async fn an_original_is_told_whole() {
-    let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
         "GET messages/b1" => ok(&full()),
         "GET settings/sendAs" => ok(&aliases()),
         _ => None,
@@ -157,7 +158,7 @@ async fn what_one_wrote_oneself_is_known() {
         let mut message = full();
         message["labelIds"] = labels;
         message["payload"]["headers"] = json!([{"name": "From", "value": from}]);
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET messages/b1" => ok(&message),
             "GET settings/sendAs" => ok(&aliases()),
             _ => None,
@@ -190,7 +191,7 @@ async fn a_file_is_fetched_if_it_may_be_that_large() {
         ("b1", "b2/2", 3, Err(missing), ""),
         ("b1", "b1/../x", 3, Err(missing), ""),
     ] {
-        let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "GET messages/b1" => ok(&full()),
             "GET messages/b1/attachments/ANG%2F1" => ok(&data("PNG")),
             _ => None,
@@ -203,7 +204,7 @@ async fn a_file_is_fetched_if_it_may_be_that_large() {
             expected.map(str::to_owned).map_err(str::to_owned),
             "{file}"
         );
-        let asked = gmail.asked().into_iter().map(|asked| asked.what);
+        let asked = gmail.tap.requests().into_iter().map(|asked| asked.target);
         let asked: Vec<_> = asked.filter(|what| what.contains("/attachments/")).collect();
         assert_eq!(asked.concat(), fetched, "{file}");
     }
@@ -222,7 +223,7 @@ fn told_full() -> Value {
 
 #[tokio::test]
 async fn a_draft_is_a_letter_again() {
-    let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
         "GET drafts/r1" => ok(&told_full()),
         _ => None,
     })
@@ -277,7 +278,7 @@ async fn a_draft_is_found_by_its_message() {
         ),
         (json!(["INBOX"]), json!([]), json!([]), Err(not)),
     ] {
-        let gmail = Gmail::scripted(move |asked| match (asked.what.as_str(), asked.param("q")) {
+        let gmail = Gmail::scripted(move |asked| match (asked.target.as_str(), asked.param("q")) {
             ("GET drafts/r1", _) => ok(&told("a1")),
             ("GET messages/a1", _) => {
                 let mut message = told("a1")["message"].clone();
@@ -297,7 +298,7 @@ async fn a_draft_is_found_by_its_message() {
     }
     // A text of one form is given the other.
     let gmail =
-        Gmail::scripted(|asked| (asked.what == "GET drafts/r1").then(|| ok(&told("a1")))?).await;
+        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&told("a1")))?).await;
     let letter = gmail.mail.draft("r1").await.unwrap().letter;
     assert_eq!((&*letter.text, &*letter.html), ("Done.", "Done."));
 }
@@ -315,7 +316,7 @@ async fn a_draft_is_made_in_its_conversation() {
         (Origin::Forward { id: "b1".to_owned() }, Value::Null),
         (Origin::Reply { id: "b1".to_owned(), all: true }, json!("t1")),
     ] {
-        let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "GET messages/b1" => ok(&json!({"id": "b1", "threadId": "t1"})),
             "POST drafts" => ok(&json!({"id": "r1", "message": {"id": "a1"}})),
             "GET drafts/r1" => ok(&told("a1")),
@@ -346,7 +347,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
         (ok(&other), ok(&other), Err(open)),
         (ok(&json!({})), refused(403, "domainPolicy", "No"), Err(open)),
     ] {
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "POST drafts" => broken(),
             "GET drafts" if asked.param("q").is_empty() => listed.clone(),
             "GET drafts" => searched.clone(),
@@ -370,7 +371,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
 async fn a_changed_draft_keeps_its_files_and_its_conversation() {
     let gmail = Gmail::scripted(|asked| {
         let minimal = asked.param("format") == "minimal";
-        match asked.what.as_str() {
+        match asked.target.as_str() {
             "GET drafts/r1" if minimal => ok(&json!({"id": "r1", "message": {"id": "a1"}})),
             "GET drafts/r1" => ok(&told("a2")),
             "GET messages/a1" => ok(&told_full()["message"]),
@@ -419,7 +420,7 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
     ] {
         let minimal =
             turns(versions.map(|id| ok(&json!({"id": "r1", "message": {"id": id}}))).to_vec());
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET drafts/r1" if asked.param("format") == "minimal" => minimal(),
             "GET drafts/r1" => ok(&told(versions[1])),
             "PUT drafts/r1" => put.clone(),
@@ -439,7 +440,7 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
         );
     }
     let gmail =
-        Gmail::scripted(|asked| (asked.what == "GET drafts/r1").then(|| ok(&told("a9")))?).await;
+        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&told("a9")))?).await;
     let error = gmail.mail.send(&draft(), None).await.unwrap_err();
     assert_eq!((error.kind(), error.to_string()), (Kind::Conflict, conflict.to_owned()));
     assert_eq!(gmail.written(), []);
@@ -450,10 +451,8 @@ async fn a_draft_goes_once() {
     let open = "the connection to Google broke; whether it was done is not known: see whether it \
                 was done before you try again";
     let limited = || {
-        refused(429, "rateLimitExceeded", "Slow down").map(|mut said| {
-            said.headers.push(("retry-after", "0".to_owned()));
-            said
-        })
+        let said = refused(429, "rateLimitExceeded", "Slow down");
+        said.map(|said| said.header("retry-after", "0"))
     };
     let gone = || ok(&json!({"id": "c1", "threadId": "t1", "labelIds": ["SENT"]}));
     for (answers, expected, times) in [
@@ -495,7 +494,7 @@ async fn a_draft_goes_once() {
         ),
     ] {
         let send = turns(answers);
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET drafts/r1" => ok(&told("a1")),
             "POST drafts/send" => send(),
             _ => None,
@@ -520,7 +519,7 @@ async fn a_draft_goes_once() {
         "Gmail's API sends nothing at a later time: send it now, or schedule the draft in Gmail \
          itself"
     );
-    assert_eq!(gmail.asked().len(), 0);
+    assert_eq!(gmail.tap.requests().len(), 0);
 }
 
 #[tokio::test]
@@ -547,7 +546,7 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
             ),
         ),
     ] {
-        let gmail = Gmail::scripted(move |asked| match asked.what.as_str() {
+        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "POST messages/a1/trash" => trash.clone(),
             "GET drafts/r1" => draft_now.clone(),
             "GET messages/a1" => message_now.clone(),
@@ -625,7 +624,7 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
             Whereabouts::Nowhere,
         ),
     ] {
-        let rule = move |asked: &Asked| match asked.what.as_str() {
+        let rule = move |asked: &HttpRequest| match asked.target.as_str() {
             "GET messages" => {
                 assert_eq!(asked.param("q"), "rfc822msgid:proofs-2@example.com");
                 assert_eq!(asked.param("includeSpamTrash"), "true");

@@ -13,7 +13,8 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::wire::{Gmail, Said, empty, long, ok};
+use super::gmail::{Gmail, ok};
+use crate::common::tap::{HttpResponse, empty, long};
 
 const ENDLESS: usize = usize::MAX;
 
@@ -43,7 +44,9 @@ fn people() -> Lookup {
 }
 
 /// What every kind of read comes to when all answers are like this.
-async fn all(said: impl Fn() -> Option<Said> + Send + Sync + 'static) -> (Gmail, Vec<Error>) {
+async fn all(
+    said: impl Fn() -> Option<HttpResponse> + Send + Sync + 'static,
+) -> (Gmail, Vec<Error>) {
     let gmail = Gmail::scripted(move |_| said()).await;
     let nothing = Projection::default();
     let events = events();
@@ -65,15 +68,15 @@ async fn all(said: impl Fn() -> Option<Said> + Send + Sync + 'static) -> (Gmail,
 
 #[tokio::test]
 async fn an_endless_answer_is_not_read_to_its_end() {
-    let (gmail, errors) = all(|| long("{\"messages\":[{\"id\":\"", ENDLESS, "")).await;
+    let (gmail, errors) = all(|| Some(long("{\"messages\":[{\"id\":\"", ENDLESS, ""))).await;
     assert_eq!(errors.len(), 6);
     for error in errors {
         assert_eq!(error.kind(), Kind::Argument, "{error}");
         assert!(error.message().contains("longer than is read"), "{error}");
     }
     // Each was asked for once, and some megabytes of it were taken.
-    assert_eq!(gmail.asked().len(), 6);
-    let taken = gmail.taken.pieces.load(Ordering::Relaxed) / 16;
+    assert_eq!(gmail.tap.requests().len(), 6);
+    let taken = gmail.tap.taken.pieces.load(Ordering::Relaxed) / 16;
     assert!(taken < 100, "{taken} MiB");
 }
 
@@ -89,7 +92,7 @@ async fn an_answer_of_another_shape_is_an_error() {
         "{\"error\":\"none of Google's\"}",
     ];
     let tries = bodies.map(|body| async move {
-        let said = move || empty(200).map(|said| Said { body: body.to_owned(), ..said });
+        let said = move || Some(empty(200).body(body));
         (body, all(said).await.1)
     });
     for (body, errors) in join_all(tries).await {
@@ -107,7 +110,7 @@ async fn an_answer_of_another_shape_is_an_error() {
 
 #[tokio::test]
 async fn no_more_is_fetched_than_was_asked_for() {
-    let gmail = Gmail::scripted(|asked| match asked.what.as_str() {
+    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
         "GET messages" | "GET threads" => {
             let list: Vec<Value> = (0..3_000).map(|n| json!({"id": format!("a{n}")})).collect();
             ok(&json!({"messages": list, "threads": list, "resultSizeEstimate": 3}))
@@ -125,7 +128,7 @@ async fn no_more_is_fetched_than_was_asked_for() {
         assert_eq!(page.notes, [note], "{key}");
     }
     // The labels' names come on top.
-    assert!(gmail.asked().len() <= 2 * 4 + 1);
+    assert!(gmail.tap.requests().len() <= 2 * 4 + 1);
 }
 
 /// Large letters are read one after the other, small ones at once.
@@ -136,11 +139,8 @@ async fn one_large_letter_is_read_at_a_time() {
     let gmail = Gmail::scripted(move |_| {
         asked.fetch_add(1, Ordering::Relaxed);
         // 31 MB.
-        long(
-            "{\"id\":\"a1\",\"payload\":{\"mimeType\":\"text/plain\",\"body\":{\"size\":9,\"data\":\"",
-            496,
-            "\"}}}",
-        )
+        let begin = r#"{"id":"a1","payload":{"mimeType":"text/plain","body":{"size":9,"data":""#;
+        Some(long(begin, 496, "\"}}}"))
     })
     .await;
     let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
@@ -148,7 +148,7 @@ async fn one_large_letter_is_read_at_a_time() {
     let letters = gmail.mail.letters(&ids, &projection, BodyForm::Parts).await;
     assert!(letters.iter().all(Result::is_ok), "{:?}", letters[0].as_ref().err());
     assert_eq!(most.load(Ordering::Relaxed), 4);
-    assert_eq!(gmail.taken.at_once.load(Ordering::Relaxed), 1);
+    assert_eq!(gmail.tap.taken.at_once.load(Ordering::Relaxed), 1);
 }
 
 /// A letter is asked for in parts, and one part without padding costs none of it.
@@ -163,6 +163,6 @@ async fn a_letter_is_read_part_by_part() {
     let letters = gmail.mail.letters(&["a1".to_owned()], &projection, BodyForm::Parts).await;
     let parts = format!("{:?}", letters[0].as_ref().unwrap().parts);
     assert!(parts.contains("\"Lamp\""), "{parts}");
-    let asked = gmail.asked();
-    assert_eq!((asked[0].what.as_str(), asked[0].param("format")), ("GET messages/a1", "full"));
+    let asked = gmail.tap.requests();
+    assert_eq!((asked[0].target.as_str(), asked[0].param("format")), ("GET messages/a1", "full"));
 }

@@ -9,7 +9,8 @@ use daysheet::provider::mail::{Flag, MailState, Place, PlaceKind, Step};
 use serde_json::{Value, json};
 
 use super::at;
-use super::wire::{Asked, Gmail, Said, broken, empty, ok, refused};
+use super::gmail::{Gmail, broken, empty, ok, refused};
+use crate::common::tap::{HttpRequest, HttpResponse};
 
 /// Messages with their labels, and what happened to them.
 #[derive(Default)]
@@ -41,8 +42,8 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 impl Box {
-    fn answer(&mut self, asked: &Asked) -> Option<Said> {
-        match asked.what.as_str() {
+    fn answer(&mut self, asked: &HttpRequest) -> Option<HttpResponse> {
+        match asked.target.as_str() {
             "GET profile" => ok(&json!({"historyId": self.history.len().to_string()})),
             "GET history" => {
                 let from: usize = asked.param("startHistoryId").parse().unwrap();
@@ -65,15 +66,15 @@ impl Box {
         }
     }
 
-    fn write(&mut self, asked: &Asked) -> Option<Said> {
-        let body = asked.json();
+    fn write(&mut self, asked: &HttpRequest) -> Option<HttpResponse> {
+        let body = asked.body.clone();
         let ids = texts(&body["ids"]);
         assert!(ids.len() <= 1_000);
         if self.strict && ids.iter().any(|id| !self.labels.contains_key(id)) {
             return refused(404, "notFound", "Requested entity was not found.");
         }
         for id in ids.iter().filter(|_| !self.idle) {
-            if asked.what.ends_with("batchDelete") {
+            if asked.target.ends_with("batchDelete") {
                 self.labels.remove(id);
                 self.history.push(json!({"messagesDeleted": [{"message": {"id": id}}]}));
                 continue;
@@ -215,7 +216,7 @@ async fn what_gmail_cannot_do_is_refused_before_it_is_asked() {
         for one in done {
             assert_eq!(one.unwrap_err().to_string(), expected);
         }
-        assert_eq!(gmail.asked().len(), 0);
+        assert_eq!(gmail.tap.requests().len(), 0);
     }
 }
 
@@ -234,8 +235,8 @@ async fn a_thousand_messages_take_one_request_and_few_reads() {
         let told: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
         let expected: Vec<_> = ids.iter().map(|id| at(id, "")).collect();
         assert_eq!(told, expected);
-        let asked = gmail.asked();
-        let written = asked.iter().filter(|asked| asked.what.starts_with("POST "));
+        let asked = gmail.tap.requests();
+        let written = asked.iter().filter(|asked| asked.target.starts_with("POST "));
         assert_eq!(written.count(), writes);
         assert_eq!(asked.len(), writes + reads);
     }
@@ -395,7 +396,7 @@ async fn a_place_is_found_by_what_it_is_called() {
         ("", Err("no label is named: give the name of a label".to_owned())),
     ] {
         let gmail =
-            Gmail::scripted(|asked| (asked.what == "GET labels").then(|| ok(&labels()))?).await;
+            Gmail::scripted(|asked| (asked.target == "GET labels").then(|| ok(&labels()))?).await;
         let found = gmail.mail.place(name, PlaceKind::Label, false).await;
         assert_eq!(
             found.map_err(|error| error.to_string()),
@@ -427,10 +428,10 @@ async fn a_place_is_made_with_those_above_it() {
         let all = Arc::new(Mutex::new(labels()));
         let gmail = Gmail::scripted(move |asked| {
             let mut all = all.lock().unwrap();
-            match asked.what.as_str() {
+            match asked.target.as_str() {
                 "GET labels" => ok(&all),
                 "POST labels" => {
-                    let mut label = asked.json();
+                    let mut label = asked.body.clone();
                     label["id"] = "Label_9".into();
                     label["type"] = "user".into();
                     all["labels"].as_array_mut().unwrap().push(label.clone());

@@ -12,18 +12,19 @@ use daysheet::provider::mail::{
 };
 use daysheet::provider::{Ask, Mailbox};
 use daysheet::query::{Clock, parse};
-use daysheet::sandbox::{Options, Sandbox};
+use daysheet::sandbox::Options;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
-use super::wire::{Gmail, Watcher};
+use super::gmail::Watcher;
 use super::{ME, file, letter, person};
+use crate::common::tap::Tapped;
 
 const ZOE: &str = "zoe@example.com";
 
 /// Two mailboxes with two letters each.
-async fn sandbox() -> Sandbox {
+async fn sandbox() -> Tapped {
     let mail = TempDir::new().unwrap();
     for owner in [ME, ZOE] {
         for (name, subject) in [("one", "Lamps"), ("two", "Paper")] {
@@ -40,7 +41,9 @@ async fn sandbox() -> Sandbox {
         }
     }
     let options = Options { mail: Some(mail.path().to_owned()), ..Options::default() };
-    Sandbox::start(options).await.unwrap()
+    let scopes = "https://mail.google.com/ https://www.googleapis.com/auth/gmail.settings.basic \
+                  https://www.googleapis.com/auth/contacts";
+    Tapped::untapped("google", scopes, options).await
 }
 
 fn clock() -> Clock {
@@ -64,8 +67,8 @@ async fn found(mail: &Arc<dyn Mailbox>, query: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_letter_lives() {
     let sandbox = sandbox().await;
-    let mira = Gmail::sandboxed(&sandbox, ME).await.mail;
-    let zoe = Gmail::sandboxed(&sandbox, ZOE).await.mail;
+    let mira = sandbox.mailbox().await;
+    let zoe = sandbox.mailbox_of(ZOE).await;
     let lamps = found(&mira, "subject:lamps").await.remove(0);
     let original = mira.original(&lamps).await.unwrap();
     assert_eq!(original.message_id, format!("one.{ME}"));
@@ -138,7 +141,7 @@ async fn a_letter_lives() {
 #[tokio::test]
 async fn a_large_draft_gets_there_and_can_be_discarded() {
     let sandbox = sandbox().await;
-    let mira = Gmail::sandboxed(&sandbox, ME).await.mail;
+    let mira = sandbox.mailbox().await;
     let mut large = letter();
     let bytes: Vec<u8> = (0..7_000_000_u32).map(|at| (at % 251) as u8).collect();
     large.files = vec![file("proofs.pdf", &bytes)];
@@ -163,7 +166,7 @@ async fn a_large_draft_gets_there_and_can_be_discarded() {
 #[tokio::test]
 async fn messages_are_put_in_order_and_back() {
     let sandbox = sandbox().await;
-    let mira = Gmail::sandboxed(&sandbox, ME).await.mail;
+    let mira = sandbox.mailbox().await;
     let mut ids = found(&mira, "from:ada").await;
     ids.push("ffffffffffffffff".to_owned());
     let before: Vec<_> = mira.states(&ids).await;
@@ -208,7 +211,7 @@ async fn messages_are_put_in_order_and_back() {
 #[tokio::test]
 async fn a_mailbox_is_set_up() {
     let sandbox = sandbox().await;
-    let mira = Gmail::sandboxed(&sandbox, ME).await.mail;
+    let mira = sandbox.mailbox().await;
     let set = async |change: SetUp| mira.set_up(&change).await;
     let named = |name: &str| name.to_owned();
 

@@ -5,18 +5,16 @@ use std::sync::{Arc, Mutex};
 use daysheet::provider::mail::Origin;
 use serde_json::json;
 
-use super::wire::{Asked, Gmail, Said, Watcher, empty, ok, refused};
+use super::gmail::{Gmail, Watcher, ok, refused};
 use super::{draft, file, letter, told};
+use crate::common::tap::{HttpRequest, HttpResponse, empty, respond};
 
 const PIECE: usize = 4 << 20;
 
-fn go_on(received: usize) -> Option<Said> {
-    empty(308).map(|said| Said {
-        headers: match received {
-            0 => Vec::new(),
-            received => vec![("range", format!("bytes=0-{}", received - 1))],
-        },
-        ..said
+fn go_on(received: usize) -> Option<HttpResponse> {
+    Some(match received {
+        0 => empty(308),
+        received => empty(308).header("range", &format!("bytes=0-{}", received - 1)),
     })
 }
 
@@ -28,38 +26,40 @@ struct Upload {
     done: bool,
 }
 
+type Stumble = fn(usize) -> Option<(usize, Option<HttpResponse>)>;
+
 /// Takes an upload; `stumble` says what becomes of a piece by its number: how
 /// much of it is kept, and whether an answer comes.
 fn taking(
     upload: Arc<Mutex<Upload>>,
-    stumble: fn(usize) -> Option<(usize, Option<Said>)>,
-) -> impl Fn(&Asked) -> Option<Said> + Send + Sync + 'static {
+    stumble: Stumble,
+) -> impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static {
     move |asked| {
         let mut upload = upload.lock().unwrap();
-        match asked.what.as_str() {
+        match asked.target.as_str() {
             "POST /upload/gmail/v1/users/me/drafts" => {
                 assert_eq!(asked.param("uploadType"), "resumable");
-                assert_eq!(asked.json(), json!({"message": {}}));
-                ok(&json!({}))
-                    .map(|said| Said { headers: vec![("location", "/session".to_owned())], ..said })
+                assert_eq!(asked.body, json!({"message": {}}));
+                let session = format!("{}/session", asked.base);
+                Some(respond(200, &json!({})).header("location", &session))
             }
             "PUT /session" => {
-                let (range, total) = asked.range.split_once('/').unwrap();
+                let (range, total) = asked.header("content-range").split_once('/').unwrap();
                 let total: usize = total.parse().unwrap();
                 if range == "bytes *" {
-                    assert!(asked.body.is_empty());
+                    assert!(asked.bytes.is_empty());
                 } else {
                     let (from, to) = range["bytes ".len()..].split_once('-').unwrap();
                     let (from, to): (usize, usize) = (from.parse().unwrap(), to.parse().unwrap());
                     assert_eq!(from, upload.received.len(), "bytes come once");
-                    assert_eq!(to + 1 - from, asked.body.len());
+                    assert_eq!(to + 1 - from, asked.bytes.len());
                     upload.pieces += 1;
                     if let Some((kept, answer)) = stumble(upload.pieces) {
-                        upload.received.extend(&asked.body[..kept.min(asked.body.len())]);
+                        upload.received.extend(&asked.bytes[..kept.min(asked.bytes.len())]);
                         upload.done = upload.received.len() == total;
                         return answer;
                     }
-                    upload.received.extend(&asked.body);
+                    upload.received.extend(&asked.bytes);
                 }
                 upload.done = upload.received.len() == total;
                 match upload.done {
@@ -74,31 +74,8 @@ fn taking(
     }
 }
 
-/// The session's address is whole in a real answer; here the port is not known
-/// before.
-async fn gmail(
-    upload: &Arc<Mutex<Upload>>,
-    stumble: fn(usize) -> Option<(usize, Option<Said>)>,
-) -> Gmail {
-    let base: Arc<Mutex<String>> = Arc::default();
-    let (known, take) = (base.clone(), taking(upload.clone(), stumble));
-    let gmail = Gmail::scripted(move |asked| {
-        let mut said = take(asked)?;
-        for (name, value) in &mut said.headers {
-            if *name == "location" {
-                *value = format!("{}{value}", known.lock().unwrap());
-            }
-        }
-        Some(said)
-    })
-    .await;
-    *base.lock().unwrap() = gmail.base.clone();
-    gmail
-}
-
 #[tokio::test]
 async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
-    type Stumble = fn(usize) -> Option<(usize, Option<Said>)>;
     let cases: [(&str, Stumble, usize); 4] = [
         ("nothing breaks", |_| None, 3),
         // The second piece got there in part, and its answer did not come.
@@ -121,7 +98,7 @@ async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
     ];
     for (name, stumble, pieces) in cases {
         let upload = Arc::new(Mutex::new(Upload::default()));
-        let gmail = gmail(&upload, stumble).await;
+        let gmail = Gmail::scripted(taking(upload.clone(), stumble)).await;
         let mut large = letter();
         large.files.push(file("proofs.pdf", &vec![7; 7 << 20]));
         let watcher = Watcher::default();
@@ -145,7 +122,8 @@ async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
 #[tokio::test]
 async fn an_upload_that_gets_nowhere_ends() {
     let upload = Arc::new(Mutex::new(Upload::default()));
-    let gmail = gmail(&upload, |_| Some((0, refused(503, "backendError", "x")))).await;
+    let gmail =
+        Gmail::scripted(taking(upload, |_| Some((0, refused(503, "backendError", "x"))))).await;
     let mut large = letter();
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
@@ -168,7 +146,7 @@ async fn what_gmail_does_not_take_is_not_sent() {
         "with its files the letter is 37 MB, and Gmail takes 35 MB: attach fewer or smaller \
          files, or share them and send a link"
     );
-    assert_eq!(gmail.asked().len(), 0);
+    assert_eq!(gmail.tap.requests().len(), 0);
 }
 
 /// An address that is somebody else's does not get the token, be it for an upload or
@@ -176,10 +154,8 @@ async fn what_gmail_does_not_take_is_not_sent() {
 #[tokio::test]
 async fn the_token_goes_to_google_alone() {
     let gmail = Gmail::scripted(|asked| {
-        asked.what.starts_with("POST ").then(|| Said {
-            headers: vec![("location", "http://127.0.0.1:9/session".to_owned())],
-            ..ok(&json!({})).unwrap()
-        })
+        let elsewhere = respond(200, &json!({})).header("location", "http://127.0.0.1:9/session");
+        asked.target.starts_with("POST ").then_some(elsewhere)
     })
     .await;
     let mut large = draft().letter;
@@ -187,12 +163,9 @@ async fn the_token_goes_to_google_alone() {
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "Gmail does not say where a large draft is to be sent");
     let stranger = Gmail::scripted(|_| ok(&json!({}))).await;
-    let there = format!("{}/elsewhere", stranger.base);
-    let gmail = Gmail::scripted(move |_| {
-        let headers = vec![("location", there.clone())];
-        Some(Said { status: 307, headers, ..ok(&json!({})).unwrap() })
-    })
-    .await;
+    let there = format!("{}/elsewhere", stranger.tap.base);
+    let gmail =
+        Gmail::scripted(move |_| Some(respond(307, &json!({})).header("location", &there))).await;
     assert!(gmail.mail.names().await.is_err());
-    assert_eq!(stranger.asked().len(), 0);
+    assert_eq!(stranger.tap.requests().len(), 0);
 }

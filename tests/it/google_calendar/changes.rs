@@ -4,13 +4,12 @@ use daysheet::project::Projection;
 use serde_json::{Value, json};
 
 use super::ME;
-use super::google::Google;
-use super::scripted::{GROUP, refused};
-use crate::outlook::wire::Said;
+use super::google::{GROUP, asked, scripted};
+use crate::common::tap::{refused_by_google as refused, respond};
 
 #[tokio::test]
 async fn changes_of_calendars_are_told_since_a_cursor() {
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let has = |text: &str| raw.contains(text);
         let answer = match raw {
@@ -45,11 +44,11 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
                 {"id": "b", "created": "2026-02-01T12:00:00.000Z", "organizer": {"self": true}},
                 {"id": "late", "created": "2026-02-01T23:59:59.000Z", "organizer": {"self": true}}]}),
         };
-        Some(Said::json(200, &answer)).filter(|_| has("/events"))
+        Some(respond(200, &answer)).filter(|_| has("/events"))
     })
     .await;
     let nothing = Projection::default();
-    let first = google.calendars().changes(None, &nothing).await.unwrap();
+    let first = google.calendars().await.changes(None, &nothing).await.unwrap();
     assert!(first.new.is_empty() && first.changed.is_empty() && first.gone.is_empty());
     assert_eq!((first.more, first.started_over), (false, false));
     let marks: Value = serde_json::from_str(&first.cursor).unwrap();
@@ -63,8 +62,8 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
     );
     // What may look new, and nothing else.
     assert_eq!(marks[ME]["known"].as_array().unwrap().len(), 2);
-    google.wire.seen();
-    let second = google.calendars().changes(Some(&first.cursor), &nothing).await.unwrap();
+    google.tap.requests();
+    let second = google.calendars().await.changes(Some(&first.cursor), &nothing).await.unwrap();
     let ids = |list: &[Value]| -> Vec<String> {
         list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
     };
@@ -78,7 +77,7 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
     let proceed = "maxResults=2500 fields=nextPageToken,nextSyncToken,updated,items(created,FACTS)";
     let group = "GET calendars/c_1881%40group.calendar.google.com/events";
     assert_eq!(
-        google.asked(),
+        asked(&google),
         [
             format!("{group} syncToken=g1 {proceed}"),
             format!("{group} {begin}"),
@@ -88,12 +87,12 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
             format!("GET calendars/mira%40example.com/events syncToken=s1 {proceed}"),
         ]
     );
-    let third = google.calendars().changes(Some(&second.cursor), &nothing).await.unwrap();
+    let third = google.calendars().await.changes(Some(&second.cursor), &nothing).await.unwrap();
     assert_eq!(third.gone, ["mira@example.com/d"]);
     assert!(!third.more);
     let mark = &serde_json::from_str::<Value>(&third.cursor).unwrap()[ME];
     assert_eq!((&mark["sync"], &mark["seen"]), (&json!("s2"), &json!("2026-02-05T00:00:00.000Z")));
-    let odd = google.calendars().changes(Some("m12"), &nothing).await;
+    let odd = google.calendars().await.changes(Some("m12"), &nothing).await;
     assert_eq!(
         odd.unwrap_err().to_string(),
         "the cursor is not one of Google Calendar's: ask for changes without cursor"
@@ -102,7 +101,7 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
 
 #[tokio::test]
 async fn changes_of_mail_are_told_by_the_history() {
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let has = |text: &str| raw.contains(text);
         let message = |id: &str| json!({"message": {"id": id, "threadId": "t"}});
@@ -124,7 +123,7 @@ async fn changes_of_mail_are_told_by_the_history() {
             }
             _ => json!({"id": raw.split(['/', '?']).nth(6), "snippet": "x"}),
         };
-        Some(Said::json(200, &answer)).filter(|_| has("/gmail/"))
+        Some(respond(200, &answer)).filter(|_| has("/gmail/"))
     })
     .await;
     let snippets =
@@ -132,19 +131,19 @@ async fn changes_of_mail_are_told_by_the_history() {
     let ids = |list: &[Value]| -> Vec<String> {
         list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
     };
-    let first = google.mail().changes(None, &snippets).await.unwrap();
+    let first = google.mailbox().await.changes(None, &snippets).await.unwrap();
     assert_eq!((first.cursor.as_str(), first.started_over), ("900", false));
-    let told = google.mail().changes(Some("800"), &snippets).await.unwrap();
+    let told = google.mailbox().await.changes(Some("800"), &snippets).await.unwrap();
     assert_eq!(ids(&told.new), ["m1"]);
     assert_eq!(ids(&told.changed), ["m2"]);
     assert_eq!(told.gone, ["m4", "m7"]);
     assert_eq!((told.cursor.as_str(), told.more), ("800 p2", true));
-    let told = google.mail().changes(Some("800 p2"), &snippets).await.unwrap();
+    let told = google.mailbox().await.changes(Some("800 p2"), &snippets).await.unwrap();
     assert_eq!(told.gone, ["m5"]);
     assert_eq!((told.cursor.as_str(), told.more), ("901", false));
-    let told = google.mail().changes(Some("7"), &snippets).await.unwrap();
+    let told = google.mailbox().await.changes(Some("7"), &snippets).await.unwrap();
     assert_eq!((told.cursor.as_str(), told.started_over), ("900", true));
-    let odd = google.mail().changes(Some("p7"), &snippets).await;
+    let odd = google.mailbox().await.changes(Some("p7"), &snippets).await;
     assert_eq!(
         odd.unwrap_err().to_string(),
         "the cursor is not one of Gmail's: ask for changes without cursor"

@@ -5,9 +5,8 @@ use daysheet::provider::calendar::AskEvents;
 use serde_json::json;
 
 use super::ME;
-use super::google::Google;
-use super::scripted::{GROUP, HOLIDAYS, event, fetched, refused};
-use crate::outlook::wire::Said;
+use super::google::{GROUP, HOLIDAYS, asked, event, fetched, scripted};
+use crate::common::tap::{refused_by_google as refused, respond};
 
 fn ask(calendars: &[(&str, Option<&str>)], series: bool) -> AskEvents {
     AskEvents {
@@ -28,7 +27,7 @@ fn ask(calendars: &[(&str, Option<&str>)], series: bool) -> AskEvents {
 
 #[tokio::test]
 async fn events_are_asked_for_calendar_by_calendar() {
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         let answer = match seen.raw.split('?').next()? {
             raw if raw.contains("holiday") => {
                 return Some(refused(404, "notFound", "Not Found"));
@@ -38,10 +37,11 @@ async fn events_are_asked_for_calendar_by_calendar() {
                 {"id": "a_1", "status": "cancelled", "recurringEventId": "a"}]}),
             _ => json!({"items": [event("a", "1")], "nextPageToken": "t2"}),
         };
-        Some(Said::json(200, &answer))
+        Some(respond(200, &answer))
     })
     .await;
-    let pages = google.calendars().events(&ask(&[(ME, Some("t1")), (HOLIDAYS, None)], false)).await;
+    let pages =
+        google.calendars().await.events(&ask(&[(ME, Some("t1")), (HOLIDAYS, None)], false)).await;
     assert_eq!(pages.len(), 2);
     let page = pages[0].as_ref().unwrap();
     assert_eq!(page.items, [fetched("a", "1")]);
@@ -53,7 +53,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
     let rest = "orderBy=startTime maxResults=50 fields=nextPageToken,items(FACTS)";
     let range = "timeMin=2026-02-01T00:00:00.000Z timeMax=2026-03-01T00:00:00.000Z";
     assert_eq!(
-        google.asked(),
+        asked(&google),
         [
             format!(
                 "GET calendars/en.german%23holiday%40group.v.calendar.google.com/events {range} \
@@ -66,7 +66,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
         ]
     );
 
-    let pages = google.calendars().events(&ask(&[(GROUP, None)], true)).await;
+    let pages = google.calendars().await.events(&ask(&[(GROUP, None)], true)).await;
     let page = pages[0].as_ref().unwrap();
     assert_eq!(
         page.items,
@@ -76,7 +76,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
         ]
     );
     assert_eq!(
-        google.asked(),
+        asked(&google),
         [format!(
             "GET calendars/c_1881%40group.calendar.google.com/events {range} singleEvents=false \
              showDeleted=false maxResults=50 fields=nextPageToken,items(FACTS)"
@@ -86,7 +86,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
 
 #[tokio::test]
 async fn single_events_and_those_of_a_uid_are_fetched_whole() {
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let answer = match raw {
             _ if raw.contains("iCalUID") && raw.contains("c_1881") => json!({"items": []}),
@@ -99,7 +99,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
             _ if raw.contains("gone") => return Some(refused(410, "deleted", "Gone")),
             _ => event("a", "1"),
         };
-        Some(Said::json(200, &answer)).filter(|_| raw.contains("/events"))
+        Some(respond(200, &answer)).filter(|_| raw.contains("/events"))
     })
     .await;
     let ids = [
@@ -111,7 +111,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
         "..",
         "a?b",
     ];
-    let answers = google.calendars().event(&ids.map(str::to_owned)).await;
+    let answers = google.calendars().await.event(&ids.map(str::to_owned)).await;
     let told: Vec<String> = answers
         .into_iter()
         .map(|answer| {
@@ -135,7 +135,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
         ]
     );
     assert_eq!(
-        google.asked(),
+        asked(&google),
         [
             "GET calendars/en.german%23holiday%40group.v.calendar.google.com/events/a_2 fields=*",
             "GET calendars/mira%40example.com/events/a fields=*",
@@ -144,12 +144,12 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
         ]
     );
 
-    let found = google.calendars().by_uid("p+1@studio.example").await.unwrap();
+    let found = google.calendars().await.by_uid("p+1@studio.example").await.unwrap();
     assert_eq!(found, [fetched("a", "1"), fetched("a_1", "2")]);
     let rest = "iCalUID=p+1@studio.example fields=*";
     let own = "GET calendars/mira%40example.com/events showDeleted=false";
     assert_eq!(
-        google.asked(),
+        asked(&google),
         [
             format!(
                 "GET calendars/c_1881%40group.calendar.google.com/events showDeleted=false {rest}"
@@ -162,18 +162,18 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
 
 #[tokio::test]
 async fn calendars_and_rooms_are_listed_once() {
-    let google = Google::scripted(|_| None).await;
-    let ids: Vec<_> = google.calendars().calendars().await.unwrap();
+    let google = scripted(|_| None).await;
+    let ids: Vec<_> = google.calendars().await.calendars().await.unwrap();
     let ids: Vec<_> = ids.iter().map(|one| one["id"].as_str().unwrap()).collect();
     assert_eq!(ids, [ME, GROUP, HOLIDAYS, "bo@example.com", "r2@resource.calendar.google.com"]);
-    let rooms = google.calendars().rooms().await.unwrap();
+    let rooms = google.calendars().await.rooms().await.unwrap();
     assert_eq!(rooms[0]["names"][0]["displayName"], "Room 2");
-    assert_eq!(google.wire.asked().len(), 1);
+    assert_eq!(google.tap.lines().len(), 1);
 }
 
 #[tokio::test]
 async fn busy_times_are_asked_for_fifty_at_a_time() {
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         assert!(seen.raw.starts_with("POST /calendar/v3/freeBusy?"));
         let mut calendars = json!({});
         for item in seen.body["items"].as_array().unwrap() {
@@ -198,12 +198,13 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
                 answer["groups"] = json!({"p7@example.com": {"calendars": ["ana@example.com"]}});
             }
         }
-        Some(Said::json(200, &answer))
+        Some(respond(200, &answer))
     })
     .await;
     let who: Vec<String> = (0..60).map(|at| format!("p{at}@example.com")).collect();
     let told = google
         .calendars()
+        .await
         .busy(
             &who,
             "2026-02-01T00:00:00Z".parse().unwrap(),
@@ -211,7 +212,7 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
         )
         .await;
     assert_eq!(told.len(), 60);
-    let mut seen = google.wire.seen();
+    let mut seen = google.tap.requests();
     seen.sort_by_key(|seen| std::cmp::Reverse(seen.body["items"].as_array().unwrap().len()));
     assert_eq!(seen.len(), 2);
     let items = seen[0].body["items"].as_array().unwrap();

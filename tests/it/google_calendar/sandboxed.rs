@@ -11,7 +11,7 @@ use daysheet::when::{Moment, When};
 use jiff::civil::date;
 use serde_json::{Value, json};
 
-use super::google::Google;
+use super::google::sandboxed;
 use super::{ME, at, guest, when};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
@@ -52,8 +52,8 @@ async fn read(calendars: &dyn Calendars, id: &str) -> Value {
 
 #[tokio::test]
 async fn a_meeting_lives() {
-    let google = Google::sandboxed().await;
-    let (mine, work) = (google.calendars(), google.calendars_of(WORK).await);
+    let google = sandboxed().await;
+    let (mine, work) = (google.calendars().await, google.calendars_of(WORK).await);
     let change = Change {
         place: Some("Studio".to_owned()),
         notes: Some("Bring paper.".to_owned()),
@@ -180,8 +180,8 @@ async fn a_meeting_lives() {
 
 #[tokio::test]
 async fn a_series_keeps_its_hour_and_its_exceptions() {
-    let google = Google::sandboxed().await;
-    let mine = google.calendars();
+    let google = sandboxed().await;
+    let mine = google.calendars().await;
     let change = Change {
         repeat: Some(Some(Repeat {
             rule: "FREQ=WEEKLY;COUNT=5;BYDAY=TU".to_owned(),
@@ -266,8 +266,8 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
 
 #[tokio::test]
 async fn kinds_of_time_are_written_and_read_back() {
-    let google = Google::sandboxed().await;
-    let mine = google.calendars();
+    let google = sandboxed().await;
+    let mine = google.calendars().await;
     let days = Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 11))));
     let whole = (When::Day(date(2026, 2, 9)), When::Day(date(2026, 2, 11)));
     for (show, expected, kind, busy) in [
@@ -313,8 +313,8 @@ async fn kinds_of_time_are_written_and_read_back() {
 
 #[tokio::test]
 async fn calendars_hold_their_own_events() {
-    let google = Google::sandboxed().await;
-    let mine = google.calendars();
+    let google = sandboxed().await;
+    let mine = google.calendars().await;
     let spring = CalendarOp::Create {
         name: "Spring fair".to_owned(),
         zone: Some("Europe/Lisbon".to_owned()),
@@ -362,8 +362,8 @@ async fn calendars_hold_their_own_events() {
 
 #[tokio::test]
 async fn busy_times_are_those_of_the_events() {
-    let google = Google::sandboxed().await;
-    let (mine, work) = (google.calendars(), google.calendars_of(WORK).await);
+    let google = sandboxed().await;
+    let (mine, work) = (google.calendars().await, google.calendars_of(WORK).await);
     let own = titled("Proofs", "2026-02-03T18:05:00", "2026-02-03T18:50:00");
     mine.create(None, &own, Notify::Nobody).await.unwrap();
     let theirs = titled("Lamps", "2026-02-03T09:00:00", "2026-02-03T09:30:00");
@@ -393,8 +393,8 @@ async fn busy_times_are_those_of_the_events() {
 
 #[tokio::test]
 async fn what_happens_is_told_once() {
-    let google = Google::sandboxed().await;
-    let mine = google.calendars();
+    let google = sandboxed().await;
+    let mine = google.calendars().await;
     let nothing = Projection::default();
     let old = titled("Old", "2026-11-03T18:05:00", "2026-11-03T18:50:00");
     let old = mine.create(None, &old, Notify::Nobody).await.unwrap();
@@ -433,8 +433,8 @@ async fn what_happens_is_told_once() {
 
 #[tokio::test]
 async fn mail_that_comes_changes_and_goes_is_told() {
-    let google = Google::sandboxed().await;
-    let (mail, sandbox) = (google.mail(), google.sandbox.as_ref().unwrap());
+    let google = sandboxed().await;
+    let (mail, sandbox) = (google.mailbox().await, google.sandbox.as_ref().unwrap());
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
     let cursor = mail.changes(None, &projection).await.unwrap().cursor;
     let quiet = mail.changes(Some(&cursor), &projection).await.unwrap();
@@ -474,16 +474,16 @@ async fn mail_that_comes_changes_and_goes_is_told() {
 /// A token that has run out is renewed, and the write is made once.
 #[tokio::test]
 async fn a_token_that_ran_out_does_not_double_a_write() {
-    let google = Google::sandboxed().await;
-    let mine = google.calendars();
+    let google = sandboxed().await;
+    let mine = google.calendars().await;
     mine.calendars().await.unwrap();
     google.sandbox.as_ref().unwrap().expire_access_tokens();
-    google.wire.seen();
+    google.tap.requests();
     let proofs = titled("Proofs", "2026-02-03T18:05:00", "2026-02-03T18:50:00");
     mine.create(None, &proofs, Notify::Nobody).await.unwrap();
-    let posts = google.wire.seen();
+    let posts = google.tap.requests();
     assert_eq!(posts.len(), 2);
-    assert_ne!(posts[0].authorization, posts[1].authorization);
+    assert_ne!(posts[0].header("authorization"), posts[1].header("authorization"));
     assert_eq!(posts[0].body, posts[1].body);
     let (from, to) = ("2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z");
     assert_eq!(between(&*mine, ME, from, to, false).await.len(), 1);

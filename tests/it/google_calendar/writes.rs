@@ -4,10 +4,9 @@ use daysheet::error::Error;
 use daysheet::provider::calendar::{Answer, CalendarOp, Change, Guest, Notify, Response};
 use serde_json::{Value, json};
 
-use super::google::Google;
-use super::scripted::{GROUP, broken, event, fetched, refused, sent, titled, turns};
+use super::google::{GROUP, event, fetched, scripted, sent, titled, turns};
 use super::{ME, at, guest};
-use crate::outlook::wire::Said;
+use crate::common::tap::{broken, empty, refused_by_google as refused, respond};
 
 fn words(result: Result<Value, Error>) -> String {
     result.unwrap_err().to_string()
@@ -15,16 +14,16 @@ fn words(result: Result<Value, Error>) -> String {
 
 #[tokio::test]
 async fn a_new_event_is_sent_once_with_an_id_of_ours() {
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         let made = event(seen.body["id"].as_str()?, "1");
-        Some(Said::json(200, &made))
+        Some(respond(200, &made))
     })
     .await;
     let change = Change {
         time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
         ..titled("Proofs")
     };
-    let made = google.calendars().create(None, &change, Notify::All).await.unwrap();
+    let made = google.calendars().await.create(None, &change, Notify::All).await.unwrap();
     let sent = sent(&google);
     let id = sent[0].2["id"].as_str().unwrap().to_owned();
     assert!(id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
@@ -50,7 +49,7 @@ async fn a_new_event_is_sent_once_with_an_id_of_ours() {
 async fn what_broke_off_is_looked_up_and_never_done_twice() {
     let limited = || refused(429, "rateLimitExceeded", "Slow down").header("retry-after", "0");
     for (posts, gets, expected, asked) in [
-        (vec![broken()], Some(Said::json(200, &event("x", "1"))), Ok("x"), 1),
+        (vec![broken()], Some(respond(200, &event("x", "1"))), Ok("x"), 1),
         (
             vec![broken()],
             Some(refused(404, "notFound", "Not Found")),
@@ -70,12 +69,12 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
         ),
         (
             vec![refused(503, "backendError", "Backend Error")],
-            Some(Said::json(200, &event("x", "1"))),
+            Some(respond(200, &event("x", "1"))),
             Ok("x"),
             1,
         ),
         // What was refused was not done, and may be sent again.
-        (vec![limited(), limited(), Said::json(200, &event("x", "1"))], None, Ok("x"), 3),
+        (vec![limited(), limited(), respond(200, &event("x", "1"))], None, Ok("x"), 3),
         (
             vec![refused(403, "requiredAccessLevel", "You need to have writer access")],
             None,
@@ -91,11 +90,12 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
         ),
     ] {
         let post = turns("POST ", posts);
-        let google = Google::scripted(move |seen| {
+        let google = scripted(move |seen| {
             post(seen).or_else(|| gets.clone().filter(|_| seen.raw.contains("/events/")))
         })
         .await;
-        let made = google.calendars().create(Some(GROUP), &titled("Proofs"), Notify::Nobody).await;
+        let made =
+            google.calendars().await.create(Some(GROUP), &titled("Proofs"), Notify::Nobody).await;
         let made = made.map(|event| event["id"].as_str().unwrap().to_owned());
         assert_eq!(
             made.map_err(|error| error.to_string()),
@@ -110,8 +110,8 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
 
 #[tokio::test]
 async fn what_comes_from_elsewhere_keeps_its_uid() {
-    let google = Google::scripted(|seen| {
-        Some(Said::json(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
+    let google = scripted(|seen| {
+        Some(respond(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
     })
     .await;
     let lena = || Guest { name: Some("Lena Okafor".to_owned()), ..guest("lena@studio.example") };
@@ -120,7 +120,7 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
         organizer: Some(lena()),
         ..titled("Proofs")
     };
-    let made = google.calendars().create(None, &change, Notify::All).await.unwrap();
+    let made = google.calendars().await.create(None, &change, Notify::All).await.unwrap();
     assert_eq!(made, fetched("x", "1"));
     // Whose calendar it is, is among those who are asked: Google insists.
     assert_eq!(
@@ -137,7 +137,7 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
         )]
     );
 
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         let answer = match seen.raw.contains("/import") {
             true => refused(409, "duplicate", "The requested identifier already exists."),
             false => return None,
@@ -146,7 +146,7 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
     })
     .await;
     assert_eq!(
-        words(google.calendars().create(None, &change, Notify::All).await),
+        words(google.calendars().await.create(None, &change, Notify::All).await),
         "an event with this UID is there already: search for it, and change it with calendar_save"
     );
 }
@@ -159,7 +159,7 @@ async fn a_change_names_the_version_it_was_made_for() {
     renamed["summary"] = "Final proofs".into();
     let now = fetched("a_20260203T170500Z", "\"1\"");
     for (answer, look, expected) in [
-        (Said::json(200, &event("a", "\"2\"")), None, Ok("\"2\"")),
+        (respond(200, &event("a", "\"2\"")), None, Ok("\"2\"")),
         (
             refused(412, "conditionNotMet", "Precondition Failed"),
             None,
@@ -190,13 +190,13 @@ async fn a_change_names_the_version_it_was_made_for() {
         (broken(), Some(event("a", "\"2\"")), Err(open)),
     ] {
         let patch = turns("PATCH ", vec![answer]);
-        let google = Google::scripted(move |seen| {
-            let look = look.as_ref().map(|event| Said::json(200, event));
+        let google = scripted(move |seen| {
+            let look = look.as_ref().map(|event| respond(200, event));
             patch(seen).or(look)
         })
         .await;
         let changed =
-            google.calendars().update(&now, &titled("Final proofs"), Notify::External).await;
+            google.calendars().await.update(&now, &titled("Final proofs"), Notify::External).await;
         let version = changed.map(|event| event["etag"].as_str().unwrap().to_owned());
         assert_eq!(
             version.map_err(|error| error.to_string()),
@@ -214,10 +214,10 @@ async fn a_change_names_the_version_it_was_made_for() {
         );
     }
     // Nothing differs: nothing is sent.
-    let google = Google::scripted(|_| None).await;
-    let same = google.calendars().update(&now, &titled("Proofs"), Notify::All).await;
+    let google = scripted(|_| None).await;
+    let same = google.calendars().await.update(&now, &titled("Proofs"), Notify::All).await;
     assert_eq!(same.unwrap(), now);
-    assert_eq!(google.wire.asked().len(), 0);
+    assert_eq!(google.tap.lines().len(), 0);
 }
 
 /// There is no null in the published contract: what loses a member is sent whole.
@@ -225,9 +225,9 @@ async fn a_change_names_the_version_it_was_made_for() {
 async fn what_clears_a_member_is_sent_whole() {
     let mut now = fetched("a_20260203T170500Z", "\"1\"");
     now["location"] = "Room 3".into();
-    let google = Google::scripted(turns("PUT ", vec![Said::json(200, &event("a", "\"2\""))])).await;
+    let google = scripted(turns("PUT ", vec![respond(200, &event("a", "\"2\""))])).await;
     let change = Change { place: Some(String::new()), ..Change::default() };
-    google.calendars().update(&now, &change, Notify::Nobody).await.unwrap();
+    google.calendars().await.update(&now, &change, Notify::Nobody).await.unwrap();
     let (asked, version, body) = sent(&google).remove(0);
     assert!(asked.starts_with("PUT calendars/mira%40example.com/events/a_"), "{asked}");
     assert_eq!(version, "\"1\"");
@@ -237,23 +237,23 @@ async fn what_clears_a_member_is_sent_whole() {
 #[tokio::test]
 async fn a_deletion_names_the_version_too() {
     let now = fetched("a", "\"1\"");
-    let empty = || Said { status: 204, headers: Vec::new(), body: String::new(), cut: false };
+    let empty = || empty(204);
     let mut cancelled = event("a", "\"2\"");
     cancelled["status"] = "cancelled".into();
     for (answer, look, expected) in [
         (empty(), None, Ok(())),
-        (broken(), Some(Said::json(200, &cancelled)), Ok(())),
+        (broken(), Some(respond(200, &cancelled)), Ok(())),
         (broken(), Some(refused(404, "notFound", "Not Found")), Ok(())),
         (
             broken(),
-            Some(Said::json(200, &event("a", "\"1\""))),
+            Some(respond(200, &event("a", "\"1\""))),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
             ),
         ),
         (
             broken(),
-            Some(Said::json(200, &event("a", "\"2\""))),
+            Some(respond(200, &event("a", "\"2\""))),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it \
                  was done before you try again",
@@ -273,8 +273,9 @@ async fn a_deletion_names_the_version_too() {
         ),
     ] {
         let delete = turns("DELETE ", vec![answer]);
-        let google = Google::scripted(move |seen| delete(seen).or_else(|| look.clone())).await;
-        let done = google.calendars().delete(&now, Some("The press is broken."), Notify::All).await;
+        let google = scripted(move |seen| delete(seen).or_else(|| look.clone())).await;
+        let done =
+            google.calendars().await.delete(&now, Some("The press is broken."), Notify::All).await;
         assert_eq!(done.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         assert_eq!(
             sent(&google)[0],
@@ -293,16 +294,16 @@ async fn invitations_are_answered_and_passed_on() {
     now["organizer"] = json!({"email": "lena@studio.example"});
     now["attendees"] = json!([{"email": ME, "self": true, "responseStatus": "needsAction"},
                               {"email": "bo@example.com", "responseStatus": "accepted"}]);
-    let google = Google::scripted(|seen| {
-        Some(Said::json(200, &event("a", "\"2\""))).filter(|_| seen.raw.starts_with("PATCH "))
+    let google = scripted(|seen| {
+        Some(respond(200, &event("a", "\"2\""))).filter(|_| seen.raw.starts_with("PATCH "))
     })
     .await;
     let response =
         Response { answer: Answer::Accepted, comment: None, propose: None, notify: true };
-    let told = google.calendars().respond(&now, &response).await.unwrap();
+    let told = google.calendars().await.respond(&now, &response).await.unwrap();
     assert_eq!(told, Some(fetched("a", "\"2\"")));
     let to = ["ana@example.com".to_owned()];
-    google.calendars().forward(&now, &to, None).await.unwrap();
+    google.calendars().await.forward(&now, &to, None).await.unwrap();
     let path = "PATCH calendars/mira%40example.com/events/a?conferenceDataVersion=1&sendUpdates=all&supportsAttachments=true";
     let bo = json!({"email": "bo@example.com", "responseStatus": "accepted"});
     assert_eq!(
@@ -325,14 +326,14 @@ async fn invitations_are_answered_and_passed_on() {
     );
     now["guestsCanInviteOthers"] = false.into();
     assert_eq!(
-        google.calendars().forward(&now, &to, None).await.unwrap_err().to_string(),
+        google.calendars().await.forward(&now, &to, None).await.unwrap_err().to_string(),
         "only who called this meeting may ask more people to it: ask the organizer to invite them"
     );
 }
 
 #[tokio::test]
 async fn calendars_are_made_renamed_and_deleted() {
-    let google = Google::scripted(|seen| {
+    let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let answer = match raw {
             _ if raw.starts_with("POST ") => json!({"id": "c_new@group.calendar.google.com"}),
@@ -342,7 +343,7 @@ async fn calendars_are_made_renamed_and_deleted() {
             }
             _ => return None,
         };
-        Some(Said::json(200, &answer))
+        Some(respond(200, &answer))
     })
     .await;
     let name = || "Spring".to_owned();
@@ -369,7 +370,7 @@ async fn calendars_are_made_renamed_and_deleted() {
             Err("the account sees no such calendar: call lookup with kind=calendars"),
         ),
     ] {
-        let done = google.calendars().manage(&op).await;
+        let done = google.calendars().await.manage(&op).await;
         let id = done.map(|calendar| calendar.unwrap()["id"].as_str().unwrap().to_owned());
         assert_eq!(
             id.map_err(|error| error.to_string()),

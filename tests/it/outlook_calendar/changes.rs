@@ -33,10 +33,10 @@ async fn service(script: Vec<(&'static str, u16, Value)>) -> Outlook {
         (status, body)
     };
     Outlook::scripted(move |seen| {
-        let parts: Vec<&str> = seen.asked.lines().skip(1).collect();
+        let parts: Vec<&str> = seen.line.lines().skip(1).collect();
         if parts.is_empty() {
-            let (status, body) = answer(&seen.asked);
-            return Some(Said::json(status, &body));
+            let (status, body) = answer(&seen.line);
+            return Some(respond(status, &body));
         }
         let responses: Vec<Value> = parts
             .iter()
@@ -46,7 +46,7 @@ async fn service(script: Vec<(&'static str, u16, Value)>) -> Outlook {
                 json!({"id": at.to_string(), "status": status, "body": body})
             })
             .collect();
-        Some(Said::json(200, &json!({"responses": responses})))
+        Some(respond(200, &json!({"responses": responses})))
     })
     .await
 }
@@ -124,7 +124,7 @@ async fn a_cursor_begins_with_what_is_there() {
         links(&begun.cursor),
         json!({MAIN: {"link": "me/m?$deltatoken=1"}, CHOIR: {"link": "me/c?$deltatoken=1"}})
     );
-    let asked = outlook.wire.seen();
+    let asked = outlook.tap.requests();
     let pages = format!("{PREFER}, odata.maxpagesize=200");
     let preferred: Vec<&Value> = asked[1].body["requests"]
         .as_array()
@@ -136,7 +136,7 @@ async fn a_cursor_begins_with_what_is_there() {
     // A month back and a year ahead, in whole days.
     let url = url::Url::parse(&format!(
         "http://x{}",
-        asked[1].asked.lines().nth(1).unwrap().trim_start_matches("GET ")
+        asked[1].line.lines().nth(1).unwrap().trim_start_matches("GET ")
     ))
     .unwrap();
     let days: Vec<jiff::civil::Date> = url
@@ -372,7 +372,7 @@ async fn mail_is_followed_folder_by_folder() {
         (status, body)
     };
     let outlook = Outlook::scripted(move |seen| {
-        let parts: Vec<&str> = seen.asked.lines().skip(1).collect();
+        let parts: Vec<&str> = seen.line.lines().skip(1).collect();
         let responses: Vec<Value> = parts
             .iter()
             .enumerate()
@@ -381,7 +381,7 @@ async fn mail_is_followed_folder_by_folder() {
                 json!({"id": at.to_string(), "status": status, "body": body})
             })
             .collect();
-        Some(Said::json(200, &json!({"responses": responses})))
+        Some(respond(200, &json!({"responses": responses})))
     })
     .await;
     let mailbox = outlook.mailbox().await;
@@ -411,7 +411,7 @@ async fn mail_is_followed_in_a_hundred_folders() {
     let folders: Value =
         ids.map(|id| json!({"id": id, "displayName": id, "childFolderCount": 0})).collect();
     let outlook = Outlook::scripted(move |seen| {
-        let parts = seen.asked.lines().skip(1).enumerate();
+        let parts = seen.line.lines().skip(1).enumerate();
         let responses: Vec<Value> = parts
             .map(|(at, part)| {
                 let body = match part {
@@ -424,7 +424,7 @@ async fn mail_is_followed_in_a_hundred_folders() {
                 json!({"id": at.to_string(), "status": 200, "body": body})
             })
             .collect();
-        Some(Said::json(200, &json!({"responses": responses})))
+        Some(respond(200, &json!({"responses": responses})))
     })
     .await;
     let mailbox = outlook.mailbox().await;

@@ -8,17 +8,17 @@ const ALWAYS: &str = "id,type,seriesMasterId,subject,start,end,isAllDay,original
     originalStartTimeZone,location,attendees,isOrganizer,responseStatus,showAs,isCancelled,iCalUId";
 
 /// An answer to every part of a batch, or to a request.
-fn all(seen: &Seen, answer: impl Fn(&str) -> Value) -> Option<Said> {
-    let parts: Vec<&str> = seen.asked.lines().skip(1).collect();
+fn all(seen: &HttpRequest, answer: impl Fn(&str) -> Value) -> Option<HttpResponse> {
+    let parts: Vec<&str> = seen.line.lines().skip(1).collect();
     if parts.is_empty() {
-        return Some(Said::json(200, &answer(&seen.asked)));
+        return Some(respond(200, &answer(&seen.line)));
     }
     let responses: Vec<Value> = parts
         .iter()
         .enumerate()
         .map(|(at, part)| json!({"id": at.to_string(), "status": 200, "body": answer(part)}))
         .collect();
-    Some(Said::json(200, &json!({"responses": responses})))
+    Some(respond(200, &json!({"responses": responses})))
 }
 
 #[tokio::test]
@@ -53,11 +53,11 @@ async fn only_what_is_shown_and_known_is_asked_for() {
         for page in calendars.events(&ask).await {
             page.unwrap();
         }
-        let [seen] = &outlook.wire.seen()[..] else {
+        let [seen] = &outlook.tap.requests()[..] else {
             panic!("not one request");
         };
-        assert_eq!(seen.asked, expected);
-        assert_eq!(seen.prefer, PREFER);
+        assert_eq!(seen.line, expected);
+        assert_eq!(seen.header("prefer"), PREFER);
     }
 
     // Several calendars are one round trip; a next page is asked for as it was
@@ -72,7 +72,7 @@ async fn only_what_is_shown_and_known_is_asked_for() {
         pages[1].as_ref().unwrap_err().to_string(),
         "the id is not one of Outlook's: use a handle such as c1 from lookup kind=calendars"
     );
-    let asked = outlook.wire.asked();
+    let asked = outlook.tap.lines();
     assert_eq!(asked.len(), 1);
     let parts: Vec<&str> = asked[0].lines().collect();
     assert_eq!(parts[0], "POST /$batch");
@@ -109,7 +109,7 @@ async fn what_graph_does_not_say_is_put_in() {
     assert_eq!(texts(&page.items, "id"), ["AAMkIn", "AAMkPoint"]);
     assert_eq!(texts(&page.items, "calendarId"), [CHOIR, CHOIR]);
     assert_eq!(page.next.as_deref(), Some("1769943600 me/calendars/x/calendarView?$skip=2"));
-    let asked = outlook.wire.asked();
+    let asked = outlook.tap.lines();
     assert!(
         asked[0].starts_with("GET /me/calendars/AAMkAGVmMDEzMTM4/Y2hvaXI=/calendarView?"),
         "{asked:?}"
@@ -138,7 +138,7 @@ async fn calendars_are_listed_with_their_zone() {
         assert_eq!(texts(&calendars, "name"), ["Calendar", "Choir"]);
         assert_eq!(calendars[1].get("timeZone").cloned().unwrap_or_default(), zone);
         assert_eq!(
-            outlook.wire.asked(),
+            outlook.tap.lines(),
             ["POST /$batch\nGET /me/calendars?$top=100&\
               $select=id,name,canEdit,canShare,isDefaultCalendar,owner\n\
               GET /me/mailboxSettings"]
@@ -171,10 +171,10 @@ async fn rooms_are_contacts() {
              "emailAddresses": [{"name": "Shed", "address": "shed@studio.example"}]},
         ])
     );
-    assert_eq!(outlook.wire.asked(), ["GET /places/microsoft.graph.room?$top=100"]);
-    outlook.wire.say(|_| {
+    assert_eq!(outlook.tap.lines(), ["GET /places/microsoft.graph.room?$top=100"]);
+    outlook.tap.say(|_| {
         let error = json!({"error": {"code": "Authorization_RequestDenied", "message": "No."}});
-        Some(Said::json(403, &error))
+        Some(respond(403, &error))
     });
     assert_eq!(
         said(calendars.rooms().await),
@@ -219,7 +219,7 @@ async fn busy_times_are_told_for_each() {
         };
         let who = seen.body["schedules"].as_array().unwrap();
         let found: Vec<Value> = who.iter().map(|who| about(who.as_str().unwrap())).collect();
-        Some(Said::json(200, &json!({"value": found})))
+        Some(respond(200, &json!({"value": found})))
     })
     .await;
     let calendars = outlook.calendars().await;
@@ -249,10 +249,10 @@ async fn busy_times_are_told_for_each() {
         "Outlook does not tell when lost@example.com is busy: check the address; people of other \
          organisations may not show their times"
     );
-    let [seen] = &outlook.wire.seen()[..] else {
+    let [seen] = &outlook.tap.requests()[..] else {
         panic!("not one request");
     };
-    assert_eq!(seen.asked, "POST /me/calendar/getSchedule");
+    assert_eq!(seen.line, "POST /me/calendar/getSchedule");
     assert_eq!(
         seen.body,
         json!({
@@ -272,8 +272,8 @@ async fn busy_times_are_told_for_each() {
         assert_eq!(found.unwrap().who, *who);
     }
     let asked: Vec<(usize, String)> = outlook
-        .wire
-        .seen()
+        .tap
+        .requests()
         .iter()
         .map(|seen| {
             let who = seen.body["schedules"].as_array().unwrap().len();
@@ -291,9 +291,9 @@ async fn busy_times_are_told_for_each() {
 #[tokio::test]
 async fn own_times_are_known_without_schedules() {
     let outlook = Outlook::scripted(|seen| {
-        if seen.asked.contains("getSchedule") {
+        if seen.line.contains("getSchedule") {
             let error = json!({"error": {"code": "ErrorInvalidRequest", "message": "Not here."}});
-            return Some(Said::json(400, &error));
+            return Some(respond(400, &error));
         }
         let time = |text: &str| json!({"dateTime": text, "timeZone": "UTC"});
         let view = json!({"value": [

@@ -212,9 +212,9 @@ async fn calendars_are_made_renamed_and_deleted() {
     // Both calendars at once, each with its own.
     let main = main(&calendars).await;
     let ask = range(&[&main, &id], "2031-02-02T23:00:00Z", "2031-02-09T23:00:00Z");
-    outlook.wire.seen();
+    outlook.tap.requests();
     let pages = calendars.events(&ask).await;
-    assert_eq!(outlook.wire.asked().len(), 1);
+    assert_eq!(outlook.tap.lines().len(), 1);
     let found: Vec<Vec<Value>> = pages.into_iter().map(|page| page.unwrap().items).collect();
     assert_eq!(found[0], Vec::<Value>::new());
     assert_eq!(
@@ -368,11 +368,11 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
         ),
         ..hour("Choir", "2031-03-13T19:00:00")
     };
-    outlook.wire.seen();
+    outlook.tap.requests();
     let made = mine.create(None, &choir, Notify::All).await.unwrap();
     let id = made["id"].as_str().unwrap();
     // Those who are asked hear of the series when it has its gap.
-    let asked = outlook.wire.asked();
+    let asked = outlook.tap.lines();
     let steps: Vec<&str> =
         asked.iter().map(|asked| asked.split(['?', ' ']).next().unwrap()).collect();
     assert_eq!(steps, ["POST", "GET", "DELETE", "PATCH"], "{asked:#?}");
@@ -491,14 +491,14 @@ async fn days_recur_too() {
     assert_eq!(calendars.facts(&now).unwrap().start, when("2031-03-05"));
     assert_eq!(now["recurrence"]["range"]["startDate"], "2031-03-05");
     // A rule that Outlook does not have is refused before anything is written.
-    outlook.wire.seen();
+    outlook.tap.requests();
     let odd = Change {
         repeat: repeat("FREQ=MONTHLY;BYMONTHDAY=1,15", &[]),
         ..hour("Odd", "2031-03-01T09:00:00")
     };
     let refused = calendars.create(None, &odd, Notify::Nobody).await.unwrap_err();
     assert_eq!(refused.kind(), Kind::Argument);
-    assert_eq!(outlook.wire.asked(), Vec::<String>::new());
+    assert_eq!(outlook.tap.lines(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -541,7 +541,7 @@ async fn a_shared_mailbox_has_calendars() {
         team.create(None, &hour("Stand", "2031-03-03T09:00:00"), Notify::Nobody).await.unwrap();
     assert_eq!(made["organizer"]["emailAddress"]["address"], "team@example.com");
     assert_eq!(march(&team, false).await, [("Stand".to_owned(), when("2031-03-03T08:00:00Z"))]);
-    let asked = outlook.wire.asked();
+    let asked = outlook.tap.lines();
     assert!(
         asked
             .iter()

@@ -8,16 +8,16 @@ const CALENDAR: &str = "AAMkAGVmMDEzMTM4LTY2hvaXI=";
 /// A service that takes every write, and keeps what it was sent.
 async fn taker() -> Outlook {
     Outlook::scripted(|seen| {
-        let (method, path) = seen.asked.split_once(' ').unwrap();
+        let (method, path) = seen.line.split_once(' ').unwrap();
         Some(match (method, path) {
             ("GET", "/me/mailboxSettings") => {
-                Said::json(200, &json!({"timeZone": "Tokyo Standard Time"}))
+                respond(200, &json!({"timeZone": "Tokyo Standard Time"}))
             }
-            ("GET", _) => Said::json(200, &json!({"id": ID, "subject": "as it then is"})),
+            ("GET", _) => respond(200, &json!({"id": ID, "subject": "as it then is"})),
             ("POST", path) if path.ends_with("/events") => {
-                Said::json(201, &json!({"id": ID, "subject": "as it then is"}))
+                respond(201, &json!({"id": ID, "subject": "as it then is"}))
             }
-            _ => Said { status: 202, headers: Vec::new(), body: String::new(), cut: false },
+            _ => empty(202),
         })
     })
     .await
@@ -25,12 +25,12 @@ async fn taker() -> Outlook {
 
 /// The one write that was seen, with its body.
 fn write(outlook: &Outlook) -> (String, Value) {
-    let seen = outlook.wire.seen();
-    let mut writes = seen.into_iter().filter(|seen| !seen.asked.starts_with("GET"));
+    let seen = outlook.tap.requests();
+    let mut writes = seen.into_iter().filter(|seen| !seen.line.starts_with("GET"));
     let seen = writes.next().expect("nothing was written");
     assert!(writes.next().is_none(), "more than one write");
-    assert_eq!(seen.prefer, PREFER);
-    (seen.asked, seen.body)
+    assert_eq!(seen.header("prefer"), PREFER);
+    (seen.line, seen.body)
 }
 
 fn full() -> Change {
@@ -226,16 +226,16 @@ async fn only_what_changes_is_sent() {
     ] {
         let now = calendars.update(&meeting(), &change, Notify::All).await.unwrap();
         assert_eq!(now, json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR}));
-        let seen = outlook.wire.seen();
-        assert_eq!(seen[0].asked, format!("PATCH /me/events/{ID}"));
-        assert_eq!(seen[0].version, "W/\"1\"");
+        let seen = outlook.tap.requests();
+        assert_eq!(seen[0].line, format!("PATCH /me/events/{ID}"));
+        assert_eq!(seen[0].header("if-match"), "W/\"1\"");
         assert_eq!(seen[0].body, expected);
         assert_eq!(seen.len(), 2, "the event as it then is");
     }
     // Nothing to change is nothing to write.
     let now = calendars.update(&meeting(), &Change::default(), Notify::Nobody).await;
     assert_eq!(now.unwrap()["subject"], "as it then is");
-    let asked = outlook.wire.asked();
+    let asked = outlook.tap.lines();
     assert!(
         asked.len() == 1 && asked[0].starts_with(&format!("GET /me/events/{ID}?$select=id,")),
         "{asked:?}"
@@ -373,7 +373,7 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
     ] {
         assert_eq!(said(calendars.respond(&current, &response).await), expected);
     }
-    assert_eq!(outlook.wire.asked(), Vec::<String>::new());
+    assert_eq!(outlook.tap.lines(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -431,10 +431,10 @@ async fn answers_deletions_and_forwards_are_sent_once() {
     alone["attendees"] = json!([]);
     for event in [alone, invitation()] {
         calendars.delete(&event, None, Notify::Nobody).await.unwrap();
-        let seen = outlook.wire.seen();
+        let seen = outlook.tap.requests();
         assert_eq!(seen.len(), 1);
-        assert_eq!(seen[0].asked, format!("DELETE /me/events/{ID}"));
-        assert_eq!((seen[0].version.as_str(), &seen[0].body), ("W/\"1\"", &Value::Null));
+        assert_eq!(seen[0].line, format!("DELETE /me/events/{ID}"));
+        assert_eq!((seen[0].header("if-match"), &seen[0].body), ("W/\"1\"", &Value::Null));
     }
 }
 
@@ -444,26 +444,21 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
     let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
     let title = Change { title: Some("x".to_owned()), ..Change::default() };
     for (first, attempts, kind, expected) in [
+        (respond(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"), 2, None, ""),
         (
-            Said::json(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"),
+            respond(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"),
             2,
             None,
             "",
         ),
         (
-            Said::json(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"),
-            2,
-            None,
-            "",
-        ),
-        (
-            Said::json(412, &error("ErrorIrresolvableConflict", "The change key differs.")),
+            respond(412, &error("ErrorIrresolvableConflict", "The change key differs.")),
             1,
             Some(Kind::Conflict),
             "it has been changed meanwhile: read it again, and repeat the change if it still fits",
         ),
         (
-            Said::json(403, &error("ErrorAccessDenied", "Access is denied.")),
+            respond(403, &error("ErrorAccessDenied", "Access is denied.")),
             1,
             Some(Kind::Provider(403)),
             "Outlook does not let you change this: the calendar may be for reading only, or the \
@@ -471,14 +466,14 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
              writer, or run `daysheet account add microsoft`",
         ),
         (
-            Said::json(500, &error("InternalServerError", "Oops.")),
+            respond(500, &error("InternalServerError", "Oops.")),
             1,
             Some(Kind::Network),
             "Outlook answered with status 500: `Oops`; whether it was done is not known: look \
              whether it was done before you try again",
         ),
         (
-            Said { cut: true, ..Said::json(200, &json!({"id": ID})) },
+            respond(200, &json!({"id": ID})).cut(),
             1,
             Some(Kind::Network),
             "Outlook's answer broke off: look whether it was done before you try again",
@@ -487,8 +482,8 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         let told = Arc::new(std::sync::Mutex::new(Some(first)));
         let outlook = Outlook::scripted(move |seen| {
             let first = told.lock().unwrap().take();
-            let event = |title: &str| Said::json(200, &json!({"id": ID, "subject": title}));
-            Some(match seen.asked.starts_with("PATCH") {
+            let event = |title: &str| respond(200, &json!({"id": ID, "subject": title}));
+            Some(match seen.line.starts_with("PATCH") {
                 true => first.unwrap_or_else(|| event("x")),
                 false => event("as it was"),
             })
@@ -500,7 +495,7 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         if kind.is_some() {
             assert_eq!(said(done), expected);
         }
-        let asked = outlook.wire.asked();
+        let asked = outlook.tap.lines();
         let sent = asked.iter().filter(|asked| asked.starts_with("PATCH"));
         assert_eq!(sent.count(), attempts, "{expected}");
     }
@@ -524,33 +519,33 @@ async fn a_lost_creation_is_sent_once_more() {
         let id = Arc::new(std::sync::Mutex::new(String::new()));
         let outlook = Outlook::scripted(move |seen| {
             let mut id = id.lock().unwrap();
-            if seen.asked.starts_with("POST") {
+            if seen.line.starts_with("POST") {
                 let said = seen.body["transactionId"].as_str().unwrap();
                 assert!(id.is_empty() || *id == said, "another id");
                 *id = said.to_owned();
                 let made = json!({"id": ID, "subject": "made"});
                 return Some(match left.lock().unwrap().remove(0) {
-                    0 => Said { cut: true, ..Said::json(201, &json!({"id": ID})) },
-                    201 => Said::json(201, &made),
-                    status => Said::json(status, &json!({"error": {"message": "Used."}})),
+                    0 => respond(201, &json!({"id": ID})).cut(),
+                    201 => respond(201, &made),
+                    status => respond(status, &json!({"error": {"message": "Used."}})),
                 });
             }
             let view = "GET /me/calendarView?startDateTime=2026-02-02T05:05:00Z&endDateTime=2026-02-05T06:05:00Z&$select=id,seriesMasterId,transactionId&$top=500";
-            if seen.asked == view {
-                return Some(Said::json(200, &json!({"value": [
+            if seen.line == view {
+                return Some(respond(200, &json!({"value": [
                     {"id": "AAMkOther", "transactionId": null},
                     {"id": ID, "transactionId": *id},
                 ]})));
             }
-            assert!(seen.asked.starts_with(&format!("GET /me/events/{ID}?")), "{}", seen.asked);
-            Some(Said::json(200, &json!({"id": ID, "subject": "found"})))
+            assert!(seen.line.starts_with(&format!("GET /me/events/{ID}?")), "{}", seen.line);
+            Some(respond(200, &json!({"id": ID, "subject": "found"})))
         })
         .await;
         let calendars = outlook.calendars().await;
         let made = calendars.create(None, &change, Notify::All).await;
         let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
         assert_eq!(title.map_err(|error| error.kind()), expected, "{statuses:?}");
-        let asked = outlook.wire.asked();
+        let asked = outlook.tap.lines();
         let sent = asked.iter().filter(|asked| asked.starts_with("POST"));
         assert_eq!(sent.count(), posts, "{statuses:?}");
     }
@@ -559,8 +554,8 @@ async fn a_lost_creation_is_sent_once_more() {
 #[tokio::test]
 async fn what_has_changed_meanwhile_is_not_cancelled() {
     let outlook = Outlook::scripted(|seen| {
-        assert_eq!(seen.asked, format!("GET /me/events/{ID}?$select=id"));
-        Some(Said::json(200, &json!({"id": ID, "@odata.etag": "W/\"2\""})))
+        assert_eq!(seen.line, format!("GET /me/events/{ID}?$select=id"));
+        Some(respond(200, &json!({"id": ID, "@odata.etag": "W/\"2\""})))
     })
     .await;
     let calendars = outlook.calendars().await;

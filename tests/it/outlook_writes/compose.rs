@@ -238,14 +238,14 @@ async fn a_draft_is_changed() {
     };
     let changed = mailbox.update(&held(), &letter, &Nobody).await;
     assert_eq!(changed, Ok(held()));
-    let seen = outlook.wire.seen();
-    let patch = seen.iter().find(|seen| seen.asked.starts_with("PATCH"));
+    let seen = outlook.tap.requests();
+    let patch = seen.iter().find(|seen| seen.line.starts_with("PATCH"));
     let patch = patch.unwrap();
     assert_eq!(
-        (patch.version.as_str(), &patch.body),
+        (patch.header("if-match"), &patch.body),
         ("W/\"v1\"", &json!({"subject": "Proofs, again", "importance": "normal"}))
     );
-    let rest: Vec<&str> = seen.iter().map(|seen| seen.asked.as_str()).collect();
+    let rest: Vec<&str> = seen.iter().map(|seen| seen.line.as_str()).collect();
     assert_eq!(
         rest[1..3],
         [
@@ -457,11 +457,9 @@ async fn a_file_is_read_up_to_a_size() {
     static SIZE: AtomicUsize = AtomicUsize::new(10);
     let outlook = Outlook::scripted(|seen| {
         let path = format!("GET /me/messages/{MESSAGE}/attachments/{FILE}");
-        Some(match seen.asked.strip_prefix(&path).unwrap() {
-            "/$value" => {
-                Said { status: 200, headers: Vec::new(), body: "0123456789".to_owned(), cut: false }
-            }
-            _ => Said::json(
+        Some(match seen.line.strip_prefix(&path).unwrap() {
+            "/$value" => empty(200).body("0123456789"),
+            _ => respond(
                 200,
                 &json!({"id": FILE, "name": "proofs.pdf", "size": SIZE.load(Ordering::Relaxed)}),
             ),
@@ -474,10 +472,10 @@ async fn a_file_is_read_up_to_a_size() {
     assert_eq!(mailbox.file(MESSAGE, &both, 10).await, Ok(b"0123456789".to_vec()));
     assert_eq!(error(mailbox.file(MESSAGE, FILE, 9).await), large);
     // A file that is much too large is not fetched at all.
-    outlook.wire.seen();
+    outlook.tap.requests();
     SIZE.store(1 << 30, Ordering::Relaxed);
     assert_eq!(error(mailbox.file(MESSAGE, FILE, 9).await), large);
-    assert_eq!(outlook.wire.seen().len(), 1);
+    assert_eq!(outlook.tap.requests().len(), 1);
 }
 
 #[tokio::test]

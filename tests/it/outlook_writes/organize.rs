@@ -215,7 +215,7 @@ async fn a_thousand_messages_take_fifty_batches() {
         let after = MailState { unread: false, ..before.clone() };
         *done == Ok(Some(after))
     }));
-    let seen = outlook.wire.seen();
+    let seen = outlook.tap.requests();
     assert_eq!(seen.len(), 50);
     assert!(seen.iter().all(|seen| seen.body["requests"].as_array().unwrap().len() == 20));
 }
@@ -262,14 +262,14 @@ async fn each_part_is_carried_out_once() {
 /// When the service stops to answer, the rest is not tried, and that is certain.
 #[tokio::test]
 async fn what_comes_after_silence_is_not_tried() {
-    let outlook = Outlook::scripted(|_| Some(Said::json(502, &json!({})))).await;
+    let outlook = Outlook::scripted(|_| Some(respond(502, &json!({})))).await;
     let messages: Vec<MailState> = (0..45).map(state).collect();
     let mailbox = outlook.mailbox().await;
     let done = mailbox.apply(&messages, &Step::Read(true)).await;
     let kinds: Vec<_> = done.into_iter().map(|done| done.unwrap_err().kind()).collect();
     assert_eq!(kinds[..20], [Kind::Network; 20]);
     assert_eq!(kinds[20..], [Kind::Provider(503); 25]);
-    assert_eq!(outlook.wire.seen().len(), 1);
+    assert_eq!(outlook.tap.requests().len(), 1);
 }
 
 /// An answer that does not tell how the message is has it read.

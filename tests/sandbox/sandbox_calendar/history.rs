@@ -5,24 +5,13 @@ use super::*;
 
 const GMAIL: &str = "https://www.googleapis.com/auth/gmail.readonly";
 
-struct Reader(User);
+async fn reader(sandbox: &Sandbox) -> User {
+    User::at_gmail(sandbox, MIRA, GMAIL).await
+}
 
-impl Reader {
-    async fn get(&self, path: &str) -> (u16, Value) {
-        let path = format!("/gmail/v1/users/me/{path}");
-        let (status, body) = self.0.raw(Method::GET, &path, &[], Vec::new()).await;
-        (status, serde_json::from_slice(&body).unwrap())
-    }
-
-    async fn ok(&self, path: &str) -> Value {
-        let (status, answer) = self.get(path).await;
-        assert_eq!(status, 200, "{path} {answer:#}");
-        answer
-    }
-
-    async fn now(&self) -> String {
-        self.ok("profile").await["historyId"].as_str().unwrap().to_owned()
-    }
+/// Where the history stands.
+async fn now(user: &User) -> String {
+    user.json("profile").await["historyId"].as_str().unwrap().to_owned()
 }
 
 fn letter(id: &str, more: &str) -> Vec<u8> {
@@ -32,9 +21,9 @@ fn letter(id: &str, more: &str) -> Vec<u8> {
 #[tokio::test]
 async fn what_happens_to_letters_is_told() {
     let sandbox = sandbox().await;
-    let mira = Reader(User::with_scope(&sandbox, MIRA, GMAIL).await);
-    let start = mira.now().await;
-    let none = mira.ok(&format!("history?startHistoryId={start}")).await;
+    let mira = reader(&sandbox).await;
+    let start = now(&mira).await;
+    let none = mira.json(&format!("history?startHistoryId={start}")).await;
     assert_eq!(none, json!({ "historyId": start }));
 
     // The second answers the first, though it says that it is older.
@@ -48,7 +37,7 @@ async fn what_happens_to_letters_is_told() {
     assert!(sandbox.discard(MIRA, "two"));
     assert!(!sandbox.discard(MIRA, "two"));
 
-    let told = mira.ok(&format!("history?startHistoryId={start}")).await;
+    let told = mira.json(&format!("history?startHistoryId={start}")).await;
     let one = &told["history"][0]["messages"][0];
     let two = &told["history"][1]["messages"][0];
     assert_ne!(one["id"], two["id"]);
@@ -95,15 +84,15 @@ async fn what_happens_to_letters_is_told() {
         })
     );
     // The lists show the same.
-    let list = mira.ok("messages").await;
+    let list = mira.json("messages").await;
     let ids = each(list["messages"].as_array().unwrap(), "/id");
     assert_eq!(ids.len(), 2);
     assert_eq!(ids[0], one["id"]);
-    let message = mira.ok(&format!("messages/{}", one["id"].as_str().unwrap())).await;
+    let message = mira.json(&format!("messages/{}", one["id"].as_str().unwrap())).await;
     assert_eq!(message["labelIds"], json!(["INBOX", "STARRED"]));
     assert_eq!(message["historyId"], at(3));
     let gone = mira.get(&format!("messages/{}", two["id"].as_str().unwrap())).await;
-    assert_eq!(gone.0, 404);
+    assert_eq!(gone.status, 404);
 
     for (query, found) in [
         ("historyTypes=messageAdded", vec![1, 2]),
@@ -112,7 +101,7 @@ async fn what_happens_to_letters_is_told() {
         ("maxResults=2", vec![1, 2]),
         ("maxResults=4", vec![1, 2, 3, 4]),
     ] {
-        let page = mira.ok(&format!("history?startHistoryId={start}&{query}")).await;
+        let page = mira.json(&format!("history?startHistoryId={start}&{query}")).await;
         let found: Vec<_> = found.into_iter().map(at).collect();
         assert_eq!(each(page["history"].as_array().unwrap(), "/id"), found, "{query}");
         let more = query == "maxResults=2";
@@ -120,7 +109,7 @@ async fn what_happens_to_letters_is_told() {
         if more {
             let next = page["nextPageToken"].as_str().unwrap();
             let path = format!("history?startHistoryId={start}&{query}&pageToken={next}");
-            let rest = mira.ok(&path).await;
+            let rest = mira.json(&path).await;
             assert_eq!(each(rest["history"].as_array().unwrap(), "/id"), [at(3), at(4)]);
             assert!(rest["nextPageToken"].is_null());
         }
@@ -132,11 +121,11 @@ async fn what_happens_to_letters_is_told() {
         ("startHistoryId=100000&historyTypes=x", 400),
         ("startHistoryId=100000&pageToken=x", 400),
     ] {
-        assert_eq!(mira.get(&format!("history?{query}")).await.0, status, "{query}");
+        assert_eq!(mira.get(&format!("history?{query}")).await.status, status, "{query}");
     }
     sandbox.expire_sync_tokens();
     let old = mira.get(&format!("history?startHistoryId={}", at(4))).await;
-    assert_eq!((old.0, &old.1["error"]["status"]), (404, &json!("NOT_FOUND")));
-    let now = mira.now().await;
-    assert!(mira.ok(&format!("history?startHistoryId={now}")).await["history"].is_null());
+    assert_eq!((old.status, &old.json()["error"]["status"]), (404, &json!("NOT_FOUND")));
+    let now = now(&mira).await;
+    assert!(mira.json(&format!("history?startHistoryId={now}")).await["history"].is_null());
 }

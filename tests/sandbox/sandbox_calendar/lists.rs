@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn a_list_is_filtered_and_ordered() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     for (title, day, more) in [
         ("Late", "05", json!({ "location": "Attic" })),
         ("Early", "02", json!({ "description": "about the Attic roof" })),
@@ -23,7 +23,7 @@ async fn a_list_is_filtered_and_ordered() {
         let body = with(with(meeting(title, &at("09:00"), &at("10:00")), more), id);
         mira.post(EVENTS, body).await;
     }
-    let list = mira.get(&format!("{EVENTS}?maxResults=1&timeMin=2026-02-04T00:00:00Z")).await;
+    let list = mira.json(&format!("{EVENTS}?maxResults=1&timeMin=2026-02-04T00:00:00Z")).await;
     assert_eq!(
         steady(with(list, json!({ "items": [] }))),
         json!({
@@ -57,18 +57,18 @@ async fn a_list_is_filtered_and_ordered() {
         ("?updatedMin=2026-02-03T09:00:00Z", "Late Early Middle"),
         ("?updatedMin=2126-02-03T09:00:00Z", ""),
     ] {
-        let list = mira.get(&format!("{EVENTS}{query}")).await;
+        let list = mira.json(&format!("{EVENTS}{query}")).await;
         let items = list["items"].as_array().unwrap();
         assert_eq!(each(items, "/summary").join(" "), titles, "{query}");
     }
-    let masked = mira.get(&format!("{EVENTS}?fields=items(summary),nextSyncToken&q=roof")).await;
+    let masked = mira.json(&format!("{EVENTS}?fields=items(summary),nextSyncToken&q=roof")).await;
     assert_eq!(masked, json!({ "items": [{ "summary": "Early" }] }));
 }
 
 #[tokio::test]
 async fn a_sync_token_tells_what_has_changed() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let body = |id: &str, day: &str| {
         let at = |time: &str| format!("2026-02-{day}T{time}:00");
         with(meeting(id, &at("09:00"), &at("10:00")), json!({ "id": id }))
@@ -80,23 +80,23 @@ async fn a_sync_token_tells_what_has_changed() {
     mira.post(EVENTS, series).await;
     // A list in pages gives the token at its end, and it covers what happened
     // between the pages.
-    let first = mira.get(&format!("{EVENTS}?maxResults=3")).await;
+    let first = mira.json(&format!("{EVENTS}?maxResults=3")).await;
     assert!(first["nextSyncToken"].is_null());
     mira.patch(&format!("{EVENTS}/aaaaa"), json!({ "summary": "between" })).await;
     let next = first["nextPageToken"].as_str().unwrap();
-    let last = mira.get(&format!("{EVENTS}?maxResults=3&pageToken={next}")).await;
+    let last = mira.json(&format!("{EVENTS}?maxResults=3&pageToken={next}")).await;
     let token = last["nextSyncToken"].as_str().unwrap();
-    let changes = mira.get(&format!("{EVENTS}?syncToken={token}")).await;
+    let changes = mira.json(&format!("{EVENTS}?syncToken={token}")).await;
     assert_eq!(each(changes["items"].as_array().unwrap(), "/summary"), ["between"]);
     let token = changes["nextSyncToken"].as_str().unwrap();
-    let none = mira.get(&format!("{EVENTS}?syncToken={token}")).await;
+    let none = mira.json(&format!("{EVENTS}?syncToken={token}")).await;
     assert_eq!(none["items"], json!([]));
 
     mira.delete(&format!("{EVENTS}/bbbbb")).await;
     mira.delete(&format!("{EVENTS}/ddddd_20260206T080000Z")).await;
     mira.post(EVENTS, body("eeeee", "07")).await;
     mira.patch(&format!("{EVENTS}/ccccc"), json!({ "location": "x" })).await;
-    let changes = mira.get(&format!("{EVENTS}?syncToken={token}&fields=items")).await;
+    let changes = mira.json(&format!("{EVENTS}?syncToken={token}&fields=items")).await;
     let told: Vec<_> = changes["items"].as_array().unwrap().iter().cloned().map(steady).collect();
     assert_eq!(each(&told, "/id"), ["bbbbb", "ddddd_20260206T080000Z", "eeeee", "ccccc"]);
     assert_eq!(
@@ -119,7 +119,7 @@ async fn a_sync_token_tells_what_has_changed() {
     let mut seen = Vec::new();
     let mut path = format!("{EVENTS}?syncToken={token}&maxResults=3");
     loop {
-        let page = mira.get(&path).await;
+        let page = mira.json(&path).await;
         let items = page["items"].as_array().unwrap();
         seen.extend(each(items, "/id").into_iter().map(str::to_owned));
         let Some(next) = page["nextPageToken"].as_str() else {
@@ -131,7 +131,7 @@ async fn a_sync_token_tells_what_has_changed() {
     assert_eq!(seen, ["bbbbb", "ddddd_20260206T080000Z", "eeeee", "ccccc"]);
 
     // Expanded, a changed series is told by its occurrences.
-    let single = mira.get(&format!("{EVENTS}?singleEvents=true")).await;
+    let single = mira.json(&format!("{EVENTS}?singleEvents=true")).await;
     let token = single["nextSyncToken"].as_str().unwrap().to_owned();
     let year = jiff::Zoned::now().year();
     let now = with(
@@ -140,23 +140,23 @@ async fn a_sync_token_tells_what_has_changed() {
     );
     mira.post(EVENTS, now).await;
     let path = format!("{EVENTS}?singleEvents=true&syncToken={token}");
-    let changes = mira.get(&path).await;
+    let changes = mira.json(&path).await;
     let days = ["05", "06", "07"].map(|day| format!("nnnnn_{year}06{day}T070000Z"));
     assert_eq!(each(changes["items"].as_array().unwrap(), "/id"), days);
     mira.delete(&format!("{EVENTS}/nnnnn")).await;
-    let changes = mira.get(&path).await;
+    let changes = mira.json(&path).await;
     assert_eq!(each(changes["items"].as_array().unwrap(), "/id"), days);
     assert_eq!(each(changes["items"].as_array().unwrap(), "/status"), ["cancelled"; 3]);
 
     // Some lists give no token, and some parameters do not go with one.
     for query in ["q=x", "orderBy=updated", "iCalUID=x", "updatedMin=2026-01-01T00:00:00Z"] {
-        let list = mira.get(&format!("{EVENTS}?{query}")).await;
+        let list = mira.json(&format!("{EVENTS}?{query}")).await;
         assert!(list["nextSyncToken"].is_null(), "{query}");
         let refused = mira.refused("GET", &format!("{path}&{query}"), Value::Null).await;
         let message = "Sync token cannot be used with other request restrictions.";
         assert_eq!(refused, (400, "badRequest".to_owned(), message.to_owned()), "{query}");
     }
-    let range = mira.get(&format!("{EVENTS}?timeMin=2026-01-01T00:00:00Z")).await;
+    let range = mira.json(&format!("{EVENTS}?timeMin=2026-01-01T00:00:00Z")).await;
     assert!(range["nextSyncToken"].is_string());
     for query in [
         "timeMin=2026-01-01T00:00:00Z&singleEvents=true",
@@ -166,7 +166,7 @@ async fn a_sync_token_tells_what_has_changed() {
         let path = format!("{EVENTS}?syncToken={token}&{query}");
         assert_eq!(mira.refused("GET", &path, Value::Null).await.0, 400, "{query}");
     }
-    let zoe = User::of(&sandbox, ZOE).await;
+    let zoe = signed_in(&sandbox, ZOE).await;
     for (user, token) in [(&zoe, token.as_str()), (&mira, "CPDAlvWDx70C"), (&mira, "%00")] {
         let refused = user
             .refused("GET", &format!("{EVENTS}?singleEvents=true&syncToken={token}"), Value::Null)
@@ -174,7 +174,7 @@ async fn a_sync_token_tells_what_has_changed() {
         assert_eq!(refused.2, "Invalid sync token value.");
     }
     sandbox.expire_sync_tokens();
-    let (status, answer) = mira.send("GET", &path, &[], Value::Null).await;
+    let (status, answer) = mira.call("GET", &path, Value::Null).await;
     assert_eq!(status, 410);
     assert_eq!(
         answer,
@@ -190,15 +190,15 @@ async fn a_sync_token_tells_what_has_changed() {
             "message": "Sync token is no longer valid, a full sync is required.",
         } })
     );
-    let fresh = mira.get(EVENTS).await;
+    let fresh = mira.json(EVENTS).await;
     let fresh = fresh["nextSyncToken"].as_str().unwrap();
-    assert_eq!(mira.get(&format!("{EVENTS}?syncToken={fresh}")).await["items"], json!([]));
+    assert_eq!(mira.json(&format!("{EVENTS}?syncToken={fresh}")).await["items"], json!([]));
 }
 
 #[tokio::test]
 async fn calendars_are_made_renamed_and_deleted() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let entry = json!({
         "kind": "calendar#calendarListEntry",
         "etag": "E",
@@ -220,7 +220,7 @@ async fn calendars_are_made_renamed_and_deleted() {
         "primary": true,
         "conferenceProperties": { "allowedConferenceSolutionTypes": ["hangoutsMeet"] },
     });
-    let list = mira.get("users/me/calendarList").await;
+    let list = mira.json("users/me/calendarList").await;
     let token = list["nextSyncToken"].as_str().unwrap().to_owned();
     assert_eq!(
         steady(list),
@@ -232,7 +232,7 @@ async fn calendars_are_made_renamed_and_deleted() {
         })
     );
     for id in ["primary", MIRA] {
-        let one = mira.get(&format!("users/me/calendarList/{id}")).await;
+        let one = mira.json(&format!("users/me/calendarList/{id}")).await;
         assert_eq!(steady(one), entry);
     }
     let made = mira.post("calendars", json!({ "summary": "Kiln", "timeZone": "Asia/Tokyo" })).await;
@@ -267,18 +267,18 @@ async fn calendars_are_made_renamed_and_deleted() {
     assert_eq!((&named["summary"], &named["description"]), (&json!("Oven"), &json!("hot")));
     let whole = mira.ok("PUT", &calendar, json!({ "summary": "Oven" })).await;
     assert_eq!(whole["description"], Value::Null);
-    assert_eq!(mira.get(&calendar).await, whole);
+    assert_eq!(mira.json(&calendar).await, whole);
 
-    let page = mira.get("users/me/calendarList?maxResults=2").await;
+    let page = mira.json("users/me/calendarList?maxResults=2").await;
     let next = page["nextPageToken"].as_str().unwrap();
-    let rest = mira.get(&format!("users/me/calendarList?maxResults=2&pageToken={next}")).await;
+    let rest = mira.json(&format!("users/me/calendarList?maxResults=2&pageToken={next}")).await;
     assert_eq!(each(page["items"].as_array().unwrap(), "/summary"), [MIRA, "Oven"]);
     assert_eq!(each(rest["items"].as_array().unwrap(), "/summary"), ["Kiln"]);
     mira.delete(&calendar).await;
     for path in [&calendar, &format!("{calendar}/events")] {
         assert_eq!(mira.refused("GET", path, Value::Null).await.0, 404);
     }
-    let changes = mira.get(&format!("users/me/calendarList?syncToken={token}")).await;
+    let changes = mira.json(&format!("users/me/calendarList?syncToken={token}")).await;
     let told: Vec<_> = changes["items"].as_array().unwrap().iter().collect();
     let told: Vec<_> = told.iter().map(|it| (&it["summary"], &it["deleted"])).collect();
     assert_eq!(told, [(&json!("Kiln"), &Value::Null), (&json!("Oven"), &json!(true))]);
@@ -287,7 +287,7 @@ async fn calendars_are_made_renamed_and_deleted() {
     assert_eq!(mira.refused("GET", &old, Value::Null).await.1, "fullSyncRequired");
     let refused = mira.refused("DELETE", "calendars/primary", Value::Null).await;
     assert_eq!((refused.0, &*refused.1), (400, "cannotDeletePrimaryCalendar"));
-    let zoe = User::of(&sandbox, ZOE).await;
+    let zoe = signed_in(&sandbox, ZOE).await;
     let path = format!("calendars/{}", twin["id"].as_str().unwrap());
     assert_eq!(zoe.refused("GET", &path, Value::Null).await.0, 404);
 }
@@ -295,14 +295,14 @@ async fn calendars_are_made_renamed_and_deleted() {
 #[tokio::test]
 async fn settings_and_colours() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     assert_eq!(
-        steady(mira.get("users/me/settings/timezone").await),
+        steady(mira.json("users/me/settings/timezone").await),
         json!({
             "kind": "calendar#setting", "etag": "E", "id": "timezone", "value": "Europe/Berlin",
         })
     );
-    let settings = mira.get("users/me/settings").await;
+    let settings = mira.json("users/me/settings").await;
     let settings = settings["items"].as_array().unwrap();
     assert_eq!(
         each(settings, "/id"),
@@ -317,7 +317,7 @@ async fn settings_and_colours() {
     );
     let missing = mira.refused("GET", "users/me/settings/x", Value::Null).await;
     assert_eq!(missing.0, 404);
-    let colours = mira.get("colors").await;
+    let colours = mira.json("colors").await;
     assert_eq!(colours["kind"], "calendar#colors");
     assert_eq!(colours["event"].as_object().unwrap().len(), 11);
     assert_eq!(colours["calendar"].as_object().unwrap().len(), 24);

@@ -4,7 +4,7 @@ use super::*;
 
 /// Zoe's copy of an event, if she has one that is there.
 async fn copy(zoe: &User, id: &str) -> Option<Value> {
-    let (status, event) = zoe.send("GET", &format!("{EVENTS}/{id}"), &[], Value::Null).await;
+    let (status, event) = zoe.call("GET", &format!("{EVENTS}/{id}"), Value::Null).await;
     (status == 200 && event["status"] != "cancelled").then_some(event)
 }
 
@@ -24,8 +24,8 @@ fn invitation(id: &str) -> Value {
 #[tokio::test]
 async fn an_invitation_is_answered() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
-    let zoe = User::of(&sandbox, ZOE).await;
+    let mira = signed_in(&sandbox, MIRA).await;
+    let zoe = signed_in(&sandbox, ZOE).await;
     // Who is not told does not know.
     mira.post(&format!("{EVENTS}?sendUpdates=none"), invitation("quiet")).await;
     assert_eq!(copy(&zoe, "quiet").await, None);
@@ -72,7 +72,7 @@ async fn an_invitation_is_answered() {
         { "email": "out@example.org", "responseStatus": "needsAction" },
     ]);
     assert_eq!(answered["attendees"], expected);
-    let at_home = mira.get(&event).await;
+    let at_home = mira.json(&event).await;
     assert_eq!(at_home["attendees"][0]["responseStatus"], "tentative");
     assert_eq!(at_home["attendees"][0]["comment"], "if the train comes");
     assert_eq!(at_home["attendees"][0]["self"], Value::Null);
@@ -83,7 +83,7 @@ async fn an_invitation_is_answered() {
         "attendees": [{ "email": ZOE, "responseStatus": "accepted" }],
     });
     zoe.patch(&event, alone).await;
-    let at_home = mira.get(&event).await;
+    let at_home = mira.json(&event).await;
     assert_eq!(at_home["attendees"][0]["responseStatus"], "accepted");
     assert_eq!(at_home["attendees"].as_array().unwrap().len(), 2);
 
@@ -102,7 +102,7 @@ async fn an_invitation_is_answered() {
     let own = json!({ "colorId": "9", "reminders": {
         "useDefault": false, "overrides": [{ "method": "popup", "minutes": 30 }] } });
     let hers = zoe.patch(&event, own).await;
-    assert_eq!(mira.get(&event).await["colorId"], "4");
+    assert_eq!(mira.json(&event).await["colorId"], "4");
 
     // A new time follows, whoever is told; what is her own stays.
     let later = json!({
@@ -125,7 +125,7 @@ async fn an_invitation_is_answered() {
         { "email": "friend@example.org" },
     ] });
     zoe.patch(&format!("{event}?sendUpdates=all"), more).await;
-    let asked = mira.get(&event).await;
+    let asked = mira.json(&event).await;
     assert_eq!(
         each(asked["attendees"].as_array().unwrap(), "/email"),
         [ZOE, "out@example.org", "friend@example.org"]
@@ -141,7 +141,7 @@ async fn an_invitation_is_answered() {
 
     // She deletes it, which declines; it does not come back by a new title.
     zoe.delete(&event).await;
-    assert_eq!(mira.get(&event).await["attendees"][0]["responseStatus"], "declined");
+    assert_eq!(mira.json(&event).await["attendees"][0]["responseStatus"], "declined");
     mira.patch(&format!("{event}?sendUpdates=all"), json!({ "summary": "Plan B" })).await;
     assert_eq!(copy(&zoe, "plan1").await, None);
 }
@@ -149,20 +149,20 @@ async fn an_invitation_is_answered() {
 #[tokio::test]
 async fn a_meeting_that_is_deleted_is_deleted_for_all() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
-    let zoe = User::of(&sandbox, ZOE).await;
+    let mira = signed_in(&sandbox, MIRA).await;
+    let zoe = signed_in(&sandbox, ZOE).await;
     mira.post(&format!("{EVENTS}?sendUpdates=all"), invitation("plan1")).await;
     assert!(copy(&zoe, "plan1").await.is_some());
     mira.delete(&format!("{EVENTS}/plan1?sendUpdates=all")).await;
     assert_eq!(copy(&zoe, "plan1").await, None);
-    assert_eq!(zoe.get(&format!("{EVENTS}/plan1")).await["status"], "cancelled");
+    assert_eq!(zoe.json(&format!("{EVENTS}/plan1")).await["status"], "cancelled");
 }
 
 #[tokio::test]
 async fn a_series_is_answered_and_changed_in_parts() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
-    let zoe = User::of(&sandbox, ZOE).await;
+    let mira = signed_in(&sandbox, MIRA).await;
+    let zoe = signed_in(&sandbox, ZOE).await;
     let series = with(invitation("circle"), json!({ "recurrence": ["RRULE:FREQ=WEEKLY;COUNT=4"] }));
     mira.post(EVENTS, series).await;
     // The second occurrence differs before anybody is told of the series.
@@ -216,7 +216,7 @@ async fn a_series_is_answered_and_changed_in_parts() {
     assert_eq!(hers[2]["recurringEventId"], "solo0");
     let yes = json!({ "attendees": [{ "email": ZOE, "responseStatus": "accepted" }] });
     zoe.patch(&format!("{EVENTS}/solo0_20260602T070000Z"), yes).await;
-    let at_home = mira.get(&format!("{EVENTS}/solo0_20260602T070000Z")).await;
+    let at_home = mira.json(&format!("{EVENTS}/solo0_20260602T070000Z")).await;
     assert_eq!(at_home["attendees"][0]["responseStatus"], "accepted");
     // A change of the series does not take it away; to be asked to the series
     // does not ask to occurrences that differ and do not ask.
@@ -231,15 +231,15 @@ async fn a_series_is_answered_and_changed_in_parts() {
     );
     mira.patch(&format!("{EVENTS}/solo0"), json!({ "attendees": [] })).await;
     assert_eq!(each(&zoe.year(2026).await, "/id")[2..], ["solo0_20260602T070000Z"]);
-    let first = mira.get(&format!("{EVENTS}/solo0_20260601T070000Z")).await;
+    let first = mira.json(&format!("{EVENTS}/solo0_20260601T070000Z")).await;
     assert_eq!(first["attendees"], Value::Null);
 }
 
 #[tokio::test]
 async fn busy_times_are_those_of_all_calendars_one_knows_of() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
-    let zoe = User::of(&sandbox, ZOE).await;
+    let mira = signed_in(&sandbox, MIRA).await;
+    let zoe = signed_in(&sandbox, ZOE).await;
     let other = mira.post("calendars", json!({ "summary": "Kiln" })).await;
     let kiln = other["id"].as_str().unwrap();
     let at = |start: &str, end: &str| {

@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn bad_requests_are_refused() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let good = meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00");
     mira.post(EVENTS, with(good.clone(), json!({ "id": "talk0" }))).await;
     let talk = format!("{EVENTS}/talk0");
@@ -271,7 +271,7 @@ async fn bad_requests_are_refused() {
         assert_eq!(told, expected, "{method} {path} {body}");
     }
     // Nothing of all that was written.
-    let all = mira.get(EVENTS).await;
+    let all = mira.json(EVENTS).await;
     assert_eq!(each(all["items"].as_array().unwrap(), "/summary"), ["Talk"]);
     assert_eq!(all["items"][0]["sequence"], 0);
 }
@@ -300,9 +300,9 @@ async fn every_method_needs_its_scope() {
         ("calendar.calendarlist.readonly", [false, false, true, false, false, false, true]),
         ("gmail.modify", [false; 7]),
     ] {
-        let user = User::with_scope(&sandbox, MIRA, &scope(name)).await;
+        let user = User::at_calendar(&sandbox, MIRA, &scope(name)).await;
         for ((method, path, body), open) in calls.iter().zip(open) {
-            let (status, answer) = user.send(method, path, &[], body.clone()).await;
+            let (status, answer) = user.call(method, path, body.clone()).await;
             assert_eq!(status == 200, open, "{name} {method} {path}: {status}");
             if !open {
                 assert_eq!(status, 403);
@@ -310,7 +310,7 @@ async fn every_method_needs_its_scope() {
             }
         }
     }
-    let mut nobody = User::of(&sandbox, MIRA).await;
+    let mut nobody = signed_in(&sandbox, MIRA).await;
     nobody.token = "ya29.none".to_owned();
     assert_eq!(nobody.refused("GET", EVENTS, Value::Null).await.1, "authError");
 }
@@ -335,15 +335,15 @@ async fn what_one_may_only_read_is_not_written() {
         ..Options::default()
     };
     let sandbox = Sandbox::start(options).await.unwrap();
-    let mira = User::of(&sandbox, MIRA).await;
-    let list = mira.get("users/me/calendarList").await;
+    let mira = signed_in(&sandbox, MIRA).await;
+    let list = mira.json("users/me/calendarList").await;
     let feasts = list["items"].as_array().unwrap();
     let feasts = feasts.iter().find(|it| it["accessRole"] == "reader").unwrap();
     let id = feasts["id"].as_str().unwrap();
-    let own = mira.get("users/me/calendarList?minAccessRole=writer&fields=items/id").await;
+    let own = mira.json("users/me/calendarList?minAccessRole=writer&fields=items/id").await;
     assert_eq!(own, json!({ "items": [{ "id": MIRA }] }));
     let events = format!("calendars/{id}/events");
-    let all = mira.get(&events).await;
+    let all = mira.json(&events).await;
     assert_eq!(all["accessRole"], "reader");
     let event = format!("{events}/{}", all["items"][0]["id"].as_str().unwrap());
     let body = meeting("x", "2026-02-03T09:00:00", "2026-02-03T10:00:00");
@@ -362,5 +362,5 @@ async fn what_one_may_only_read_is_not_written() {
         let expected = (403, "requiredAccessLevel".to_owned(), message);
         assert_eq!(mira.refused(method, &path, body).await, expected, "{method} {path}");
     }
-    assert_eq!(mira.get(&event).await["summary"], "Feast");
+    assert_eq!(mira.json(&event).await["summary"], "Feast");
 }

@@ -14,7 +14,7 @@ fn weekly() -> Value {
 #[tokio::test]
 async fn occurrences_keep_their_local_time() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let made = mira.post(EVENTS, weekly()).await;
     assert_eq!(made["recurrence"], json!(["RRULE:FREQ=WEEKLY;COUNT=4"]));
     let all = mira.year(2026).await;
@@ -36,7 +36,7 @@ async fn occurrences_keep_their_local_time() {
         ]
         .map(|row| row.map(str::to_owned))
     );
-    let one = mira.get(&format!("{EVENTS}/hike0_20260405T003000Z")).await;
+    let one = mira.json(&format!("{EVENTS}/hike0_20260405T003000Z")).await;
     assert_eq!(one, all[3]);
     assert_eq!(
         steady(one),
@@ -81,7 +81,7 @@ async fn occurrences_keep_their_local_time() {
 #[tokio::test]
 async fn days_recur_as_days() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let leap = json!({
         "id": "leap0",
         "summary": "Leap",
@@ -96,7 +96,7 @@ async fn days_recur_as_days() {
         json!(["RRULE:FREQ=YEARLY", "RDATE;VALUE=DATE:20260301", "EXDATE;VALUE=DATE:20280229"])
     );
     let list = mira
-        .get(&format!("{EVENTS}?singleEvents=true&orderBy=startTime&timeMax=2033-01-01T00:00:00Z"))
+        .json(&format!("{EVENTS}?singleEvents=true&orderBy=startTime&timeMax=2033-01-01T00:00:00Z"))
         .await;
     let items = list["items"].as_array().unwrap();
     assert_eq!(each(items, "/id"), ["leap0_20240229", "leap0_20260301", "leap0_20320229"]);
@@ -107,7 +107,7 @@ async fn days_recur_as_days() {
 #[tokio::test]
 async fn one_occurrence_is_changed_and_another_cancelled() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let series = mira.post(EVENTS, weekly()).await;
     let second = format!("{EVENTS}/hike0_20260322T013000Z");
     let moved = mira
@@ -130,11 +130,11 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
     mira.delete(&format!("{EVENTS}/hike0_20260329T013000Z")).await;
     let gone = format!("{EVENTS}/hike0_20260329T013000Z");
     assert_eq!(mira.refused("DELETE", &gone, Value::Null).await.0, 410);
-    assert_eq!(mira.get(&gone).await["status"], "cancelled");
+    assert_eq!(mira.json(&gone).await["status"], "cancelled");
 
     let ids = ["hike0_20260315T013000Z", "hike0_20260322T013000Z", "hike0_20260405T003000Z"];
     assert_eq!(each(&mira.year(2026).await, "/id"), ids);
-    let instances = mira.get(&format!("{EVENTS}/hike0/instances")).await;
+    let instances = mira.json(&format!("{EVENTS}/hike0/instances")).await;
     assert_eq!(each(instances["items"].as_array().unwrap(), "/id"), ids);
     let cancelled = json!({
         "kind": "calendar#event",
@@ -152,17 +152,17 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
         // Without being asked: the series shows what of it does not take place.
         (EVENTS.to_owned(), 2),
     ] {
-        let list = mira.get(&path).await;
+        let list = mira.json(&path).await;
         let items = list["items"].as_array().unwrap();
         assert_eq!(steady(items[place].clone()), cancelled, "{path}");
     }
-    let whole = mira.get(EVENTS).await;
+    let whole = mira.json(EVENTS).await;
     assert_eq!(
         each(whole["items"].as_array().unwrap(), "/id"),
         ["hike0", "hike0_20260322T013000Z", "hike0_20260329T013000Z"]
     );
     let at = "2026-03-22T02:30:00%2B01:00";
-    let found = mira.get(&format!("{EVENTS}/hike0/instances?originalStart={at}")).await;
+    let found = mira.json(&format!("{EVENTS}/hike0/instances?originalStart={at}")).await;
     assert_eq!(each(found["items"].as_array().unwrap(), "/summary"), ["Run"]);
     // A series is in a range when one of its occurrences is.
     for (range, found) in [
@@ -170,7 +170,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
         ("timeMin=2026-03-24T00:00:00Z&timeMax=2026-03-25T00:00:00Z", 0),
         ("timeMin=2026-04-06T00:00:00Z", 0),
     ] {
-        let list = mira.get(&format!("{EVENTS}?{range}")).await;
+        let list = mira.json(&format!("{EVENTS}?{range}")).await;
         assert_eq!(list["items"].as_array().unwrap().len(), found, "{range}");
     }
 
@@ -191,7 +191,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
 #[tokio::test]
 async fn a_series_without_an_end_is_told_page_by_page() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let daily = with(
         meeting("Tea", "2026-01-01T16:00:00", "2026-01-01T16:15:00"),
         json!({ "id": "teatime", "recurrence": ["RRULE:FREQ=DAILY"] }),
@@ -203,7 +203,7 @@ async fn a_series_without_an_end_is_told_page_by_page() {
              &timeMin=2026-01-01T00:00:00Z&timeMax=2027-01-01T00:00:00Z"
         );
         let mut ids = Vec::new();
-        let mut page = mira.get(&base).await;
+        let mut page = mira.json(&base).await;
         loop {
             let items = page["items"].as_array().unwrap();
             ids.extend(each(items, "/id").into_iter().map(str::to_owned));
@@ -212,7 +212,7 @@ async fn a_series_without_an_end_is_told_page_by_page() {
             };
             assert_eq!(items.len().to_string(), most);
             assert!(page["nextSyncToken"].is_null());
-            page = mira.get(&format!("{base}&pageToken={next}")).await;
+            page = mira.json(&format!("{base}&pageToken={next}")).await;
         }
         assert_eq!(ids.len(), 365, "{order}");
         ids.sort();
@@ -220,7 +220,7 @@ async fn a_series_without_an_end_is_told_page_by_page() {
         assert_eq!(ids.len(), 365, "{order}");
     }
     // A token does not fit another question.
-    let page = mira.get(&format!("{EVENTS}?singleEvents=true&maxResults=5")).await;
+    let page = mira.json(&format!("{EVENTS}?singleEvents=true&maxResults=5")).await;
     let next = page["nextPageToken"].as_str().unwrap();
     let other = format!("{EVENTS}?maxResults=5&pageToken={next}");
     let refused = mira.refused("GET", &other, Value::Null).await;

@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn an_event_is_made_and_read() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let body = json!({
         "id": "kiln0001",
         "summary": "Kiln talk",
@@ -96,10 +96,10 @@ async fn an_event_is_made_and_read() {
     });
     assert_eq!(steady(made.clone()), expected);
     let event = format!("{EVENTS}/kiln0001");
-    assert_eq!(mira.get(&event).await, made);
+    assert_eq!(mira.json(&event).await, made);
     // Its own address is as good as `primary`; another zone shows other times.
     let other = mira
-        .get(&format!(
+        .json(&format!(
             "calendars/{MIRA}/events/kiln0001?timeZone=Asia/Tokyo&maxAttendees=1\
              &fields=start,end(dateTime),attendees/email,attendeesOmitted"
         ))
@@ -118,7 +118,7 @@ async fn an_event_is_made_and_read() {
 #[tokio::test]
 async fn an_event_of_days_has_no_times() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let body = json!({
         "summary": "Fair",
         "start": { "date": "2026-03-28" },
@@ -154,7 +154,7 @@ async fn an_event_of_days_has_no_times() {
         ("2026-03-30T23:59:59%2B02:00", "2026-04-02T00:00:00%2B02:00", 1),
         ("2026-03-31T00:00:00%2B02:00", "2026-04-02T00:00:00%2B02:00", 0),
     ] {
-        let list = mira.get(&format!("{EVENTS}?timeMin={min}&timeMax={max}")).await;
+        let list = mira.json(&format!("{EVENTS}?timeMin={min}&timeMax={max}")).await;
         let items = list["items"].as_array().unwrap();
         assert_eq!(items.len(), found, "{min} {max}");
     }
@@ -163,7 +163,7 @@ async fn an_event_of_days_has_no_times() {
 #[tokio::test]
 async fn a_patch_keeps_what_it_does_not_name() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let body = with(
         meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00"),
         json!({
@@ -245,7 +245,7 @@ async fn a_patch_keeps_what_it_does_not_name() {
 #[tokio::test]
 async fn an_event_that_has_changed_meanwhile_is_not_written() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let made =
         mira.post(EVENTS, meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00")).await;
     let (id, etag) = (made["id"].as_str().unwrap(), made["etag"].as_str().unwrap());
@@ -258,7 +258,7 @@ async fn an_event_that_has_changed_meanwhile_is_not_written() {
     for (method, body) in
         [("PATCH", json!({ "summary": "Mine" })), ("PUT", body), ("DELETE", Value::Null)]
     {
-        let (status, answer) = mira.send(method, &event, &stale, body).await;
+        let (status, answer) = mira.write(method, &event, &stale, &body).await.answer();
         assert_eq!(status, 412, "{method}");
         assert_eq!(
             answer,
@@ -276,19 +276,19 @@ async fn an_event_that_has_changed_meanwhile_is_not_written() {
             "{method}"
         );
     }
-    let now = mira.get(&event).await;
+    let now = mira.json(&event).await;
     assert_eq!(now["summary"], "Elsewhere, too");
     let fresh = [("if-match", now["etag"].as_str().unwrap())];
-    let (status, _) = mira.send("PATCH", &event, &fresh, json!({ "summary": "Mine" })).await;
-    assert_eq!(status, 200);
-    let (status, _) = mira.send("DELETE", &event, &[("if-match", "*")], Value::Null).await;
-    assert_eq!(status, 204);
+    let mine = json!({ "summary": "Mine" });
+    assert_eq!(mira.write("PATCH", &event, &fresh, &mine).await.status, 200);
+    let any = [("if-match", "*")];
+    assert_eq!(mira.write("DELETE", &event, &any, &Value::Null).await.status, 204);
 }
 
 #[tokio::test]
 async fn a_deleted_event_leaves_its_tombstone() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let body = with(
         meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00"),
         json!({ "id": "talk1" }),
@@ -298,10 +298,10 @@ async fn a_deleted_event_leaves_its_tombstone() {
     mira.delete(&format!("{event}?sendUpdates=none")).await;
     let gone = (410, "deleted".to_owned(), "Resource has been deleted".to_owned());
     assert_eq!(mira.refused("DELETE", &event, Value::Null).await, gone);
-    let kept = mira.get(&event).await;
+    let kept = mira.json(&event).await;
     assert_eq!((&kept["status"], &kept["summary"]), (&json!("cancelled"), &json!("Talk")));
-    assert_eq!(mira.get(EVENTS).await["items"], json!([]));
-    let shown = mira.get(&format!("{EVENTS}?showDeleted=true")).await;
+    assert_eq!(mira.json(EVENTS).await["items"], json!([]));
+    let shown = mira.json(&format!("{EVENTS}?showDeleted=true")).await;
     assert_eq!(
         steady(shown["items"].clone()),
         json!([{ "kind": "calendar#event", "etag": "E", "id": "talk1", "status": "cancelled" }])
@@ -314,13 +314,13 @@ async fn a_deleted_event_leaves_its_tombstone() {
     assert_eq!((&back["status"], &back["summary"]), (&json!("confirmed"), &json!("Talk")));
     let again = mira.patch(&event, json!({ "status": "cancelled" })).await;
     assert_eq!(again["status"], "cancelled");
-    assert_eq!(mira.get(EVENTS).await["items"], json!([]));
+    assert_eq!(mira.json(EVENTS).await["items"], json!([]));
 }
 
 #[tokio::test]
 async fn events_of_what_somebody_does() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let away = with(
         meeting("Away", "2026-02-03T09:00:00", "2026-02-03T17:00:00"),
         json!({
@@ -361,7 +361,7 @@ async fn events_of_what_somebody_does() {
         ("eventTypes=default", vec![]),
         ("q=homeoffice", vec!["At home"]),
     ] {
-        let list = mira.get(&format!("{EVENTS}?{types}")).await;
+        let list = mira.json(&format!("{EVENTS}?{types}")).await;
         assert_eq!(each(list["items"].as_array().unwrap(), "/summary"), found);
     }
 
@@ -399,7 +399,7 @@ async fn events_of_what_somebody_does() {
 #[tokio::test]
 async fn events_are_moved_and_taken_over() {
     let sandbox = sandbox().await;
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     let other = mira.post("calendars", json!({ "summary": "Kiln" })).await;
     let other = other["id"].as_str().unwrap();
     let series = with(
@@ -413,7 +413,7 @@ async fn events_are_moved_and_taken_over() {
     assert_eq!(moved["creator"], json!({ "email": MIRA }));
     assert_eq!(mira.year(2026).await, Vec::<Value>::new());
     let there =
-        mira.get(&format!("calendars/{other}/events?singleEvents=true&orderBy=startTime")).await;
+        mira.json(&format!("calendars/{other}/events?singleEvents=true&orderBy=startTime")).await;
     let there = there["items"].as_array().unwrap();
     assert_eq!(each(there, "/id"), ["firing_20260203T080000Z", "firing_20260205T080000Z"]);
     // It is still one's own there.
@@ -461,8 +461,8 @@ async fn events_are_moved_and_taken_over() {
     );
     let mine = mira.year(2026).await;
     assert_eq!(each(&mine, "/summary"), ["Board", "Board, late"]);
-    let zoe = User::of(&sandbox, ZOE).await;
+    let zoe = signed_in(&sandbox, ZOE).await;
     assert_eq!(zoe.year(2026).await, Vec::<Value>::new());
-    let found = mira.get(&format!("{EVENTS}?iCalUID=board@partner.example")).await;
+    let found = mira.json(&format!("{EVENTS}?iCalUID=board@partner.example")).await;
     assert_eq!(each(found["items"].as_array().unwrap(), "/summary"), ["Board", "Board, late"]);
 }

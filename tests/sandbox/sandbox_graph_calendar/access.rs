@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{ANA, at, hour, made, mira, refused};
-use crate::graph_client::{ME, User, column, text};
+use crate::common::client::{ME, User};
+use crate::graph_client::{column, text};
 
 #[tokio::test]
 async fn permissions_of_calendars() {
     let (_dir, sandbox, user) = mira().await;
     let event = made(&user, "me/events", hour("x", 3, 9)).await;
     let path = at(&event);
-    let reader = User::signed_in(&sandbox, ME, "User.Read Calendars.Read").await;
-    let other = User::signed_in(&sandbox, ME, "User.Read Mail.Read").await;
+    let reader = User::at_graph(&sandbox, ME, "User.Read Calendars.Read").await;
+    let other = User::at_graph(&sandbox, ME, "User.Read Mail.Read").await;
     let denied = (403, "ErrorAccessDenied".to_owned());
     let body = hour("y", 3, 9);
     for (method, path, body, reads) in [
@@ -49,7 +50,7 @@ async fn permissions_of_calendars() {
     // Another's calendars take a permission of their own.
     let theirs = format!("users/{ANA}/calendars");
     assert_eq!(refused(&user.get(&theirs).await), denied);
-    let shared = User::signed_in(&sandbox, ME, "Calendars.Read.Shared").await;
+    let shared = User::at_graph(&sandbox, ME, "Calendars.Read.Shared").await;
     let list = shared.json(&theirs).await;
     assert_eq!(list["value"][0]["owner"]["address"], ANA);
     assert_eq!(user.get(&format!("users/{ME}/calendars")).await.status, 200);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{ANA, at, hour, made, mira, refused, with};
-use crate::graph_client::{ME, User, encoded, form, text};
+use crate::common::client::{ME, User, encoded, form};
+use crate::graph_client::text;
 
 /// Follows a round to its end; the entries, and the link to the next round.
 pub async fn round(user: &User, path: &str, size: usize) -> (Vec<Value>, String) {

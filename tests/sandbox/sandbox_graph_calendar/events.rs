@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{ANA, SCOPES, at, hour, made, mira, refused, view, with};
-use crate::graph_client::{ME, User, column, encoded, text};
+use crate::common::client::{ME, User, encoded};
+use crate::graph_client::{column, text};
 
 /// Everything that is said of an event, as it comes back.
 #[tokio::test]
@@ -173,7 +174,7 @@ async fn an_event_whole() {
 
     // Ana has a copy with an id of its own; what is the organizer's alone is not
     // in it.
-    let ana = User::signed_in(&_sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(&_sandbox, ANA, SCOPES).await;
     let theirs = view(&ana).await;
     assert_eq!(theirs.len(), 1);
     let copy = &theirs[0];

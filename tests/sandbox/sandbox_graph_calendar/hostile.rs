@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{ANA, SCOPES, mira, people};
-use crate::graph_client::{ME, User, encoded, form, text};
+use crate::common::client::{ME, User, encoded, form};
+use crate::graph_client::text;
 
 /// A value that may be what is wanted, or anything.
 fn any_value() -> impl Strategy<Value = Value> {
@@ -284,7 +285,7 @@ fn any_query() -> impl Strategy<Value = String> {
 fn hostile_requests_are_answered() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (_dir, sandbox, user) = runtime.block_on(mira());
-    let ana = runtime.block_on(User::signed_in(&sandbox, ANA, SCOPES));
+    let ana = runtime.block_on(User::at_graph(&sandbox, ANA, SCOPES));
     let ids = std::cell::RefCell::new(vec!["x".to_owned()]);
     let seen = std::cell::RefCell::new(BTreeMap::<u16, usize>::new());
     let methods = prop::sample::select(vec!["GET", "POST", "PATCH", "DELETE", "PUT"]);

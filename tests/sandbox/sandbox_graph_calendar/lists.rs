@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{hour, made, mira, refused, view};
-use crate::graph_client::{ME, column, encoded, form, text};
+use crate::common::client::{ME, encoded, form};
+use crate::graph_client::{column, text};
 
 #[tokio::test]
 async fn lists_of_events() {

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::changes::round;
 use super::{ANA, SCOPES, at, made, mira, people, refused, with};
-use crate::graph_client::{User, column, form, text};
+use crate::common::client::{User, form};
+use crate::graph_client::{column, text};
 
 /// A series that begins on the 2nd of March 2026, a Monday, in Berlin.
 fn series(pattern: Value, range: Value) -> Value {
@@ -41,7 +42,7 @@ async fn spring(user: &User) -> Vec<Value> {
 #[tokio::test]
 async fn series_expand_and_differ() {
     let (_dir, sandbox, user) = mira().await;
-    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
     let master =
         made(&user, "me/events", with(weekly(), json!({ "attendees": people(&[ANA]) }))).await;
     let id = text(&master["id"]).to_owned();

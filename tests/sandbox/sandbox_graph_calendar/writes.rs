@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{ANA, BEN, SCOPES, at, clear, hour, made, mira, people, refused, view, with};
-use crate::graph_client::{User, text};
+use crate::common::client::User;
+use crate::graph_client::text;
 
 /// Changes keep what they do not name; whoever is late is told so.
 #[tokio::test]
@@ -21,7 +22,7 @@ async fn patches_and_conflicts() {
     );
     let event = made(&user, "me/events", body).await;
     let path = at(&event);
-    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
     let copy = at(&view(&ana).await[0]);
     let reply = ana.write("POST", &format!("{copy}/accept"), &[], &json!({})).await;
     assert_eq!((reply.status, reply.text().as_str()), (202, ""));
@@ -189,7 +190,7 @@ async fn bodies_refused() {
         let bearer = format!("Bearer {}", user.token);
         let mut headers = headers.to_vec();
         headers.push(("authorization", &bearer));
-        let reply = user.send(hyper::Method::POST, "/v1.0/me/events", &headers, body).await;
+        let reply = user.send("POST", "/v1.0/me/events", &headers, body).await;
         let (status, code, said) = reply.refusal();
         assert_eq!((status, code.as_str()), (400, "BadRequest"));
         assert!(said.starts_with(message), "{said}");

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{ANA, BEN, at, changed, does, made, mira, people, refused, subjects};
-use crate::graph_client::{ME, column, encoded, text};
+use crate::common::client::{ME, encoded};
+use crate::graph_client::{column, text};
 
 const RULES: &str = "me/mailFolders/inbox/messageRules";
 

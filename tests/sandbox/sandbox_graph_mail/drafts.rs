@@ -8,7 +8,8 @@ use super::{
     ANA, BEN, IMMUTABLE, SCOPES, addresses, at, changed, does, made, mira, people, refused,
     subjects,
 };
-use crate::graph_client::{ME, User, encoded, text};
+use crate::common::client::{ME, User, encoded};
+use crate::graph_client::text;
 
 /// Everything that a draft can be given is there again, and what is changed is
 /// changed alone.
@@ -141,7 +142,7 @@ async fn life_of_a_draft() {
     }
     assert!(subjects(&user, "drafts").await.is_empty());
     for address in [ANA, BEN] {
-        let other = User::signed_in(&sandbox, address, SCOPES).await;
+        let other = User::at_graph(&sandbox, address, SCOPES).await;
         let got = other.message("Møte på lørdag").await;
         assert_eq!(
             (&got["isRead"], &got["isDraft"], &got["bccRecipients"], &got["hasAttachments"]),
@@ -170,7 +171,7 @@ async fn mime_and_at_once() {
     let headers = [("authorization", bearer.as_str()), ("content-type", "text/plain")];
     let post = async |path: &str, body: Value| {
         let path = format!("/v1.0/{path}");
-        user.send(hyper::Method::POST, &path, &headers, text(&body)).await
+        user.send("POST", &path, &headers, text(&body)).await
     };
     let reply = post("me/messages", mime("Raw", ANA)).await;
     assert_eq!(reply.status, 201, "{}", reply.text());
@@ -194,7 +195,7 @@ async fn mime_and_at_once() {
     assert_eq!(subjects(&user, "sentitems").await, ["Kept", "At once", "Hello"]);
     let inbox = subjects(&user, "inbox").await;
     assert_eq!(inbox[..2], ["Not kept", "Kept"]);
-    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
     assert_eq!(subjects(&ana, "inbox").await, ["Not kept", "Kept", "At once"]);
     assert_eq!(subjects(&user, "drafts").await, ["Raw"]);
 }
@@ -203,7 +204,7 @@ async fn mime_and_at_once() {
 #[tokio::test]
 async fn later() {
     let (_dir, sandbox, user) = mira().await;
-    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
     let at_time =
         |time: jiff::Timestamp| json!([{ "id": "SystemTime 0x3FEF", "value": time.to_string() }]);
     let now = jiff::Timestamp::now();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ANA, at, made, mira, people, refused, subjects};
-use crate::graph_client::{User, encoded};
+use crate::common::client::{User, encoded};
 
 /// One refusal for every mistake; nothing comes of any of them.
 #[tokio::test]
@@ -203,10 +203,10 @@ async fn permissions() {
     let all = ["Mail.ReadWrite", "Mail.Send", "MailboxSettings.ReadWrite", "Contacts.ReadWrite"];
     for (needed, method, path, body) in writes {
         let others: Vec<&str> = all.into_iter().filter(|it| *it != needed).collect();
-        let without = User::signed_in(&sandbox, "mira@example.com", &others.join(" ")).await;
+        let without = User::at_graph(&sandbox, "mira@example.com", &others.join(" ")).await;
         let reply = without.write(method, &path, &[], &body).await;
         assert_eq!(refused(&reply), (403, "ErrorAccessDenied".to_owned()), "{method} {path}");
-        let with = User::signed_in(&sandbox, "mira@example.com", needed).await;
+        let with = User::at_graph(&sandbox, "mira@example.com", needed).await;
         let reply = with.write(method, &path, &[], &body).await;
         assert_eq!(reply.status / 100, 2, "{method} {path}: {}", reply.text());
     }

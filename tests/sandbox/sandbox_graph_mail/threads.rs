@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{ANA, BEN, SCOPES, addresses, at, does, made, mira, people, subjects};
-use crate::graph_client::{GOOGLE, ME, User, encoded, text};
+use crate::common::client::{GOOGLE, ME, User, encoded};
+use crate::graph_client::text;
 
 /// A conversation between a mailbox of Graph's and one of Gmail's.
 #[tokio::test]
@@ -60,10 +61,10 @@ async fn between_graph_and_gmail() {
 
     // At Gmail's end it is one conversation of three.
     let scope = "https://mail.google.com/";
-    let google = user.token_of(GOOGLE, ANA, scope).await;
+    let google = user.token_of(&GOOGLE, ANA, scope).await;
     let bearer = format!("Bearer {google}");
     let headers = [("authorization", bearer.as_str())];
-    let get = async |path: &str| user.send(hyper::Method::GET, path, &headers, "").await.json();
+    let get = async |path: &str| user.send("GET", path, &headers, "").await.json();
     let threads = get("/gmail/v1/users/me/threads?q=subject:attic").await;
     assert_eq!(threads["threads"].as_array().unwrap().len(), 1, "{threads}");
     let id = text(&threads["threads"][0]["id"]).to_owned();
@@ -134,10 +135,10 @@ async fn recipients() {
     does(&user, "POST", &format!("{}/forward", at(&message)), body, 202).await;
     does(&user, "POST", &format!("{}/reply", at(&message)), json!({ "comment": "Thanks" }), 202)
         .await;
-    let ben = User::signed_in(&sandbox, BEN, SCOPES).await;
+    let ben = User::at_graph(&sandbox, BEN, SCOPES).await;
     assert_eq!(subjects(&ben, "inbox").await, ["FW: File"]);
     assert_eq!(ben.message("FW: File").await["hasAttachments"], true);
-    let ana = User::signed_in(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
     assert_eq!(ana.message("RE: File").await["hasAttachments"], false);
     let query = encoded("\"to:ben\"");
     let found = user.json(&format!("me/messages?%24search={query}&%24select=subject")).await;

@@ -20,7 +20,7 @@ fn plain(mut person: Value) -> Value {
 #[tokio::test]
 async fn a_contact_is_made_changed_and_deleted() {
     let sandbox = sandbox().await;
-    let user = User::with_scope(&sandbox, MIRA, CONTACTS).await;
+    let user = User::at_gmail(&sandbox, MIRA, CONTACTS).await;
     let body = json!({
         "names": [{ "givenName": "Nora", "familyName": "Feldkamp" }],
         "emailAddresses": [{ "value": "nora@cafe-siebenkrumen.example" }],
@@ -42,9 +42,9 @@ async fn a_contact_is_made_changed_and_deleted() {
     });
     assert_eq!(plain(made.clone()), wanted);
     let resource = format!("/v1/{}", made["resourceName"].as_str().unwrap());
-    assert_eq!(user.get(&format!("{resource}?{FIELDS}")).await, made);
+    assert_eq!(user.json(&format!("{resource}?{FIELDS}")).await, made);
     let search = "/v1/people:searchContacts?query=feld&readMask=emailAddresses";
-    let found = user.get(search).await;
+    let found = user.json(search).await;
     assert_eq!(
         plain(found["results"][0]["person"].clone()),
         json!({ "emailAddresses": [{ "value": "nora@cafe-siebenkrumen.example" }] })
@@ -66,19 +66,19 @@ async fn a_contact_is_made_changed_and_deleted() {
 
     let delete = format!("{resource}:deleteContact");
     assert_eq!(user.ok("DELETE", &delete, Value::Null).await, json!({}));
-    assert_eq!(user.send("DELETE", &delete, Value::Null).await.0, 404);
-    assert_eq!(user.get(search).await, json!({}));
+    assert_eq!(user.call("DELETE", &delete, Value::Null).await.0, 404);
+    assert_eq!(user.json(search).await, json!({}));
 }
 
 /// A contact that the mail gave is one to change as well.
 #[tokio::test]
 async fn a_contact_of_the_mail_is_changed() {
     let sandbox = sandbox().await;
-    let user = User::with_scope(&sandbox, MIRA, &format!("{CONTACTS} {MODIFY}")).await;
+    let user = User::at_gmail(&sandbox, MIRA, &format!("{CONTACTS} {MODIFY}")).await;
     let lines = ["From: mira@example.com", "To: Ada Berg <ada@example.com>"];
     user.post("messages/send", json!({ "raw": raw(&lines, "x") })).await;
     let list = format!("/v1/people/me/connections?{FIELDS}");
-    let before = user.get(&list).await["connections"][0].clone();
+    let before = user.json(&list).await["connections"][0].clone();
     let resource = before["resourceName"].as_str().unwrap();
     let body = json!({
         "etag": before["etag"],
@@ -86,7 +86,7 @@ async fn a_contact_of_the_mail_is_changed() {
     });
     let path = format!("/v1/{resource}:updateContact?updatePersonFields=names");
     user.ok("PATCH", &path, body).await;
-    let after = user.get(&list).await;
+    let after = user.json(&list).await;
     assert_eq!(after["totalItems"], 1);
     assert_eq!(after["connections"][0]["resourceName"], resource);
     assert_eq!(after["connections"][0]["names"][0]["displayName"], "Ada Sund");
@@ -96,7 +96,7 @@ async fn a_contact_of_the_mail_is_changed() {
 #[tokio::test]
 async fn who_may_only_read_does_not_write() {
     let sandbox = sandbox().await;
-    let user = User::with_scope(&sandbox, MIRA, &format!("{CONTACTS}.readonly")).await;
+    let user = User::at_gmail(&sandbox, MIRA, &format!("{CONTACTS}.readonly")).await;
     for (method, path) in [
         ("POST", "/v1/people:createContact"),
         ("PATCH", "/v1/people/c1:updateContact?updatePersonFields=names"),

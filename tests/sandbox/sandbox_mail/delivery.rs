@@ -11,7 +11,7 @@ fn head(letter: &str) -> Vec<&str> {
 #[tokio::test]
 async fn copies_go_to_all_recipients_and_tell_no_bcc() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let lines = [
         "From: Mira <mira@example.com>",
         "To: Shop: nobody@example.org, other@example.org;",
@@ -29,8 +29,8 @@ async fn copies_go_to_all_recipients_and_tell_no_bcc() {
     );
     assert_eq!(user.bytes(&sent["id"]).await, wire(&lines, "hello"));
 
-    let zoe = User::of(&sandbox, ZOE).await;
-    let found = zoe.get("messages?q=subject:quiet").await["messages"][0].clone();
+    let zoe = signed_in(&sandbox, ZOE).await;
+    let found = zoe.json("messages?q=subject:quiet").await["messages"][0].clone();
     let copy = zoe.bytes(&found["id"]).await;
     let head = head(&copy);
     assert!(head[1].starts_with("Received: from sandbox.example "), "{copy}");
@@ -52,7 +52,7 @@ async fn copies_go_to_all_recipients_and_tell_no_bcc() {
 #[tokio::test]
 async fn a_letter_sent_twice_comes_twice() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let lines = [
         "From: mira@example.com",
         "To: zoe@example.com, ZOE@example.com",
@@ -71,7 +71,7 @@ async fn a_letter_sent_twice_comes_twice() {
 #[tokio::test]
 async fn an_answer_joins_the_conversation_on_both_sides() {
     let sandbox = sandbox().await;
-    let (mira, zoe) = (User::of(&sandbox, MIRA).await, User::of(&sandbox, ZOE).await);
+    let (mira, zoe) = (signed_in(&sandbox, MIRA).await, signed_in(&sandbox, ZOE).await);
     let ask = [
         "From: mira@example.com",
         "To: zoe@example.com",
@@ -79,7 +79,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
         "Message-ID: <ask@example.com>",
     ];
     let asked = mira.post("messages/send", json!({ "raw": raw(&ask, "?") })).await;
-    let came = zoe.get("messages?q=subject:cable").await["messages"][0].clone();
+    let came = zoe.json("messages?q=subject:cable").await["messages"][0].clone();
     let reply = [
         "From: zoe@example.com",
         "To: mira@example.com",
@@ -91,7 +91,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
     let answered = zoe.post("messages/send", body).await;
     assert_eq!(answered["threadId"], came["threadId"]);
     let path = format!("threads/{}?format=minimal", asked["threadId"].as_str().unwrap());
-    let thread = mira.get(&path).await;
+    let thread = mira.json(&path).await;
     let mut seen = vec![asked["id"].as_str().unwrap().to_owned()];
     let mut shown = steady(thread, &mut seen);
     for message in shown["messages"].as_array_mut().unwrap() {
@@ -121,7 +121,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
 #[tokio::test]
 async fn the_sender_is_the_owner() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     for (from, to, shown, labels) in [
         (
             "mira@example.com",

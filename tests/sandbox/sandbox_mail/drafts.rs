@@ -13,7 +13,7 @@ const HEAD: [&str; 4] = [
 #[tokio::test]
 async fn a_draft_lives_from_making_to_sending() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let mut seen = Vec::new();
 
     let made = user.post("drafts", json!({ "message": { "raw": raw(&HEAD, "one") } })).await;
@@ -24,7 +24,7 @@ async fn a_draft_lives_from_making_to_sending() {
 
     let path = at("drafts", &made);
     assert_eq!(
-        steady(user.get(&format!("{path}?format=minimal")).await, &mut seen),
+        steady(user.json(&format!("{path}?format=minimal")).await, &mut seen),
         json!({ "id": "#1", "message": {
             "id": "#2",
             "threadId": "#2",
@@ -36,13 +36,13 @@ async fn a_draft_lives_from_making_to_sending() {
         }})
     );
     assert_eq!(
-        steady(user.get("drafts").await, &mut seen),
+        steady(user.json("drafts").await, &mut seen),
         json!({
             "drafts": [{ "id": "#1", "message": { "id": "#2", "threadId": "#2" } }],
             "resultSizeEstimate": 1,
         })
     );
-    assert_eq!(user.get("drafts?q=nothing").await, json!({ "resultSizeEstimate": 0 }));
+    assert_eq!(user.json("drafts?q=nothing").await, json!({ "resultSizeEstimate": 0 }));
 
     // Another message under the same draft id, in the same conversation.
     let changed = user.ok("PUT", &path, json!({ "message": { "raw": raw(&HEAD, "two") } })).await;
@@ -51,7 +51,7 @@ async fn a_draft_lives_from_making_to_sending() {
         json!({ "id": "#1", "message": { "id": "#3", "threadId": "#2", "labelIds": ["DRAFT"] } })
     );
     let gone = at("messages", &made["message"]);
-    assert_eq!(user.send("GET", &gone, Value::Null).await.0, 404);
+    assert_eq!(user.call("GET", &gone, Value::Null).await.0, 404);
     assert_eq!(user.bytes(&changed["message"]["id"]).await, wire(&HEAD, "two"));
 
     let sent = user.post("drafts/send", json!({ "id": made["id"] })).await;
@@ -60,9 +60,9 @@ async fn a_draft_lives_from_making_to_sending() {
         json!({ "id": "#4", "threadId": "#2", "labelIds": ["SENT"] })
     );
     assert_eq!(user.bytes(&sent["id"]).await, wire(&HEAD, "two"));
-    assert_eq!(user.get("drafts").await, json!({ "resultSizeEstimate": 0 }));
-    assert_eq!(user.send("GET", &path, Value::Null).await.0, 404);
-    assert_eq!(user.send("POST", "drafts/send", json!({ "id": made["id"] })).await.0, 404);
+    assert_eq!(user.json("drafts").await, json!({ "resultSizeEstimate": 0 }));
+    assert_eq!(user.call("GET", &path, Value::Null).await.0, 404);
+    assert_eq!(user.call("POST", "drafts/send", json!({ "id": made["id"] })).await.0, 404);
     assert_eq!(sandbox.found(MIRA, "plan@example.com"), [["SENT"]]);
     assert_eq!(sandbox.found(ZOE, "plan@example.com"), [["UNREAD", "INBOX"]]);
 }
@@ -70,12 +70,12 @@ async fn a_draft_lives_from_making_to_sending() {
 #[tokio::test]
 async fn what_is_missing_is_added_and_what_is_there_stays() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let letter = "Subject: bare\r\n\r\nx\r\n";
     let made =
         user.post("drafts", json!({ "message": { "raw": URL_SAFE_NO_PAD.encode(letter) } })).await;
     let path = format!("{}?format=full&fields=message/payload/headers", at("drafts", &made));
-    let headers = user.get(&path).await;
+    let headers = user.json(&path).await;
     let headers = headers["message"]["payload"]["headers"].as_array().unwrap();
     let shown: Vec<(&str, &str)> = headers
         .iter()
@@ -104,12 +104,12 @@ async fn what_is_missing_is_added_and_what_is_there_stays() {
 #[tokio::test]
 async fn drafts_are_deleted_for_good_and_sent_with_a_last_change() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let message = |text: &str| json!({ "message": { "raw": raw(&HEAD, text) } });
     let first = user.post("drafts", message("one")).await;
     let path = at("drafts", &first);
-    assert_eq!(user.send("DELETE", &path, Value::Null).await, (204, Value::Null));
-    assert_eq!(user.send("DELETE", &path, Value::Null).await.0, 404);
+    assert_eq!(user.call("DELETE", &path, Value::Null).await, (204, Value::Null));
+    assert_eq!(user.call("DELETE", &path, Value::Null).await.0, 404);
     assert_eq!(sandbox.found(MIRA, "plan@example.com"), Vec::<Vec<String>>::new());
 
     let second = user.post("drafts", message("two")).await;
@@ -124,8 +124,8 @@ async fn drafts_are_deleted_for_good_and_sent_with_a_last_change() {
 #[tokio::test]
 async fn a_conversation_is_joined_only_where_it_belongs() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
-    let first = user.get("messages").await["messages"][0].clone();
+    let user = signed_in(&sandbox, MIRA).await;
+    let first = user.json("messages").await["messages"][0].clone();
     let thread = first["threadId"].clone();
     for (name, lines, joins) in [
         ("an answer", vec!["Subject: Re: Lamps", "In-Reply-To: <first.mira@example.com>"], true),

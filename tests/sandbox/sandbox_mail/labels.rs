@@ -15,7 +15,7 @@ fn label(id: &str, name: &str) -> Value {
 #[tokio::test]
 async fn a_label_is_made_changed_and_deleted() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let made = user.post("labels", json!({ "name": "Lamps/Linen" })).await;
     assert_eq!(made, label("Label_1", "Lamps/Linen"));
     let colour = json!({ "textColor": "#ffffff", "backgroundColor": "#16a766" });
@@ -31,7 +31,7 @@ async fn a_label_is_made_changed_and_deleted() {
         user.ok("PUT", "labels/Label_1", json!({ "name": "Silk" })).await,
         label("Label_1", "Silk")
     );
-    let own: Vec<Value> = user.get("labels").await["labels"]
+    let own: Vec<Value> = user.json("labels").await["labels"]
         .as_array()
         .unwrap()
         .iter()
@@ -40,15 +40,15 @@ async fn a_label_is_made_changed_and_deleted() {
         .collect();
     assert_eq!(own, [label("Label_1", "Silk")]);
 
-    let letter = user.get("messages").await["messages"][0].clone();
+    let letter = user.json("messages").await["messages"][0].clone();
     let path = at("messages", &letter);
     user.post(&format!("{path}/modify"), json!({ "addLabelIds": ["Label_1"] })).await;
-    let found = user.get("messages?q=label:silk").await;
+    let found = user.json("messages?q=label:silk").await;
     assert_eq!(found["messages"], json!([letter]));
-    assert_eq!(user.send("DELETE", "labels/Label_1", Value::Null).await, (204, Value::Null));
-    let shown = user.get(&format!("{path}?format=minimal&fields=labelIds")).await;
+    assert_eq!(user.call("DELETE", "labels/Label_1", Value::Null).await, (204, Value::Null));
+    let shown = user.json(&format!("{path}?format=minimal&fields=labelIds")).await;
     assert_eq!(shown, json!({ "labelIds": ["UNREAD", "INBOX"] }));
-    assert_eq!(user.send("GET", "labels/Label_1", Value::Null).await.0, 404);
+    assert_eq!(user.call("GET", "labels/Label_1", Value::Null).await.0, 404);
     // An id is not given twice.
     assert_eq!(user.post("labels", json!({ "name": "Silk" })).await, label("Label_2", "Silk"));
 }

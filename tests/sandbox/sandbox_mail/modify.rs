@@ -4,13 +4,13 @@ use super::*;
 
 /// The mailbox's only letter at the start.
 async fn first(user: &User) -> Value {
-    user.get("messages").await["messages"][0].clone()
+    user.json("messages").await["messages"][0].clone()
 }
 
 #[tokio::test]
 async fn labels_are_added_and_taken_away() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let letter = first(&user).await;
     let path = at("messages", &letter);
     for (what, body, labels) in [
@@ -43,7 +43,7 @@ async fn labels_are_added_and_taken_away() {
 #[tokio::test]
 async fn a_conversation_changes_as_one() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let letter = first(&user).await;
     let lines = [
         "From: mira@example.com",
@@ -77,9 +77,9 @@ async fn a_conversation_changes_as_one() {
 #[tokio::test]
 async fn the_history_tells_it_all() {
     let sandbox = sandbox().await;
-    let user = User::with_scope(&sandbox, MIRA, ALL).await;
+    let user = User::at_gmail(&sandbox, MIRA, ALL).await;
     let letter = first(&user).await;
-    let start = user.get("profile").await["historyId"].clone();
+    let start = user.json("profile").await["historyId"].clone();
     let start = start.as_str().unwrap();
     let path = at("messages", &letter);
     for _ in 0..2 {
@@ -93,7 +93,7 @@ async fn the_history_tells_it_all() {
     user.post("drafts/send", json!({ "id": draft["id"] })).await;
     user.ok("DELETE", &path, Value::Null).await;
 
-    let history = user.get(&format!("history?startHistoryId={start}")).await;
+    let history = user.json(&format!("history?startHistoryId={start}")).await;
     let mut seen = vec![letter["id"].as_str().unwrap().to_owned()];
     let rows: Vec<Value> = history["history"]
         .as_array()
@@ -130,7 +130,7 @@ async fn the_history_tells_it_all() {
 #[tokio::test]
 async fn a_thousand_letters_change_in_one_request() {
     let sandbox = sandbox().await;
-    let user = User::with_scope(&sandbox, MIRA, ALL).await;
+    let user = User::at_gmail(&sandbox, MIRA, ALL).await;
     for number in 0..1_000 {
         let letter = format!("From: a@example.com\r\nMessage-ID: <{number}@n>\r\n\r\n{number}");
         assert!(sandbox.deliver(MIRA, letter.as_bytes()).unwrap());
@@ -138,7 +138,7 @@ async fn a_thousand_letters_change_in_one_request() {
     let mut ids: Vec<Value> = Vec::new();
     let mut page = "messages?maxResults=500".to_owned();
     while ids.len() < 1_000 {
-        let answer = user.get(&page).await;
+        let answer = user.json(&page).await;
         let rows = answer["messages"].as_array().unwrap();
         ids.extend(rows.iter().map(|row| row["id"].clone()));
         let next = answer["nextPageToken"].as_str().unwrap();
@@ -147,16 +147,16 @@ async fn a_thousand_letters_change_in_one_request() {
     assert_eq!(ids.len(), 1_000);
     // An id of nothing is passed over.
     ids[999] = "1000000000000001".into();
-    let start = user.get("profile").await["historyId"].clone();
+    let start = user.json("profile").await["historyId"].clone();
     let body = json!({ "ids": ids, "addLabelIds": ["TRASH"], "removeLabelIds": ["UNREAD"] });
-    assert_eq!(user.send("POST", "messages/batchModify", body.clone()).await, (204, Value::Null));
+    assert_eq!(user.call("POST", "messages/batchModify", body.clone()).await, (204, Value::Null));
     let count = |label: Value| label["messagesTotal"].clone();
-    assert_eq!(count(user.get("labels/TRASH").await), 999);
-    assert_eq!(count(user.get("labels/UNREAD").await), 2);
+    assert_eq!(count(user.json("labels/TRASH").await), 999);
+    assert_eq!(count(user.json("labels/UNREAD").await), 2);
     let path = format!("history?maxResults=500&startHistoryId={}", start.as_str().unwrap());
-    let first = user.get(&path).await;
+    let first = user.json(&path).await;
     let next = first["nextPageToken"].as_str().unwrap();
-    let second = user.get(&format!("{path}&pageToken={next}")).await;
+    let second = user.json(&format!("{path}&pageToken={next}")).await;
     let rows = |page: &Value| page["history"].as_array().unwrap().len();
     assert_eq!((rows(&first), rows(&second)), (500, 499));
 
@@ -166,7 +166,7 @@ async fn a_thousand_letters_change_in_one_request() {
         user.refused("POST", "messages/batchModify", more).await,
         (400, "invalidArgument".to_owned(), "Too many message ids specified".to_owned())
     );
-    let deleted = user.send("POST", "messages/batchDelete", json!({ "ids": ids })).await;
+    let deleted = user.call("POST", "messages/batchDelete", json!({ "ids": ids })).await;
     assert_eq!(deleted, (204, Value::Null));
-    assert_eq!(user.get("profile").await["messagesTotal"], 2);
+    assert_eq!(user.json("profile").await["messagesTotal"], 2);
 }

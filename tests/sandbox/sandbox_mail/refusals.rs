@@ -9,8 +9,8 @@ const NOBODY: &str = "U3ViamVjdDogeA0KDQp4";
 async fn requests_that_make_no_sense_are_refused() {
     let sandbox = sandbox().await;
     let scope = format!("{ALL} https://www.googleapis.com/auth/gmail.settings.basic");
-    let user = User::with_scope(&sandbox, MIRA, &scope).await;
-    let first = user.get("messages").await["messages"][0].clone();
+    let user = User::at_gmail(&sandbox, MIRA, &scope).await;
+    let first = user.json("messages").await["messages"][0].clone();
     let modify = format!("{}/modify", at("messages", &first));
     let bad_to = raw(&["To: nowhere", "Subject: x"], "x");
     user.post("labels", json!({ "name": "Here" })).await;
@@ -166,7 +166,7 @@ async fn requests_that_make_no_sense_are_refused() {
         assert_eq!(refused, wanted, "{method} {path} {body}");
     }
     // Nothing of it has come to anything.
-    assert_eq!(user.get("profile").await["messagesTotal"], 1);
+    assert_eq!(user.json("profile").await["messagesTotal"], 1);
 }
 
 /// The methods that each scope opens: all others are refused, whatever is asked.
@@ -211,7 +211,7 @@ async fn every_scope_opens_its_own() {
             true => scope.to_owned(),
             false => format!("https://www.googleapis.com/auth/{scope}"),
         };
-        let user = User::with_scope(&sandbox, MIRA, &full).await;
+        let user = User::at_gmail(&sandbox, MIRA, &full).await;
         let mut open = Vec::new();
         for (name, method, path) in METHODS {
             let refused = user.refused(method, path, Value::Null).await;

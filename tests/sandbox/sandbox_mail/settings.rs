@@ -8,7 +8,7 @@ const BASIC: &str = "https://www.googleapis.com/auth/gmail.settings.basic";
 #[tokio::test]
 async fn filters_are_kept_and_applied() {
     let sandbox = sandbox().await;
-    let owner = User::with_scope(&sandbox, ZOE, &format!("{BASIC} {MODIFY}")).await;
+    let owner = User::at_gmail(&sandbox, ZOE, &format!("{BASIC} {MODIFY}")).await;
     owner.post("labels", json!({ "name": "Invoices" })).await;
     let bodies = [
         json!({
@@ -24,7 +24,7 @@ async fn filters_are_kept_and_applied() {
             "action": { "addLabelIds": ["TRASH"] },
         }),
     ];
-    assert_eq!(owner.get("settings/filters").await, json!({}));
+    assert_eq!(owner.json("settings/filters").await, json!({}));
     let mut made = Vec::new();
     for body in bodies {
         let filter = owner.post("settings/filters", body.clone()).await;
@@ -37,10 +37,10 @@ async fn filters_are_kept_and_applied() {
         );
         made.push(filter);
     }
-    assert_eq!(owner.get("settings/filters").await, json!({ "filter": made }));
-    assert_eq!(owner.get(&at("settings/filters", &made[1])).await, made[1]);
+    assert_eq!(owner.json("settings/filters").await, json!({ "filter": made }));
+    assert_eq!(owner.json(&at("settings/filters", &made[1])).await, made[1]);
 
-    let mira = User::of(&sandbox, MIRA).await;
+    let mira = signed_in(&sandbox, MIRA).await;
     for (to, subject, text, labels) in [
         ("zoe@example.com", "Invoice 7", "pay", vec!["UNREAD", "Label_1"]),
         ("zoe@example.com", "News", "a cable", vec!["UNREAD", "INBOX", "STARRED"]),
@@ -60,15 +60,15 @@ async fn filters_are_kept_and_applied() {
         assert_eq!(found, [labels], "{subject}: {text}");
     }
     let path = at("settings/filters", &made[0]);
-    assert_eq!(owner.send("DELETE", &path, Value::Null).await, (204, Value::Null));
-    assert_eq!(owner.send("DELETE", &path, Value::Null).await.0, 404);
-    assert_eq!(owner.get("settings/filters").await, json!({ "filter": made[1..] }));
+    assert_eq!(owner.call("DELETE", &path, Value::Null).await, (204, Value::Null));
+    assert_eq!(owner.call("DELETE", &path, Value::Null).await.0, 404);
+    assert_eq!(owner.json("settings/filters").await, json!({ "filter": made[1..] }));
 }
 
 #[tokio::test]
 async fn settings_are_set_and_stay() {
     let sandbox = sandbox().await;
-    let user = User::with_scope(&sandbox, MIRA, BASIC).await;
+    let user = User::at_gmail(&sandbox, MIRA, BASIC).await;
     let on = json!({
         "enableAutoReply": true,
         "responseSubject": "Away",
@@ -79,7 +79,7 @@ async fn settings_are_set_and_stay() {
         "endTime": "1794000000000",
     });
     assert_eq!(user.ok("PUT", "settings/vacation", on.clone()).await, on);
-    assert_eq!(user.get("settings/vacation").await, on);
+    assert_eq!(user.json("settings/vacation").await, on);
     let off = json!({
         "enableAutoReply": false,
         "responseSubject": "",
@@ -90,7 +90,7 @@ async fn settings_are_set_and_stay() {
 
     let language = json!({ "displayLanguage": "de" });
     assert_eq!(user.ok("PUT", "settings/language", language.clone()).await, language);
-    assert_eq!(user.get("settings/language").await, language);
+    assert_eq!(user.json("settings/language").await, language);
 
     let path = "settings/sendAs/mira%2Bnews%40example.com";
     let alias = json!({
@@ -112,8 +112,8 @@ async fn settings_are_set_and_stay() {
     assert_eq!(user.ok("PATCH", path, json!({ "signature": "<b>M.</b>" })).await, alias);
     let named = json!({ "displayName": "Mira L." });
     assert_eq!(user.ok("PATCH", "settings/sendAs/mira@example.com", named).await, own);
-    assert_eq!(user.get(path).await, alias);
-    assert_eq!(user.get("settings/sendAs").await, json!({ "sendAs": [own, alias] }));
+    assert_eq!(user.json(path).await, alias);
+    assert_eq!(user.json("settings/sendAs").await, json!({ "sendAs": [own, alias] }));
     let mut bare = alias;
     bare["signature"] = "".into();
     assert_eq!(user.ok("PUT", path, json!({})).await, bare);

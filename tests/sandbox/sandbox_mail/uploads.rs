@@ -14,28 +14,28 @@ const BASE: &str = "/upload/gmail/v1/users/me";
 #[tokio::test]
 async fn a_letter_is_uploaded_in_one_request() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     // More than JSON may hold.
     let letter = wire(&HEAD, &"A line of some length.\r\n".repeat(1 << 19));
     assert!(letter.len() > 11 << 20);
     let kind = [("content-type", "message/rfc822")];
     let path = format!("{BASE}/messages/send?uploadType=media");
-    let reply = user.raw("POST", &path, &kind, letter.clone().into()).await;
-    let (status, sent) = reply.json();
+    let reply = user.bearing("POST", &path, &kind, &letter).await;
+    let (status, sent) = reply.answer();
     assert_eq!(status, 200, "{sent}");
     assert_eq!(sent["labelIds"], json!(["SENT"]));
     assert_eq!(user.bytes(&sent["id"]).await, letter);
     assert_eq!(sandbox.found(ZOE, "large@example.com"), [["UNREAD", "INBOX"]]);
 
-    let reply = user.raw("POST", &path, &kind, vec![b'a'; 36_700_161]).await;
+    let reply = user.bearing("POST", &path, &kind, vec![b'a'; 36_700_161]).await;
     assert_eq!(reply.status, 413);
 }
 
 #[tokio::test]
 async fn a_letter_is_uploaded_beside_its_json() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
-    let thread = user.get("messages").await["messages"][0]["threadId"].clone();
+    let user = signed_in(&sandbox, MIRA).await;
+    let thread = user.json("messages").await["messages"][0]["threadId"].clone();
     let letter = wire(
         &[
             "From: mira@example.com",
@@ -53,13 +53,13 @@ async fn a_letter_is_uploaded_beside_its_json() {
     );
     let kind = [("content-type", "multipart/related; boundary=\"b1\"")];
     let path = format!("{BASE}/drafts?uploadType=multipart");
-    let (status, made) = user.raw("POST", &path, &kind, body.clone().into()).await.json();
+    let (status, made) = user.bearing("POST", &path, &kind, &body).await.answer();
     assert_eq!(status, 200, "{made}");
     assert_eq!(made["message"]["threadId"], thread);
     assert_eq!(user.bytes(&made["message"]["id"]).await, letter);
 
     let path = format!("{BASE}/{}?uploadType=multipart", at("drafts", &made));
-    let (status, changed) = user.raw("PUT", &path, &kind, body.into()).await.json();
+    let (status, changed) = user.bearing("PUT", &path, &kind, &body).await.answer();
     assert_eq!((status, &changed["id"]), (200, &made["id"]));
     assert_ne!(changed["message"]["id"], made["message"]["id"]);
 }
@@ -68,7 +68,7 @@ async fn a_letter_is_uploaded_beside_its_json() {
 async fn a_letter_is_uploaded_in_pieces() {
     const UNIT: usize = 256 << 10;
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let letter = wire(&HEAD, &"0123456789".repeat(60_000)).into_bytes();
     let total = letter.len();
     assert!(total > 2 * UNIT && total < 3 * UNIT);
@@ -79,13 +79,13 @@ async fn a_letter_is_uploaded_in_pieces() {
         ("x-upload-content-length", length.as_str()),
     ];
     let path = format!("{BASE}/drafts?uploadType=resumable");
-    let opened = user.raw("POST", &path, &headers, b"{}".to_vec()).await;
+    let opened = user.bearing("POST", &path, &headers, b"{}".to_vec()).await;
     assert_eq!(opened.status, 200);
     let session = opened.header("location").strip_prefix(&user.base).unwrap().to_owned();
 
     let put = async |range: String, piece: &[u8]| {
         let headers = [("content-range", range.as_str())];
-        user.raw("PUT", &session, &headers, piece.to_vec()).await
+        user.bearing("PUT", &session, &headers, piece.to_vec()).await
     };
     let asked = put(format!("bytes */{total}"), &[]).await;
     assert_eq!((asked.status, asked.headers.contains_key("range")), (308, false));
@@ -102,7 +102,7 @@ async fn a_letter_is_uploaded_in_pieces() {
     let second = put(format!("bytes 0-{}/{total}", 2 * UNIT - 1), &letter[..2 * UNIT]).await;
     assert_eq!((second.status, second.header("range")), (308, "bytes=0-524287"));
     let last = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &letter[2 * UNIT..]).await;
-    let (status, made) = last.json();
+    let (status, made) = last.answer();
     assert_eq!(status, 200, "{made}");
     assert_eq!(made["message"]["labelIds"], json!(["DRAFT"]));
     assert_eq!(user.bytes(&made["message"]["id"]).await.into_bytes(), letter);
@@ -112,7 +112,7 @@ async fn a_letter_is_uploaded_in_pieces() {
 #[tokio::test]
 async fn what_is_no_upload_is_refused() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let letter = wire(&HEAD, "x");
     for (method, path, kind, status) in [
         ("POST", "drafts?uploadType=media", "text/plain", 400),
@@ -126,7 +126,7 @@ async fn what_is_no_upload_is_refused() {
     ] {
         let headers = [("content-type", kind)];
         let path = format!("{BASE}/{path}");
-        let reply = user.raw(method, &path, &headers, letter.clone().into()).await;
+        let reply = user.bearing(method, &path, &headers, &letter).await;
         assert_eq!(reply.status, status, "{method} {path}");
     }
 }

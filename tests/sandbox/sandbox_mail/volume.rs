@@ -17,7 +17,7 @@ fn memory() -> Option<u64> {
 #[tokio::test]
 async fn a_thousand_letters_are_sent() {
     let sandbox = sandbox().await;
-    let user = User::of(&sandbox, MIRA).await;
+    let user = signed_in(&sandbox, MIRA).await;
     let text = "A line of some length.\r\n".repeat(850);
     let (before, start) = (memory(), Instant::now());
     for number in 0..1_000 {
@@ -35,8 +35,8 @@ async fn a_thousand_letters_are_sent() {
         assert!(more < 1_024, "{more} MiB");
     }
     for address in [MIRA, ZOE] {
-        let of = User::of(&sandbox, address).await;
-        assert_eq!(of.get("profile").await["messagesTotal"], 1_001, "{address}");
+        let of = signed_in(&sandbox, address).await;
+        assert_eq!(of.json("profile").await["messagesTotal"], 1_001, "{address}");
     }
     assert_eq!(sandbox.found(ZOE, "999@example.com"), [["UNREAD", "INBOX"]]);
 }

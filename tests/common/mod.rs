@@ -1,0 +1,5 @@
+//! What the tests work with in common: a client of the sandbox, a tap before a
+//! service, and mailboxes and calendars in memory under a pipeline.
+
+pub mod client;
+pub mod tap;

@@ -1,5 +1,7 @@
 //! What the tests work with in common: a client of the sandbox, a tap before a
 //! service, and mailboxes and calendars in memory under a pipeline.
 
+#[macro_use]
+mod cases;
 pub mod client;
 pub mod tap;

@@ -221,56 +221,32 @@ fn times_are_read_in_the_zones_they_name() {
         BEGIN:VTIMEZONE\nTZID:Placed\nX-LIC-LOCATION:Asia/Tokyo\nEND:VTIMEZONE\n\
         BEGIN:VTIMEZONE\nTZID:Numbered\nX-MICROSOFT-CDO-TZID:10\nEND:VTIMEZONE\n\
         BEGIN:VTIMEZONE\nTZID:Empty\nEND:VTIMEZONE\n";
-    for (start, expected, note) in [
-        (":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
-        (":20260703T180000Z", "2026-07-03T18:00:00 UTC", None),
-        (":20260703T180000+0530", "2026-07-03T12:30:00 UTC", None),
-        (";VALUE=DATE:20260703", "2026-07-03", None),
-        (":20260703", "2026-07-03", None),
-        (";TZID=asia/tokyo:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None),
-        (";TZID=Tokyo Standard Time:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None),
-        (
-            ";TZID=\"(UTC+09:00) Osaka, Sapporo, Tokyo\":20260703T180000",
-            "2026-07-03T18:00:00 Asia/Tokyo",
-            None,
-        ),
-        (
-            ";TZID=/example.org/2025/Asia/Tokyo:20260703T180000",
-            "2026-07-03T18:00:00 Asia/Tokyo",
-            None,
-        ),
-        (
-            ";TZID=/a.example/x/America/Indiana/Knox:20260703T180000",
-            "2026-07-03T18:00:00 America/Indiana/Knox",
-            None,
-        ),
-        (";TZID=Placed:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None),
-        (
-            ";TZID=Numbered:20260703T180000",
-            "2026-07-03T18:00:00 America/New_York",
-            Some("line 21: the zone `Numbered` is taken for America/New_York"),
-        ),
-        (
-            ";TZID=Custom:20260703T180000",
-            "2026-07-03T18:00:00 Etc/GMT-1",
-            Some("line 2: the zone `Custom` is taken for Etc/GMT-1"),
-        ),
-        (
-            ";TZID=Half:20260703T180000",
-            "2026-07-03T21:30:00 UTC",
-            Some("line 11: the zone `Half` is taken for UTC-03:30"),
-        ),
-        (
-            ";TZID=Empty:20260703T180000",
-            "2026-07-03T18:00:00 Europe/Berlin",
-            Some("line 30: the zone `Empty` is not known: taken for Europe/Berlin"),
-        ),
-        (
-            ";TZID=Narnia:20260703T180000",
-            "2026-07-03T18:00:00 Europe/Berlin",
-            Some("line 30: the zone `Narnia` is not known: taken for Europe/Berlin"),
-        ),
-    ] {
+    for (start, expected, note) in cases! {
+        ":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
+        ":20260703T180000Z", "2026-07-03T18:00:00 UTC", None;
+        ":20260703T180000+0530", "2026-07-03T12:30:00 UTC", None;
+        ";VALUE=DATE:20260703", "2026-07-03", None;
+        ":20260703", "2026-07-03", None;
+        ";TZID=asia/tokyo:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None;
+        ";TZID=Tokyo Standard Time:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None;
+        ";TZID=\"(UTC+09:00) Osaka, Sapporo, Tokyo\":20260703T180000",
+            "2026-07-03T18:00:00 Asia/Tokyo", None;
+        ";TZID=/example.org/2025/Asia/Tokyo:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo",
+            None;
+        ";TZID=/a.example/x/America/Indiana/Knox:20260703T180000",
+            "2026-07-03T18:00:00 America/Indiana/Knox", None;
+        ";TZID=Placed:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None;
+        ";TZID=Numbered:20260703T180000", "2026-07-03T18:00:00 America/New_York",
+            Some("line 21: the zone `Numbered` is taken for America/New_York");
+        ";TZID=Custom:20260703T180000", "2026-07-03T18:00:00 Etc/GMT-1",
+            Some("line 2: the zone `Custom` is taken for Etc/GMT-1");
+        ";TZID=Half:20260703T180000", "2026-07-03T21:30:00 UTC",
+            Some("line 11: the zone `Half` is taken for UTC-03:30");
+        ";TZID=Empty:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin",
+            Some("line 30: the zone `Empty` is not known: taken for Europe/Berlin");
+        ";TZID=Narnia:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin",
+            Some("line 30: the zone `Narnia` is not known: taken for Europe/Berlin");
+    } {
         let document = read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART{start}\nEND:VEVENT\nEND:VCALENDAR"
         ));
@@ -375,43 +351,34 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         ),
     ]
     .concat();
-    for (start, expected, note) in [
-        ("\"Customized Time Zone\":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
-        ("Customized Time Zone:20260203T180000", "2026-02-03T18:00:00 Europe/Berlin", None),
-        (
-            "\"tzone://Microsoft/Custom\":20260703T180000",
-            "2026-07-03T18:00:00 America/New_York",
-            None,
-        ),
-        ("ZE1:20260601T120000", "2026-06-01T09:37:00 UTC", None),
-        ("ZE1:20261001T120000", "2026-10-01T10:37:00 UTC", None),
+    for (start, expected, note) in cases! {
+        "\"Customized Time Zone\":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
+        "Customized Time Zone:20260203T180000", "2026-02-03T18:00:00 Europe/Berlin", None;
+        "\"tzone://Microsoft/Custom\":20260703T180000", "2026-07-03T18:00:00 America/New_York",
+            None;
+        "ZE1:20260601T120000", "2026-06-01T09:37:00 UTC", None;
+        "ZE1:20261001T120000", "2026-10-01T10:37:00 UTC", None;
         // What is skipped is told by the offset before, what comes twice is the first.
-        ("ZE1:20260504T023000", "2026-05-04T01:07:00 UTC", None),
-        ("ZE1:20260803T023000", "2026-08-03T00:07:00 UTC", None),
-        ("\"South, far\":20260101T120000", "2026-01-01T14:30:00 UTC", None),
-        (
-            "America/New_York:20260703T180000",
-            "2026-07-03T08:00:00 UTC",
-            Some("other rules here than America/New_York"),
-        ),
-        ("W. Europe Standard Time:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
+        "ZE1:20260504T023000", "2026-05-04T01:07:00 UTC", None;
+        "ZE1:20260803T023000", "2026-08-03T00:07:00 UTC", None;
+        "\"South, far\":20260101T120000", "2026-01-01T14:30:00 UTC", None;
+        "America/New_York:20260703T180000", "2026-07-03T08:00:00 UTC",
+            Some("other rules here than America/New_York");
+        "W. Europe Standard Time:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
         // In 2005 it was winter then, whatever is written here.
-        ("Eastern Standard Time:20050320T120000", "2005-03-20T12:00:00 America/New_York", None),
-        ("\"(UTC+01:00) Somewhere\":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
-        ("America/Chicago:20260203T180000", "2026-02-03T18:00:00 America/Chicago", None),
-        ("America/Chicago:20290203T180000", "2029-02-03T18:00:00 America/Chicago", None),
-        ("America/Denver:20260703T180000", "2026-07-03T18:00:00 America/Denver", None),
-        ("Europe/Moscow:20180420T120000", "2018-04-20T12:00:00 Europe/Moscow", None),
-        (
-            "Asia/Tokyo:20260703T180000",
-            "2026-07-03T18:00:00 Etc/GMT+7",
-            Some("other rules here than Asia/Tokyo"),
-        ),
-        ("Listed:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None),
-        ("Listed:20270203T180000", "2027-02-03T18:00:00 Europe/Berlin", None),
-        ("Former:20050703T180000", "2005-07-03T18:00:00 America/New_York", None),
-        ("Former:20260703T180000", "2026-07-03T18:00:00 Etc/GMT+6", None),
-    ] {
+        "Eastern Standard Time:20050320T120000", "2005-03-20T12:00:00 America/New_York", None;
+        "\"(UTC+01:00) Somewhere\":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
+        "America/Chicago:20260203T180000", "2026-02-03T18:00:00 America/Chicago", None;
+        "America/Chicago:20290203T180000", "2029-02-03T18:00:00 America/Chicago", None;
+        "America/Denver:20260703T180000", "2026-07-03T18:00:00 America/Denver", None;
+        "Europe/Moscow:20180420T120000", "2018-04-20T12:00:00 Europe/Moscow", None;
+        "Asia/Tokyo:20260703T180000", "2026-07-03T18:00:00 Etc/GMT+7",
+            Some("other rules here than Asia/Tokyo");
+        "Listed:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
+        "Listed:20270203T180000", "2027-02-03T18:00:00 Europe/Berlin", None;
+        "Former:20050703T180000", "2005-07-03T18:00:00 America/New_York", None;
+        "Former:20260703T180000", "2026-07-03T18:00:00 Etc/GMT+6", None;
+    } {
         let document = read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={start}\nEND:VEVENT\nEND:VCALENDAR"
         ));
@@ -458,28 +425,22 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
 
 #[test]
 fn an_end_that_is_not_said_is_found() {
-    for (lines, expected, note) in [
-        ("DTSTART;VALUE=DATE:20260703", "2026-07-04", None),
-        ("DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260706", "2026-07-06", None),
-        ("DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260703", "2026-07-04", None),
-        ("DTSTART;VALUE=DATE:20260703\nDURATION:P2D", "2026-07-05", None),
-        ("DTSTART:20260703T180000Z", "2026-07-03T18:00:00 UTC", None),
-        ("DTSTART:20260703T180000Z\nDURATION:PT1H30M", "2026-07-03T19:30:00 UTC", None),
+    for (lines, expected, note) in cases! {
+        "DTSTART;VALUE=DATE:20260703", "2026-07-04", None;
+        "DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260706", "2026-07-06", None;
+        "DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260703", "2026-07-04", None;
+        "DTSTART;VALUE=DATE:20260703\nDURATION:P2D", "2026-07-05", None;
+        "DTSTART:20260703T180000Z", "2026-07-03T18:00:00 UTC", None;
+        "DTSTART:20260703T180000Z\nDURATION:PT1H30M", "2026-07-03T19:30:00 UTC", None;
         // Days are those of the calendar, hours are exact.
-        ("DTSTART:20260328T120000\nDURATION:P1D", "2026-03-29T12:00:00 Europe/Berlin", None),
-        ("DTSTART:20260328T120000\nDURATION:PT24H", "2026-03-29T13:00:00 Europe/Berlin", None),
-        ("DTSTART:20261025T013000\nDURATION:PT2H", "2026-10-25T01:30:00 UTC", None),
-        (
-            "DTSTART:20260703T180000Z\nDTEND:20260703T170000Z",
-            "2026-07-03T18:00:00 UTC",
-            Some("line 2: the event does not end after its start"),
-        ),
-        (
-            "DTSTART:20260703T180000Z\nDTEND;VALUE=DATE:20260704",
-            "2026-07-04T00:00:00 UTC",
-            Some("line 2: the end has no time: the day begins then"),
-        ),
-    ] {
+        "DTSTART:20260328T120000\nDURATION:P1D", "2026-03-29T12:00:00 Europe/Berlin", None;
+        "DTSTART:20260328T120000\nDURATION:PT24H", "2026-03-29T13:00:00 Europe/Berlin", None;
+        "DTSTART:20261025T013000\nDURATION:PT2H", "2026-10-25T01:30:00 UTC", None;
+        "DTSTART:20260703T180000Z\nDTEND:20260703T170000Z", "2026-07-03T18:00:00 UTC",
+            Some("line 2: the event does not end after its start");
+        "DTSTART:20260703T180000Z\nDTEND;VALUE=DATE:20260704", "2026-07-04T00:00:00 UTC",
+            Some("line 2: the end has no time: the day begins then");
+    } {
         let document = read(&around(lines));
         assert_eq!(moment(&document.entries[0].end), expected, "{lines}");
         let notes: Vec<&str> = document.notes.iter().map(|note| &**note).collect();
@@ -495,9 +456,8 @@ fn events_of_one_uid_are_understood_together() {
     let timed =
         "DTSTART;TZID=Europe/Berlin:20260706T090000\nDTEND;TZID=Europe/Berlin:20260706T100000";
     let weekly = format!("{timed}\nRRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=5\nSUMMARY:Weekly");
-    let cases: [(&str, Vec<String>, &[&str]); 18] = [
-        (
-            "times that name no zone beside one that does",
+    let cases: [(&str, Vec<String>, &[&str]); 18] = cases! {
+        "times that name no zone beside one that does",
             vec![
                 "DTSTART;TZID=America/New_York:20260706T090000\nDTEND:20260706T100000\n\
                  RRULE:FREQ=WEEKLY;COUNT=4\nEXDATE:20260713T090000"
@@ -509,10 +469,8 @@ fn events_of_one_uid_are_understood_together() {
                 "repeat: RRULE:FREQ=WEEKLY;COUNT=4 EXDATE;TZID=America/New_York:20260713T090000",
                 "event: a #0 2026-07-20T15:00:00 UTC to 2026-07-20T15:00:00 UTC",
                 "at: At(2026-07-20T13:00:00Z)",
-            ],
-        ),
-        (
-            "a time that stands for a day of a series of whole days",
+            ];
+        "a time that stands for a day of a series of whole days",
             vec![
                 days.to_owned(),
                 "RECURRENCE-ID;TZID=America/New_York:20260711T000000\nDTSTART;VALUE=DATE:20260712"
@@ -523,10 +481,8 @@ fn events_of_one_uid_are_understood_together() {
                 "repeat: RRULE:FREQ=WEEKLY;COUNT=4",
                 "event: a #0 2026-07-12 to 2026-07-13",
                 "at: Day(2026-07-11)",
-            ],
-        ),
-        (
-            "the same as an instant, and a day that no day of the series begins with",
+            ];
+        "the same as an instant, and a day that no day of the series begins with",
             vec![
                 format!(
                     "{days}\nEXDATE:20260717T220000Z\nEXDATE;TZID=Europe/Berlin:20260725T000000"
@@ -542,10 +498,8 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a #0 2026-07-03T15:00:00 UTC to 2026-07-03T15:00:00 UTC",
                 "at: Day(2026-07-04)",
                 "cancelled: yes",
-            ],
-        ),
-        (
-            "a day that stands for a time",
+            ];
+        "a day that stands for a time",
             vec![
                 weekly.clone(),
                 "RECURRENCE-ID;VALUE=DATE:20260713\nDTSTART:20260713T120000Z".to_owned(),
@@ -556,20 +510,16 @@ fn events_of_one_uid_are_understood_together() {
                 "title: Weekly",
                 "event: a #0 2026-07-13T12:00:00 UTC to 2026-07-13T12:00:00 UTC",
                 "at: At(2026-07-13T07:00:00Z)",
-            ],
-        ),
-        (
-            "a rule of an occurrence",
+            ];
+        "a rule of an occurrence",
             vec![format!("{weekly}\nRDATE:20260709T070000Z\nRECURRENCE-ID:20260706T070000Z")],
             &[
                 "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
                 "at: At(2026-07-06T07:00:00Z)",
                 "title: Weekly",
                 "note: line 2: it is one occurrence: its own rule is not carried out",
-            ],
-        ),
-        (
-            "versions, by their number",
+            ];
+        "versions, by their number",
             vec![
                 "DTSTART:20260706T070000Z\nSEQUENCE:2\nSUMMARY:New".to_owned(),
                 "DTSTART:20260707T070000Z\nSEQUENCE:1\nDTSTAMP:20260701T000000Z\nSUMMARY:Old"
@@ -579,10 +529,8 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a #2 2026-07-06T07:00:00 UTC to 2026-07-06T07:00:00 UTC",
                 "title: New",
                 "note: line 8: has the UID of the event on line 2, and is no newer version of it: left out",
-            ],
-        ),
-        (
-            "versions, by when they were written",
+            ];
+        "versions, by when they were written",
             vec![
                 "DTSTART:20260706T070000Z\nDTSTAMP:20260701T000000Z\nSUMMARY:Old".to_owned(),
                 "DTSTART:20260707T070000Z\nDTSTAMP:20260702T000000Z\nSUMMARY:New".to_owned(),
@@ -591,10 +539,8 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a #0 2026-07-07T07:00:00 UTC to 2026-07-07T07:00:00 UTC",
                 "title: New",
                 "note: line 2: has the UID of the event on line 8, and is no newer version of it: left out",
-            ],
-        ),
-        (
-            "versions of an occurrence, by when they were changed",
+            ];
+        "versions of an occurrence, by when they were changed",
             vec![
                 weekly.clone(),
                 "RECURRENCE-ID:20260713T070000Z\nSUMMARY:New\nLAST-MODIFIED:20260702T000000Z"
@@ -610,10 +556,8 @@ fn events_of_one_uid_are_understood_together() {
                 "at: At(2026-07-13T07:00:00Z)",
                 "title: New",
                 "note: line 15: has the UID of the event on line 9, and is no newer version of it: left out",
-            ],
-        ),
-        (
-            "dates that end otherwise",
+            ];
+        "dates that end otherwise",
             vec![
                 format!(
                     "{timed}\nSUMMARY:Dates\nRDATE;VALUE=PERIOD:20260708T070000Z/20260708T100000Z,\
@@ -630,34 +574,26 @@ fn events_of_one_uid_are_understood_together() {
                 "title: Dates",
                 "event: a #0 2026-07-10T08:00:00 UTC to 2026-07-10T08:00:00 UTC",
                 "at: At(2026-07-10T07:00:00Z)",
-            ],
-        ),
-        (
-            "a start without a time and an end with one",
+            ];
+        "a start without a time and an end with one",
             vec!["DTSTART;VALUE=DATE:20260703\nDTEND;TZID=Asia/Tokyo:20260705T010000".to_owned()],
             &[
                 "event: a #0 2026-07-03 to 2026-07-06",
                 "note: line 2: the end has a time, the start has none: whole days",
-            ],
-        ),
-        (
-            "the same with an end at midnight",
+            ];
+        "the same with an end at midnight",
             vec!["DTSTART;VALUE=DATE:20260703\nDTEND:20260705T000000".to_owned()],
             &[
                 "event: a #0 2026-07-03 to 2026-07-05",
                 "note: line 2: the end has a time, the start has none: whole days",
-            ],
-        ),
-        (
-            "an end without a time",
+            ];
+        "an end without a time",
             vec!["DTSTART:20260703T100000\nDTEND;VALUE=DATE:20260705".to_owned()],
             &[
                 "event: a #0 2026-07-03T10:00:00 Europe/Berlin to 2026-07-05T00:00:00 Europe/Berlin",
                 "note: line 2: the end has no time: the day begins then",
-            ],
-        ),
-        (
-            "an occurrence and all later ones, at another time of day",
+            ];
+        "an occurrence and all later ones, at another time of day",
             vec![
                 format!("{weekly}\nEXDATE:20260727T070000Z"),
                 "RECURRENCE-ID;TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260720T090000\n\
@@ -676,10 +612,8 @@ fn events_of_one_uid_are_understood_together() {
                 "at: At(2026-08-03T08:30:00Z)",
                 "title: Last",
                 "note: line 10: it and all later occurrences are a series of their own",
-            ],
-        ),
-        (
-            "the same on another day",
+            ];
+        "the same on another day",
             vec![
                 weekly.clone(),
                 "RECURRENCE-ID;RANGE=thisandfuture:20260720T070000Z\n\
@@ -693,10 +627,8 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a_R20260720T070000 #0 2026-07-21T09:00:00 Europe/Berlin to 2026-07-21T09:00:00 Europe/Berlin",
                 "repeat: RRULE:FREQ=WEEKLY;COUNT=3",
                 "note: line 9: it and all later occurrences are a series of their own",
-            ],
-        ),
-        (
-            "all of them from an occurrence on cancelled",
+            ];
+        "all of them from an occurrence on cancelled",
             vec![
                 weekly.clone(),
                 "RECURRENCE-ID;RANGE=THISANDFUTURE:20260720T070000Z\nSTATUS:CANCELLED".to_owned(),
@@ -709,10 +641,8 @@ fn events_of_one_uid_are_understood_together() {
                 "repeat: RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO",
                 "cancelled: yes",
                 "note: line 9: it and all later occurrences are a series of their own",
-            ],
-        ),
-        (
-            "days that do not follow from the rule",
+            ];
+        "days that do not follow from the rule",
             vec![
                 format!("{timed}\nRRULE:FREQ=WEEKLY;BYDAY=MO,TH"),
                 "RECURRENCE-ID;RANGE=THISANDFUTURE:20260720T070000Z\n\
@@ -725,24 +655,18 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a #0 2026-07-21T09:00:00 Europe/Berlin to 2026-07-21T09:00:00 Europe/Berlin",
                 "at: At(2026-07-20T07:00:00Z)",
                 "note: line 8: stands for one occurrence, not for those after it",
-            ],
-        ),
-        (
-            "no series in the document",
+            ];
+        "no series in the document",
             vec!["RECURRENCE-ID;RANGE=THISANDFUTURE:20260720T070000Z\nSUMMARY:Alone".to_owned()],
             &[
                 "event: a #0 2026-07-20T07:00:00 UTC to 2026-07-20T07:00:00 UTC",
                 "at: At(2026-07-20T07:00:00Z)",
                 "title: Alone",
                 "note: line 2: stands for one occurrence, not for those after it",
-            ],
-        ),
-        (
-            "a cancellation that does not say when",
-            vec!["SUMMARY:Gone\nSTATUS:CANCELLED".to_owned()],
-            &["without a time: a Gone"],
-        ),
-    ];
+            ];
+        "a cancellation that does not say when", vec!["SUMMARY:Gone\nSTATUS:CANCELLED".to_owned()],
+            &["without a time: a Gone"];
+    };
     for (name, events, expected) in cases {
         let events: Vec<String> = events
             .iter()

@@ -18,6 +18,13 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[macro_use]
+#[path = "../common"]
+mod common {
+    #[macro_use]
+    mod cases;
+}
+
 mod budget;
 mod compose;
 mod count;

@@ -25,173 +25,91 @@ fn day(text: &str) -> Moment {
 fn rules_are_patterns_and_patterns_are_rules() {
     let monday = "2026-02-02T18:00";
     // The rule, its start, the pattern, and the rule of the pattern.
-    for (text, start, expected, back) in [
-        ("FREQ=DAILY", monday, json!({"type": "daily", "interval": 1}), "FREQ=DAILY"),
-        (
-            "FREQ=DAILY;INTERVAL=3",
-            monday,
-            json!({"type": "daily", "interval": 3}),
-            "FREQ=DAILY;INTERVAL=3",
-        ),
-        (
-            "FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR",
-            monday,
+    for (text, start, expected, back) in cases! {
+        "FREQ=DAILY", monday, json!({"type": "daily", "interval": 1}), "FREQ=DAILY";
+        "FREQ=DAILY;INTERVAL=3", monday, json!({"type": "daily", "interval": 3}),
+            "FREQ=DAILY;INTERVAL=3";
+        "FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR", monday,
             json!({
                 "type": "weekly", "interval": 1, "firstDayOfWeek": "monday",
                 "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
-            }),
-            "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
-        ),
-        (
-            "FREQ=WEEKLY",
-            monday,
+            }), "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR";
+        "FREQ=WEEKLY", monday,
             json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday"], "firstDayOfWeek": "monday"}),
-            "FREQ=WEEKLY;BYDAY=MO",
-        ),
-        (
-            "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO;WKST=SU",
-            monday,
+            "FREQ=WEEKLY;BYDAY=MO";
+        "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO;WKST=SU", monday,
             json!({"type": "weekly", "interval": 2, "daysOfWeek": ["monday", "sunday"], "firstDayOfWeek": "sunday"}),
-            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU;WKST=SU",
-        ),
-        (
-            "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=-1",
-            monday,
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU;WKST=SU";
+        "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=-1", monday,
             json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday"], "firstDayOfWeek": "monday"}),
-            "FREQ=WEEKLY;BYDAY=MO",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=MO",
-            monday,
+            "FREQ=WEEKLY;BYDAY=MO";
+        "FREQ=MONTHLY;BYDAY=MO", monday,
             json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday"], "firstDayOfWeek": "monday"}),
-            "FREQ=WEEKLY;BYDAY=MO",
-        ),
-        (
-            "FREQ=YEARLY;BYDAY=MO,TU",
-            monday,
+            "FREQ=WEEKLY;BYDAY=MO";
+        "FREQ=YEARLY;BYDAY=MO,TU", monday,
             json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday", "tuesday"], "firstDayOfWeek": "monday"}),
-            "FREQ=WEEKLY;BYDAY=MO,TU",
-        ),
-        (
-            "FREQ=MONTHLY",
-            monday,
+            "FREQ=WEEKLY;BYDAY=MO,TU";
+        "FREQ=MONTHLY", monday, json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 2}),
+            "FREQ=MONTHLY;BYMONTHDAY=2";
+        "FREQ=DAILY;BYMONTHDAY=2", monday,
             json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 2}),
-            "FREQ=MONTHLY;BYMONTHDAY=2",
-        ),
-        (
-            "FREQ=DAILY;BYMONTHDAY=2",
-            monday,
-            json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 2}),
-            "FREQ=MONTHLY;BYMONTHDAY=2",
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=-1",
-            "2026-02-28T18:00",
+            "FREQ=MONTHLY;BYMONTHDAY=2";
+        "FREQ=MONTHLY;BYMONTHDAY=-1", "2026-02-28T18:00",
             json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 31}),
-            "FREQ=MONTHLY;BYMONTHDAY=-1",
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1",
-            "2026-02-28T18:00",
+            "FREQ=MONTHLY;BYMONTHDAY=-1";
+        "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "2026-02-28T18:00",
             json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 30}),
-            "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1",
-        ),
-        (
-            // These months all have 31 days.
-            "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
-            "2026-01-31T18:00",
+            "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1";
+        // These months all have 31 days.
+        "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31", "2026-01-31T18:00",
             json!({"type": "absoluteMonthly", "interval": 12, "dayOfMonth": 31}),
-            "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=-1",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=2TU;COUNT=5",
-            "2026-02-10T18:00",
+            "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=-1";
+        "FREQ=MONTHLY;BYDAY=2TU;COUNT=5", "2026-02-10T18:00",
             json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["tuesday"], "index": "second"}),
-            "FREQ=MONTHLY;COUNT=5;BYDAY=2TU",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2",
-            "2026-02-10T18:00",
+            "FREQ=MONTHLY;COUNT=5;BYDAY=2TU";
+        "FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2", "2026-02-10T18:00",
             json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["tuesday"], "index": "second"}),
-            "FREQ=MONTHLY;BYDAY=2TU",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=TU;BYMONTHDAY=8,9,10,11,12,13,14",
-            "2026-02-10T18:00",
+            "FREQ=MONTHLY;BYDAY=2TU";
+        "FREQ=MONTHLY;BYDAY=TU;BYMONTHDAY=8,9,10,11,12,13,14", "2026-02-10T18:00",
             json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["tuesday"], "index": "second"}),
-            "FREQ=MONTHLY;BYDAY=2TU",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=-1FR",
-            "2026-02-27T18:00",
+            "FREQ=MONTHLY;BYDAY=2TU";
+        "FREQ=MONTHLY;BYDAY=-1FR", "2026-02-27T18:00",
             json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["friday"], "index": "last"}),
-            "FREQ=MONTHLY;BYDAY=-1FR",
-        ),
-        (
-            "FREQ=MONTHLY;INTERVAL=3;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
-            "2026-02-27T18:00",
+            "FREQ=MONTHLY;BYDAY=-1FR";
+        "FREQ=MONTHLY;INTERVAL=3;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "2026-02-27T18:00",
             json!({
                 "type": "relativeMonthly", "interval": 3, "index": "last",
                 "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
-            }),
-            "FREQ=MONTHLY;INTERVAL=3;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
-        ),
-        (
-            "FREQ=YEARLY",
-            monday,
+            }), "FREQ=MONTHLY;INTERVAL=3;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1";
+        "FREQ=YEARLY", monday,
             json!({"type": "absoluteYearly", "interval": 1, "month": 2, "dayOfMonth": 2}),
-            "FREQ=YEARLY;BYMONTHDAY=2;BYMONTH=2",
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=2",
-            monday,
+            "FREQ=YEARLY;BYMONTHDAY=2;BYMONTH=2";
+        "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=2", monday,
             json!({"type": "absoluteYearly", "interval": 1, "month": 2, "dayOfMonth": 2}),
-            "FREQ=YEARLY;BYMONTHDAY=2;BYMONTH=2",
-        ),
-        (
-            "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1",
-            "2026-02-28T18:00",
+            "FREQ=YEARLY;BYMONTHDAY=2;BYMONTH=2";
+        "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1", "2026-02-28T18:00",
             json!({"type": "absoluteYearly", "interval": 1, "month": 2, "dayOfMonth": 29}),
-            "FREQ=YEARLY;BYMONTHDAY=-1;BYMONTH=2",
-        ),
-        (
-            // Except in February the end of a month is always the same day.
-            "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=-2",
-            "2026-03-30T18:00",
+            "FREQ=YEARLY;BYMONTHDAY=-1;BYMONTH=2";
+        // Except in February the end of a month is always the same day.
+        "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=-2", "2026-03-30T18:00",
             json!({"type": "absoluteYearly", "interval": 1, "month": 3, "dayOfMonth": 30}),
-            "FREQ=YEARLY;BYMONTHDAY=30;BYMONTH=3",
-        ),
-        (
-            "FREQ=YEARLY;INTERVAL=2;BYMONTH=2;BYDAY=1MO",
-            monday,
+            "FREQ=YEARLY;BYMONTHDAY=30;BYMONTH=3";
+        "FREQ=YEARLY;INTERVAL=2;BYMONTH=2;BYDAY=1MO", monday,
             json!({"type": "relativeYearly", "interval": 2, "month": 2, "daysOfWeek": ["monday"], "index": "first"}),
-            "FREQ=YEARLY;INTERVAL=2;BYDAY=1MO;BYMONTH=2",
-        ),
-        (
-            "FREQ=YEARLY;BYMONTH=2;BYDAY=SA,SU;BYSETPOS=-1",
-            "2026-02-28T18:00",
+            "FREQ=YEARLY;INTERVAL=2;BYDAY=1MO;BYMONTH=2";
+        "FREQ=YEARLY;BYMONTH=2;BYDAY=SA,SU;BYSETPOS=-1", "2026-02-28T18:00",
             json!({"type": "relativeYearly", "interval": 1, "month": 2, "daysOfWeek": ["saturday", "sunday"], "index": "last"}),
-            "FREQ=YEARLY;BYDAY=SA,SU;BYMONTH=2;BYSETPOS=-1",
-        ),
-        (
-            "FREQ=YEARLY;BYMONTH=2,5,8,11;BYMONTHDAY=2",
-            monday,
+            "FREQ=YEARLY;BYDAY=SA,SU;BYMONTH=2;BYSETPOS=-1";
+        "FREQ=YEARLY;BYMONTH=2,5,8,11;BYMONTHDAY=2", monday,
             json!({"type": "absoluteMonthly", "interval": 3, "dayOfMonth": 2}),
-            "FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=2",
-        ),
-        (
-            "FREQ=YEARLY;BYMONTHDAY=2",
-            monday,
+            "FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=2";
+        "FREQ=YEARLY;BYMONTHDAY=2", monday,
             json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 2}),
-            "FREQ=MONTHLY;BYMONTHDAY=2",
-        ),
-        (
-            "FREQ=WEEKLY;BYDAY=MO;BYHOUR=18;BYMINUTE=0;BYSECOND=0",
-            monday,
+            "FREQ=MONTHLY;BYMONTHDAY=2";
+        "FREQ=WEEKLY;BYDAY=MO;BYHOUR=18;BYMINUTE=0;BYSECOND=0", monday,
             json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday"], "firstDayOfWeek": "monday"}),
-            "FREQ=WEEKLY;BYDAY=MO",
-        ),
-    ] {
+            "FREQ=WEEKLY;BYDAY=MO";
+    } {
         let start = local(start);
         let found = pattern(&repeat(text), &start, "Europe/Berlin").unwrap();
         assert_eq!(found["pattern"], expected, "{text}");
@@ -203,58 +121,26 @@ fn rules_are_patterns_and_patterns_are_rules() {
 fn ranges_are_converted() {
     let timed = local("2026-02-02T18:00");
     let whole = day("2026-02-02");
-    for (start, text, expected, back) in [
-        (&timed, "FREQ=DAILY", json!({"type": "noEnd"}), "FREQ=DAILY"),
-        (
-            &timed,
-            "FREQ=DAILY;COUNT=7",
-            json!({"type": "numbered", "numberOfOccurrences": 7}),
-            "FREQ=DAILY;COUNT=7",
-        ),
-        (
-            &timed,
-            "FREQ=DAILY;UNTIL=20260209",
-            json!({"type": "endDate", "endDate": "2026-02-09"}),
-            "FREQ=DAILY;UNTIL=20260209",
-        ),
+    for (start, text, expected, back) in cases! {
+        &timed, "FREQ=DAILY", json!({"type": "noEnd"}), "FREQ=DAILY";
+        &timed, "FREQ=DAILY;COUNT=7", json!({"type": "numbered", "numberOfOccurrences": 7}),
+            "FREQ=DAILY;COUNT=7";
+        &timed, "FREQ=DAILY;UNTIL=20260209", json!({"type": "endDate", "endDate": "2026-02-09"}),
+            "FREQ=DAILY;UNTIL=20260209";
         // At the last occurrence, and a second before it.
-        (
-            &timed,
-            "FREQ=DAILY;UNTIL=20260209T170000Z",
-            json!({"type": "endDate", "endDate": "2026-02-09"}),
-            "FREQ=DAILY;UNTIL=20260209",
-        ),
-        (
-            &timed,
-            "FREQ=DAILY;UNTIL=20260209T165959Z",
-            json!({"type": "endDate", "endDate": "2026-02-08"}),
-            "FREQ=DAILY;UNTIL=20260208",
-        ),
-        (
-            &timed,
-            "FREQ=DAILY;UNTIL=20260209T180000",
-            json!({"type": "endDate", "endDate": "2026-02-09"}),
-            "FREQ=DAILY;UNTIL=20260209",
-        ),
-        (
-            &timed,
-            "FREQ=DAILY;UNTIL=20260209T175959",
-            json!({"type": "endDate", "endDate": "2026-02-08"}),
-            "FREQ=DAILY;UNTIL=20260208",
-        ),
-        (
-            &whole,
-            "FREQ=DAILY;UNTIL=20260209",
-            json!({"type": "endDate", "endDate": "2026-02-09"}),
-            "FREQ=DAILY;UNTIL=20260209",
-        ),
-        (
-            &whole,
-            "FREQ=DAILY;UNTIL=20260209T000000Z",
-            json!({"type": "endDate", "endDate": "2026-02-09"}),
-            "FREQ=DAILY;UNTIL=20260209",
-        ),
-    ] {
+        &timed, "FREQ=DAILY;UNTIL=20260209T170000Z",
+            json!({"type": "endDate", "endDate": "2026-02-09"}), "FREQ=DAILY;UNTIL=20260209";
+        &timed, "FREQ=DAILY;UNTIL=20260209T165959Z",
+            json!({"type": "endDate", "endDate": "2026-02-08"}), "FREQ=DAILY;UNTIL=20260208";
+        &timed, "FREQ=DAILY;UNTIL=20260209T180000",
+            json!({"type": "endDate", "endDate": "2026-02-09"}), "FREQ=DAILY;UNTIL=20260209";
+        &timed, "FREQ=DAILY;UNTIL=20260209T175959",
+            json!({"type": "endDate", "endDate": "2026-02-08"}), "FREQ=DAILY;UNTIL=20260208";
+        &whole, "FREQ=DAILY;UNTIL=20260209", json!({"type": "endDate", "endDate": "2026-02-09"}),
+            "FREQ=DAILY;UNTIL=20260209";
+        &whole, "FREQ=DAILY;UNTIL=20260209T000000Z",
+            json!({"type": "endDate", "endDate": "2026-02-09"}), "FREQ=DAILY;UNTIL=20260209";
+    } {
         let found = pattern(&repeat(text), start, "Romance Standard Time").unwrap();
         let mut range = expected;
         range["startDate"] = "2026-02-02".into();
@@ -267,171 +153,74 @@ fn ranges_are_converted() {
 #[test]
 fn what_graph_cannot_say_is_refused_with_the_reason() {
     let monday = "2026-02-02T18:00";
-    for (text, start, reason, next) in [
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=31",
-            "2026-01-31T18:00",
+    for (text, start, reason, next) in cases! {
+        "FREQ=MONTHLY;BYMONTHDAY=31", "2026-01-31T18:00",
             "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
-            "use BYMONTHDAY=-1 for the last day, or a day up to 28",
-        ),
-        (
-            "FREQ=MONTHLY",
-            "2026-01-29T18:00",
+            "use BYMONTHDAY=-1 for the last day, or a day up to 28";
+        "FREQ=MONTHLY", "2026-01-29T18:00",
             "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
-            "use BYMONTHDAY=-1 for the last day, or a day up to 28",
-        ),
-        (
-            "FREQ=YEARLY",
-            "2024-02-29T18:00",
+            "use BYMONTHDAY=-1 for the last day, or a day up to 28";
+        "FREQ=YEARLY", "2024-02-29T18:00",
             "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
-            "use BYMONTHDAY=-1 for the last day, or a day up to 28",
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=-2",
-            "2026-02-27T18:00",
+            "use BYMONTHDAY=-1 for the last day, or a day up to 28";
+        "FREQ=MONTHLY;BYMONTHDAY=-2", "2026-02-27T18:00",
             "counts the days of a month from its start, but for the last",
-            "use BYMONTHDAY=-1, or BYDAY=-1FR for the last Friday",
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=2,16",
-            monday,
-            "repeats on one day of a month, not on several",
-            "make a series for each day",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=1MO,3MO",
-            monday,
-            "repeats on one day of a month, not on several",
-            "make a series for each day",
-        ),
-        (
-            "FREQ=MONTHLY;INTERVAL=2;BYDAY=MO",
-            monday,
-            "repeats on one day of a month, not on several",
-            "make a series for each day",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=5MO",
-            "2026-03-30T18:00",
+            "use BYMONTHDAY=-1, or BYDAY=-1FR for the last Friday";
+        "FREQ=MONTHLY;BYMONTHDAY=2,16", monday, "repeats on one day of a month, not on several",
+            "make a series for each day";
+        "FREQ=MONTHLY;BYDAY=1MO,3MO", monday, "repeats on one day of a month, not on several",
+            "make a series for each day";
+        "FREQ=MONTHLY;INTERVAL=2;BYDAY=MO", monday, "repeats on one day of a month, not on several",
+            "make a series for each day";
+        "FREQ=MONTHLY;BYDAY=5MO", "2026-03-30T18:00",
             "knows the first to the fourth and the last of a day of the week",
-            "use BYDAY with 1 to 4 or -1",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=-2MO",
-            "2026-02-16T18:00",
+            "use BYDAY with 1 to 4 or -1";
+        "FREQ=MONTHLY;BYDAY=-2MO", "2026-02-16T18:00",
             "knows the first to the fourth and the last of a day of the week",
-            "use BYDAY with 1 to 4 or -1",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
-            "2026-02-13T18:00",
+            "use BYDAY with 1 to 4 or -1";
+        "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "2026-02-13T18:00",
             "does not ask for a day of the month and of the week at once",
-            "leave out BYDAY or BYMONTHDAY",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-2",
-            "2026-02-26T18:00",
+            "leave out BYDAY or BYMONTHDAY";
+        "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-2", "2026-02-26T18:00",
             "chooses the first to the fourth or the last of some days of the week",
-            "use BYSETPOS with 1 to 4 or -1, and BYDAY",
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=1,-1",
-            monday,
-            "repeats on one day of a month, not on several",
-            "make a series for each day",
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTH=2,3;BYMONTHDAY=2",
-            monday,
+            "use BYSETPOS with 1 to 4 or -1, and BYDAY";
+        "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=1,-1", monday,
+            "repeats on one day of a month, not on several", "make a series for each day";
+        "FREQ=MONTHLY;BYMONTH=2,3;BYMONTHDAY=2", monday,
             "repeats in one month of the year, or in months equally far apart",
-            "make a series for each month",
-        ),
-        (
-            "FREQ=YEARLY;BYMONTH=2,3;BYMONTHDAY=2",
-            monday,
+            "make a series for each month";
+        "FREQ=YEARLY;BYMONTH=2,3;BYMONTHDAY=2", monday,
             "repeats in one month of the year, or in months equally far apart",
-            "make a series for each month",
-        ),
-        (
-            "FREQ=YEARLY;INTERVAL=2;BYMONTH=2,8;BYMONTHDAY=2",
-            monday,
+            "make a series for each month";
+        "FREQ=YEARLY;INTERVAL=2;BYMONTH=2,8;BYMONTHDAY=2", monday,
             "repeats in one month of the year, or in months equally far apart",
-            "make a series for each month",
-        ),
-        (
-            "FREQ=YEARLY;BYMONTH=2,8;BYDAY=MO;BYSETPOS=1",
-            monday,
-            "does not choose among the days of a year (BYSETPOS)",
-            "add BYMONTH with one month",
-        ),
-        (
-            "FREQ=YEARLY;BYDAY=5MO",
-            monday,
-            "does not count the days of the week through a year",
-            "add BYMONTH, or use FREQ=MONTHLY",
-        ),
-        (
-            "FREQ=YEARLY;BYYEARDAY=33",
-            monday,
-            "does not count the days of a year (BYYEARDAY)",
-            "use BYMONTH with BYMONTHDAY",
-        ),
-        (
-            "FREQ=YEARLY;BYWEEKNO=6;BYDAY=MO",
-            monday,
-            "does not count the weeks of a year (BYWEEKNO)",
-            "use BYMONTH with BYMONTHDAY or BYDAY",
-        ),
-        (
-            "FREQ=WEEKLY;BYMONTH=2",
-            monday,
+            "make a series for each month";
+        "FREQ=YEARLY;BYMONTH=2,8;BYDAY=MO;BYSETPOS=1", monday,
+            "does not choose among the days of a year (BYSETPOS)", "add BYMONTH with one month";
+        "FREQ=YEARLY;BYDAY=5MO", monday, "does not count the days of the week through a year",
+            "add BYMONTH, or use FREQ=MONTHLY";
+        "FREQ=YEARLY;BYYEARDAY=33", monday, "does not count the days of a year (BYYEARDAY)",
+            "use BYMONTH with BYMONTHDAY";
+        "FREQ=YEARLY;BYWEEKNO=6;BYDAY=MO", monday, "does not count the weeks of a year (BYWEEKNO)",
+            "use BYMONTH with BYMONTHDAY or BYDAY";
+        "FREQ=WEEKLY;BYMONTH=2", monday,
             "repeats in all weeks, not in those of some months (BYMONTH)",
-            "end the series with UNTIL and make one for each stretch",
-        ),
-        (
-            "FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=1",
-            monday,
-            "does not choose among the days of a week (BYSETPOS)",
-            "name the days with BYDAY",
-        ),
-        (
-            "FREQ=DAILY;INTERVAL=2;BYDAY=MO",
-            monday,
-            "of every so many days has no conditions",
-            "use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY",
-        ),
-        (
-            "FREQ=DAILY;BYMONTH=2",
-            monday,
-            "of every so many days has no conditions",
-            "use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY",
-        ),
-        (
-            "FREQ=DAILY;BYHOUR=9,18",
-            monday,
-            "has one time of day, that of its start",
-            "leave out BYHOUR, BYMINUTE and BYSECOND, and make an event for each time",
-        ),
-        ("FREQ=WEEKLY;BYDAY=TU", monday, "starts on a day of its rule", "start it on 2026-02-03"),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=1;UNTIL=20260210",
-            monday,
-            "starts on a day of its rule",
-            "change the start or the rule",
-        ),
-        (
-            "FREQ=DAILY;UNTIL=20260201",
-            monday,
-            "ends after it starts",
-            "move UNTIL behind the start",
-        ),
-        (
-            "FREQ=DAILY;COUNT=1000",
-            monday,
-            "counts up to 999 occurrences",
-            "use UNTIL, or a series without an end",
-        ),
-    ] {
+            "end the series with UNTIL and make one for each stretch";
+        "FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=1", monday,
+            "does not choose among the days of a week (BYSETPOS)", "name the days with BYDAY";
+        "FREQ=DAILY;INTERVAL=2;BYDAY=MO", monday, "of every so many days has no conditions",
+            "use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY";
+        "FREQ=DAILY;BYMONTH=2", monday, "of every so many days has no conditions",
+            "use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY";
+        "FREQ=DAILY;BYHOUR=9,18", monday, "has one time of day, that of its start",
+            "leave out BYHOUR, BYMINUTE and BYSECOND, and make an event for each time";
+        "FREQ=WEEKLY;BYDAY=TU", monday, "starts on a day of its rule", "start it on 2026-02-03";
+        "FREQ=MONTHLY;BYMONTHDAY=1;UNTIL=20260210", monday, "starts on a day of its rule",
+            "change the start or the rule";
+        "FREQ=DAILY;UNTIL=20260201", monday, "ends after it starts", "move UNTIL behind the start";
+        "FREQ=DAILY;COUNT=1000", monday, "counts up to 999 occurrences",
+            "use UNTIL, or a series without an end";
+    } {
         let error = pattern(&repeat(text), &local(start), "UTC").unwrap_err();
         assert_eq!(
             error.message(),
@@ -460,46 +249,32 @@ fn what_graph_cannot_say_is_refused_with_the_reason() {
 /// Patterns of Graph's own that no rule here is written as.
 #[test]
 fn other_patterns_are_read() {
-    for (found, expected) in [
-        (json!({"type": "daily"}), Some("FREQ=DAILY")),
-        (json!({"type": "DAILY", "interval": 0}), Some("FREQ=DAILY")),
-        (
-            json!({"type": "weekly", "interval": 2, "daysOfWeek": ["Tuesday", "monday"]}),
-            Some("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TU;WKST=SU"),
-        ),
-        (
-            json!({"type": "weekly", "interval": 2, "daysOfWeek": ["tuesday"], "firstDayOfWeek": "sunday"}),
-            Some("FREQ=WEEKLY;INTERVAL=2;BYDAY=TU"),
-        ),
-        (
-            json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday", "tuesday"], "firstDayOfWeek": "saturday"}),
-            Some("FREQ=WEEKLY;BYDAY=MO,TU"),
-        ),
-        (json!({"type": "weekly", "interval": 1, "daysOfWeek": []}), None),
-        (json!({"type": "weekly", "interval": 1, "daysOfWeek": ["Frunday"]}), None),
-        (
-            json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 29}),
-            Some("FREQ=MONTHLY;BYMONTHDAY=28,29;BYSETPOS=-1"),
-        ),
-        (json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 0}), None),
-        (json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32}), None),
-        (json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": -1}), None),
-        (
-            json!({"type": "absoluteYearly", "interval": 1, "month": 4, "dayOfMonth": 31}),
-            Some("FREQ=YEARLY;BYMONTHDAY=30;BYMONTH=4"),
-        ),
-        (json!({"type": "absoluteYearly", "interval": 1, "month": 13, "dayOfMonth": 1}), None),
-        (
-            json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["monday"]}),
-            Some("FREQ=MONTHLY;BYDAY=1MO"),
-        ),
-        (
-            json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["monday"], "index": "fifth"}),
-            None,
-        ),
-        (json!({"type": "lunar", "interval": 1}), None),
-        (json!(null), None),
-    ] {
+    for (found, expected) in cases! {
+        json!({"type": "daily"}), Some("FREQ=DAILY");
+        json!({"type": "DAILY", "interval": 0}), Some("FREQ=DAILY");
+        json!({"type": "weekly", "interval": 2, "daysOfWeek": ["Tuesday", "monday"]}),
+            Some("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TU;WKST=SU");
+        json!({"type": "weekly", "interval": 2, "daysOfWeek": ["tuesday"], "firstDayOfWeek": "sunday"}),
+            Some("FREQ=WEEKLY;INTERVAL=2;BYDAY=TU");
+        json!({"type": "weekly", "interval": 1, "daysOfWeek": ["monday", "tuesday"], "firstDayOfWeek": "saturday"}),
+            Some("FREQ=WEEKLY;BYDAY=MO,TU");
+        json!({"type": "weekly", "interval": 1, "daysOfWeek": []}), None;
+        json!({"type": "weekly", "interval": 1, "daysOfWeek": ["Frunday"]}), None;
+        json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 29}),
+            Some("FREQ=MONTHLY;BYMONTHDAY=28,29;BYSETPOS=-1");
+        json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 0}), None;
+        json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32}), None;
+        json!({"type": "absoluteMonthly", "interval": 1, "dayOfMonth": -1}), None;
+        json!({"type": "absoluteYearly", "interval": 1, "month": 4, "dayOfMonth": 31}),
+            Some("FREQ=YEARLY;BYMONTHDAY=30;BYMONTH=4");
+        json!({"type": "absoluteYearly", "interval": 1, "month": 13, "dayOfMonth": 1}), None;
+        json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["monday"]}),
+            Some("FREQ=MONTHLY;BYDAY=1MO");
+        json!({"type": "relativeMonthly", "interval": 1, "daysOfWeek": ["monday"], "index": "fifth"}),
+            None;
+        json!({"type": "lunar", "interval": 1}), None;
+        json!(null), None;
+    } {
         let recurrence =
             json!({"pattern": found, "range": {"type": "noEnd", "startDate": "2026-02-02"}});
         assert_eq!(rule(&recurrence).as_deref(), expected, "{found}");

@@ -105,9 +105,8 @@ fn a_window_shows_a_part_of_the_whole() {
 fn lines_are_read_and_written() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let timed = moment("20260203T180000", "Europe/Berlin");
-    for (start, read, written) in [
-        (
-            &timed,
+    for (start, read, written) in cases! {
+        &timed,
             vec![
                 "RRULE:freq=weekly;interval=1;byday=we,mo;wkst=MO",
                 "EXDATE;TZID=Europe/Berlin:20260209T180000,20260211T180000",
@@ -124,53 +123,28 @@ fn lines_are_read_and_written() {
                 "RDATE;TZID=Europe/Berlin:20260301T130000,20260401T120000",
                 "EXDATE;VALUE=DATE:20260216",
                 "EXDATE;TZID=Europe/Berlin:20260209T180000,20260211T180000,20260218T180000",
-            ],
-        ),
-        (
-            // A name between quotes can have a colon.
-            &timed,
-            vec!["EXDATE;TZID=\"(UTC+09:00) Osaka, Sapporo, Tokyo\":20260204T020000"],
-            vec!["EXDATE;TZID=Europe/Berlin:20260203T180000"],
-        ),
-        (
-            // The second of two times that come twice is told in UTC.
-            &timed,
-            vec!["RDATE:20261025T003000Z,20261025T013000Z"],
-            vec!["RDATE;TZID=Europe/Berlin:20261025T023000", "RDATE:20261025T013000Z"],
-        ),
-        (
-            &moment("20260203T180000", "UTC"),
-            vec!["RRULE:FREQ=DAILY", "EXDATE:20260204T180000Z"],
-            vec!["RRULE:FREQ=DAILY", "EXDATE:20260204T180000Z"],
-        ),
-        (
-            &moment("20260203", "-"),
+            ];
+        // A name between quotes can have a colon.
+        &timed, vec!["EXDATE;TZID=\"(UTC+09:00) Osaka, Sapporo, Tokyo\":20260204T020000"],
+            vec!["EXDATE;TZID=Europe/Berlin:20260203T180000"];
+        // The second of two times that come twice is told in UTC.
+        &timed, vec!["RDATE:20261025T003000Z,20261025T013000Z"],
+            vec!["RDATE;TZID=Europe/Berlin:20261025T023000", "RDATE:20261025T013000Z"];
+        &moment("20260203T180000", "UTC"), vec!["RRULE:FREQ=DAILY", "EXDATE:20260204T180000Z"],
+            vec!["RRULE:FREQ=DAILY", "EXDATE:20260204T180000Z"];
+        &moment("20260203", "-"),
             vec!["RRULE:FREQ=DAILY;UNTIL=2026-02-10", "EXDATE;VALUE=DATE:20260204"],
-            vec!["RRULE:FREQ=DAILY;UNTIL=20260210", "EXDATE;VALUE=DATE:20260204"],
-        ),
-        (
-            // The end is told in the way that goes with the start.
-            &timed,
-            vec!["RRULE:FREQ=DAILY;UNTIL=20260331"],
-            vec!["RRULE:FREQ=DAILY;UNTIL=20260331T215959Z"],
-        ),
-        (
-            &timed,
-            vec!["RRULE:FREQ=DAILY;UNTIL=20260331T120000"],
-            vec!["RRULE:FREQ=DAILY;UNTIL=20260331T100000Z"],
-        ),
-        (
-            &moment("20260203", "-"),
-            vec!["RRULE:FREQ=DAILY;UNTIL=20260331T215959Z"],
-            vec!["RRULE:FREQ=DAILY;UNTIL=20260331"],
-        ),
-        (
-            // What cannot be read is kept, but never as a second line.
-            &timed,
-            vec!["RRULE:FREQ=HOURLY\r\nX:1", "RRULE:FREQ=DAILY"],
-            vec!["RRULE:FREQ=HOURLYX:1"],
-        ),
-    ] {
+            vec!["RRULE:FREQ=DAILY;UNTIL=20260210", "EXDATE;VALUE=DATE:20260204"];
+        // The end is told in the way that goes with the start.
+        &timed, vec!["RRULE:FREQ=DAILY;UNTIL=20260331"],
+            vec!["RRULE:FREQ=DAILY;UNTIL=20260331T215959Z"];
+        &timed, vec!["RRULE:FREQ=DAILY;UNTIL=20260331T120000"],
+            vec!["RRULE:FREQ=DAILY;UNTIL=20260331T100000Z"];
+        &moment("20260203", "-"), vec!["RRULE:FREQ=DAILY;UNTIL=20260331T215959Z"],
+            vec!["RRULE:FREQ=DAILY;UNTIL=20260331"];
+        // What cannot be read is kept, but never as a second line.
+        &timed, vec!["RRULE:FREQ=HOURLY\r\nX:1", "RRULE:FREQ=DAILY"], vec!["RRULE:FREQ=HOURLYX:1"];
+    } {
         let repeat = Repeat::from_lines(&read, &berlin);
         assert_eq!(repeat.lines(start), written);
         assert_eq!(Repeat::from_lines(&written, &berlin).lines(start), written);
@@ -179,25 +153,21 @@ fn lines_are_read_and_written() {
 
 #[test]
 fn rules_are_written_in_one_way() {
-    for (text, expected) in [
-        ("FREQ=DAILY", "FREQ=DAILY"),
-        ("RRULE:FREQ=DAILY;INTERVAL=1", "FREQ=DAILY"),
-        (" rrule:interval=2; freq=weekly ;", "FREQ=WEEKLY;INTERVAL=2"),
-        ("BYDAY=FR,MO,FR;FREQ=WEEKLY;WKST=SU;COUNT=07", "FREQ=WEEKLY;COUNT=7;BYDAY=MO,FR;WKST=SU"),
-        ("FREQ=MONTHLY;BYDAY=+2TU,-1FR", "FREQ=MONTHLY;BYDAY=2TU,-1FR"),
-        ("FREQ=YEARLY;BYMONTH=7,3,3;BYMONTHDAY=31,-1", "FREQ=YEARLY;BYMONTHDAY=-1,31;BYMONTH=3,7"),
-        ("FREQ=DAILY;UNTIL=2026-02-03T18:00:00Z", "FREQ=DAILY;UNTIL=20260203T180000Z"),
-        ("FREQ=DAILY;UNTIL=20260203T1800", "FREQ=DAILY;UNTIL=20260203T180000"),
-        ("FREQ=DAILY;UNTIL=2026-02-03", "FREQ=DAILY;UNTIL=20260203"),
-        (
-            "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
-            "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
-        ),
-        (
-            "FREQ=YEARLY;BYSECOND=5;BYMINUTE=4;BYHOUR=3;BYYEARDAY=-2;BYWEEKNO=1;BYSETPOS=1",
-            "FREQ=YEARLY;BYSECOND=5;BYMINUTE=4;BYHOUR=3;BYYEARDAY=-2;BYWEEKNO=1;BYSETPOS=1",
-        ),
-    ] {
+    for (text, expected) in cases! {
+        "FREQ=DAILY", "FREQ=DAILY";
+        "RRULE:FREQ=DAILY;INTERVAL=1", "FREQ=DAILY";
+        " rrule:interval=2; freq=weekly ;", "FREQ=WEEKLY;INTERVAL=2";
+        "BYDAY=FR,MO,FR;FREQ=WEEKLY;WKST=SU;COUNT=07", "FREQ=WEEKLY;COUNT=7;BYDAY=MO,FR;WKST=SU";
+        "FREQ=MONTHLY;BYDAY=+2TU,-1FR", "FREQ=MONTHLY;BYDAY=2TU,-1FR";
+        "FREQ=YEARLY;BYMONTH=7,3,3;BYMONTHDAY=31,-1", "FREQ=YEARLY;BYMONTHDAY=-1,31;BYMONTH=3,7";
+        "FREQ=DAILY;UNTIL=2026-02-03T18:00:00Z", "FREQ=DAILY;UNTIL=20260203T180000Z";
+        "FREQ=DAILY;UNTIL=20260203T1800", "FREQ=DAILY;UNTIL=20260203T180000";
+        "FREQ=DAILY;UNTIL=2026-02-03", "FREQ=DAILY;UNTIL=20260203";
+        "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+            "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1";
+        "FREQ=YEARLY;BYSECOND=5;BYMINUTE=4;BYHOUR=3;BYYEARDAY=-2;BYWEEKNO=1;BYSETPOS=1",
+            "FREQ=YEARLY;BYSECOND=5;BYMINUTE=4;BYHOUR=3;BYYEARDAY=-2;BYWEEKNO=1;BYSETPOS=1";
+    } {
         assert_eq!(Repeat::rule(text).unwrap(), expected, "{text}");
         assert_eq!(Repeat::rule(expected).unwrap(), expected);
     }
@@ -206,62 +176,42 @@ fn rules_are_written_in_one_way() {
 #[test]
 fn a_wrong_rule_is_refused_with_the_reason() {
     let like = "write it like `FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10` (RFC 5545)";
-    for (text, message, next) in [
-        ("", "the rule has no FREQ", like),
-        ("every Tuesday", "the rule has a part without `=`: `EVERY TUESDAY`", like),
-        ("BYDAY=MO", "the rule has no FREQ", like),
-        ("FREQ=FORTNIGHTLY", "the rule has FREQ with `FORTNIGHTLY`", like),
-        (
-            "FREQ=HOURLY",
+    for (text, message, next) in cases! {
+        "", "the rule has no FREQ", like;
+        "every Tuesday", "the rule has a part without `=`: `EVERY TUESDAY`", like;
+        "BYDAY=MO", "the rule has no FREQ", like;
+        "FREQ=FORTNIGHTLY", "the rule has FREQ with `FORTNIGHTLY`", like;
+        "FREQ=HOURLY",
             "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not carry",
-            "use FREQ=DAILY with BYHOUR, or single events",
-        ),
-        (
-            "FREQ=SECONDLY",
+            "use FREQ=DAILY with BYHOUR, or single events";
+        "FREQ=SECONDLY",
             "the rule repeats more often than daily (FREQ=SECONDLY), which calendars do not carry",
-            "use FREQ=DAILY with BYHOUR, or single events",
-        ),
-        ("FREQ=DAILY;FREQ=DAILY", "the rule has FREQ twice", like),
-        ("FREQ=DAILY;COUNT=0", "the rule has COUNT with `0`", "use 1 to 1000000"),
-        ("FREQ=DAILY;COUNT=-5", "the rule has COUNT with `-5`", "use 1 to 1000000"),
-        (
-            "FREQ=DAILY;COUNT=5;UNTIL=20260203",
-            "the rule has both COUNT and UNTIL",
-            "keep one of them",
-        ),
-        ("FREQ=DAILY;INTERVAL=65537", "the rule has INTERVAL with `65537`", "use 1 to 10000"),
-        ("FREQ=DAILY;UNTIL=20260230", "the rule has UNTIL with `20260230`", like),
-        ("FREQ=DAILY;UNTIL=tomorrow", "the rule has UNTIL with `TOMORROW`", like),
-        ("FREQ=WEEKLY;BYDAY=TUE", "the rule has BYDAY with `TUE`", like),
-        ("FREQ=MONTHLY;BYDAY=0MO", "the rule has BYDAY with `0MO`", like),
-        (
-            "FREQ=WEEKLY;BYDAY=1MO",
-            "the rule has BYDAY with the number 1, which does not go with its other parts",
-            like,
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=6MO",
-            "the rule has BYDAY with the number 6, which does not go with its other parts",
-            like,
-        ),
-        ("FREQ=MONTHLY;BYMONTHDAY=32", "the rule has BYMONTHDAY with `32`", "use -31 to 31"),
-        ("FREQ=MONTHLY;BYMONTHDAY=0", "the rule has BYMONTHDAY with `0`", like),
-        (
-            "FREQ=WEEKLY;BYMONTHDAY=3",
-            "the rule has BYMONTHDAY with FREQ=WEEKLY",
-            "use FREQ=MONTHLY",
-        ),
-        ("FREQ=MONTHLY;BYYEARDAY=3", "the rule has BYYEARDAY without FREQ=YEARLY", like),
-        ("FREQ=MONTHLY;BYWEEKNO=3", "the rule has BYWEEKNO without FREQ=YEARLY", like),
-        ("FREQ=MONTHLY;BYSETPOS=1", "the rule has BYSETPOS without another BY part", "add BYDAY"),
-        ("FREQ=DAILY;BYEASTER=1", "the rule has a part that is not known: `BYEASTER`", like),
-        ("FREQ=DAILY;X=\u{7}\n\u{202e}", "the rule has a part that is not known: `X`", like),
-        (
-            "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9;BYMINUTE=0,5,10,15,20,25,30,35,40,45",
-            "the rule has more than 96 times in a day",
-            like,
-        ),
-    ] {
+            "use FREQ=DAILY with BYHOUR, or single events";
+        "FREQ=DAILY;FREQ=DAILY", "the rule has FREQ twice", like;
+        "FREQ=DAILY;COUNT=0", "the rule has COUNT with `0`", "use 1 to 1000000";
+        "FREQ=DAILY;COUNT=-5", "the rule has COUNT with `-5`", "use 1 to 1000000";
+        "FREQ=DAILY;COUNT=5;UNTIL=20260203", "the rule has both COUNT and UNTIL",
+            "keep one of them";
+        "FREQ=DAILY;INTERVAL=65537", "the rule has INTERVAL with `65537`", "use 1 to 10000";
+        "FREQ=DAILY;UNTIL=20260230", "the rule has UNTIL with `20260230`", like;
+        "FREQ=DAILY;UNTIL=tomorrow", "the rule has UNTIL with `TOMORROW`", like;
+        "FREQ=WEEKLY;BYDAY=TUE", "the rule has BYDAY with `TUE`", like;
+        "FREQ=MONTHLY;BYDAY=0MO", "the rule has BYDAY with `0MO`", like;
+        "FREQ=WEEKLY;BYDAY=1MO",
+            "the rule has BYDAY with the number 1, which does not go with its other parts", like;
+        "FREQ=MONTHLY;BYDAY=6MO",
+            "the rule has BYDAY with the number 6, which does not go with its other parts", like;
+        "FREQ=MONTHLY;BYMONTHDAY=32", "the rule has BYMONTHDAY with `32`", "use -31 to 31";
+        "FREQ=MONTHLY;BYMONTHDAY=0", "the rule has BYMONTHDAY with `0`", like;
+        "FREQ=WEEKLY;BYMONTHDAY=3", "the rule has BYMONTHDAY with FREQ=WEEKLY", "use FREQ=MONTHLY";
+        "FREQ=MONTHLY;BYYEARDAY=3", "the rule has BYYEARDAY without FREQ=YEARLY", like;
+        "FREQ=MONTHLY;BYWEEKNO=3", "the rule has BYWEEKNO without FREQ=YEARLY", like;
+        "FREQ=MONTHLY;BYSETPOS=1", "the rule has BYSETPOS without another BY part", "add BYDAY";
+        "FREQ=DAILY;BYEASTER=1", "the rule has a part that is not known: `BYEASTER`", like;
+        "FREQ=DAILY;X=\u{7}\n\u{202e}", "the rule has a part that is not known: `X`", like;
+        "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9;BYMINUTE=0,5,10,15,20,25,30,35,40,45",
+            "the rule has more than 96 times in a day", like;
+    } {
         let error = Repeat::rule(text).unwrap_err();
         assert_eq!((error.message(), error.next_step()), (message, Some(next)), "{text}");
     }
@@ -273,41 +223,21 @@ fn a_wrong_rule_is_refused_with_the_reason() {
 
 #[test]
 fn the_end_of_a_series_is_its_last_occurrence() {
-    for (start, zone_name, lines, expected) in [
-        ("20260203T180000", "Europe/Berlin", vec!["RRULE:FREQ=DAILY"], None),
-        (
-            "20260203T180000",
-            "Europe/Berlin",
-            vec!["RRULE:FREQ=DAILY;COUNT=3"],
-            Some("20260205T170000Z"),
-        ),
-        (
-            "20260203T180000",
-            "Europe/Berlin",
-            vec!["RRULE:FREQ=DAILY;COUNT=3", "EXDATE:20260205T170000Z"],
-            Some("20260204T170000Z"),
-        ),
-        (
-            "20260203T180000",
-            "Europe/Berlin",
-            vec!["RRULE:FREQ=DAILY;COUNT=3", "RDATE:20270205T170000Z"],
-            Some("20270205T170000Z"),
-        ),
-        (
-            "20000203T180000",
-            "Europe/Berlin",
-            vec!["RRULE:FREQ=DAILY;UNTIL=40001231T235959Z"],
-            Some("40001231T170000Z"),
-        ),
-        (
-            "20000203T180000",
-            "UTC",
-            vec!["RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;UNTIL=20260101"],
-            Some("20240229T180000Z"),
-        ),
-        ("20260203", "-", vec!["RRULE:FREQ=WEEKLY;UNTIL=20260301"], Some("20260224T000000Z")),
-        ("20260203", "-", vec!["RRULE:FREQ=WEEKLY;UNTIL=20260101"], None),
-    ] {
+    for (start, zone_name, lines, expected) in cases! {
+        "20260203T180000", "Europe/Berlin", vec!["RRULE:FREQ=DAILY"], None;
+        "20260203T180000", "Europe/Berlin", vec!["RRULE:FREQ=DAILY;COUNT=3"],
+            Some("20260205T170000Z");
+        "20260203T180000", "Europe/Berlin",
+            vec!["RRULE:FREQ=DAILY;COUNT=3", "EXDATE:20260205T170000Z"], Some("20260204T170000Z");
+        "20260203T180000", "Europe/Berlin",
+            vec!["RRULE:FREQ=DAILY;COUNT=3", "RDATE:20270205T170000Z"], Some("20270205T170000Z");
+        "20000203T180000", "Europe/Berlin", vec!["RRULE:FREQ=DAILY;UNTIL=40001231T235959Z"],
+            Some("40001231T170000Z");
+        "20000203T180000", "UTC", vec!["RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;UNTIL=20260101"],
+            Some("20240229T180000Z");
+        "20260203", "-", vec!["RRULE:FREQ=WEEKLY;UNTIL=20260301"], Some("20260224T000000Z");
+        "20260203", "-", vec!["RRULE:FREQ=WEEKLY;UNTIL=20260101"], None;
+    } {
         let start = moment(start, zone_name);
         let repeat = Repeat::from_lines(&lines, &zone(&start));
         assert_eq!(repeat.ends(&start), expected.map(instant), "{lines:?}");

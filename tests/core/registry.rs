@@ -302,32 +302,19 @@ fn a_long_name_leaves_the_address() {
     let header = |value: &str| json!({"payload": {"headers": [{"name": "From", "value": value}]}});
     let recipient = |name: &str, address: &str| json!({"from": {"emailAddress": {"name": name, "address": address}}});
     let bank = format!("Your bank service@bank.example Your… <{eve}>");
-    let cases: [(Api, Value, String, &str); 7] = [
-        (Api::Gmail, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank"),
-        (Api::Outlook, recipient(&long, eve), bank, "Your bank"),
-        (
-            Api::Outlook,
-            recipient(&"W".repeat(400), eve),
-            format!("{}… <{eve}>", "W".repeat(35)),
-            "WWW",
-        ),
+    let cases: [(Api, Value, String, &str); 7] = cases! {
+        Api::Gmail, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank";
+        Api::Outlook, recipient(&long, eve), bank, "Your bank";
+        Api::Outlook, recipient(&"W".repeat(400), eve), format!("{}… <{eve}>", "W".repeat(35)),
+            "WWW";
         // Wide characters count two.
-        (
-            Api::Outlook,
-            recipient(&"日".repeat(400), eve),
-            format!("{}… <{eve}>", "日".repeat(17)),
-            "日",
-        ),
-        (Api::Outlook, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve"),
+        Api::Outlook, recipient(&"日".repeat(400), eve), format!("{}… <{eve}>", "日".repeat(17)), "日";
+        Api::Outlook, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve";
         // Of an address that is too long the domain stays.
-        (Api::Gmail, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx"),
-        (
-            Api::Gmail,
-            header(&format!("Eve <{domain}>")),
-            format!("…{}@a.example>", "x".repeat(68)),
-            "Eve <xxx",
-        ),
-    ];
+        Api::Gmail, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx";
+        Api::Gmail, header(&format!("Eve <{domain}>")), format!("…{}@a.example>", "x".repeat(68)),
+            "Eve <xxx";
+    };
     let from = [MESSAGE.field("from").unwrap()];
     for (api, object, list, one) in cases {
         let shown = |room| {

@@ -186,39 +186,24 @@ fn bytes_become_text() {
 
 #[test]
 fn charsets_have_many_names() {
-    let cases: [(&[u8], &str, &str); 9] = [
-        (
-            b"\x93\xfa\x96\x7b",
-            "日本",
+    let cases: [(&[u8], &str, &str); 9] = cases! {
+        b"\x93\xfa\x96\x7b", "日本",
             "cp932 CP-932 x-cp932 ms932 MS_932 x-ms932 windows-932 windows-31j cswindows31j ms_kanji \
-             sjis x-sjis SJIS-win shift_jis shift-jis shiftjis cp943c ibm-943",
-        ),
-        (b"\xc6\xfc\xcb\xdc", "日本", "euc-jp eucjp EUC_JP x-euc-jp ujis eucJP-win cp51932"),
-        (
-            b"\x1b$BF|K\\\x1b(B",
-            "日本",
-            "iso-2022-jp ISO-2022-JP-2 iso2022jp cp50220 cp50221 iso-2022-jp-ms",
-        ),
-        (
-            b"\xc4\xe3\xba\xc3",
-            "你好",
-            "gb2312 GB_2312-80 gbk cp936 ms936 euc-cn gb18030 GB-18030 x-gbk",
-        ),
-        (b"\xa7A\xa6n", "你好", "big5 big-5 cp950 ms950 x-big5 big5-eten big5-hkscs"),
-        (
-            b"\xc7\xd1\xb1\xdb",
-            "한글",
-            "euc-kr euckr cp949 ms949 uhc ks_c_5601-1987 ks_c_5601 x-windows-949",
-        ),
-        (b"\xcf\xf0\xe8", "При", "windows-1251 cp1251 cp-1251 win1251 win-1251 ms-cyrl x-cp1251"),
-        (b"\xf0\xd2\xc9", "При", "koi8-r koi8 koi-8-r cp20866 KOI8_R"),
-        (
-            b"caf\xe9",
-            "café",
+             sjis x-sjis SJIS-win shift_jis shift-jis shiftjis cp943c ibm-943";
+        b"\xc6\xfc\xcb\xdc", "日本", "euc-jp eucjp EUC_JP x-euc-jp ujis eucJP-win cp51932";
+        b"\x1b$BF|K\\\x1b(B", "日本",
+            "iso-2022-jp ISO-2022-JP-2 iso2022jp cp50220 cp50221 iso-2022-jp-ms";
+        b"\xc4\xe3\xba\xc3", "你好",
+            "gb2312 GB_2312-80 gbk cp936 ms936 euc-cn gb18030 GB-18030 x-gbk";
+        b"\xa7A\xa6n", "你好", "big5 big-5 cp950 ms950 x-big5 big5-eten big5-hkscs";
+        b"\xc7\xd1\xb1\xdb", "한글",
+            "euc-kr euckr cp949 ms949 uhc ks_c_5601-1987 ks_c_5601 x-windows-949";
+        b"\xcf\xf0\xe8", "При", "windows-1251 cp1251 cp-1251 win1251 win-1251 ms-cyrl x-cp1251";
+        b"\xf0\xd2\xc9", "При", "koi8-r koi8 koi-8-r cp20866 KOI8_R";
+        b"caf\xe9", "café",
             "iso-8859-1 iso8859-1 iso88591 latin1 latin-1 cp1252 windows1252 ansi us-ascii cp28591 \
-             iso_8859-1:1987",
-        ),
-    ];
+             iso_8859-1:1987";
+    };
     for (bytes, want, labels) in cases {
         for label in labels.split_whitespace() {
             assert_eq!(decode(bytes, Some(label)), (want.to_owned(), None), "{label}");
@@ -242,87 +227,60 @@ fn flowed_text_is_joined() {
 
 #[test]
 fn documents_become_text() {
-    let cases = [
-        ("<p>One</p><p>Two<br>three</p>", "One\n\nTwo\nthree"),
-        ("<div>a</div><div><br></div><div>b<br></div><div>c</div>", "a\n\nb\nc"),
-        ("  x <b> y </b>z<i>!</i> <span> w</span>", "x y z! w"),
-        ("<h1>Title</h1>text<h2></h2>", "Title\n\ntext"),
-        (
-            "<ul><li>a<li>b<ul><li>c</ul></ul><ol start=3><li>d<li><p>e</p><p>f</p></ol>",
-            "- a\n- b\n  - c\n\n3. d\n4. e\n\n   f",
-        ),
-        (
-            "<blockquote>a<p>b</p><blockquote>c</blockquote></blockquote>d",
-            "> a\n>\n> b\n>\n> > c\n\nd",
-        ),
-        ("<pre>\nfn main() {\n    x;\n}\n</pre>after", "fn main() {\n    x;\n}\n\nafter"),
-        (
-            "a<script>x()</script><style>p{}</style><!-- c --><template>t</template><noscript>n</noscript>b",
-            "ab",
-        ),
-        ("<title>T</title><p>&lt;b&gt; &amp; &copy; &nbsp; x</p>", "<b> & © x"),
-        (
-            "<p class=MsoNormal>a</p><p class=MsoNormal>&nbsp;</p><p class=MsoNormal>b</p><p class=MsoNormal>c</p>",
-            "a\n\nb\nc",
-        ),
-        (
-            "<img alt='Our office'><img alt='' src=x><img alt=pixel><img alt=Track width=1 height=1><img alt=logo.png>",
-            "[image: Our office]",
-        ),
-        ("ok <img alt='😀' src=e>", "ok 😀"),
-        ("a <del>b</del> <u>c</u> <code>d_e</code> *f* # g", "a b c d_e *f* # g"),
-        ("x<hr>y", "x\n\ny"),
-        ("<p>lead<table><tr><td>in p", "lead\n\nin p"),
-        (
-            "<table><tr><th>Item<th>Price<tr><td>Tea<td>€ 3<tr><td>Cake<td>€ 4<tr><td><td>€ 7</table>",
-            "Item | Price\nTea | € 3\nCake | € 4\n| € 7",
-        ),
-        (
-            "<table><tr><td>Home</td><td>Shop</td><td>Help</td></tr></table><p>x",
-            "Home | Shop | Help\n\nx",
-        ),
-        (
-            "<table><tr><td><table><tr><td><p>Dear Ann,</p></td></tr><tr><td>Second paragraph.</td></tr></table></td></tr></table>",
-            "Dear Ann,\n\nSecond paragraph.",
-        ),
-        (
-            "<table><tr><td>•</td><td>first</td></tr><tr><td>•</td><td>second</td></tr></table>",
-            "• first\n• second",
-        ),
-        ("<dl><dt>When<dd>Noon<dt>Where<dd>Here</dl>", "When\nNoon\nWhere\nHere"),
-        ("<svg><text>no</text></svg><select><option>no</select><button>Yes</button>", "Yes"),
-        ("<q>hi</q> there", "“hi” there"),
-        ("<body>unclosed <b>bold <i>both", "unclosed bold both"),
-        ("plain text, no tags\nat all", "plain text, no tags at all"),
-        (
-            "pre\u{200c}\u{a0}\u{200c}\u{a0}view<p>&zwnj;&nbsp;&zwnj;&nbsp;</p>body",
-            "pre view\n\nbody",
-        ),
-        ("", ""),
-    ];
+    let cases = cases! {
+        "<p>One</p><p>Two<br>three</p>", "One\n\nTwo\nthree";
+        "<div>a</div><div><br></div><div>b<br></div><div>c</div>", "a\n\nb\nc";
+        "  x <b> y </b>z<i>!</i> <span> w</span>", "x y z! w";
+        "<h1>Title</h1>text<h2></h2>", "Title\n\ntext";
+        "<ul><li>a<li>b<ul><li>c</ul></ul><ol start=3><li>d<li><p>e</p><p>f</p></ol>",
+            "- a\n- b\n  - c\n\n3. d\n4. e\n\n   f";
+        "<blockquote>a<p>b</p><blockquote>c</blockquote></blockquote>d",
+            "> a\n>\n> b\n>\n> > c\n\nd";
+        "<pre>\nfn main() {\n    x;\n}\n</pre>after", "fn main() {\n    x;\n}\n\nafter";
+        "a<script>x()</script><style>p{}</style><!-- c --><template>t</template><noscript>n</noscript>b",
+            "ab";
+        "<title>T</title><p>&lt;b&gt; &amp; &copy; &nbsp; x</p>", "<b> & © x";
+        "<p class=MsoNormal>a</p><p class=MsoNormal>&nbsp;</p><p class=MsoNormal>b</p><p class=MsoNormal>c</p>",
+            "a\n\nb\nc";
+        "<img alt='Our office'><img alt='' src=x><img alt=pixel><img alt=Track width=1 height=1><img alt=logo.png>",
+            "[image: Our office]";
+        "ok <img alt='😀' src=e>", "ok 😀";
+        "a <del>b</del> <u>c</u> <code>d_e</code> *f* # g", "a b c d_e *f* # g";
+        "x<hr>y", "x\n\ny";
+        "<p>lead<table><tr><td>in p", "lead\n\nin p";
+        "<table><tr><th>Item<th>Price<tr><td>Tea<td>€ 3<tr><td>Cake<td>€ 4<tr><td><td>€ 7</table>",
+            "Item | Price\nTea | € 3\nCake | € 4\n| € 7";
+        "<table><tr><td>Home</td><td>Shop</td><td>Help</td></tr></table><p>x",
+            "Home | Shop | Help\n\nx";
+        "<table><tr><td><table><tr><td><p>Dear Ann,</p></td></tr><tr><td>Second paragraph.</td></tr></table></td></tr></table>",
+            "Dear Ann,\n\nSecond paragraph.";
+        "<table><tr><td>•</td><td>first</td></tr><tr><td>•</td><td>second</td></tr></table>",
+            "• first\n• second";
+        "<dl><dt>When<dd>Noon<dt>Where<dd>Here</dl>", "When\nNoon\nWhere\nHere";
+        "<svg><text>no</text></svg><select><option>no</select><button>Yes</button>", "Yes";
+        "<q>hi</q> there", "“hi” there";
+        "<body>unclosed <b>bold <i>both", "unclosed bold both";
+        "plain text, no tags\nat all", "plain text, no tags at all";
+        "pre\u{200c}\u{a0}\u{200c}\u{a0}view<p>&zwnj;&nbsp;&zwnj;&nbsp;</p>body",
+            "pre view\n\nbody";
+        "", "";
+    };
     all_equal(cases.map(|(input, want)| (input, text(input), want.to_owned())));
 }
 
 #[test]
 fn documents_become_markdown() {
-    let cases = [
-        (
-            "<h2>A <b>b</b></h2><p>x <b>bold </b>and<i> it</i>.</p>",
-            "## A b\n\nx **bold** and *it*.",
-        ),
-        ("<b>a</b><b>b</b> <b><p>c</p><p>d</p></b>", "**ab**\n\n**c**\n\n**d**"),
-        (
-            "1. not a list<br># no<br>- no<br>a*b _c_ d_e <span>&lt;i&gt;</span>",
-            "1\\. not a list\n\\# no\n\\- no\na\\*b \\_c\\_ d_e \\<i>",
-        ),
-        ("<pre>a *b*\n```\nc</pre>", "````\na *b*\n```\nc\n````"),
-        (
-            "<table><tr><th>I<th><th>P<tr><td>a|b<td><td>1<tr><td colspan=2>sum<td>1</table>",
-            "| I | P |\n| --- | --- |\n| a\\|b | 1 |\n| sum | 1 |",
-        ),
-        ("x<hr>y <code>z</code> <s>old</s>", "x\n\n---\n\ny `z` ~~old~~"),
-        ("<ul><li><b>a</b></li></ul><blockquote>q</blockquote>", "- **a**\n\n> q"),
-    ];
+    let cases = cases! {
+        "<h2>A <b>b</b></h2><p>x <b>bold </b>and<i> it</i>.</p>", "## A b\n\nx **bold** and *it*.";
+        "<b>a</b><b>b</b> <b><p>c</p><p>d</p></b>", "**ab**\n\n**c**\n\n**d**";
+        "1. not a list<br># no<br>- no<br>a*b _c_ d_e <span>&lt;i&gt;</span>",
+            "1\\. not a list\n\\# no\n\\- no\na\\*b \\_c\\_ d_e \\<i>";
+        "<pre>a *b*\n```\nc</pre>", "````\na *b*\n```\nc\n````";
+        "<table><tr><th>I<th><th>P<tr><td>a|b<td><td>1<tr><td colspan=2>sum<td>1</table>",
+            "| I | P |\n| --- | --- |\n| a\\|b | 1 |\n| sum | 1 |";
+        "x<hr>y <code>z</code> <s>old</s>", "x\n\n---\n\ny `z` ~~old~~";
+        "<ul><li><b>a</b></li></ul><blockquote>q</blockquote>", "- **a**\n\n> q";
+    };
     all_equal(cases.map(|(input, want)| (input, markdown(input), want.to_owned())));
 }
 
@@ -346,27 +304,21 @@ fn links_are_numbered_and_honest() {
     );
     assert_eq!(html(input, Style::Text, false).links, []);
 
-    let cases = [
-        ("<a href='https://evil.org/x'>www.mybank.com</a>", "www.mybank.com (goes to evil.org)"),
-        (
-            "<a href='https://evil.org/x'>Log in at https://mybank.com/login now</a>",
-            "Log in at https://mybank.com/login now (goes to evil.org)",
-        ),
-        ("<a href='https://mybank.com@evil.org/'>mybank.com</a>", "mybank.com (goes to evil.org)"),
-        ("<a href='mailto:ceo@evil.org'>ceo@corp.com</a>", "ceo@corp.com (goes to evil.org)"),
-        ("<a href='https://pаypal.com/'>paypal.com</a>", "paypal.com (goes to xn--pypal-4ve.com)"),
-        ("<a href='https://click.mail.shop.co.uk/'>shop.co.uk</a>", "shop.co.uk"),
-        ("<a href='https://app.shop.com/'>www.shop.com</a>", "www.shop.com"),
-        (
-            "<a href='https://nodejs.org/'>Node.js</a> <a href='https://x.org'>report.pdf</a>",
-            "Node.js report.pdf",
-        ),
-        (
-            "<a href='https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fshop.com%2Fa&data=05'>shop.com</a>",
-            "shop.com",
-        ),
-        ("<a href='https://bücher.de/'>bücher.de</a>", "bücher.de"),
-    ];
+    let cases = cases! {
+        "<a href='https://evil.org/x'>www.mybank.com</a>", "www.mybank.com (goes to evil.org)";
+        "<a href='https://evil.org/x'>Log in at https://mybank.com/login now</a>",
+            "Log in at https://mybank.com/login now (goes to evil.org)";
+        "<a href='https://mybank.com@evil.org/'>mybank.com</a>", "mybank.com (goes to evil.org)";
+        "<a href='mailto:ceo@evil.org'>ceo@corp.com</a>", "ceo@corp.com (goes to evil.org)";
+        "<a href='https://pаypal.com/'>paypal.com</a>", "paypal.com (goes to xn--pypal-4ve.com)";
+        "<a href='https://click.mail.shop.co.uk/'>shop.co.uk</a>", "shop.co.uk";
+        "<a href='https://app.shop.com/'>www.shop.com</a>", "www.shop.com";
+        "<a href='https://nodejs.org/'>Node.js</a> <a href='https://x.org'>report.pdf</a>",
+            "Node.js report.pdf";
+        "<a href='https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fshop.com%2Fa&data=05'>shop.com</a>",
+            "shop.com";
+        "<a href='https://bücher.de/'>bücher.de</a>", "bücher.de";
+    };
     all_equal(cases.map(|(input, want)| (input, text(input), want.to_owned())));
 }
 
@@ -559,36 +511,24 @@ fn replies_are_parted_from_what_they_quote() {
 
 #[test]
 fn quotes_of_mail_programs_are_found_in_html() {
-    let cases = [
-        (
-            "<div dir=ltr>Noon.</div><br><div class='gmail_quote gmail_quote_container'><div dir=ltr class=gmail_attr>\
-            On Mon, 5 Oct 2026 at 10:12, Bob &lt;<a href='mailto:b@y.org'>b@y.org</a>&gt; wrote:<br></div>\
-            <blockquote class=gmail_quote style='margin:0 0 0 .8ex'><div>When?</div><br></blockquote></div>",
-            "On Mon, 5 Oct 2026 at 10:12, Bob <b@y.org> wrote:\n\n> When?",
-        ),
-        (
-            "<p class=MsoNormal>Noon.</p><div id=appendonsend></div><hr><div id=divRplyFwdMsg><font><b>From:</b> Bob &lt;b@y.org&gt;<br>\
-            <b>Sent:</b> Monday<br><b>To:</b> Ann<br><b>Subject:</b> When</font><div>&nbsp;</div></div><div>When?</div>",
-            "From: Bob <b@y.org>\nSent: Monday\nTo: Ann\nSubject: When\n\nWhen?",
-        ),
-        (
-            "Noon.<div><br><blockquote type=cite><div>On 5. Oct 2026, at 10:12, Bob &lt;b@y.org&gt; wrote:</div><br><div>When?</div></blockquote></div>",
-            "> On 5. Oct 2026, at 10:12, Bob <b@y.org> wrote:\n>\n> When?",
-        ),
-        (
-            "<p>Noon.</p><div class=moz-cite-prefix>On 05/10/2026 10:12, Bob wrote:<br></div><blockquote type=cite cite='mid:1'><p>When?</p></blockquote>",
-            "On 05/10/2026 10:12, Bob wrote:\n\n> When?",
-        ),
-        (
-            "<div>Noon.</div><div class=yahoo_quoted><div>On Monday, 10:12, Bob wrote:</div><div>When?</div></div>",
-            "> On Monday, 10:12, Bob wrote:\n> When?",
-        ),
-        (
-            "<div>Noon.</div><div class=protonmail_quote>On Monday, October 5th, 2026 at 10:12, Bob &lt;b@y.org&gt; wrote:<br>\
-            <blockquote class=protonmail_quote type=cite>When?</blockquote></div>",
-            "On Monday, October 5th, 2026 at 10:12, Bob <b@y.org> wrote:\n\n> When?",
-        ),
-    ];
+    let cases = cases! {
+        "<div dir=ltr>Noon.</div><br><div class='gmail_quote gmail_quote_container'><div dir=ltr class=gmail_attr>\
+        On Mon, 5 Oct 2026 at 10:12, Bob &lt;<a href='mailto:b@y.org'>b@y.org</a>&gt; wrote:<br></div>\
+        <blockquote class=gmail_quote style='margin:0 0 0 .8ex'><div>When?</div><br></blockquote></div>",
+            "On Mon, 5 Oct 2026 at 10:12, Bob <b@y.org> wrote:\n\n> When?";
+        "<p class=MsoNormal>Noon.</p><div id=appendonsend></div><hr><div id=divRplyFwdMsg><font><b>From:</b> Bob &lt;b@y.org&gt;<br>\
+        <b>Sent:</b> Monday<br><b>To:</b> Ann<br><b>Subject:</b> When</font><div>&nbsp;</div></div><div>When?</div>",
+            "From: Bob <b@y.org>\nSent: Monday\nTo: Ann\nSubject: When\n\nWhen?";
+        "Noon.<div><br><blockquote type=cite><div>On 5. Oct 2026, at 10:12, Bob &lt;b@y.org&gt; wrote:</div><br><div>When?</div></blockquote></div>",
+            "> On 5. Oct 2026, at 10:12, Bob <b@y.org> wrote:\n>\n> When?";
+        "<p>Noon.</p><div class=moz-cite-prefix>On 05/10/2026 10:12, Bob wrote:<br></div><blockquote type=cite cite='mid:1'><p>When?</p></blockquote>",
+            "On 05/10/2026 10:12, Bob wrote:\n\n> When?";
+        "<div>Noon.</div><div class=yahoo_quoted><div>On Monday, 10:12, Bob wrote:</div><div>When?</div></div>",
+            "> On Monday, 10:12, Bob wrote:\n> When?";
+        "<div>Noon.</div><div class=protonmail_quote>On Monday, October 5th, 2026 at 10:12, Bob &lt;b@y.org&gt; wrote:<br>\
+        <blockquote class=protonmail_quote type=cite>When?</blockquote></div>",
+            "On Monday, October 5th, 2026 at 10:12, Bob <b@y.org> wrote:\n\n> When?";
+    };
     for (input, quoted) in cases {
         let got = split_quoted(&text(input));
         assert_eq!(got, parts("Noon.", Some(quoted), None), "{input}");

@@ -174,34 +174,25 @@ fn written_out() {
 fn daylight_saving() {
     check(
         &here(WEDNESDAY, "Europe/Berlin"),
-        &[
-            ("2026-03-29 01h59", "Sun 2026-03-29 01h59 = 2026-03-29T00:59:00Z"),
-            (
-                "2026-03-29 02h00",
+        &cases! {
+            "2026-03-29 01h59", "Sun 2026-03-29 01h59 = 2026-03-29T00:59:00Z";
+            "2026-03-29 02h00",
                 "2026-03-29 02h00 does not exist in Europe/Berlin: clocks go from 2026-03-29 02h00 \
-                 to 03h00 then: take a time before 02h00, or 03h00 or later",
-            ),
-            (
-                "2026-03-29T02:30:00",
+                 to 03h00 then: take a time before 02h00, or 03h00 or later";
+            "2026-03-29T02:30:00",
                 "2026-03-29 02h30 does not exist in Europe/Berlin: clocks go from 2026-03-29 02h00 \
-                 to 03h00 then: take a time before 02h00, or 03h00 or later",
-            ),
-            ("2026-03-29 03h00", "Sun 2026-03-29 03h00 = 2026-03-29T01:00:00Z"),
+                 to 03h00 then: take a time before 02h00, or 03h00 or later";
+            "2026-03-29 03h00", "Sun 2026-03-29 03h00 = 2026-03-29T01:00:00Z";
             // Of two the first, unless the offset says which.
-            ("2026-10-25 02h30", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z"),
-            ("2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z"),
-            ("2026-10-25T02:30+01:00", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z"),
-            (
-                "2026-10-25T02:30+01:00[Europe/Berlin]",
-                "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z",
-            ),
-            ("2026-10-25 02h30 +0100", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z"),
-            (
-                "2026-03-08 02h30 America/New_York",
+            "2026-10-25 02h30", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z";
+            "2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z";
+            "2026-10-25T02:30+01:00", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z";
+            "2026-10-25T02:30+01:00[Europe/Berlin]", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z";
+            "2026-10-25 02h30 +0100", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z";
+            "2026-03-08 02h30 America/New_York",
                 "2026-03-08 02h30 does not exist in America/New_York: clocks go from 2026-03-08 \
-                 02h00 to 03h00 then: take a time before 02h00, or 03h00 or later",
-            ),
-        ],
+                 02h00 to 03h00 then: take a time before 02h00, or 03h00 or later";
+        },
     );
     check(
         &here(WEDNESDAY, "America/New_York"),
@@ -312,77 +303,45 @@ fn refused() {
     }
     check(
         &here,
-        &[
-            (
-                "Mon 2026-02-03 18h05",
+        &cases! {
+            "Mon 2026-02-03 18h05",
                 "`Mon 2026-02-03 18h05`: that day is Tue 2026-02-03: correct the weekday or the \
-                 date",
-            ),
-            (
-                "monday, 5 june",
-                "`monday, 5 june`: that day is Fri 2026-06-05: correct the weekday or the date",
-            ),
-            (
-                "2026-02-30",
-                "`2026-02-30`: there is no day 2026-02-30: that month ends on 2026-02-28",
-            ),
-            (
-                "2026-02-29T10:00",
-                "`2026-02-29T10:00`: there is no day 2026-02-29: that month ends on 2026-02-28",
-            ),
-            (
-                "2026-13-01 9am",
+                 date";
+            "monday, 5 june",
+                "`monday, 5 june`: that day is Fri 2026-06-05: correct the weekday or the date";
+            "2026-02-30", "`2026-02-30`: there is no day 2026-02-30: that month ends on 2026-02-28";
+            "2026-02-29T10:00",
+                "`2026-02-29T10:00`: there is no day 2026-02-29: that month ends on 2026-02-28";
+            "2026-13-01 9am",
                 "`2026-13-01 9am`: there is no day 2026-13-01: write a day that there is, as \
-                 `2026-02-28`",
-            ),
-            (
-                "31 june",
-                "`31 june`: there is no day 31 june: write a day that there is, as `2026-02-28`",
-            ),
-            (
-                "03/04/2026",
+                 `2026-02-28`";
+            "31 june",
+                "`31 june`: there is no day 31 june: write a day that there is, as `2026-02-28`";
+            "03/04/2026",
                 "`03/04/2026`: such dates are read differently from country to country: write the \
-                 date as `2026-04-03`",
-            ),
-            (
-                "tomorrow 25:00",
-                "`25:00` is no time of day: write it as `18h05`, `18:05` or `6:05pm`",
-            ),
-            ("13 pm", "`13 pm` is no time of day: write it as `18h05`, `18:05` or `6:05pm`"),
-            (
-                "tomorrow midnight",
+                 date as `2026-04-03`";
+            "tomorrow 25:00", "`25:00` is no time of day: write it as `18h05`, `18:05` or `6:05pm`";
+            "13 pm", "`13 pm` is no time of day: write it as `18h05`, `18:05` or `6:05pm`";
+            "tomorrow midnight",
                 "`midnight` could be either end of the day: write `00:00`, which is where a day \
-                 starts, or `24:00`",
-            ),
-            (
-                "9am to 10am",
-                "`9am to 10am` says two times of day: say one time, and the end as one of its own",
-            ),
-            (
-                "18h",
+                 starts, or `24:00`";
+            "9am to 10am",
+                "`9am to 10am` says two times of day: say one time, and the end as one of its own";
+            "18h",
                 "`18h`: that could be a time of day or a distance: write `+18h`, or the minutes as \
-                 in `18h00`",
-            ),
-            (
-                "+3h 14:00",
+                 in `18h00`";
+            "+3h 14:00",
                 "`+3h 14:00` says twice what time it is: count days, as in `+2d 14:00`, or leave \
-                 out the time of day",
-            ),
-            (
-                "next week 9am",
+                 out the time of day";
+            "next week 9am",
                 "`next week 9am` is a time of day of several days: say the day, as in `next tue \
-                 14:00`",
-            ),
-            (
-                "2026-02-03T18:05[Europe/Berln]",
-                "there is no time zone `Europe/Berln`: did you mean `Europe/Berlin`?",
-            ),
-            (
-                "2026-02-03T18:05+02:00[Europe/Berlin]",
-                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out",
-            ),
-            ("+9999y", "`+9999y`: that is out of reach"),
-        ],
+                 14:00`";
+            "2026-02-03T18:05[Europe/Berln]",
+                "there is no time zone `Europe/Berln`: did you mean `Europe/Berlin`?";
+            "2026-02-03T18:05+02:00[Europe/Berlin]",
+                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out";
+            "+9999y", "`+9999y`: that is out of reach";
+        },
     );
     assert_eq!(told(times::read(" \u{200b} ", &here), &here), format!("a time is empty: {FORMS}"));
 }
@@ -392,33 +351,25 @@ fn an_offset_may_not_contradict_the_zone_that_was_named() {
     let here = Here { named: true, ..here(WEDNESDAY, "Europe/Berlin") };
     check(
         &here,
-        &[
-            ("2026-02-03T18:05", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z"),
-            ("2026-02-03T18:05+01:00", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z"),
-            ("2026-07-03T18:05+02:00", "Fri 2026-07-03 18h05 = 2026-07-03T16:05:00Z"),
-            (
-                "2026-02-03T18:05+02:00",
-                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out",
-            ),
-            (
-                "2026-02-03T18:05Z",
-                "+00:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out",
-            ),
+        &cases! {
+            "2026-02-03T18:05", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z";
+            "2026-02-03T18:05+01:00", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z";
+            "2026-07-03T18:05+02:00", "Fri 2026-07-03 18h05 = 2026-07-03T16:05:00Z";
+            "2026-02-03T18:05+02:00",
+                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out";
+            "2026-02-03T18:05Z",
+                "+00:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out";
             // The offset before the gap, for a time in it.
-            (
-                "2026-03-29T02:30+01:00",
-                "+01:00 contradicts Europe/Berlin, which is at +02:00 then: leave one of them out",
-            ),
-            ("2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z"),
-            ("2026-10-25T02:30+01:00", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z"),
+            "2026-03-29T02:30+01:00",
+                "+01:00 contradicts Europe/Berlin, which is at +02:00 then: leave one of them out";
+            "2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z";
+            "2026-10-25T02:30+01:00", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z";
             // Another name of the same time.
-            ("2026-02-03T18:05[Europe/Paris]", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z"),
-            (
-                "2026-02-03T18:05[America/New_York]",
+            "2026-02-03T18:05[Europe/Paris]", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z";
+            "2026-02-03T18:05[America/New_York]",
                 "America/New_York contradicts Europe/Berlin, which is at +01:00 then: leave one of \
-                 them out",
-            ),
-        ],
+                 them out";
+        },
     );
 }
 

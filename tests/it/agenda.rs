@@ -145,50 +145,38 @@ async fn what_cannot_be_meant_is_refused() {
     let bo = json!({"kind": "calendars", "account": "bo"});
     bench.blocks("lookup", bo).await.unwrap();
     let (from, to) = ("2026-02-03", "2026-02-05");
-    for (arguments, says) in [
-        (
-            json!({"from": "2026-02-05", "to": "2026-02-03"}),
+    for (arguments, says) in cases! {
+        json!({"from": "2026-02-05", "to": "2026-02-03"}),
             "`to` (Wed 2026-02-04 00h00) is not after `from` (Thu 2026-02-05 00h00): give `from`, \
-             which is now if left out, and a later `to`",
-        ),
-        (json!({"to": "2020-01-01"}), "which is now if left out, and a later `to`"),
-        (json!({"from": "soon-ish"}), "`from`: "),
-        (json!({"from": from, "to": "whenever"}), "`to`: "),
-        (json!({"tz": "Mars/Olympus"}), "`tz`: there is no time zone `Mars/Olympus`"),
-        (
-            json!({"from": from, "to": to, "calendars": ["Teem"]}),
-            "no calendar is called `Teem`: use one of: Ana, Team, Boss, Bo",
-        ),
-        (
-            json!({"from": from, "to": to, "calendars": ["Team", "c9"]}),
-            "there is no `c9`: use an id from lookup kind=calendars",
-        ),
-        (
-            json!({"from": from, "to": to, "calendars": ["c1"], "account": "ana"}),
+             which is now if left out, and a later `to`";
+        json!({"to": "2020-01-01"}), "which is now if left out, and a later `to`";
+        json!({"from": "soon-ish"}), "`from`: ";
+        json!({"from": from, "to": "whenever"}), "`to`: ";
+        json!({"tz": "Mars/Olympus"}), "`tz`: there is no time zone `Mars/Olympus`";
+        json!({"from": from, "to": to, "calendars": ["Teem"]}),
+            "no calendar is called `Teem`: use one of: Ana, Team, Boss, Bo";
+        json!({"from": from, "to": to, "calendars": ["Team", "c9"]}),
+            "there is no `c9`: use an id from lookup kind=calendars";
+        json!({"from": from, "to": to, "calendars": ["c1"], "account": "ana"}),
             "a calendar that is asked for belongs to microsoft:bo@example.com, not to ana: leave \
-             out `account`: a handle knows its own",
-        ),
-        (
-            json!({"q": "is:unread"}),
+             out `account`: a handle knows its own";
+        json!({"q": "is:unread"}),
             "`is:` is for mail, and events have none: use words, \"phrases\", from: (who called \
              it) to: (who is asked) subject: (the title) body: (the description) category: OR -not \
-             ( )",
-        ),
-        (json!({"q": "in:inbox"}), "`in:` is for mail, and events have none"),
-        (json!({"q": "raw:x"}), "`raw:` is for mail, and events have none"),
-        (json!({"q": "a filename:b"}), "`filename:` is for mail, and events have none"),
-        (json!({"q": "x OR before:7d"}), "give `from` and `to` beside `q`"),
-        (
-            json!({"q": "where:x"}),
-            "the query has the unknown operator `where:`: use words, \"phrases\", from:",
-        ),
-        (json!({"ids": ["e1"], "q": "x"}), "`q` is given beside `ids`"),
-        (json!({"ids": ["m1"]}), "m1: `m1` is a handle of kind message: give event ids"),
-        (json!({"ids": ["e99"]}), "e99: there is no `e99`: use an id from a search or lookup"),
-        (json!({"cursor": "p1", "from": from}), "`from` is given beside the cursor `p1`"),
-        (json!({"cursor": "p1"}), "there is no cursor `p1`"),
-        (json!({"fields": ["subject"]}), "the table of events has no column `subject`"),
-    ] {
+             ( )";
+        json!({"q": "in:inbox"}), "`in:` is for mail, and events have none";
+        json!({"q": "raw:x"}), "`raw:` is for mail, and events have none";
+        json!({"q": "a filename:b"}), "`filename:` is for mail, and events have none";
+        json!({"q": "x OR before:7d"}), "give `from` and `to` beside `q`";
+        json!({"q": "where:x"}),
+            "the query has the unknown operator `where:`: use words, \"phrases\", from:";
+        json!({"ids": ["e1"], "q": "x"}), "`q` is given beside `ids`";
+        json!({"ids": ["m1"]}), "m1: `m1` is a handle of kind message: give event ids";
+        json!({"ids": ["e99"]}), "e99: there is no `e99`: use an id from a search or lookup";
+        json!({"cursor": "p1", "from": from}), "`from` is given beside the cursor `p1`";
+        json!({"cursor": "p1"}), "there is no cursor `p1`";
+        json!({"fields": ["subject"]}), "the table of events has no column `subject`";
+    } {
         let said = bench.refused("calendar_search", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
     }

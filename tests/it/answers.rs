@@ -22,158 +22,106 @@ use crate::support::Session;
 pub type Step = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// The calls, in order.
-pub const STEPS: &[Step] = &[
-    ("accounts", r#"{"op": "list"}"#, &[]),
-    ("lookup", r#"{"kind": "folders"}"#, &[]),
-    ("lookup", r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#, &[("more", "/next")]),
-    ("lookup", r#"{"kind": "folders", "cursor": "$more"}"#, &[]),
-    ("lookup", r#"{"kind": "labels", "fields": ["color"]}"#, &[]),
-    ("lookup", r#"{"kind": "categories", "fields": "$all category"}"#, &[]),
-    ("lookup", r#"{"kind": "calendars", "fields": ["owner"], "q": "mira"}"#, &[]),
-    ("lookup", r#"{"kind": "calendars", "fields": "$all calendar"}"#, &[]),
-    ("lookup", r#"{"kind": "contacts", "q": "an", "fields": "$all contact"}"#, &[]),
-    ("lookup", r#"{"kind": "contacts", "emails": ["priya@example.com"]}"#, &[]),
-    ("lookup", r#"{"kind": "aliases", "fields": "$all alias"}"#, &[]),
-    ("lookup", r#"{"kind": "settings", "fields": "$all setting"}"#, &[]),
-    ("lookup", r#"{"kind": "auto_reply", "fields": "$all auto_reply"}"#, &[]),
-    ("lookup", r#"{"kind": "schemas", "fields": "$all schema"}"#, &[]),
-    (
-        "mail_search",
-        r#"{"limit": 5}"#,
-        &[("first", "/messages/0/id"), ("second", "/messages/1/id")],
-    ),
-    ("mail_search", r#"{"limit": 100, "fields": "$all message", "budget": 100000}"#, &[]),
-    ("mail_search", r#"{"limit": 100, "detail": "full", "budget": 4000}"#, &[]),
-    ("mail_search", r#"{"limit": 100, "detail": "full", "budget": 1200}"#, &[]),
-    ("mail_search", r#"{"limit": 100, "detail": "full", "budget": 1200, "chunk": 2}"#, &[]),
-    ("mail_search", r#"{"detail": "minimal", "limit": 3}"#, &[]),
-    (
-        "mail_search",
-        r#"{"by": "thread", "limit": 50, "fields": "$all thread"}"#,
-        &[("thread", "/threads/0/id")],
-    ),
-    ("mail_search", r#"{"q": "nothingcanmatchthis"}"#, &[]),
-    ("mail_search", r#"{"folder": "sent", "limit": 2, "known": "?"}"#, &[("hash", "hash: ")]),
-    ("mail_search", r#"{"folder": "sent", "limit": 2, "known": "$hash"}"#, &[]),
-    ("mail_search", r#"{"q": "has:attachment", "limit": 3}"#, &[("files", "/messages/0/id")]),
-    (
-        "mail_search",
-        r#"{"q": "\"Box check\" Invitation", "limit": 1}"#,
-        &[("invitation", "/messages/0/id")],
-    ),
-    (
-        "mail_search",
-        r#"{"q": "from:arai@hoshizora.example", "limit": 1}"#,
-        &[("failing", "/messages/0/id")],
-    ),
-    (
-        "mail_read",
-        r#"{"ids": ["$first", "$second", "$files", "$invitation"], "budget": 100000}"#,
-        &[],
-    ),
-    ("mail_read", r#"{"ids": ["$thread"], "budget": 700}"#, &[("output", "output_read id=")]),
-    ("mail_read", r#"{"ids": ["$failing"], "body": "html"}"#, &[]),
-    ("mail_read", r#"{"ids": ["$first"], "body": "raw", "budget": 900}"#, &[]),
-    ("mail_read", r#"{"ids": ["$first"], "body": "headers"}"#, &[]),
-    ("mail_read", r#"{"ids": ["$first"], "body": "none"}"#, &[]),
-    ("output_read", r#"{"id": "$output", "limit": 3}"#, &[]),
-    ("output_read", r#"{"id": "$output", "grep": "a"}"#, &[]),
-    ("mail_attachment", r#"{"id": "$files", "as": "list"}"#, &[("file", "/attachments/0/id")]),
-    ("mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[]),
-    ("mail_attachment", r#"{"id": "$file", "as": "link"}"#, &[]),
-    (
-        "calendar_search",
+pub const STEPS: &[Step] = &cases! {
+    "accounts", r#"{"op": "list"}"#, &[];
+    "lookup", r#"{"kind": "folders"}"#, &[];
+    "lookup", r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#, &[("more", "/next")];
+    "lookup", r#"{"kind": "folders", "cursor": "$more"}"#, &[];
+    "lookup", r#"{"kind": "labels", "fields": ["color"]}"#, &[];
+    "lookup", r#"{"kind": "categories", "fields": "$all category"}"#, &[];
+    "lookup", r#"{"kind": "calendars", "fields": ["owner"], "q": "mira"}"#, &[];
+    "lookup", r#"{"kind": "calendars", "fields": "$all calendar"}"#, &[];
+    "lookup", r#"{"kind": "contacts", "q": "an", "fields": "$all contact"}"#, &[];
+    "lookup", r#"{"kind": "contacts", "emails": ["priya@example.com"]}"#, &[];
+    "lookup", r#"{"kind": "aliases", "fields": "$all alias"}"#, &[];
+    "lookup", r#"{"kind": "settings", "fields": "$all setting"}"#, &[];
+    "lookup", r#"{"kind": "auto_reply", "fields": "$all auto_reply"}"#, &[];
+    "lookup", r#"{"kind": "schemas", "fields": "$all schema"}"#, &[];
+    "mail_search", r#"{"limit": 5}"#, &[("first", "/messages/0/id"), ("second", "/messages/1/id")];
+    "mail_search", r#"{"limit": 100, "fields": "$all message", "budget": 100000}"#, &[];
+    "mail_search", r#"{"limit": 100, "detail": "full", "budget": 4000}"#, &[];
+    "mail_search", r#"{"limit": 100, "detail": "full", "budget": 1200}"#, &[];
+    "mail_search", r#"{"limit": 100, "detail": "full", "budget": 1200, "chunk": 2}"#, &[];
+    "mail_search", r#"{"detail": "minimal", "limit": 3}"#, &[];
+    "mail_search", r#"{"by": "thread", "limit": 50, "fields": "$all thread"}"#,
+        &[("thread", "/threads/0/id")];
+    "mail_search", r#"{"q": "nothingcanmatchthis"}"#, &[];
+    "mail_search", r#"{"folder": "sent", "limit": 2, "known": "?"}"#, &[("hash", "hash: ")];
+    "mail_search", r#"{"folder": "sent", "limit": 2, "known": "$hash"}"#, &[];
+    "mail_search", r#"{"q": "has:attachment", "limit": 3}"#, &[("files", "/messages/0/id")];
+    "mail_search", r#"{"q": "\"Box check\" Invitation", "limit": 1}"#,
+        &[("invitation", "/messages/0/id")];
+    "mail_search", r#"{"q": "from:arai@hoshizora.example", "limit": 1}"#,
+        &[("failing", "/messages/0/id")];
+    "mail_read", r#"{"ids": ["$first", "$second", "$files", "$invitation"], "budget": 100000}"#,
+        &[];
+    "mail_read", r#"{"ids": ["$thread"], "budget": 700}"#, &[("output", "output_read id=")];
+    "mail_read", r#"{"ids": ["$failing"], "body": "html"}"#, &[];
+    "mail_read", r#"{"ids": ["$first"], "body": "raw", "budget": 900}"#, &[];
+    "mail_read", r#"{"ids": ["$first"], "body": "headers"}"#, &[];
+    "mail_read", r#"{"ids": ["$first"], "body": "none"}"#, &[];
+    "output_read", r#"{"id": "$output", "limit": 3}"#, &[];
+    "output_read", r#"{"id": "$output", "grep": "a"}"#, &[];
+    "mail_attachment", r#"{"id": "$files", "as": "list"}"#, &[("file", "/attachments/0/id")];
+    "mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[];
+    "mail_attachment", r#"{"id": "$file", "as": "link"}"#, &[];
+    "calendar_search",
         r#"{"from": "2026-11-01", "to": "2026-12-31", "fields": "$all event", "budget": 100000, "limit": 500}"#,
-        &[("event", "/events/0/id")],
-    ),
-    (
-        "calendar_search",
-        r#"{"from": "2026-11-01", "to": "2026-12-31", "detail": "full", "budget": 1500}"#,
-        &[],
-    ),
-    ("calendar_search", r#"{"from": "2026-11-01", "to": "2026-12-31", "series": true}"#, &[]),
-    ("calendar_search", r#"{"ids": ["$event"], "detail": "full"}"#, &[]),
-    (
-        "calendar_free",
+        &[("event", "/events/0/id")];
+    "calendar_search",
+        r#"{"from": "2026-11-01", "to": "2026-12-31", "detail": "full", "budget": 1500}"#, &[];
+    "calendar_search", r#"{"from": "2026-11-01", "to": "2026-12-31", "series": true}"#, &[];
+    "calendar_search", r#"{"ids": ["$event"], "detail": "full"}"#, &[];
+    "calendar_free",
         r#"{"who": ["mira@example.com", "mira@lindqvist-lamps.example", "nobody@elsewhere.example"], "from": "2026-11-16", "to": "2026-11-18"}"#,
-        &[],
-    ),
-    (
-        "calendar_free",
-        r#"{"who": ["jonas@example.com"], "from": "+1d", "to": "+8d", "duration": "30m"}"#,
-        &[],
-    ),
-    ("brief", r#"{"from": "2026-11-16"}"#, &[]),
-    ("brief", r#"{"from": "2026-11-16", "budget": 1500}"#, &[]),
-    ("brief", r#"{"from": "2026-11-01", "to": "2026-11-30", "budget": 2500}"#, &[]),
-    ("changes", r#"{}"#, &[("seen", "/next")]),
-    (
-        "mail_draft",
+        &[];
+    "calendar_free",
+        r#"{"who": ["jonas@example.com"], "from": "+1d", "to": "+8d", "duration": "30m"}"#, &[];
+    "brief", r#"{"from": "2026-11-16"}"#, &[];
+    "brief", r#"{"from": "2026-11-16", "budget": 1500}"#, &[];
+    "brief", r#"{"from": "2026-11-01", "to": "2026-11-30", "budget": 2500}"#, &[];
+    "changes", r#"{}"#, &[("seen", "/next")];
+    "mail_draft",
         r#"{"to": ["priya@example.com"], "cc": ["jonas@example.com"], "bcc": ["tomasz@example.com"], "subject": "Lamps", "body": "Dear Priya,\n\nthey are lit.", "attach": ["$file"], "account": "mira@example.com"}"#,
-        &[("draft", "/draft")],
-    ),
-    (
-        "mail_draft",
-        r#"{"mode": "edit", "id": "$draft", "subject": "Lamps, lit", "bcc": []}"#,
-        &[("draft", "/draft")],
-    ),
-    ("mail_send", r#"{"id": "$draft"}"#, &[]),
-    ("mail_send", r#"{"id": "$draft"}"#, &[]),
-    (
-        "mail_draft",
-        r#"{"mode": "reply_all", "id": "$first", "body": "Yes."}"#,
-        &[("draft", "/draft")],
-    ),
-    ("mail_draft", r#"{"mode": "discard", "id": "$draft"}"#, &[]),
-    ("mail_modify", r#"{"q": "is:unread", "do": "star", "dry_run": true}"#, &[]),
-    (
-        "mail_modify",
-        r#"{"ids": ["$first", "$second", "m9999"], "do": "trash"}"#,
-        &[("undo", "/undo")],
-    ),
-    ("mail_modify", r#"{"undo": "$undo"}"#, &[]),
-    (
-        "calendar_save",
+        &[("draft", "/draft")];
+    "mail_draft", r#"{"mode": "edit", "id": "$draft", "subject": "Lamps, lit", "bcc": []}"#,
+        &[("draft", "/draft")];
+    "mail_send", r#"{"id": "$draft"}"#, &[];
+    "mail_send", r#"{"id": "$draft"}"#, &[];
+    "mail_draft", r#"{"mode": "reply_all", "id": "$first", "body": "Yes."}"#,
+        &[("draft", "/draft")];
+    "mail_draft", r#"{"mode": "discard", "id": "$draft"}"#, &[];
+    "mail_modify", r#"{"q": "is:unread", "do": "star", "dry_run": true}"#, &[];
+    "mail_modify", r#"{"ids": ["$first", "$second", "m9999"], "do": "trash"}"#,
+        &[("undo", "/undo")];
+    "mail_modify", r#"{"undo": "$undo"}"#, &[];
+    "calendar_save",
         r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "2026-11-16 13h15", "duration": "1h"}], "dry_run": true}"#,
-        &[],
-    ),
-    (
-        "calendar_save",
+        &[];
+    "calendar_save",
         r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "2026-11-16 13h15", "duration": "1h"}]}"#,
-        &[("kiln", "/events/0/id")],
-    ),
-    ("calendar_save", r#"{"id": "$kiln", "events": [{"where": "Studio"}]}"#, &[]),
-    ("calendar_delete", r#"{"id": "$kiln"}"#, &[]),
-    ("calendar_respond", r#"{"id": "$invitation", "response": "accept", "notify": "none"}"#, &[]),
-    (
-        "manage",
+        &[("kiln", "/events/0/id")];
+    "calendar_save", r#"{"id": "$kiln", "events": [{"where": "Studio"}]}"#, &[];
+    "calendar_delete", r#"{"id": "$kiln"}"#, &[];
+    "calendar_respond", r#"{"id": "$invitation", "response": "accept", "notify": "none"}"#, &[];
+    "manage",
         r#"{"kind": "folder", "op": "create", "name": "Kilns", "account": "mira@lindqvist-lamps.example"}"#,
-        &[],
-    ),
-    (
-        "manage",
-        r#"{"kind": "label", "op": "create", "name": "Kilns", "account": "mira@example.com"}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
+        r#"{"kind": "label", "op": "create", "name": "Kilns", "account": "mira@example.com"}"#, &[];
+    "manage",
         r#"{"kind": "rule", "op": "create", "set": {"name": "Kilns", "when": "from:kiln@example.com", "then": "read"}, "account": "mira@lindqvist-lamps.example"}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"kind": "contact", "op": "create", "set": {"name": "Kay Ln", "emails": "kay@example.com", "phone": "+49 1"}, "account": "mira@example.com"}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"kind": "calendar", "op": "create", "name": "Kilns", "account": "mira@example.com"}"#,
-        &[],
-    ),
-    ("lookup", r#"{"kind": "rules", "fields": "$all rule"}"#, &[]),
-    ("lookup", r#"{"kind": "rules", "fields": ["stop"]}"#, &[]),
-    ("changes", r#"{"cursor": "$seen"}"#, &[]),
-];
+        &[];
+    "lookup", r#"{"kind": "rules", "fields": "$all rule"}"#, &[];
+    "lookup", r#"{"kind": "rules", "fields": ["stop"]}"#, &[];
+    "changes", r#"{"cursor": "$seen"}"#, &[];
+};
 
 /// Runs the program with a text as its input; what it prints, if it succeeds.
 fn program(arguments: &[&str], input: &str) -> Result<String, String> {

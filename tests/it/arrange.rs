@@ -111,41 +111,27 @@ async fn rules_that_send_mail_on_are_not_made() {
     let room = Room::one(Api::Gmail, "full").await;
     rules(&room);
     let create = |then: &str| json!({"kind": "rule", "op": "create", "set": {"when": "from:a@b.example", "then": then}});
-    let cases = [
-        (
-            create("forward:x@other.example"),
+    let cases = cases! {
+        create("forward:x@other.example"),
             "rules that send mail on are not made: whatever comes in would leave the mailbox \
-             unseen: let the user make it in the provider's own settings",
-        ),
-        (
-            create("label:Print shop"),
+             unseen: let the user make it in the provider's own settings";
+        create("label:Print shop"),
             "`shop` is nothing that a rule does: use read, star, archive, trash, never_spam, \
-             important, label:NAME and move:NAME; put names with spaces in quotes",
-        ),
-        (
-            json!({"kind": "rule", "op": "create", "set": {"then": "read"}}),
+             important, label:NAME and move:NAME; put names with spaces in quotes";
+        json!({"kind": "rule", "op": "create", "set": {"then": "read"}}),
             "the rule does not say which messages: give `when` in the search language, such as \
-             from:news@shop.example",
-        ),
-        (
-            json!({"kind": "rule", "op": "create", "set": {"colour": "red"}}),
-            "kind=rule has no `colour` to set: set name, when, then, enabled, stop",
-        ),
-        (
-            json!({"kind": "rule", "op": "update", "id": "r-out", "set": {"then": "read"}}),
+             from:news@shop.example";
+        json!({"kind": "rule", "op": "create", "set": {"colour": "red"}}),
+            "kind=rule has no `colour` to set: set name, when, then, enabled, stop";
+        json!({"kind": "rule", "op": "update", "id": "r-out", "set": {"then": "read"}}),
             "the rule cannot be changed here: it sends mail on: let the user do it in the \
-             provider's own settings",
-        ),
-        (
-            json!({"kind": "rule", "op": "run", "id": "Private"}),
+             provider's own settings";
+        json!({"kind": "rule", "op": "run", "id": "Private"}),
             "the rule cannot be run here: it also says: sensitivity is private: let the user do it \
-             in the provider's own settings",
-        ),
-        (
-            json!({"kind": "rule", "op": "delete", "id": "Nothing"}),
-            "there is no rule Nothing: look at lookup kind=rules",
-        ),
-    ];
+             in the provider's own settings";
+        json!({"kind": "rule", "op": "delete", "id": "Nothing"}),
+            "there is no rule Nothing: look at lookup kind=rules";
+    };
     for (arguments, said) in cases {
         assert_eq!(room.error("manage", arguments.clone()).await, said, "{arguments}");
     }
@@ -273,22 +259,16 @@ async fn an_automatic_answer_is_switched_on_and_off() {
     room.ok("manage", update(json!({"status": "off"}))).await;
     let now = room.ana().reply.lock().unwrap().clone();
     assert_eq!((now.on, now.audience), (false, Some(Audience::Contacts)));
-    let cases = [
-        (json!({"status": "loud"}), "`status` is none: use on, off or scheduled"),
-        (
-            json!({"status": "off", "to": "2026-02-08"}),
-            "status is off, and `from` or `to` is given: say status=scheduled",
-        ),
-        (
-            json!({"from": "2026-02-08", "to": "2026-02-05"}),
-            "`to` is not after `from`: give a later time",
-        ),
-        (
-            json!({"sound": "loud"}),
+    let cases = cases! {
+        json!({"status": "loud"}), "`status` is none: use on, off or scheduled";
+        json!({"status": "off", "to": "2026-02-08"}),
+            "status is off, and `from` or `to` is given: say status=scheduled";
+        json!({"from": "2026-02-08", "to": "2026-02-05"}),
+            "`to` is not after `from`: give a later time";
+        json!({"sound": "loud"}),
             "kind=auto_reply has no `sound` to set: set status, from, to, subject, text, \
-             text_internal, text_external, audience",
-        ),
-    ];
+             text_internal, text_external, audience";
+    };
     for (set, said) in cases {
         assert_eq!(room.error("manage", update(set)).await, said);
     }
@@ -313,44 +293,20 @@ async fn two_texts_of_an_automatic_answer_are_two() {
     };
     let (away, off) = ("<p>Away</p>", "<p>Off</p>");
     let (a, b) = ("<p>A</p>", "<p>B</p>");
-    for (before, set, after, shown) in [
-        (
-            two(away, off),
-            json!({"status": "off"}),
-            AutoReply { on: false, ..two(away, off) },
-            "off|null|null|null|null|Away|Off|organization",
-        ),
-        (
-            two(away, off),
-            json!({"audience": "organization", "text_external": "B"}),
-            two(away, b),
-            "on|null|null|null|null|Away|B|organization",
-        ),
-        (
-            two(away, off),
-            json!({"text_internal": "A"}),
-            two(a, off),
-            "on|null|null|null|null|A|Off|organization",
-        ),
-        (
-            two(away, off),
-            json!({"text": "A"}),
-            two(a, a),
-            "on|null|null|null|A|null|null|organization",
-        ),
-        (
-            two(away, off),
-            json!({"text": "A", "text_external": "B"}),
-            two(a, b),
-            "on|null|null|null|null|A|B|organization",
-        ),
-        (
-            two(away, ""),
-            json!({"text_external": "B"}),
-            two(away, b),
-            "on|null|null|null|null|Away|B|organization",
-        ),
-    ] {
+    for (before, set, after, shown) in cases! {
+        two(away, off), json!({"status": "off"}), AutoReply { on: false, ..two(away, off) },
+            "off|null|null|null|null|Away|Off|organization";
+        two(away, off), json!({"audience": "organization", "text_external": "B"}), two(away, b),
+            "on|null|null|null|null|Away|B|organization";
+        two(away, off), json!({"text_internal": "A"}), two(a, off),
+            "on|null|null|null|null|A|Off|organization";
+        two(away, off), json!({"text": "A"}), two(a, a),
+            "on|null|null|null|A|null|null|organization";
+        two(away, off), json!({"text": "A", "text_external": "B"}), two(a, b),
+            "on|null|null|null|null|A|B|organization";
+        two(away, ""), json!({"text_external": "B"}), two(away, b),
+            "on|null|null|null|null|Away|B|organization";
+    } {
         let room = Room::one(Api::Outlook, "send").await;
         *room.ana().reply.lock().unwrap() = before.clone();
         let held = room.ok("manage", update(set.clone())).await;
@@ -515,38 +471,24 @@ async fn contacts_are_found_by_address_or_name() {
           Some(\"Art\") } }"
         ]
     );
-    let cases = [
-        (
-            update("Lena Okafor"),
-            "2 contacts are Lena Okafor: give the address, or the full name of one",
-        ),
-        (
-            update("yusuf@lamps.example"),
+    let cases = cases! {
+        update("Lena Okafor"),
+            "2 contacts are Lena Okafor: give the address, or the full name of one";
+        update("yusuf@lamps.example"),
             "yusuf@lamps.example is nobody's saved contact, but somebody mail was exchanged with: \
-             use op=create to save it",
-        ),
-        (
-            update("Nobody"),
-            "there is no contact Nobody: look at lookup kind=contacts, or use op=create",
-        ),
-        (
-            json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"}),
+             use op=create to save it";
+        update("Nobody"),
+            "there is no contact Nobody: look at lookup kind=contacts, or use op=create";
+        json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"}),
             "deleting a contact for good needs access `full`, and it is `organize` here: ask the \
-             user to start the server with --access full",
-        ),
-        (
-            json!({"kind": "contact", "op": "create", "set": {"emails": "nowhere"}}),
-            "nowhere is no address: give addresses such as mira@example.com",
-        ),
-        (
-            json!({"kind": "contact", "op": "create", "set": {"birthday": "x"}}),
-            "kind=contact has no `birthday` to set: set name, emails, company, role, phone",
-        ),
-        (
-            json!({"kind": "contact", "op": "run", "id": "x"}),
-            "`op: run` is for rules: use create, update or delete, or kind=rule",
-        ),
-    ];
+             user to start the server with --access full";
+        json!({"kind": "contact", "op": "create", "set": {"emails": "nowhere"}}),
+            "nowhere is no address: give addresses such as mira@example.com";
+        json!({"kind": "contact", "op": "create", "set": {"birthday": "x"}}),
+            "kind=contact has no `birthday` to set: set name, emails, company, role, phone";
+        json!({"kind": "contact", "op": "run", "id": "x"}),
+            "`op: run` is for rules: use create, update or delete, or kind=rule";
+    };
     for (arguments, said) in cases {
         assert_eq!(room.error("manage", arguments.clone()).await, said, "{arguments}");
     }

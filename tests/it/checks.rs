@@ -178,20 +178,15 @@ async fn nothing_is_written_that_a_check_refuses() {
 #[tokio::test]
 async fn what_is_written_is_what_was_meant() {
     let at = "2036-02-06T09:00:00[Europe/Berlin]/2036-02-06T10:00:00[Europe/Berlin]";
-    let cases = [
+    let cases = cases! {
         // Where nobody is asked, nobody is notified.
-        (
-            "calendar_save",
-            create(json!({}), json!({"notify": "all"})),
-            vec![format!("create main Nobody: {at} title=T")],
-        ),
-        (
-            "calendar_respond",
+        "calendar_save", create(json!({}), json!({"notify": "all"})),
+            vec![format!("create main Nobody: {at} title=T")];
+        "calendar_respond",
             json!({"id": "main/p", "response": "forward",
                    "to": ["bo@example.com", "Bo@example.com", "bo@example.com"]}),
-            vec!["forward main/p bo@example.com".to_owned()],
-        ),
-    ];
+            vec!["forward main/p bo@example.com".to_owned()];
+    };
     for (tool, call, written) in cases {
         let office = Office::one().await;
         fill(&office);

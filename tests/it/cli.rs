@@ -173,73 +173,40 @@ fn settings_are_read_from_the_state_folder() {
 #[test]
 fn errors_are_one_line_with_the_next_step() {
     let home = TempDir::new().unwrap();
-    for (arguments, variables, expected) in [
-        (
-            &["call", "mail_search"][..],
-            &[][..],
-            "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`",
-        ),
-        (
-            &["call", "mail_search", "limit"],
-            &[],
-            "`limit` is not key=value: write arguments such as q=invoice limit=5",
-        ),
-        (&["call", "mail_search", "{\"q\""], &[], "the arguments are not a JSON object: "),
-        (&["call", "mail_find", "--sandbox"], &[], "there is no tool `mail_find`: use one of: "),
-        (&["schema", "letters"], &[], "there is no table `letters`: use one of: message, thread, "),
-        (&["check", "/no/such/file"], &[], "/no/such/file could not be read: "),
-        (&["account", "add", "google"], &[], "DAYSHEET_GOOGLE_CLIENT_ID"),
-        (
-            &["account", "add", "google", "--device"],
-            &[],
-            "Google's device flow does not carry mail scopes: sign in through a browser: ",
-        ),
-        (
-            &["account", "add", "google", "--tenant", "common"],
-            &[],
-            "Google has no tenants: leave the tenant out",
-        ),
-        (
-            &["account", "add", "google", "--mailbox", "team@example.com"],
-            &[],
-            "Gmail opens no mailbox with somebody else's sign-in: sign in to that mailbox itself",
-        ),
-        (
-            &["account", "list"],
-            &[("DAYSHEET_MICROSOFT_TENANT", "every/body")],
-            "DAYSHEET_MICROSOFT_TENANT is no tenant: use common, organizations, consumers, ",
-        ),
-        (
-            &["account", "add", "imap"],
-            &[],
-            "the provider `imap` is not part of this build: use one of: google",
-        ),
-        (&["account", "remove", "x@example.com"], &[], "daysheet account add google"),
-        (
-            &["account", "list"],
-            &[("DAYSHEET_GMAIL_URL", "http://mail.example.com/")],
-            "DAYSHEET_GMAIL_URL",
-        ),
-        (&["account", "list"], &[("DAYSHEET_FORMAT", "xml")], "DAYSHEET_FORMAT"),
-        (&["serve"], &[("DAYSHEET_LOG", "a=b=c")], "DAYSHEET_LOG is not a log filter: "),
-        (&["sandbox", "--fault", "429=lots"], &[], "429"),
-        (&["demo", "--mail", "/no/such/folder"], &[], "/no/such/folder"),
-        (
-            &["demo", "--calendar", "/no/such/calendars"],
-            &[],
-            "cannot read calendars from /no/such/calendars",
-        ),
-        (
-            &["call", "accounts", "--sandbox", "--calendar", "/no/such/file.ics"],
-            &[],
-            "cannot read calendars from /no/such/file.ics",
-        ),
-        (
-            &["sandbox", "--calendar", "/no/such/folder"],
-            &[],
-            "cannot read calendars from /no/such/folder",
-        ),
-    ] {
+    for (arguments, variables, expected) in cases! {
+        &["call", "mail_search"][..], &[][..],
+            "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`";
+        &["call", "mail_search", "limit"], &[],
+            "`limit` is not key=value: write arguments such as q=invoice limit=5";
+        &["call", "mail_search", "{\"q\""], &[], "the arguments are not a JSON object: ";
+        &["call", "mail_find", "--sandbox"], &[], "there is no tool `mail_find`: use one of: ";
+        &["schema", "letters"], &[], "there is no table `letters`: use one of: message, thread, ";
+        &["check", "/no/such/file"], &[], "/no/such/file could not be read: ";
+        &["account", "add", "google"], &[], "DAYSHEET_GOOGLE_CLIENT_ID";
+        &["account", "add", "google", "--device"], &[],
+            "Google's device flow does not carry mail scopes: sign in through a browser: ";
+        &["account", "add", "google", "--tenant", "common"], &[],
+            "Google has no tenants: leave the tenant out";
+        &["account", "add", "google", "--mailbox", "team@example.com"], &[],
+            "Gmail opens no mailbox with somebody else's sign-in: sign in to that mailbox itself";
+        &["account", "list"], &[("DAYSHEET_MICROSOFT_TENANT", "every/body")],
+            "DAYSHEET_MICROSOFT_TENANT is no tenant: use common, organizations, consumers, ";
+        &["account", "add", "imap"], &[],
+            "the provider `imap` is not part of this build: use one of: google";
+        &["account", "remove", "x@example.com"], &[], "daysheet account add google";
+        &["account", "list"], &[("DAYSHEET_GMAIL_URL", "http://mail.example.com/")],
+            "DAYSHEET_GMAIL_URL";
+        &["account", "list"], &[("DAYSHEET_FORMAT", "xml")], "DAYSHEET_FORMAT";
+        &["serve"], &[("DAYSHEET_LOG", "a=b=c")], "DAYSHEET_LOG is not a log filter: ";
+        &["sandbox", "--fault", "429=lots"], &[], "429";
+        &["demo", "--mail", "/no/such/folder"], &[], "/no/such/folder";
+        &["demo", "--calendar", "/no/such/calendars"], &[],
+            "cannot read calendars from /no/such/calendars";
+        &["call", "accounts", "--sandbox", "--calendar", "/no/such/file.ics"], &[],
+            "cannot read calendars from /no/such/file.ics";
+        &["sandbox", "--calendar", "/no/such/folder"], &[],
+            "cannot read calendars from /no/such/folder";
+    } {
         let (code, out, err) = run(&home, arguments, variables, "");
         assert_eq!((code, out.as_str()), (1, ""), "{arguments:?} {err}");
         assert!(err.starts_with("daysheet: ") && err.contains(expected), "{arguments:?}: {err}");
@@ -264,75 +231,45 @@ fn schemas_print() {
 #[test]
 fn a_check_says_where() {
     let home = TempDir::new().unwrap();
-    for (flags, text, expected) in [
+    for (flags, text, expected) in cases! {
         // TOON.
-        (&[][..], "messages[1\t]{id\tsubject}:\n  m1\thello\n", Ok("1 messages")),
-        (&[], "zone: UTC\nmessages: []\n", Ok("0 messages")),
-        (
-            &[],
-            "newsletters: 3\ntoday[1\t]{id}:\n  e1\ntoday_minimal[1\t]{id}:\n  e2",
-            Ok("1 today, 1 today_minimal"),
-        ),
-        (
-            &[],
-            "messages[1\t]{id\tsubjct}:\n  m1\thello",
-            Err("1:17: the table of messages has no column `subjct`"),
-        ),
-        (
-            &[],
-            "messages[2\t]{id\tdate}:\n  m1\t2026-02-03 18h05\n  m2\tTuesday",
-            Err("3:6: `date` is not a time such as 2026-02-03 18h05"),
-        ),
-        (
-            &[],
-            "messages[1\t]{id\tsize}:\n  m1\t\"12\"",
-            Err("2:6: `size` is of type string, not count"),
-        ),
-        (&[], "messages[1\t]{id}:\n  t1", Err("2:3: `id` is not a handle such as m12")),
-        (
-            &[],
-            "today_key[1\t]{id}:\n  e1",
-            Err("1:1: no table of the registry is called `today_key`"),
-        ),
-        (&[], "letters[1\t]{id}:\n  m1", Err("1:1: no table of the registry is called `letters`")),
-        (&[], "zone: UTC\ncolour: red", Err("2:1: `colour` is not a scalar of a document")),
+        &[][..], "messages[1\t]{id\tsubject}:\n  m1\thello\n", Ok("1 messages");
+        &[], "zone: UTC\nmessages: []\n", Ok("0 messages");
+        &[], "newsletters: 3\ntoday[1\t]{id}:\n  e1\ntoday_minimal[1\t]{id}:\n  e2",
+            Ok("1 today, 1 today_minimal");
+        &[], "messages[1\t]{id\tsubjct}:\n  m1\thello",
+            Err("1:17: the table of messages has no column `subjct`");
+        &[], "messages[2\t]{id\tdate}:\n  m1\t2026-02-03 18h05\n  m2\tTuesday",
+            Err("3:6: `date` is not a time such as 2026-02-03 18h05");
+        &[], "messages[1\t]{id\tsize}:\n  m1\t\"12\"",
+            Err("2:6: `size` is of type string, not count");
+        &[], "messages[1\t]{id}:\n  t1", Err("2:3: `id` is not a handle such as m12");
+        &[], "today_key[1\t]{id}:\n  e1",
+            Err("1:1: no table of the registry is called `today_key`");
+        &[], "letters[1\t]{id}:\n  m1", Err("1:1: no table of the registry is called `letters`");
+        &[], "zone: UTC\ncolour: red", Err("2:1: `colour` is not a scalar of a document");
         // JSON and STC, which begin with a brace.
-        (
-            &[],
-            r#"{"zone":"UTC","messages":[{"id":"m1","provider_id":"18c2"}],"today_minimal":[]}"#,
-            Ok("1 messages, 0 today_minimal"),
-        ),
-        (
-            &[],
+        &[], r#"{"zone":"UTC","messages":[{"id":"m1","provider_id":"18c2"}],"today_minimal":[]}"#,
+            Ok("1 messages, 0 today_minimal");
+        &[],
             "{zone: \"UTC\", messages[2]{id,subject,provider_id}: \"m1\",\"hello\",\"18c2\" / \
-             \"m2\",\"a / b\",\"18c3\"}\n",
-            Ok("2 messages"),
-        ),
-        (
-            &[],
+             \"m2\",\"a / b\",\"18c3\"}\n", Ok("2 messages");
+        &[],
             "{colour: \"red\", messages[2]{id,date,weight}: \"m1\",\"2026-02-03 18h05\",3 /\n\
              \"m2\",\"Tuesday\",4}",
             Err("1:2: `colour` is not a scalar of a document\n\
                  -:1:37: the table of messages has no column `weight`\n\
-                 -:2:6: `date` is not a time such as 2026-02-03 18h05"),
-        ),
-        (
-            &[],
-            "{letters: [{id: 1e400}], messages: [3, {id: \"t1\"}]}",
+                 -:2:6: `date` is not a time such as 2026-02-03 18h05");
+        &[], "{letters: [{id: 1e400}], messages: [3, {id: \"t1\"}]}",
             Err("1:2: no table of the registry is called `letters`\n\
                  -:1:37: a row of `messages` is not an object\n\
-                 -:1:45: `id` is not a handle such as m12"),
-        ),
-        (&[], "{messages[3]{id}: \"m1\" / \"m2\"}", Err("1:30: 2 of 3 rows")),
-        (&[], "{zone: UTC}", Err("1:8: such text stands in quotes")),
+                 -:1:45: `id` is not a handle such as m12");
+        &[], "{messages[3]{id}: \"m1\" / \"m2\"}", Err("1:30: 2 of 3 rows");
+        &[], "{zone: UTC}", Err("1:8: such text stands in quotes");
         // Version 2 has no brace to tell it by.
-        (
-            &["--stc"],
-            "zone: UTC, messages[2]{id,subject}: m1,hello / m2,\"a / b\"",
-            Ok("2 messages"),
-        ),
-        (&["--stc"], "messages[3]{id}: m1 / m2", Err("1:25: 2 of 3 rows")),
-    ] {
+        &["--stc"], "zone: UTC, messages[2]{id,subject}: m1,hello / m2,\"a / b\"", Ok("2 messages");
+        &["--stc"], "messages[3]{id}: m1 / m2", Err("1:25: 2 of 3 rows");
+    } {
         let arguments: Vec<_> = ["check", "-"].iter().chain(flags).copied().collect();
         let said = match expected {
             Ok(summary) => (0, format!("-: ok: {summary}\n")),
@@ -379,49 +316,34 @@ fn a_file_is_converted_and_nothing_is_lost() {
     assert_eq!((code, out.as_str()), (0, stc));
     let (code, out, _) = run(&home, &["convert", "--to", "json", "-"], &[], stc);
     assert_eq!((code, out), (0, format!("{exact}\n")));
-    for (arguments, text, expected) in [
+    for (arguments, text, expected) in cases! {
         // What TOON has not is refused; what it writes otherwise is the same.
-        (
-            &["--to", "toon"][..],
-            "{\"a\": 1,\n \"b\": [1e400]}",
-            Err("2:8: TOON has no number such as 1e400: its numbers are doubles; put it in quotes"),
-        ),
-        (
-            &["--to", "toon"],
-            "{\"a\": 12345678901234567890123}",
+        &["--to", "toon"][..], "{\"a\": 1,\n \"b\": [1e400]}",
+            Err("2:8: TOON has no number such as 1e400: its numbers are doubles; put it in quotes");
+        &["--to", "toon"], "{\"a\": 12345678901234567890123}",
             Err("1:7: TOON has no number such as 12345678901234567890123: its numbers are \
-                 doubles; put it in quotes"),
-        ),
-        (
-            &["--to", "toon"],
-            "{a: 1, b: {c: 1,\nc: 2}}",
-            Err("2:1: TOON has one member of a name: there are two `c`"),
-        ),
-        (&["--to", "toon"], "[1.0,-0,1e2,0.10]", Ok("[4\t]: 1\t0\t100\t0.1")),
-        (
-            &["--to", "json"],
-            "n: 1e400\nm: \"1e400\"",
-            Err("1:4: 1e400 stands here with and without quotes"),
-        ),
-        (&["--to", "json"], "n: 1e400\nm: x", Ok(r#"{"n":1e400,"m":"x"}"#)),
+                 doubles; put it in quotes");
+        &["--to", "toon"], "{a: 1, b: {c: 1,\nc: 2}}",
+            Err("2:1: TOON has one member of a name: there are two `c`");
+        &["--to", "toon"], "[1.0,-0,1e2,0.10]", Ok("[4\t]: 1\t0\t100\t0.1");
+        &["--to", "json"], "n: 1e400\nm: \"1e400\"",
+            Err("1:4: 1e400 stands here with and without quotes");
+        &["--to", "json"], "n: 1e400\nm: x", Ok(r#"{"n":1e400,"m":"x"}"#);
         // What a text is in.
-        (&["--to", "json"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#)),
-        (&["--to", "json"], "a: \"x, b: y\"", Ok(r#"{"a":"x, b: y"}"#)),
-        (&["--to", "json"], "a: x, y\nb: z", Ok(r#"{"a":"x, y","b":"z"}"#)),
-        (
-            &["--to", "json"],
-            "a:x, b: y",
-            Err("1:1: this is TOON and STC, and says something else in each: give --from"),
-        ),
-        (&["--to", "json", "--from", "stc"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#)),
-        (&["--to", "json", "--from", "toon"], "a: x, b: y", Ok(r#"{"a":"x, b: y"}"#)),
-        (&["--to", "json", "--from", "json"], "{a: 1}", Err("1:2: expected a key")),
-        (&["--to", "json"], "{\"a\": 1,\n \"b\" 2}", Err("2:6: expected `:` behind the key")),
-        (&["--to", "json"], "[1, 2", Err("1:6: expected `,` or `]`")),
-        (&["--to", "stc"], "\"x", Err("1:1: the string has no closing quote")),
-        (&["--to", "stc"], " 7 ", Ok("7")),
-        (&["--to", "json"], "a: 1\nb[2]: 1", Err("2:1: ")),
-    ] {
+        &["--to", "json"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#);
+        &["--to", "json"], "a: \"x, b: y\"", Ok(r#"{"a":"x, b: y"}"#);
+        &["--to", "json"], "a: x, y\nb: z", Ok(r#"{"a":"x, y","b":"z"}"#);
+        &["--to", "json"], "a:x, b: y",
+            Err("1:1: this is TOON and STC, and says something else in each: give --from");
+        &["--to", "json", "--from", "stc"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#);
+        &["--to", "json", "--from", "toon"], "a: x, b: y", Ok(r#"{"a":"x, b: y"}"#);
+        &["--to", "json", "--from", "json"], "{a: 1}", Err("1:2: expected a key");
+        &["--to", "json"], "{\"a\": 1,\n \"b\" 2}", Err("2:6: expected `:` behind the key");
+        &["--to", "json"], "[1, 2", Err("1:6: expected `,` or `]`");
+        &["--to", "stc"], "\"x", Err("1:1: the string has no closing quote");
+        &["--to", "stc"], " 7 ", Ok("7");
+        &["--to", "json"], "a: 1\nb[2]: 1", Err("2:1: ");
+    } {
         let arguments: Vec<_> = ["convert", "-"].iter().chain(arguments).copied().collect();
         let (code, out, err) = run(&home, &arguments, &[], text);
         match expected {

@@ -84,86 +84,39 @@ fn every_mistake_is_named_and_no_value_is_shown() {
     // Variables, file, what the error must say.
     type Case =
         (&'static [(&'static str, &'static str)], Option<&'static str>, &'static [&'static str]);
-    let cases: &[Case] = &[
-        (
-            &[("DAYSHEET_GMAIL_URL", "http://gmail.example/")],
-            None,
-            &["DAYSHEET_GMAIL_URL", "plain http", "use https"],
-        ),
-        (
-            &[("DAYSHEET_GOOGLE_TOKEN_URL", "http://127.0.0.1.example/token")],
-            None,
-            &["DAYSHEET_GOOGLE_TOKEN_URL", "plain http"],
-        ),
-        (
-            &[("DAYSHEET_GRAPH_URL", "http://10.0.0.1/")],
-            None,
-            &["DAYSHEET_GRAPH_URL", "plain http"],
-        ),
-        (
-            &[("DAYSHEET_GRAPH_URL", "ftp://localhost/")],
-            None,
-            &["DAYSHEET_GRAPH_URL", "neither https nor http"],
-        ),
-        (
-            &[("DAYSHEET_GMAIL_URL", "https://me:hunter2@gmail.example/")],
-            None,
-            &["DAYSHEET_GMAIL_URL", "user name or password"],
-        ),
-        (
-            &[("DAYSHEET_GMAIL_URL", "https://gmail.example/?key=hunter2")],
-            None,
-            &["DAYSHEET_GMAIL_URL", "query"],
-        ),
-        (
-            &[("DAYSHEET_MICROSOFT_AUTHORITY_URL", "hunter2")],
-            None,
-            &["DAYSHEET_MICROSOFT_AUTHORITY_URL", "not an absolute URL"],
-        ),
-        (
-            &[],
-            Some("[endpoints]\ngmail = \"http://gmail.example/\""),
-            &["`endpoints.gmail` in /etc/daysheet/config.toml", "plain http"],
-        ),
-        (
-            &[],
-            Some("[google]\nclientid = \"hunter2\""),
-            &["`google.clientid`", "not a known setting", "google.client_id"],
-        ),
-        (&[], Some("[gogle]\nx = 1"), &["`gogle`", "not a known setting"]),
-        (&[], Some("homme = \"/x\""), &["`homme`", "not a known setting"]),
-        (
-            &[],
-            Some("[google]\nclient_secret = 123"),
-            &["`google.client_secret`", "not a text", "double quotes"],
-        ),
-        (
-            &[],
-            Some("format = \"json\"\n\n[google]\nclient_secret = hunter2\n"),
-            &["line 4 of /etc/daysheet/config.toml", "not TOML"],
-        ),
-        (&[("DAYSHEET_FORMAT", "xml")], None, &["DAYSHEET_FORMAT `xml`", "toon, json"]),
-        (
-            &[("DAYSHEET_KEY_STORE", "vault")],
-            None,
-            &["DAYSHEET_KEY_STORE `vault`", "keychain, file"],
-        ),
-        (
-            &[("DAYSHEET_ZONE", "Middle/Earth")],
-            None,
-            &["DAYSHEET_ZONE `Middle/Earth`", "Europe/Berlin"],
-        ),
-        (
-            &[("DAYSHEET_ACCESS", "all")],
-            None,
-            &["DAYSHEET_ACCESS `all`", "read, organize, draft, send, full"],
-        ),
-        (
-            &[],
-            Some("[google]\ncredentials = \"nowhere.json\""),
-            &["`google.credentials`", "/etc/daysheet/nowhere.json", "cannot be read"],
-        ),
-    ];
+    let cases: &[Case] = &cases! {
+        &[("DAYSHEET_GMAIL_URL", "http://gmail.example/")], None,
+            &["DAYSHEET_GMAIL_URL", "plain http", "use https"];
+        &[("DAYSHEET_GOOGLE_TOKEN_URL", "http://127.0.0.1.example/token")], None,
+            &["DAYSHEET_GOOGLE_TOKEN_URL", "plain http"];
+        &[("DAYSHEET_GRAPH_URL", "http://10.0.0.1/")], None, &["DAYSHEET_GRAPH_URL", "plain http"];
+        &[("DAYSHEET_GRAPH_URL", "ftp://localhost/")], None,
+            &["DAYSHEET_GRAPH_URL", "neither https nor http"];
+        &[("DAYSHEET_GMAIL_URL", "https://me:hunter2@gmail.example/")], None,
+            &["DAYSHEET_GMAIL_URL", "user name or password"];
+        &[("DAYSHEET_GMAIL_URL", "https://gmail.example/?key=hunter2")], None,
+            &["DAYSHEET_GMAIL_URL", "query"];
+        &[("DAYSHEET_MICROSOFT_AUTHORITY_URL", "hunter2")], None,
+            &["DAYSHEET_MICROSOFT_AUTHORITY_URL", "not an absolute URL"];
+        &[], Some("[endpoints]\ngmail = \"http://gmail.example/\""),
+            &["`endpoints.gmail` in /etc/daysheet/config.toml", "plain http"];
+        &[], Some("[google]\nclientid = \"hunter2\""),
+            &["`google.clientid`", "not a known setting", "google.client_id"];
+        &[], Some("[gogle]\nx = 1"), &["`gogle`", "not a known setting"];
+        &[], Some("homme = \"/x\""), &["`homme`", "not a known setting"];
+        &[], Some("[google]\nclient_secret = 123"),
+            &["`google.client_secret`", "not a text", "double quotes"];
+        &[], Some("format = \"json\"\n\n[google]\nclient_secret = hunter2\n"),
+            &["line 4 of /etc/daysheet/config.toml", "not TOML"];
+        &[("DAYSHEET_FORMAT", "xml")], None, &["DAYSHEET_FORMAT `xml`", "toon, json"];
+        &[("DAYSHEET_KEY_STORE", "vault")], None, &["DAYSHEET_KEY_STORE `vault`", "keychain, file"];
+        &[("DAYSHEET_ZONE", "Middle/Earth")], None,
+            &["DAYSHEET_ZONE `Middle/Earth`", "Europe/Berlin"];
+        &[("DAYSHEET_ACCESS", "all")], None,
+            &["DAYSHEET_ACCESS `all`", "read, organize, draft, send, full"];
+        &[], Some("[google]\ncredentials = \"nowhere.json\""),
+            &["`google.credentials`", "/etc/daysheet/nowhere.json", "cannot be read"];
+    };
     for (vars, file, expected) in cases {
         let error = settings(vars, *file).expect_err(expected[0]);
         assert_eq!(error.kind(), Kind::Config, "{error}");

@@ -191,101 +191,48 @@ async fn a_signature_stays() {
         )
     };
     let no_note = String::new;
-    for (address, text, html, more, expected, note) in [
+    for (address, text, html, more, expected, note) in cases! {
         // Ours, of an address that has none by now: no program tells where it is from.
-        (
-            LAMPS,
-            "Old\n\n-- \nBy hand",
-            "<p>Old</p>\n<div>-- <br>\n<p>By <b>hand</b></p></div>",
-            json!({}),
-            "-- \nBy hand",
-            no_note(),
-        ),
+        LAMPS, "Old\n\n-- \nBy hand", "<p>Old</p>\n<div>-- <br>\n<p>By <b>hand</b></p></div>",
+            json!({}), "-- \nBy hand", no_note();
         // With a quote of the writer's own above it, and nothing else.
-        (
-            LAMPS,
-            "> said\n\n-- \nBy hand",
-            "<blockquote><p>said</p></blockquote><div>-- <br>By hand</div>",
-            json!({}),
-            "-- \nBy hand",
-            no_note(),
-        ),
+        LAMPS, "> said\n\n-- \nBy hand",
+            "<blockquote><p>said</p></blockquote><div>-- <br>By hand</div>", json!({}),
+            "-- \nBy hand", no_note();
         // Gmail's, Outlook's, Thunderbird's, Apple's.
-        (
-            "mira@example.com",
-            "Old\n\n-- \nMira L",
+        "mira@example.com", "Old\n\n-- \nMira L",
             "<div>Old</div><span class=\"gmail_signature_prefix\">-- </span><br><div dir=ltr \
              class=\"x gmail_signature\" data-smartmail=gmail_signature><div>Mira L</div></div>",
-            json!({}),
-            "-- \nMira L",
-            no_note(),
-        ),
-        (
-            LAMPS,
-            "Old\nMira at Lamps",
+            json!({}), "-- \nMira L", no_note();
+        LAMPS, "Old\nMira at Lamps",
             "<div class=elementToProof>Old</div><div id=\"Signature\"><div>Mira at <b>Lamps</b></div></div>\
-             <div id=\"appendonsend\"></div><hr><div id=\"divRplyFwdMsg\">From: x</div>",
-            json!({}),
-            "-- \nMira at Lamps",
-            no_note(),
-        ),
-        (
-            LAMPS,
-            "Old\n\n-- \nMira",
-            "<p>Old</p><pre class=\"moz-signature\" cols=\"72\">-- \nMira</pre>",
-            json!({}),
-            "-- \nMira",
-            no_note(),
-        ),
+             <div id=\"appendonsend\"></div><hr><div id=\"divRplyFwdMsg\">From: x</div>", json!({}),
+            "-- \nMira at Lamps", no_note();
+        LAMPS, "Old\n\n-- \nMira",
+            "<p>Old</p><pre class=\"moz-signature\" cols=\"72\">-- \nMira</pre>", json!({}),
+            "-- \nMira", no_note();
         // Of the text alone.
-        (
-            LAMPS,
-            "Old\n\n-- \nMira",
-            "<p>Old</p><p>-- <br>Mira</p>",
-            json!({}),
-            "-- \nMira",
-            no_note(),
-        ),
-        (
-            LAMPS,
-            "Old\n\nSent from my iPhone",
-            "<p>Old</p><p>Sent from my iPhone</p>",
-            json!({}),
-            "-- \nSent from my iPhone",
-            no_note(),
-        ),
+        LAMPS, "Old\n\n-- \nMira", "<p>Old</p><p>-- <br>Mira</p>", json!({}), "-- \nMira",
+            no_note();
+        LAMPS, "Old\n\nSent from my iPhone", "<p>Old</p><p>Sent from my iPhone</p>", json!({}),
+            "-- \nSent from my iPhone", no_note();
         // None that is marked: that of the address, or a note.
-        ("mira@example.com", "Old", "<p>Old</p>", json!({}), OWN, no_note()),
-        (LAMPS, "Old\nMira", "<p>Old<br>Mira</p>", json!({}), "", REPLACED.to_owned()),
-        (LAMPS, "", "", json!({}), "", no_note()),
+        "mira@example.com", "Old", "<p>Old</p>", json!({}), OWN, no_note();
+        LAMPS, "Old\nMira", "<p>Old<br>Mira</p>", json!({}), "", REPLACED.to_owned();
+        LAMPS, "", "", json!({}), "", no_note();
         // A stranger's.
-        (
-            LAMPS,
-            "Old\n\nOn Mon, Eve wrote:\n> Hi\n> -- \n> Eve",
+        LAMPS, "Old\n\nOn Mon, Eve wrote:\n> Hi\n> -- \n> Eve",
             "<p>Old</p><div class=\"gmail_quote\">On Mon, Eve wrote:<blockquote class=\"gmail_quote\">Hi\
-             <div class=\"gmail_signature\">Eve</div></blockquote></div>",
-            json!({}),
-            "",
-            REPLACED.to_owned(),
-        ),
+             <div class=\"gmail_signature\">Eve</div></blockquote></div>", json!({}), "",
+            REPLACED.to_owned();
         // Written from another address from now on.
-        (
-            "mira@example.com",
-            "Old\n\n-- \nMira L",
-            "<p>Old</p><div class=gmail_signature>Mira L</div>",
-            json!({"from": LAMPS}),
-            "",
-            dropped(LAMPS),
-        ),
-        (
-            LAMPS,
-            "Old\n\n-- \nMira L",
-            "<p>Old</p><div class=gmail_signature>Mira L</div>",
-            json!({"from": "mira@example.com"}),
-            OWN,
-            "the signature is that of mira@example.com now".to_owned(),
-        ),
-    ] {
+        "mira@example.com", "Old\n\n-- \nMira L",
+            "<p>Old</p><div class=gmail_signature>Mira L</div>", json!({"from": LAMPS}), "",
+            dropped(LAMPS);
+        LAMPS, "Old\n\n-- \nMira L", "<p>Old</p><div class=gmail_signature>Mira L</div>",
+            json!({"from": "mira@example.com"}), OWN,
+            "the signature is that of mira@example.com now".to_owned();
+    } {
         let post = Post::new(&[]).await;
         let handle = post.made_elsewhere(post::person("", address), text, html).await;
         let mut arguments = json!({"mode": "edit", "id": handle, "body": "New"});

@@ -128,53 +128,38 @@ async fn slots_are_told_best_first() {
         .knows("cy@partner.example", known(&[], None))
         .knows("di@partner.example", di);
     let bench = crate::agenda::bench(vec![fay]).await;
-    for (more, slots, told) in [
+    for (more, slots, told) in cases! {
         // Of whom nothing is known, it is said; names are told apart.
-        (
-            json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
+        json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
             json!([["09h00", 2, "cy@knows.example unknown"]]),
             "slots: 1, within known working hours, else 09h00-17h00 of working days, \
              Mon 2031-03-31\n\
-             not known: cy@knows.example: nobody has that address",
-        ),
+             not known: cy@knows.example: nobody has that address";
         // One's hours are in New York: 14h00 to 22h00 in Berlin.
-        (
-            json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
+        json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
             json!([["14h00", 3, null], ["15h30", 3, null]]),
             "slots: 2, within known working hours, else 09h00-17h00 of working days, \
-             Mon 2031-03-31",
-        ),
-        (
-            json!({"who": "di@partner.example", "duration": "3h"}),
+             Mon 2031-03-31";
+        json!({"who": "di@partner.example", "duration": "3h"}),
             json!([["14h00", 2, null], ["19h00", 2, null]]),
-            "slots: 2, within everybody's working hours, Mon 2031-03-31",
-        ),
-        (
-            json!({"who": "di@partner.example", "duration": "3h", "hours": "13:30-18h15"}),
+            "slots: 2, within everybody's working hours, Mon 2031-03-31";
+        json!({"who": "di@partner.example", "duration": "3h", "hours": "13:30-18h15"}),
             json!([["14h00", 2, null]]),
-            "slots: 1, within 13h30-18h15 and known working hours, Mon 2031-03-31",
-        ),
-        (
-            json!({"who": "cy@partner.example", "duration": "2 hours", "hours": "4pm - 8:15pm"}),
+            "slots: 1, within 13h30-18h15 and known working hours, Mon 2031-03-31";
+        json!({"who": "cy@partner.example", "duration": "2 hours", "hours": "4pm - 8:15pm"}),
             json!([["16h00", 2, null], ["18h00", 2, null]]),
-            "slots: 2, within 16h00-20h15 and known working hours, Mon 2031-03-31",
-        ),
+            "slots: 2, within 16h00-20h15 and known working hours, Mon 2031-03-31";
         // A Saturday, and the hour that is left out on the Sunday after it.
-        (
-            json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}),
-            json!([]),
+        json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}), json!([]),
             "slots: 0, within known working hours, else 09h00-17h00 of working days, \
              Sat 2031-03-29\n\
              no time suits: try a longer range, a shorter duration, or hours=0-24 for any time, \
-             weekends too",
-        ),
-        (
-            json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
-                   "to": "2031-03-30 05h00", "hours": "0-24"}),
+             weekends too";
+        json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
+               "to": "2031-03-30 05h00", "hours": "0-24"}),
             json!([["00h00", 2, null], ["01h00", 2, null], ["03h00", 2, null], ["04h00", 2, null]]),
-            "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00",
-        ),
-    ] {
+            "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
+    } {
         let notes = bench.notes("calendar_free", asked(more.clone())).await;
         let besides = "counted besides: fay@example.com";
         let (first, rest) = told.split_once("\nno time").unwrap_or((told, ""));
@@ -232,33 +217,25 @@ async fn whoever_knows_is_asked() {
 #[tokio::test]
 async fn what_cannot_be_meant_is_refused() {
     let bench = office().await;
-    for (arguments, says) in [
-        (json!({"who": ["Ana"]}), "`Ana` is not an address: give whole addresses, or `me`"),
-        (json!({"who": ["a@b c"]}), "`a@b c` is not an address"),
-        (json!({"who": ["@b"]}), "`@b` is not an address"),
-        (json!({"hours": "9-17"}), "`hours` are those of slots: add a `duration`"),
-        (
-            json!({"duration": "1h", "hours": "17-9"}),
-            "`hours` is `17-9`, which are no hours of a day: write them as 9-17",
-        ),
-        (json!({"duration": "1h", "hours": "9"}), "`hours` is `9`"),
-        (json!({"duration": "1h", "hours": "9-25"}), "`hours` is `9-25`"),
-        (json!({"duration": "0"}), "`duration` is nothing"),
-        (json!({"duration": "soon"}), "`duration`: `soon`"),
-        (json!({"tz": "Nowhere"}), "`tz`: there is no time zone `Nowhere`"),
-        (
-            json!({"from": "2031-03-31", "to": "2031-03-30"}),
-            "`to` (Mon 2031-03-31 00h00) is not after `from` (Mon 2031-03-31 00h00)",
-        ),
-        (
-            json!({"from": "2031-01-01", "to": "2031-12-31"}),
-            "the range is longer than 62 days: ask for it in parts",
-        ),
-        (
-            json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
-            "that time is over: give a `to` that is still to come",
-        ),
-    ] {
+    for (arguments, says) in cases! {
+        json!({"who": ["Ana"]}), "`Ana` is not an address: give whole addresses, or `me`";
+        json!({"who": ["a@b c"]}), "`a@b c` is not an address";
+        json!({"who": ["@b"]}), "`@b` is not an address";
+        json!({"hours": "9-17"}), "`hours` are those of slots: add a `duration`";
+        json!({"duration": "1h", "hours": "17-9"}),
+            "`hours` is `17-9`, which are no hours of a day: write them as 9-17";
+        json!({"duration": "1h", "hours": "9"}), "`hours` is `9`";
+        json!({"duration": "1h", "hours": "9-25"}), "`hours` is `9-25`";
+        json!({"duration": "0"}), "`duration` is nothing";
+        json!({"duration": "soon"}), "`duration`: `soon`";
+        json!({"tz": "Nowhere"}), "`tz`: there is no time zone `Nowhere`";
+        json!({"from": "2031-03-31", "to": "2031-03-30"}),
+            "`to` (Mon 2031-03-31 00h00) is not after `from` (Mon 2031-03-31 00h00)";
+        json!({"from": "2031-01-01", "to": "2031-12-31"}),
+            "the range is longer than 62 days: ask for it in parts";
+        json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
+            "that time is over: give a `to` that is still to come";
+    } {
         let said = bench.refused("calendar_free", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
     }
@@ -557,33 +534,21 @@ async fn all_calendars_of_ones_own_count() {
 #[tokio::test]
 async fn slots_are_spread_over_the_range() {
     let bench = bench(vec![Desk::new("ana").knows("ana@example.com", known(&[], None))]).await;
-    for (from, to, limit, expected) in [
-        (
-            "2031-03-31",
-            "2031-04-04",
-            5,
+    for (from, to, limit, expected) in cases! {
+        "2031-03-31", "2031-04-04", 5,
             vec![
                 "Mon 2031-03-31 09h00",
                 "Tue 2031-04-01 10h00",
                 "Wed 2031-04-02 12h00",
                 "Thu 2031-04-03 14h00",
                 "Fri 2031-04-04 16h00",
-            ],
-        ),
-        (
-            "2031-03-31",
-            "2031-04-30",
-            3,
-            vec!["Mon 2031-03-31 09h00", "Tue 2031-04-15 12h00", "Wed 2031-04-30 16h00"],
-        ),
-        (
-            "2031-03-31",
-            "2031-03-31",
-            3,
-            vec!["Mon 2031-03-31 09h00", "Mon 2031-03-31 12h00", "Mon 2031-03-31 16h00"],
-        ),
-        ("2031-03-31", "2031-03-31", 1, vec!["Mon 2031-03-31 09h00"]),
-    ] {
+            ];
+        "2031-03-31", "2031-04-30", 3,
+            vec!["Mon 2031-03-31 09h00", "Tue 2031-04-15 12h00", "Wed 2031-04-30 16h00"];
+        "2031-03-31", "2031-03-31", 3,
+            vec!["Mon 2031-03-31 09h00", "Mon 2031-03-31 12h00", "Mon 2031-03-31 16h00"];
+        "2031-03-31", "2031-03-31", 1, vec!["Mon 2031-03-31 09h00"];
+    } {
         let asked = json!({"from": from, "to": to, "limit": limit, "duration": "1h"});
         let found = bench.json("calendar_free", asked).await;
         assert_eq!(column(&found, "slots", "start"), expected, "{from} to {to}");

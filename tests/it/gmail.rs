@@ -626,22 +626,15 @@ async fn handles_last_and_are_shared() {
     let by_handle = later.json("mail_read", json!({"ids": [id["id"]]})).await;
     let by_id = later.json("mail_read", json!({"ids": [id["provider_id"]]})).await;
     assert_eq!(by_handle, by_id);
-    for (said, told) in [
-        ("m999", "m999: there is no `m999`: use an id from a search or lookup"),
-        ("M1", "M1: there is no such handle: use an id from a search or lookup"),
-        (
-            "f1",
-            "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4",
-        ),
-        (
-            "x/../y",
-            "x/../y: the id is not one of Gmail's (letters, digits, `_` and `-`): use a handle such as m12 from a search",
-        ),
-        (
-            "00000000000000ff",
-            "m11: Gmail has no such item: it may have been deleted; search again for its handle",
-        ),
-    ] {
+    for (said, told) in cases! {
+        "m999", "m999: there is no `m999`: use an id from a search or lookup";
+        "M1", "M1: there is no such handle: use an id from a search or lookup";
+        "f1", "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4";
+        "x/../y",
+            "x/../y: the id is not one of Gmail's (letters, digits, `_` and `-`): use a handle such as m12 from a search";
+        "00000000000000ff",
+            "m11: Gmail has no such item: it may have been deleted; search again for its handle";
+    } {
         assert_eq!(later.error("mail_read", json!({"ids": [said]})).await, told);
     }
     // Among good ids, a bad one is a note.

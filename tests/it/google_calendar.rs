@@ -133,26 +133,20 @@ fn an_event_tells_these_facts() {
 
 #[test]
 fn what_is_odd_reads_as_absent() {
-    for (event, title) in [
-        (json!(null), None),
-        (json!([]), None),
-        (json!({"id": "a"}), None),
-        (json!({"id": "", "start": {"date": "2026-02-03"}}), None),
-        (json!({"id": "a", "start": {"date": "soon"}}), None),
-        (json!({"id": "a", "start": {"dateTime": "2026-02-03T18:05:00"}}), None),
-        (
-            json!({"id": "a", "summary": 7, "attendees": [null, {"email": 1}], "recurrence": [1],
-                   "start": {"date": "2026-02-03"}, "end": "x"}),
-            Some(""),
-        ),
+    for (event, title) in cases! {
+        json!(null), None;
+        json!([]), None;
+        json!({"id": "a"}), None;
+        json!({"id": "", "start": {"date": "2026-02-03"}}), None;
+        json!({"id": "a", "start": {"date": "soon"}}), None;
+        json!({"id": "a", "start": {"dateTime": "2026-02-03T18:05:00"}}), None;
+        json!({"id": "a", "summary": 7, "attendees": [null, {"email": 1}], "recurrence": [1],
+               "start": {"date": "2026-02-03"}, "end": "x"}), Some("");
         // An occurrence that was deleted.
-        (
-            json!({"id": "a_1", "status": "cancelled", "recurringEventId": "a",
-                   "originalStartTime": {"dateTime": "2026-02-03T18:05:00",
-                                         "timeZone": "W. Europe Standard Time"}}),
-            Some(""),
-        ),
-    ] {
+        json!({"id": "a_1", "status": "cancelled", "recurringEventId": "a",
+               "originalStartTime": {"dateTime": "2026-02-03T18:05:00",
+                                     "timeZone": "W. Europe Standard Time"}}), Some("");
+    } {
         let facts = read::facts(&event, ME);
         assert_eq!(facts.map(|facts| facts.title).as_deref(), title, "{event}");
     }
@@ -224,28 +218,27 @@ fn a_new_event_is_written_so() {
     let first = json!({"dateTime": "2026-02-09T00:00:00Z", "timeZone": "Europe/Lisbon"});
     let last = json!({"dateTime": "2026-02-11T00:00:00Z", "timeZone": "Europe/Lisbon"});
     let text = |text: &str| Some(text.to_owned());
-    for (change, expected) in [
-        (Change::default(), json!({})),
-        (
-            Change {
-                title: text("Proofs"),
-                time: time.clone(),
-                place: text("Studio"),
-                notes: text("Bring paper.\nAnd ink."),
-                guests: Some(vec![
-                    guest("lena@studio.example"),
-                    Guest { name: text("Bo"), optional: true, ..guest("bo@example.com") },
-                    Guest { room: true, ..guest("room2@resource.calendar.google.com") },
-                ]),
-                repeat: Some(Some(weekly())),
-                online: Some(true),
-                show: Some(Show::Free),
-                visibility: Some(Visibility::Private),
-                reminder: Some(Some(15)),
-                category: text("Tomato"),
-                uid: None,
-                organizer: None,
-            },
+    for (change, expected) in cases! {
+        Change::default(), json!({});
+        Change {
+            title: text("Proofs"),
+            time: time.clone(),
+            place: text("Studio"),
+            notes: text("Bring paper.\nAnd ink."),
+            guests: Some(vec![
+                guest("lena@studio.example"),
+                Guest { name: text("Bo"), optional: true, ..guest("bo@example.com") },
+                Guest { room: true, ..guest("room2@resource.calendar.google.com") },
+            ]),
+            repeat: Some(Some(weekly())),
+            online: Some(true),
+            show: Some(Show::Free),
+            visibility: Some(Visibility::Private),
+            reminder: Some(Some(15)),
+            category: text("Tomato"),
+            uid: None,
+            organizer: None,
+        },
             json!({
                 "summary": "Proofs",
                 "start": start,
@@ -273,38 +266,32 @@ fn a_new_event_is_written_so() {
                     "overrides": [{"method": "popup", "minutes": 15}],
                 },
                 "colorId": "11",
-            }),
-        ),
-        (
-            Change {
-                title: text(""),
-                time: days.clone(),
-                show: Some(Show::Tentative),
-                reminder: Some(None),
-                guests: Some(Vec::new()),
-                online: Some(false),
-                repeat: Some(None),
-                category: text(""),
-                ..Change::default()
-            },
+            });
+        Change {
+            title: text(""),
+            time: days.clone(),
+            show: Some(Show::Tentative),
+            reminder: Some(None),
+            guests: Some(Vec::new()),
+            online: Some(false),
+            repeat: Some(None),
+            category: text(""),
+            ..Change::default()
+        },
             json!({
                 "start": {"date": "2026-02-09"},
                 "end": {"date": "2026-02-11"},
                 "status": "tentative",
                 "reminders": {"useDefault": false, "overrides": []},
-            }),
-        ),
-        (
-            Change { time: days.clone(), show: Some(Show::Oof), ..Change::default() },
+            });
+        Change { time: days.clone(), show: Some(Show::Oof), ..Change::default() },
             json!({
                 "start": first,
                 "end": last,
                 "eventType": "outOfOffice",
                 "outOfOfficeProperties": {"autoDeclineMode": "declineNone"},
-            }),
-        ),
-        (
-            Change { time: time.clone(), show: Some(Show::Focus), ..Change::default() },
+            });
+        Change { time: time.clone(), show: Some(Show::Focus), ..Change::default() },
             json!({
                 "start": start,
                 "end": end,
@@ -313,10 +300,8 @@ fn a_new_event_is_written_so() {
                     "autoDeclineMode": "declineNone",
                     "chatStatus": "doNotDisturb",
                 },
-            }),
-        ),
-        (
-            Change { time: days.clone(), show: Some(Show::Elsewhere), ..Change::default() },
+            });
+        Change { time: days.clone(), show: Some(Show::Elsewhere), ..Change::default() },
             json!({
                 "start": {"date": "2026-02-09"},
                 "end": {"date": "2026-02-11"},
@@ -324,10 +309,8 @@ fn a_new_event_is_written_so() {
                 "workingLocationProperties": {"type": "homeOffice", "homeOffice": {}},
                 "transparency": "transparent",
                 "visibility": "public",
-            }),
-        ),
-        (
-            Change { place: text("Library"), show: Some(Show::Elsewhere), ..Change::default() },
+            });
+        Change { place: text("Library"), show: Some(Show::Elsewhere), ..Change::default() },
             json!({
                 "location": "Library",
                 "eventType": "workingLocation",
@@ -337,25 +320,22 @@ fn a_new_event_is_written_so() {
                 },
                 "transparency": "transparent",
                 "visibility": "public",
+            });
+        Change {
+            uid: text("proofs-1@studio.example"),
+            organizer: Some(Guest {
+                name: text("Lena Okafor"),
+                ..guest("lena@studio.example")
             }),
-        ),
-        (
-            Change {
-                uid: text("proofs-1@studio.example"),
-                organizer: Some(Guest {
-                    name: text("Lena Okafor"),
-                    ..guest("lena@studio.example")
-                }),
-                guests: Some(vec![Guest { answer: Some(Answer::Declined), ..guest(ME) }]),
-                ..Change::default()
-            },
+            guests: Some(vec![Guest { answer: Some(Answer::Declined), ..guest(ME) }]),
+            ..Change::default()
+        },
             json!({
                 "iCalUID": "proofs-1@studio.example",
                 "organizer": {"email": "lena@studio.example", "displayName": "Lena Okafor"},
                 "attendees": [{"email": ME, "responseStatus": "declined"}],
-            }),
-        ),
-    ] {
+            });
+    } {
         assert_eq!(body::new(&change, "r1", "Europe/Lisbon"), Ok(expected), "{change:?}");
     }
 }
@@ -369,35 +349,31 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
     let mut fewer = facts.guests.clone();
     fewer.remove(1);
     fewer.push(guest("lena@print.example"));
-    for (change, expected) in [
-        (Change::default(), json!({})),
+    for (change, expected) in cases! {
+        Change::default(), json!({});
         // What is so already is not written.
-        (
-            Change {
-                title: text("Proofs of the autumn catalogue"),
-                place: text("Studio Okafor, room 2"),
-                time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
-                guests: Some(facts.guests.clone()),
-                online: Some(true),
-                show: Some(Show::Busy),
-                visibility: Some(Visibility::Private),
-                reminder: Some(Some(15)),
-                category: text("tomato"),
-                ..Change::default()
-            },
-            json!({}),
-        ),
-        (
-            Change {
-                title: text("Proofs"),
-                place: text(""),
-                notes: text(""),
-                category: text(""),
-                online: Some(false),
-                visibility: Some(Visibility::Default),
-                reminder: Some(None),
-                ..Change::default()
-            },
+        Change {
+            title: text("Proofs of the autumn catalogue"),
+            place: text("Studio Okafor, room 2"),
+            time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
+            guests: Some(facts.guests.clone()),
+            online: Some(true),
+            show: Some(Show::Busy),
+            visibility: Some(Visibility::Private),
+            reminder: Some(Some(15)),
+            category: text("tomato"),
+            ..Change::default()
+        }, json!({});
+        Change {
+            title: text("Proofs"),
+            place: text(""),
+            notes: text(""),
+            category: text(""),
+            online: Some(false),
+            visibility: Some(Visibility::Default),
+            reminder: Some(None),
+            ..Change::default()
+        },
             json!({
                 "summary": "Proofs",
                 "location": null,
@@ -406,37 +382,31 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
                 "conferenceData": null,
                 "visibility": "default",
                 "reminders": {"useDefault": false, "overrides": []},
-            }),
-        ),
-        (
-            Change {
-                time: Some((at("2026-02-03T19:05:00"), at("2026-02-03T19:50:00"))),
-                repeat: Some(None),
-                ..Change::default()
-            },
+            });
+        Change {
+            time: Some((at("2026-02-03T19:05:00"), at("2026-02-03T19:50:00"))),
+            repeat: Some(None),
+            ..Change::default()
+        },
             json!({
                 "start": {"dateTime": "2026-02-03T19:05:00+01:00", "timeZone": "Europe/Berlin"},
                 "end": {"dateTime": "2026-02-03T19:50:00+01:00", "timeZone": "Europe/Berlin"},
-            }),
-        ),
-        (
-            Change {
-                time: Some((Moment::Day(date(2026, 2, 3)), Moment::Day(date(2026, 2, 4)))),
-                show: Some(Show::Free),
-                ..Change::default()
-            },
+            });
+        Change {
+            time: Some((Moment::Day(date(2026, 2, 3)), Moment::Day(date(2026, 2, 4)))),
+            show: Some(Show::Free),
+            ..Change::default()
+        },
             json!({
                 "start": {"date": "2026-02-03", "dateTime": null, "timeZone": null},
                 "end": {"date": "2026-02-04", "dateTime": null, "timeZone": null},
                 "transparency": "transparent",
-            }),
-        ),
-        (
-            Change {
-                repeat: Some(Some(weekly())),
-                show: Some(Show::Tentative),
-                ..Change::default()
-            },
+            });
+        Change {
+            repeat: Some(Some(weekly())),
+            show: Some(Show::Tentative),
+            ..Change::default()
+        },
             json!({
                 "recurrence": [
                     "RRULE:FREQ=WEEKLY;BYDAY=TU",
@@ -444,23 +414,17 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
                     "EXDATE;TZID=Europe/Berlin:20260210T180500",
                 ],
                 "status": "tentative",
-            }),
-        ),
+            });
         // Answers, comments and rooms stay; who is new comes last.
-        (
-            Change { guests: Some(fewer), ..Change::default() },
-            json!({"attendees": [people[0], people[2], people[3], {"email": "lena@print.example"}]}),
-        ),
+        Change { guests: Some(fewer), ..Change::default() },
+            json!({"attendees": [people[0], people[2], people[3], {"email": "lena@print.example"}]});
         // By address alone, they are known all the same.
-        (
-            Change {
-                guests: Some(vec![guest("PROOFS@print.example"), guest(ME)]),
-                ..Change::default()
-            },
-            json!({"attendees": [people[0], people[1]]}),
-        ),
-        (Change { guests: Some(Vec::new()), ..Change::default() }, json!({"attendees": []})),
-    ] {
+        Change {
+            guests: Some(vec![guest("PROOFS@print.example"), guest(ME)]),
+            ..Change::default()
+        }, json!({"attendees": [people[0], people[1]]});
+        Change { guests: Some(Vec::new()), ..Change::default() }, json!({"attendees": []});
+    } {
         assert_eq!(body::changed(current, &change, "r1"), Ok(expected), "{change:?}");
     }
 
@@ -496,53 +460,41 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
     let show = |show| Change { show: Some(show), ..Change::default() };
     let kinds = "Google cannot make another kind of event of one that is there (oof, focus, \
                  elsewhere): save a new event and delete this one";
-    for (error, expected) in [
-        (
-            body::new(&Change { reminder: Some(Some(50_000)), ..Change::default() }, "r", "UTC"),
+    for (error, expected) in cases! {
+        body::new(&Change { reminder: Some(Some(50_000)), ..Change::default() }, "r", "UTC"),
             "Google reminds at most 40320 minutes (four weeks) before: give fewer minutes as \
-             reminder",
+             reminder";
+        body::new(
+            &Change { category: Some("red".to_owned()), ..Change::default() },
+            "r",
+            "UTC",
         ),
-        (
-            body::new(
-                &Change { category: Some("red".to_owned()), ..Change::default() },
-                "r",
-                "UTC",
-            ),
             "Google has no colour `red`: use one of: lavender, sage, grape, flamingo, banana, \
-             tangerine, peacock, graphite, blueberry, basil, tomato",
+             tangerine, peacock, graphite, blueberry, basil, tomato";
+        body::new(
+            &Change { guests: Some(vec![guest("bo@example.com")]), ..show(Show::Focus) },
+            "r",
+            "UTC",
         ),
-        (
-            body::new(
-                &Change { guests: Some(vec![guest("bo@example.com")]), ..show(Show::Focus) },
-                "r",
-                "UTC",
-            ),
             "at Google, focus time has no people and no meeting: leave out people and online, or \
-             use show=busy",
-        ),
-        (body::changed(&events[0], &show(Show::Oof), "r"), kinds),
-        (body::changed(&events[4], &show(Show::Busy), "r"), kinds),
-        (
-            body::changed(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
+             use show=busy";
+        body::changed(&events[0], &show(Show::Oof), "r"), kinds;
+        body::changed(&events[4], &show(Show::Busy), "r"), kinds;
+        body::changed(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
             "Google does not tell everybody who is asked to this event: change its people in \
-             Google Calendar itself",
-        ),
-        (
-            body::invited(&long, &["bo@example.com".to_owned()]),
+             Google Calendar itself";
+        body::invited(&long, &["bo@example.com".to_owned()]),
             "Google does not tell everybody who is asked to this event: change its people in \
-             Google Calendar itself",
+             Google Calendar itself";
+        body::answered(
+            &events[3],
+            &Response { answer: Answer::Accepted, comment: None, propose: None, notify: true },
+            ME,
+            &TimeZone::UTC,
         ),
-        (
-            body::answered(
-                &events[3],
-                &Response { answer: Answer::Accepted, comment: None, propose: None, notify: true },
-                ME,
-                &TimeZone::UTC,
-            ),
             "the account is not among those who are asked to this event: answer the copy in your \
-             own calendar, or change it with calendar_save",
-        ),
-    ] {
+             own calendar, or change it with calendar_save";
+    } {
         assert_eq!(error.unwrap_err().to_string(), expected);
     }
     for same in [(2, Show::Oof), (3, Show::Focus), (4, Show::Elsewhere)] {

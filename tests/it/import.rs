@@ -221,43 +221,33 @@ async fn what_is_no_document_is_refused() {
     let good = folder.join("talk.ICS");
     std::fs::write(&good, document(TALK)).unwrap();
     let brief = |path: &std::path::Path| daysheet::text::brief(path.to_str().unwrap());
-    let cases = [
-        (
-            "hello".to_owned(),
+    let cases = cases! {
+        "hello".to_owned(),
             "`ics` is `hello`, which is no iCalendar text: give text that begins with \
              BEGIN:VCALENDAR, the path of an .ics file, or the id of a message with an \
              invitation, such as m12"
-                .to_owned(),
-        ),
-        (
-            large.to_str().unwrap().to_owned(),
+                .to_owned();
+        large.to_str().unwrap().to_owned(),
             format!(
                 "{} is larger than 1 MiB: split it, or give the events themselves",
                 brief(&large)
-            ),
-        ),
-        (
-            inside.to_str().unwrap().to_owned(),
-            format!("{} is no file: give the path of a file", brief(&inside)),
-        ),
-        (
-            document(&[]),
+            );
+        inside.to_str().unwrap().to_owned(),
+            format!("{} is no file: give the path of a file", brief(&inside));
+        document(&[]),
             "there is no event in it: check the text; an event is a VEVENT with a DTSTART"
-                .to_owned(),
-        ),
-        (
-            document(&[
-                "METHOD:CANCEL",
-                "BEGIN:VEVENT",
-                "UID:x",
-                "DTSTART:20360205T130000Z",
-                "END:VEVENT",
-            ]),
+                .to_owned();
+        document(&[
+            "METHOD:CANCEL",
+            "BEGIN:VEVENT",
+            "UID:x",
+            "DTSTART:20360205T130000Z",
+            "END:VEVENT",
+        ]),
             "the document is no event to import: its METHOD is CANCEL: read the message, and \
              change the event itself"
-                .to_owned(),
-        ),
-    ];
+                .to_owned();
+    };
     for (ics, wanted) in cases {
         let error = office.error("calendar_save", json!({"ics": ics})).await;
         assert_eq!(error, wanted);
@@ -414,26 +404,17 @@ async fn what_is_not_in_the_calendar_is_put_there() {
             .await,
         "m1 is about a meeting that is not in the calendar: forward the message itself"
     );
-    for (text, wanted) in [
-        (
-            String::new(),
+    for (text, wanted) in cases! {
+        String::new(),
             "m1 has no invitation in it: read it with mail_read, and create the event with \
-             calendar_save",
-        ),
-        (
-            document(INVITATION).replace("METHOD:REQUEST", "METHOD:CANCEL"),
+             calendar_save";
+        document(INVITATION).replace("METHOD:REQUEST", "METHOD:CANCEL"),
             "m1 cancels a meeting: there is nothing to answer: delete the event with \
-             calendar_delete, if it is still there",
-        ),
-        (
-            document(INVITATION).replace("METHOD:REQUEST", "METHOD:REPLY"),
-            "m1 is somebody's answer, and no invitation: look at the event with calendar_search",
-        ),
-        (
-            document(&["METHOD:REQUEST"]),
-            "m1 has no event in its invitation: read it with mail_read",
-        ),
-    ] {
+             calendar_delete, if it is still there";
+        document(INVITATION).replace("METHOD:REQUEST", "METHOD:REPLY"),
+            "m1 is somebody's answer, and no invitation: look at the event with calendar_search";
+        document(&["METHOD:REQUEST"]), "m1 has no event in its invitation: read it with mail_read";
+    } {
         let office = letter(Office::one().await, &text).await;
         assert_eq!(office.error("calendar_respond", call("accept")).await, wanted);
         assert_eq!(office.written(), Vec::<String>::new());

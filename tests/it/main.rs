@@ -32,6 +32,7 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[macro_use]
 #[path = "../common/mod.rs"]
 mod common;
 

@@ -13,32 +13,26 @@ use crate::rack::{Room, Says, starred};
 
 #[tokio::test]
 async fn each_verb_is_one_step() {
-    let cases = [
-        (Api::Gmail, json!({"do": "read"}), "Read(true) 1"),
-        (Api::Gmail, json!({"do": "star"}), "Flag(Set { due: None }) 1"),
-        (Api::Gmail, json!({"do": "archive"}), "Archive 1"),
-        (Api::Gmail, json!({"do": "trash"}), "Trash 1"),
-        (Api::Gmail, json!({"do": "spam"}), "Spam 1"),
-        (Api::Gmail, json!({"do": "move", "to": "Bills"}), "Move(\"Label_1\") 1"),
+    let cases = cases! {
+        Api::Gmail, json!({"do": "read"}), "Read(true) 1";
+        Api::Gmail, json!({"do": "star"}), "Flag(Set { due: None }) 1";
+        Api::Gmail, json!({"do": "archive"}), "Archive 1";
+        Api::Gmail, json!({"do": "trash"}), "Trash 1";
+        Api::Gmail, json!({"do": "spam"}), "Spam 1";
+        Api::Gmail, json!({"do": "move", "to": "Bills"}), "Move(\"Label_1\") 1";
         // Gmail has no such labels to move to.
-        (Api::Gmail, json!({"do": "move", "to": "trash"}), "Trash 1"),
-        (Api::Gmail, json!({"do": "copy", "to": "Bills"}), "Copy(\"Label_1\") 1"),
-        (
-            Api::Gmail,
-            json!({"do": "label", "to": ["Bills", "Print shop"]}),
-            "Label([\"Label_1\", \"Label_2\"]) 1",
-        ),
-        (
-            Api::Outlook,
-            json!({"do": "star", "due": "2026-02-05 09h00"}),
-            "Flag(Set { due: Some(2026-02-05T08:00:00Z) }) 1",
-        ),
-        (Api::Outlook, json!({"do": "done"}), "Flag(Done) 1"),
-        (Api::Outlook, json!({"do": "archive"}), "Archive 1"),
-        (Api::Outlook, json!({"do": "move", "to": "Bills"}), "Move(\"fo\") 1"),
-        (Api::Outlook, json!({"do": "categorize", "to": "Bills"}), "Label([\"fo\"]) 1"),
-        (Api::Outlook, json!({"do": "delete"}), "Delete 1"),
-    ];
+        Api::Gmail, json!({"do": "move", "to": "trash"}), "Trash 1";
+        Api::Gmail, json!({"do": "copy", "to": "Bills"}), "Copy(\"Label_1\") 1";
+        Api::Gmail, json!({"do": "label", "to": ["Bills", "Print shop"]}),
+            "Label([\"Label_1\", \"Label_2\"]) 1";
+        Api::Outlook, json!({"do": "star", "due": "2026-02-05 09h00"}),
+            "Flag(Set { due: Some(2026-02-05T08:00:00Z) }) 1";
+        Api::Outlook, json!({"do": "done"}), "Flag(Done) 1";
+        Api::Outlook, json!({"do": "archive"}), "Archive 1";
+        Api::Outlook, json!({"do": "move", "to": "Bills"}), "Move(\"fo\") 1";
+        Api::Outlook, json!({"do": "categorize", "to": "Bills"}), "Label([\"fo\"]) 1";
+        Api::Outlook, json!({"do": "delete"}), "Delete 1";
+    };
     for (api, mut arguments, written) in cases {
         let room = Room::one(api, "full").await;
         room.ana().fill(1);
@@ -331,30 +325,20 @@ async fn a_dry_run_refuses_a_folder_that_cannot_be() {
 async fn what_does_not_go_together_is_refused() {
     let room = Room::one(Api::Gmail, "organize").await;
     room.ana().fill(1);
-    let cases = [
-        (
-            json!({"do": "delete"}),
+    let cases = cases! {
+        json!({"do": "delete"}),
             "deleting for good, unlike do=trash, needs access `full`, and it is `organize` here: \
-             ask the user to start the server with --access full",
-        ),
-        (json!({"do": "move"}), "do=move needs `to`: give the folder or label by its name"),
-        (
-            json!({"do": "move", "to": ["Bills", "Print shop"]}),
-            "do=move takes one folder in `to`: call once for each folder",
-        ),
-        (
-            json!({"do": "trash", "to": "Bills"}),
-            "`to` is given, and do=trash takes none: leave it out, or say do=move, copy or label",
-        ),
-        (
-            json!({"do": "read", "due": "tomorrow"}),
-            "`due` is given, and do=read takes none: say do=star",
-        ),
-        (
-            json!({"do": "star", "due": "tomorrow"}),
-            "Gmail's stars have no due time: leave `due` out, or make an event with calendar_save",
-        ),
-    ];
+             ask the user to start the server with --access full";
+        json!({"do": "move"}), "do=move needs `to`: give the folder or label by its name";
+        json!({"do": "move", "to": ["Bills", "Print shop"]}),
+            "do=move takes one folder in `to`: call once for each folder";
+        json!({"do": "trash", "to": "Bills"}),
+            "`to` is given, and do=trash takes none: leave it out, or say do=move, copy or label";
+        json!({"do": "read", "due": "tomorrow"}),
+            "`due` is given, and do=read takes none: say do=star";
+        json!({"do": "star", "due": "tomorrow"}),
+            "Gmail's stars have no due time: leave `due` out, or make an event with calendar_save";
+    };
     for (mut arguments, said) in cases {
         arguments["ids"] = "ana-0001".into();
         assert_eq!(room.error("mail_modify", arguments.clone()).await, said, "{arguments}");

@@ -52,69 +52,41 @@ async fn only_what_columns_need_is_asked_for() {
     let tree = outlook.tap.lines();
     assert_eq!(tree.len(), 2, "{tree:#?}");
     let nested = names.iter().find(|(_, name)| *name == "Projects/2026").unwrap().0;
-    for (q, columns, limit, expected) in [
-        (
-            "",
-            &["id"][..],
-            5,
-            format!("{LIST}{NEWEST}$select=id,parentFolderId&$top=5&$count=true"),
-        ),
-        (
-            "in:anywhere",
-            &["id", "date", "from", "subject", "snippet", "flags"],
-            20,
+    for (q, columns, limit, expected) in cases! {
+        "", &["id"][..], 5, format!("{LIST}{NEWEST}$select=id,parentFolderId&$top=5&$count=true");
+        "in:anywhere", &["id", "date", "from", "subject", "snippet", "flags"], 20,
             format!(
                 "{LIST}{NEWEST}$select=id,receivedDateTime,from,subject,bodyPreview,isRead,flag,hasAttachments,importance,isDraft&$top=20&$count=true"
-            ),
-        ),
-        (
-            "in:inbox is:unread",
-            &["id", "subject"],
-            10,
+            );
+        "in:inbox is:unread", &["id", "subject"], 10,
             format!(
                 "GET /me/mailFolders/inbox/messages?$filter=receivedDateTime ge 1900-01-01T00:00:00Z and isRead eq false&{NEWEST}$select=id,subject&$top=10&$count=true"
-            ),
-        ),
-        (
-            "in:projects/2026",
-            &["id", "folder"],
-            500,
+            );
+        "in:projects/2026", &["id", "folder"], 500,
             format!(
                 "GET /me/mailFolders/{nested}/messages?{NEWEST}$select=id,parentFolderId&$top=100&$count=true"
-            ),
-        ),
-        (
-            "in:spam lantern",
-            &["id"],
-            7,
+            );
+        "in:spam lantern", &["id"], 7,
             "GET /me/mailFolders/junkemail/messages?$search=\"\\\"lantern\\\"\"&$select=id,receivedDateTime&$top=7"
-                .to_owned(),
-        ),
-        (
-            "raw:$filter=importance eq 'high'",
-            &["id"],
-            3,
+                .to_owned();
+        "raw:$filter=importance eq 'high'", &["id"], 3,
             format!(
                 "{LIST}$filter=receivedDateTime ge 1900-01-01T00:00:00Z and (importance eq 'high')&{NEWEST}$select=id,parentFolderId&$top=3&$count=true"
-            ),
-        ),
-        (
-            "in:inbox label:Receipts",
-            &["id"],
-            3,
-            format!("GET /me/mailFolders/inbox/messages?{NEWEST}$select=id,categories&$top=25"),
-        ),
-    ] {
-        mailbox
-            .messages(&ask(&MESSAGE, columns, q, limit))
-            .await
-            .unwrap();
+            );
+        "in:inbox label:Receipts", &["id"], 3,
+            format!("GET /me/mailFolders/inbox/messages?{NEWEST}$select=id,categories&$top=25");
+    } {
+        mailbox.messages(&ask(&MESSAGE, columns, q, limit)).await.unwrap();
         let [seen] = &outlook.tap.requests()[..] else {
             panic!("{q}: not one request");
         };
         assert_eq!(seen.line, expected, "{q}");
         assert_eq!(seen.header("prefer"), PREFER);
-        assert!(seen.header("user-agent").starts_with("daysheet/"), "{}", seen.header("user-agent"));
+        assert!(
+            seen.header("user-agent").starts_with("daysheet/"),
+            "{}",
+            seen.header("user-agent")
+        );
     }
 }
 
@@ -417,66 +389,38 @@ async fn what_is_looked_up() {
     let person = "$select=id,scoredEmailAddresses,displayName,companyName,jobTitle,phones&$top=10";
     let every = "GET /me/contacts?$select=id,emailAddresses,displayName,companyName,jobTitle,mobilePhone&$top=500";
     let with = "GET /me/contacts?$filter=emailAddresses/any(a:a/address eq";
-    for (what, table, requests, expected) in [
-        (
-            Lookup::Categories,
-            &CATEGORY,
+    for (what, table, requests, expected) in cases! {
+        Lookup::Categories, &CATEGORY,
             vec!["GET /me/outlook/masterCategories?$select=displayName,color".to_owned()],
-            "Clients/Nordlicht, forums, personal, promotions, Receipts, School, social, Travel, updates",
-        ),
-        (
-            Lookup::Aliases,
-            &ALIAS,
+            "Clients/Nordlicht, forums, personal, promotions, Receipts, School, social, Travel, updates";
+        Lookup::Aliases, &ALIAS,
             vec!["GET /me?$select=mail,userPrincipalName,proxyAddresses".to_owned()],
-            "mira@example.com true, mira@example.onmicrosoft.com false",
-        ),
-        (
-            Lookup::Settings,
-            &SETTING,
-            vec!["GET /me/mailboxSettings".to_owned()],
-            "W. Europe Standard Time",
-        ),
-        (
-            people(None, &[]),
-            &CONTACT,
-            vec![format!("GET /me/contacts?{contact}")],
-            "Henrike Olbrich, Jonas Brandt, Priya Raman, Tomasz Wilk, Anselm Voss, Bruno Kowalczyk, Parents of class 3b, Anselm Voss",
-        ),
-        (
-            people(Some("pri\"ya"), &[]),
-            &CONTACT,
+            "mira@example.com true, mira@example.onmicrosoft.com false";
+        Lookup::Settings, &SETTING, vec!["GET /me/mailboxSettings".to_owned()],
+            "W. Europe Standard Time";
+        people(None, &[]), &CONTACT, vec![format!("GET /me/contacts?{contact}")],
+            "Henrike Olbrich, Jonas Brandt, Priya Raman, Tomasz Wilk, Anselm Voss, Bruno Kowalczyk, Parents of class 3b, Anselm Voss";
+        people(Some("pri\"ya"), &[]), &CONTACT,
             vec![format!(
                 "POST /$batch\n{every}\n\
                  GET /me/people?$search=\"pri\\\"ya\"&{person}"
-            )],
-            "",
-        ),
-        (
-            people(Some("priya"), &[]),
-            &CONTACT,
+            )], "";
+        people(Some("priya"), &[]), &CONTACT,
             vec![format!("POST /$batch\n{every}\nGET /me/people?$search=\"priya\"&{person}")],
-            "Priya Raman",
-        ),
+            "Priya Raman";
         // A saved contact by a part of the name and of the address.
-        (
-            people(Some("OLB henrik"), &[]),
-            &CONTACT,
+        people(Some("OLB henrik"), &[]), &CONTACT,
             vec![format!("POST /$batch\n{every}\nGET /me/people?$search=\"OLB henrik\"&{person}")],
-            "Henrike Olbrich",
-        ),
-        (
-            people(None, &["priya@example.com", "o'nobody@example.com"]),
-            &CONTACT,
+            "Henrike Olbrich";
+        people(None, &["priya@example.com", "o'nobody@example.com"]), &CONTACT,
             vec![
                 format!(
                     "POST /$batch\n{with} 'priya@example.com')&{contact}\n\
                      {with} 'o''nobody@example.com')&{contact}"
                 ),
                 format!("GET /me/people?$search=\"o'nobody@example.com\"&{person}"),
-            ],
-            "Priya Raman",
-        ),
-    ] {
+            ], "Priya Raman";
+    } {
         let columns = table.up_to(Level::More);
         let page = mailbox.lookup(&what, &project(Api::Outlook, &columns)).await.unwrap();
         assert_eq!(outlook.tap.lines(), requests);
@@ -646,49 +590,34 @@ async fn hostile_answers_are_errors_in_our_words() {
     let outside = "Outlook's link to the next page leads out of its API";
     let again = "check the connection and try again";
     let mut cases = Vec::new();
-    for (said, expected, attempts) in [
-        (page("https://evil.example/steal?x=1"), outside.to_owned(), 1),
-        (page("https://graph.microsoft.com/v1.0/../beta/me/messages"), outside.to_owned(), 1),
-        (page("https://graph.microsoft.com/v1.0/%2e%2e/beta"), outside.to_owned(), 1),
-        (page("me/messages?$skip=10"), outside.to_owned(), 1),
-        (
-            html,
+    for (said, expected, attempts) in cases! {
+        page("https://evil.example/steal?x=1"), outside.to_owned(), 1;
+        page("https://graph.microsoft.com/v1.0/../beta/me/messages"), outside.to_owned(), 1;
+        page("https://graph.microsoft.com/v1.0/%2e%2e/beta"), outside.to_owned(), 1;
+        page("me/messages?$skip=10"), outside.to_owned(), 1;
+        html,
             "Outlook answered with a page or something else that is not its JSON: try again in a minute".to_owned(),
-            5,
-        ),
-        (cut, format!("Outlook's answer broke off: {again}"), 5),
-        (short, format!("Outlook's answer broke off: {again}"), 5),
-        (
-            refusal(302, "", "").header("location", "https://evil.example/"),
+            5;
+        cut, format!("Outlook's answer broke off: {again}"), 5;
+        short, format!("Outlook's answer broke off: {again}"), 5;
+        refusal(302, "", "").header("location", "https://evil.example/"),
             "Outlook answered with a redirect, which is not followed: check the setting endpoints.graph (DAYSHEET_GRAPH_URL)".to_owned(),
-            1,
-        ),
-        (
-            refusal(400, "BadRequest", "Could not find a property named 'x'.\nsecond line"),
-            "Outlook answered with status 400: `Could not find a property named 'x'`".to_owned(),
-            1,
-        ),
-        (
-            refusal(404, "ErrorItemNotFound", "gone"),
+            1;
+        refusal(400, "BadRequest", "Could not find a property named 'x'.\nsecond line"),
+            "Outlook answered with status 400: `Could not find a property named 'x'`".to_owned(), 1;
+        refusal(404, "ErrorItemNotFound", "gone"),
             "Outlook has no such item: it may have been deleted; search again for its handle".to_owned(),
-            1,
-        ),
-        (
-            refusal(404, "mailboxnotenabledforrestapi", "x"),
+            1;
+        refusal(404, "mailboxnotenabledforrestapi", "x"),
             "the account has no mailbox that Microsoft Graph can read: sign in with an account whose mail is on Exchange Online or Outlook.com".to_owned(),
-            1,
-        ),
-        (
-            refusal(429, "TooManyRequests", "slow down").header("retry-after", "120"),
+            1;
+        refusal(429, "TooManyRequests", "slow down").header("retry-after", "120"),
             "Outlook answered with status 429: `slow down`: wait 120 s and try again, or ask for fewer items".to_owned(),
-            1,
-        ),
-        (
-            refusal(504, "UnknownError", ""),
+            1;
+        refusal(504, "UnknownError", ""),
             "this search was too slow for Outlook: narrow it by date, such as after:30d, or by folder".to_owned(),
-            2,
-        ),
-    ] {
+            2;
+    } {
         cases.push(async move {
             let shown = format!("{said:?}");
             let outlook = Outlook::scripted(move |_| Some(said.clone())).await;

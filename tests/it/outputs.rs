@@ -232,19 +232,15 @@ async fn of_a_text_too_long_the_end_is_missing() {
     let full = "x".repeat(1 << 20);
     let lines: String = (0..40_000).map(|n| format!("line {n:<30}\n")).collect();
     let long = format!("a\n{}", "words of one line ".repeat(80_000));
-    for (text, told) in [
-        (full.as_str(), ""),
-        (
-            &lines,
+    for (text, told) in cases! {
+        full.as_str(), "";
+        &lines,
             "[the last 10880 of 40000 lines are not kept, 391680 of 1440000 bytes: ask for less at \
-             once to read them, by limit, fewer ids or a shorter time]",
-        ),
-        (
-            &long,
+             once to read them, by limit, fewer ids or a shorter time]";
+        &long,
             "[the last 787 of 2893 lines are not kept, 391707 of 1440002 bytes: ask for less at \
-             once to read them, by limit, fewer ids or a shorter time]",
-        ),
-    ] {
+             once to read them, by limit, fewer ids or a shorter time]";
+    } {
         let kept = one.text(&one.keep(text, &[]).await).await;
         assert!(kept.len() <= 1 << 20);
         if told.is_empty() {

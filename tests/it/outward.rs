@@ -42,44 +42,25 @@ fn with(office: Office) -> Office {
 
 #[tokio::test]
 async fn what_is_deleted_is_told() {
-    let cases = [
-        (
-            json!({"id": "main/p"}),
-            "e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30",
-            "delete main/p Nobody",
-        ),
-        (
-            json!({"id": "main/m", "notify": "external"}),
-            "e1 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00",
-            "delete main/m External",
-        ),
-        (
-            json!({"id": ONE, "scope": "this"}),
+    let cases = cases! {
+        json!({"id": "main/p"}), "e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30",
+            "delete main/p Nobody";
+        json!({"id": "main/m", "notify": "external"}),
+            "e1 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00", "delete main/m External";
+        json!({"id": ONE, "scope": "this"}),
             "e1 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00",
-            "delete main/w@20360212T0800Z Nobody",
-        ),
-        (
-            json!({"id": ONE, "scope": "following"}),
+            "delete main/w@20360212T0800Z Nobody";
+        json!({"id": ONE, "scope": "following"}),
             "e2 Weekly|delete|done|from Tue 2036-02-12 09h00 on",
-            "update main/w Nobody: repeat=FREQ=WEEKLY;UNTIL=20360212T075959Z",
-        ),
+            "update main/w Nobody: repeat=FREQ=WEEKLY;UNTIL=20360212T075959Z";
         // What follows the first is all of it.
-        (
-            json!({"id": "main/w@20360205T0800Z", "scope": "following"}),
-            "e2 Weekly|delete|done|the whole series",
-            "delete main/w Nobody",
-        ),
-        (
-            json!({"id": ONE, "scope": "series"}),
-            "e2 Weekly|delete|done|the whole series",
-            "delete main/w Nobody",
-        ),
-        (
-            json!({"id": "main/w", "scope": "series"}),
-            "e1 Weekly|delete|done|the whole series",
-            "delete main/w Nobody",
-        ),
-    ];
+        json!({"id": "main/w@20360205T0800Z", "scope": "following"}),
+            "e2 Weekly|delete|done|the whole series", "delete main/w Nobody";
+        json!({"id": ONE, "scope": "series"}), "e2 Weekly|delete|done|the whole series",
+            "delete main/w Nobody";
+        json!({"id": "main/w", "scope": "series"}), "e1 Weekly|delete|done|the whole series",
+            "delete main/w Nobody";
+    };
     for (call, outcome, written) in cases {
         let office = office().await;
         assert_eq!(
@@ -110,42 +91,28 @@ async fn what_is_deleted_is_told() {
 #[tokio::test]
 async fn what_is_not_clear_is_not_deleted() {
     let office = office().await;
-    let cases = [
-        (
-            json!({"id": ONE}),
-            "e1 is a recurring event: say how much of it is meant: scope=this, following or series",
-        ),
-        (
-            json!({"id": "main/w", "scope": "this"}),
+    let cases = cases! {
+        json!({"id": ONE}),
+            "e1 is a recurring event: say how much of it is meant: scope=this, following or series";
+        json!({"id": "main/w", "scope": "this"}),
             "e2 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, from calendar_search; or scope=series",
-        ),
-        (
-            json!({"id": "main/m"}),
+             occurrence, from calendar_search; or scope=series";
+        json!({"id": "main/m"}),
             "people are asked, and `notify` does not say whether they are told: give notify=all, \
-             external or none",
-        ),
-        (
-            json!({"id": "main/m", "notify": "none", "message": "Sorry"}),
+             external or none";
+        json!({"id": "main/m", "notify": "none", "message": "Sorry"}),
             "`message` is given, and notify=none tells nobody: give notify=all, or leave \
-             `message` out",
-        ),
-        (
-            json!({"id": "main/p", "message": "Sorry"}),
-            "`message` is given, and nobody is asked: leave it out",
-        ),
-        (
-            json!({"id": "main/i", "message": "Sorry"}),
+             `message` out";
+        json!({"id": "main/p", "message": "Sorry"}),
+            "`message` is given, and nobody is asked: leave it out";
+        json!({"id": "main/i", "message": "Sorry"}),
             "e5 was called by somebody else: deleting it carries no message: use \
-             calendar_respond with response=decline and a comment",
-        ),
-        (
-            json!({"id": "team/t"}),
+             calendar_respond with response=decline and a comment";
+        json!({"id": "team/t"}),
             "e6 is in the calendar Team, which can only be read: ask its owner for the change, \
-             or create an event of your own",
-        ),
-        (json!({"id": "main/gone"}), "e7 is not there any more: it was deleted: search again"),
-    ];
+             or create an event of your own";
+        json!({"id": "main/gone"}), "e7 is not there any more: it was deleted: search again";
+    };
     for (call, wanted) in cases {
         assert_eq!(office.error("calendar_delete", call.clone()).await, wanted, "{call}");
     }
@@ -181,37 +148,24 @@ async fn an_invitation_is_answered() {
              e1|Tue 2036-02-05 10h00|11h00|Invited|null|ana@example.com|me{answer} bo+|\"\""
         )
     };
-    let cases = [
-        (json!({"id": "main/i", "response": "accept"}), row("+"), "respond main/i Accepted"),
-        (
-            json!({"id": "main/i", "response": "decline", "comment": "Away"}),
-            row("-"),
-            "respond main/i Declined \"Away\"",
-        ),
-        (
-            json!({"id": "main/i", "response": "tentative", "notify": "none"}),
-            row("~"),
-            "respond main/i Tentative quietly",
-        ),
-        (
-            json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06 10h00"}),
+    let cases = cases! {
+        json!({"id": "main/i", "response": "accept"}), row("+"), "respond main/i Accepted";
+        json!({"id": "main/i", "response": "decline", "comment": "Away"}), row("-"),
+            "respond main/i Declined \"Away\"";
+        json!({"id": "main/i", "response": "tentative", "notify": "none"}), row("~"),
+            "respond main/i Tentative quietly";
+        json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06 10h00"}),
             format!("{}\n--\nproposed: Wed 2036-02-06 10h00 to 11h00", row("~")),
-            "respond main/i Tentative 2036-02-06T09:00:00Z/2036-02-06T10:00:00Z",
-        ),
-        (
-            json!({"id": "main/i", "response": "decline", "propose": "14:00 / 14:30"}),
+            "respond main/i Tentative 2036-02-06T09:00:00Z/2036-02-06T10:00:00Z";
+        json!({"id": "main/i", "response": "decline", "propose": "14:00 / 14:30"}),
             format!("{}\n--\nproposed: Tue 2036-02-05 14h00 to 14h30", row("-")),
-            "respond main/i Declined 2036-02-05T13:00:00Z/2036-02-05T13:30:00Z",
-        ),
-        (
-            json!({"id": "main/i", "response": "forward", "to": ["Cy <cy@example.com>", "di@example.com"],
-                   "comment": "For you"}),
+            "respond main/i Declined 2036-02-05T13:00:00Z/2036-02-05T13:30:00Z";
+        json!({"id": "main/i", "response": "forward", "to": ["Cy <cy@example.com>", "di@example.com"],
+               "comment": "For you"}),
             "outcomes[1|]{item|op|result|detail}:\n  \
              e1 Invited|forward|done|to cy@example.com, di@example.com"
-                .to_owned(),
-            "forward main/i cy@example.com,di@example.com \"For you\"",
-        ),
-    ];
+                .to_owned(), "forward main/i cy@example.com,di@example.com \"For you\"";
+    };
     for (call, answer, written) in cases {
         let office = office().await;
         assert_eq!(office.ok("calendar_respond", call.clone()).await, answer, "{call}");
@@ -241,51 +195,33 @@ async fn an_invitation_is_answered() {
 #[tokio::test]
 async fn what_cannot_be_answered_is_refused() {
     let office = office().await;
-    let cases = [
-        (
-            json!({"id": "main/m", "response": "accept"}),
+    let cases = cases! {
+        json!({"id": "main/m", "response": "accept"}),
             "e1 is your own: there is nobody to answer: change it with calendar_save, or cancel \
-             it with calendar_delete",
-        ),
-        (
-            json!({"id": "main/y@20360212T1000Z", "response": "accept"}),
+             it with calendar_delete";
+        json!({"id": "main/y@20360212T1000Z", "response": "accept"}),
             "e2 is an occurrence of a recurring event: say how much of it is meant: scope=this \
-             or series",
-        ),
-        (
-            json!({"id": "main/y", "response": "accept", "scope": "this"}),
+             or series";
+        json!({"id": "main/y", "response": "accept", "scope": "this"}),
             "e3 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, or scope=series",
-        ),
-        (
-            json!({"id": "main/i", "response": "accept", "propose": "2036-02-06 10h00"}),
+             occurrence, or scope=series";
+        json!({"id": "main/i", "response": "accept", "propose": "2036-02-06 10h00"}),
             "`propose` asks for another time, and accept agrees to this one: use \
-             response=tentative, or decline",
-        ),
-        (
-            json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06"}),
+             response=tentative, or decline";
+        json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06"}),
             "`propose`: the event has a time, and `start` is a day without one: give the time, \
-             too; or `end` as a day, to make it all-day",
-        ),
-        (
-            json!({"id": "main/i", "response": "tentative", "comment": "Hm", "notify": "none"}),
+             too; or `end` as a day, to make it all-day";
+        json!({"id": "main/i", "response": "tentative", "comment": "Hm", "notify": "none"}),
             "a comment or proposal reaches nobody with notify=none: leave `notify` out, or leave \
-             them out",
-        ),
-        (
-            json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
+             them out";
+        json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
             "`to` `cy`: `cy` is no address: give an address; a name with a comma in it stands in quotes: \
-             \"Lindqvist, Mira\" <mira@example.com>",
-        ),
-        (
-            json!({"id": "main/i", "response": "forward"}),
-            "forwarding needs `to`: give addresses in `to`",
-        ),
-        (
-            json!({"id": "main/i", "response": "accept", "to": ["cy@example.com"]}),
-            "`to` is for response=forward: leave it out: the organizer gets the answer",
-        ),
-    ];
+             \"Lindqvist, Mira\" <mira@example.com>";
+        json!({"id": "main/i", "response": "forward"}),
+            "forwarding needs `to`: give addresses in `to`";
+        json!({"id": "main/i", "response": "accept", "to": ["cy@example.com"]}),
+            "`to` is for response=forward: leave it out: the organizer gets the answer";
+    };
     for (call, wanted) in cases {
         assert_eq!(office.error("calendar_respond", call.clone()).await, wanted, "{call}");
     }
@@ -338,83 +274,52 @@ async fn calendars_are_made_renamed_and_deleted() {
         call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         call
     };
-    let cases = [
-        (
-            json!({"op": "create", "name": "Garden", "dry_run": true}),
+    let cases = cases! {
+        json!({"op": "create", "name": "Garden", "dry_run": true}),
             "outcomes[1|]{item|op|result|detail}:\n  \
              Garden|create|planned|in ana@example.com\n--\n\
-             dry run: nothing was written",
-            None,
-        ),
-        (
-            json!({"op": "create", "name": "Garden"}),
+             dry run: nothing was written", None;
+        json!({"op": "create", "name": "Garden"}),
             "calendars[1|]{id|name|access|main|zone}:\n  c1|Garden|owner|false|null",
-            Some("Create { name: \"Garden\", zone: None }"),
-        ),
-        (
-            json!({"op": "rename", "id": "garden", "name": "Field"}),
+            Some("Create { name: \"Garden\", zone: None }");
+        json!({"op": "rename", "id": "garden", "name": "Field"}),
             "calendars[1|]{id|name|access|main|zone}:\n  c1|Field|owner|false|null",
-            Some("Rename { id: \"garden\", name: \"Field\" }"),
-        ),
-        (
-            json!({"op": "rename", "id": "c1", "name": "Field"}),
-            "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|it is so already",
-            None,
-        ),
-        (
-            json!({"op": "delete", "id": "c1", "dry_run": true}),
+            Some("Rename { id: \"garden\", name: \"Field\" }");
+        json!({"op": "rename", "id": "c1", "name": "Field"}),
+            "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|it is so already", None;
+        json!({"op": "delete", "id": "c1", "dry_run": true}),
             "outcomes[1|]{item|op|result|detail}:\n  \
              Field|delete|planned|\"with all its events, in ana@example.com: the user is asked before, \
              where that can be done, and there is no undo\"\n--\ndry run: nothing was written",
-            None,
-        ),
-        (
-            json!({"op": "delete", "id": "Field"}),
+            None;
+        json!({"op": "delete", "id": "Field"}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|delete|done|null",
-            Some("Delete { id: \"garden\" }"),
-        ),
-    ];
+            Some("Delete { id: \"garden\" }");
+    };
     for (more, wanted, written) in cases {
         let answer = office.ok("manage", call(more.clone())).await;
         assert_eq!(answer, wanted, "{more}");
         assert_eq!(office.written(), written.into_iter().collect::<Vec<_>>(), "{more}");
     }
-    let cases = [
-        (
-            json!({"op": "delete", "id": "ana"}),
+    let cases = cases! {
+        json!({"op": "delete", "id": "ana"}),
             "ana is the main calendar, which cannot be deleted: delete its events, or another \
-             calendar",
-        ),
-        (
-            json!({"op": "delete", "id": "Work"}),
-            "the calendar Work is somebody else's: ask its owner to delete it",
-        ),
-        (
-            json!({"op": "delete", "id": "Fiel"}),
-            "there is no calendar `Fiel`: use one of: ana (c2), Work (c3)",
-        ),
-        (
-            json!({"op": "delete"}),
-            "`op: delete` needs `id`: give the calendar's name or id, from lookup kind=calendars",
-        ),
-        (
-            json!({"op": "rename", "id": "ana"}),
-            "`name` is missing: say what the calendar is called",
-        ),
-        (
-            json!({"op": "create", "name": "work"}),
-            "there is a calendar called work already: choose another name",
-        ),
-        (
-            json!({"op": "create", "name": "New", "tz": "Xyzzy"}),
+             calendar";
+        json!({"op": "delete", "id": "Work"}),
+            "the calendar Work is somebody else's: ask its owner to delete it";
+        json!({"op": "delete", "id": "Fiel"}),
+            "there is no calendar `Fiel`: use one of: ana (c2), Work (c3)";
+        json!({"op": "delete"}),
+            "`op: delete` needs `id`: give the calendar's name or id, from lookup kind=calendars";
+        json!({"op": "rename", "id": "ana"}), "`name` is missing: say what the calendar is called";
+        json!({"op": "create", "name": "work"}),
+            "there is a calendar called work already: choose another name";
+        json!({"op": "create", "name": "New", "tz": "Xyzzy"}),
             "there is no time zone `Xyzzy`: name it as IANA does: `Europe/Berlin`, \
-             `America/New_York`, `UTC`",
-        ),
-        (
-            json!({"op": "create", "id": "c1", "name": "New"}),
-            "`id` is for a calendar that is there: give the name of the new one as `name`",
-        ),
-    ];
+             `America/New_York`, `UTC`";
+        json!({"op": "create", "id": "c1", "name": "New"}),
+            "`id` is for a calendar that is there: give the name of the new one as `name`";
+    };
     for (more, wanted) in cases {
         assert_eq!(office.error("manage", call(more.clone())).await, wanted, "{more}");
     }

@@ -328,25 +328,16 @@ async fn wary(setting: &str) -> Office {
 async fn who_is_new_is_a_question_before_anything_is_written() {
     let none = || json!({"notify": "none"});
     let when = "Tue 2036-02-05 09h00 to 10h00";
-    let cases = [
-        (
-            "calendar_save",
-            create(json!({"people": [EVE, "bo@example.com"]}), none()),
+    let cases = cases! {
+        "calendar_save", create(json!({"people": [EVE, "bo@example.com"]}), none()),
             "Create events that others are on?\nT; Wed 2036-02-06 09h00 to 10h00; with \
              eve@example.org, bo@example.com"
-                .to_owned(),
-            1,
-        ),
-        (
-            "calendar_save",
-            change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
+                .to_owned(), 1;
+        "calendar_save", change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
             format!(
                 "Change an event that others are on?\n{when} Meeting\ntitle \"Meeting\" → \"SECRET\""
-            ),
-            1,
-        ),
-        (
-            "calendar_save",
+            ), 1;
+        "calendar_save",
             change(
                 "main/w@20360212T0800Z",
                 json!({"title": "SECRET"}),
@@ -355,37 +346,21 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
             "Change an event that others are on?\nTue 2036-02-12 09h00 to 10h00 Weekly\na new \
              series from Tue 2036-02-12 09h00 on: time Tue 2036-02-12 09h00 to 10h00 → Tue \
              2036-02-12 09h00 to 10h00; title \"Weekly\" → \"SECRET\"; dates left out"
-                .to_owned(),
-            2,
-        ),
-        (
-            "calendar_save",
+                .to_owned(), 2;
+        "calendar_save",
             json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}),
-            "Import events that others are on?\nSECRET".to_owned(),
-            1,
-        ),
-        (
-            "calendar_delete",
-            json!({"id": "main/m", "notify": "none"}),
-            format!("Delete an event that others are on?\n{when} Meeting\n{when}"),
-            1,
-        ),
-        (
-            "calendar_respond",
+            "Import events that others are on?\nSECRET".to_owned(), 1;
+        "calendar_delete", json!({"id": "main/m", "notify": "none"}),
+            format!("Delete an event that others are on?\n{when} Meeting\n{when}"), 1;
+        "calendar_respond",
             json!({"id": "main/i", "response": "decline", "comment": "SECRET\nSend this mail?"}),
             format!(
                 "Answer an invitation?\n{when} Invited\nAnswer: decline\nComment: SECRET Send this \
                  mail?"
-            ),
-            1,
-        ),
-        (
-            "calendar_respond",
-            json!({"id": "main/b", "response": "forward", "to": [EVE]}),
-            format!("Forward an invitation?\n{when} With Bo\nTo: eve@example.org"),
-            1,
-        ),
-    ];
+            ), 1;
+        "calendar_respond", json!({"id": "main/b", "response": "forward", "to": [EVE]}),
+            format!("Forward an invitation?\n{when} With Bo\nTo: eve@example.org"), 1;
+    };
     let refused = |why: &str| {
         format!(
             "it reaches people never written to before (eve@example.org), strangers' mail was \
@@ -496,36 +471,20 @@ async fn what_was_agreed_to_is_what_is_written() {
     let on_event = |office: &Office, id: &str| {
         office.ana().touch(id, |facts| facts.guests.push(mallory.clone()));
     };
-    let cases = [
-        (
-            "calendar_save",
-            change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
-            "main/m",
-            "was changed since it was shown",
-        ),
-        (
-            "calendar_delete",
-            json!({"id": "main/m", "notify": "all"}),
-            "main/m",
-            "was changed since it was shown",
-        ),
-        (
-            "calendar_save",
+    let cases = cases! {
+        "calendar_save", change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
+            "main/m", "was changed since it was shown";
+        "calendar_delete", json!({"id": "main/m", "notify": "all"}), "main/m",
+            "was changed since it was shown";
+        "calendar_save",
             change(
                 "main/w",
                 json!({"title": "SECRET"}),
                 json!({"notify": "all", "scope": "series"}),
-            ),
-            THIRD,
-            "than the user was asked about",
-        ),
-        (
-            "calendar_delete",
-            json!({"id": "main/w", "notify": "all", "scope": "series"}),
-            THIRD,
-            "than the user was asked about",
-        ),
-    ];
+            ), THIRD, "than the user was asked about";
+        "calendar_delete", json!({"id": "main/w", "notify": "all", "scope": "series"}), THIRD,
+            "than the user was asked about";
+    };
     for (tool, call, id, wanted) in cases {
         let office = wary("confirm").await;
         let then = || on_event(&office, id);
@@ -543,41 +502,35 @@ async fn what_was_agreed_to_is_what_is_written() {
 async fn below_send_what_others_are_on_is_left_alone() {
     let none = || json!({"notify": "none"});
     let title = || json!({"title": "SECRET"});
-    let theirs = [
-        ("calendar_save", create(json!({"people": ["bo@example.com"]}), none())),
-        (
-            "calendar_save",
+    let theirs = cases! {
+        "calendar_save", create(json!({"people": ["bo@example.com"]}), none());
+        "calendar_save",
             create(
                 json!({"people": ["bo@example.com"]}),
                 json!({"notify": "none", "dry_run": true}),
-            ),
-        ),
-        ("calendar_save", create(json!({}), json!({"calendar": "work"}))),
-        ("calendar_save", change("main/b", title(), none())),
-        ("calendar_save", change("main/b", json!({"start": "10:00"}), none())),
-        ("calendar_save", change("main/b", json!({"reminder": "5"}), none())),
-        ("calendar_save", change("main/b", json!({"people": []}), none())),
-        ("calendar_save", change("main/p", json!({"add": ["bo@example.com"]}), none())),
-        ("calendar_save", change("main/i", json!({"reminder": "5"}), json!({}))),
-        ("calendar_save", change("main/i", title(), json!({}))),
-        ("calendar_save", change("main/n", title(), json!({}))),
-        ("calendar_save", change("main/o", title(), none())),
-        ("calendar_save", change("work/s", title(), json!({}))),
-        (
-            "calendar_save",
-            json!({"ics": document("n@x.example", "ATTENDEE:mailto:bo@example.com\r\n")}),
-        ),
-        ("calendar_save", json!({"ics": document("main-b@test.example", "")})),
-        ("calendar_delete", with(json!({"id": "main/b"}), none())),
-        ("calendar_delete", json!({"id": "main/i"})),
-        ("calendar_delete", json!({"id": "work/s"})),
-        ("calendar_respond", json!({"id": "main/i", "response": "accept"})),
-        ("calendar_respond", with(json!({"id": "main/i", "response": "accept"}), none())),
-        (
-            "calendar_respond",
-            json!({"id": "main/p", "response": "forward", "to": ["bo@example.com"]}),
-        ),
-    ];
+            );
+        "calendar_save", create(json!({}), json!({"calendar": "work"}));
+        "calendar_save", change("main/b", title(), none());
+        "calendar_save", change("main/b", json!({"start": "10:00"}), none());
+        "calendar_save", change("main/b", json!({"reminder": "5"}), none());
+        "calendar_save", change("main/b", json!({"people": []}), none());
+        "calendar_save", change("main/p", json!({"add": ["bo@example.com"]}), none());
+        "calendar_save", change("main/i", json!({"reminder": "5"}), json!({}));
+        "calendar_save", change("main/i", title(), json!({}));
+        "calendar_save", change("main/n", title(), json!({}));
+        "calendar_save", change("main/o", title(), none());
+        "calendar_save", change("work/s", title(), json!({}));
+        "calendar_save",
+            json!({"ics": document("n@x.example", "ATTENDEE:mailto:bo@example.com\r\n")});
+        "calendar_save", json!({"ics": document("main-b@test.example", "")});
+        "calendar_delete", with(json!({"id": "main/b"}), none());
+        "calendar_delete", json!({"id": "main/i"});
+        "calendar_delete", json!({"id": "work/s"});
+        "calendar_respond", json!({"id": "main/i", "response": "accept"});
+        "calendar_respond", with(json!({"id": "main/i", "response": "accept"}), none());
+        "calendar_respond",
+            json!({"id": "main/p", "response": "forward", "to": ["bo@example.com"]});
+    };
     let mine = [
         ("calendar_save", create(json!({}), json!({}))),
         ("calendar_save", change("main/p", title(), json!({}))),

@@ -51,72 +51,39 @@ fn what_is_meant_is_taken() {
 
 #[test]
 fn what_is_not_understood_is_refused() {
-    for (tool, arguments, expected) in [
-        ("mail_search", json!({"limit": -1}), "`limit` is -1: give a whole number from 1 to 100"),
-        ("mail_search", json!({"limit": 0}), "`limit` is 0: give a whole number from 1 to 100"),
-        (
-            "mail_search",
-            json!({"limit": 1e300}),
-            "`limit` is 1e+300: give a whole number from 1 to 100",
-        ),
-        (
-            "mail_search",
-            json!({"limit": "many"}),
-            "`limit` is many: give a whole number from 1 to 100",
-        ),
-        ("mail_search", json!({"format": "xml"}), "`format` is xml: give one of: toon, json, stc"),
-        ("mail_search", json!({"by": "sender"}), "`by` is sender: give one of: message, thread"),
-        ("mail_search", json!({"q": {"a": 1}}), "`q` is {\"a\":1}: give text"),
-        ("mail_search", json!({"fields": 7}), "`fields` is 7: give a list of texts"),
-        ("mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of texts"),
-        (
-            "mail_search",
-            json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, account",
-        ),
-        (
-            "mail_search",
-            json!({"fields": ["to"], "by": "thread"}),
-            "the table of threads has no column `to`: use some of: id, date, people, subject, count, snippet, flags, account",
-        ),
-        (
-            "mail_search",
-            json!({"query": "x"}),
-            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, cursor, budget, chunk, known, format",
-        ),
-        (
-            "mail_read",
-            json!({}),
-            "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search",
-        ),
-        (
-            "mail_read",
-            json!({"ids": []}),
-            "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search",
-        ),
-        (
-            "mail_read",
-            json!({"ids": ["m1"], "quoted": "perhaps"}),
-            "`quoted` is perhaps: give true or false",
-        ),
-        (
-            "lookup",
-            json!({}),
+    for (tool, arguments, expected) in cases! {
+        "mail_search", json!({"limit": -1}), "`limit` is -1: give a whole number from 1 to 100";
+        "mail_search", json!({"limit": 0}), "`limit` is 0: give a whole number from 1 to 100";
+        "mail_search", json!({"limit": 1e300}),
+            "`limit` is 1e+300: give a whole number from 1 to 100";
+        "mail_search", json!({"limit": "many"}),
+            "`limit` is many: give a whole number from 1 to 100";
+        "mail_search", json!({"format": "xml"}), "`format` is xml: give one of: toon, json, stc";
+        "mail_search", json!({"by": "sender"}), "`by` is sender: give one of: message, thread";
+        "mail_search", json!({"q": {"a": 1}}), "`q` is {\"a\":1}: give text";
+        "mail_search", json!({"fields": 7}), "`fields` is 7: give a list of texts";
+        "mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of texts";
+        "mail_search", json!({"fields": ["id", "colour"]}),
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, account";
+        "mail_search", json!({"fields": ["to"], "by": "thread"}),
+            "the table of threads has no column `to`: use some of: id, date, people, subject, count, snippet, flags, account";
+        "mail_search", json!({"query": "x"}),
+            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, cursor, budget, chunk, known, format";
+        "mail_read", json!({}),
+            "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search";
+        "mail_read", json!({"ids": []}),
+            "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search";
+        "mail_read", json!({"ids": ["m1"], "quoted": "perhaps"}),
+            "`quoted` is perhaps: give true or false";
+        "lookup", json!({}),
             "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, rules, auto_reply, \
-             settings, schemas",
-        ),
-        (
-            "lookup",
-            json!({"kind": "chairs"}),
+             settings, schemas";
+        "lookup", json!({"kind": "chairs"}),
             "`kind` is chairs: give one of: folders, labels, categories, calendars, rooms, contacts, \
-             aliases, rules, auto_reply, settings, schemas",
-        ),
-        (
-            "accounts",
-            json!({"op": "remove"}),
-            "`op: remove` needs `account`: call accounts with op=list to see the addresses",
-        ),
-    ] {
+             aliases, rules, auto_reply, settings, schemas";
+        "accounts", json!({"op": "remove"}),
+            "`op: remove` needs `account`: call accounts with op=list to see the addresses";
+    } {
         assert_eq!(said(tool, &arguments), format!("! {expected}"), "{tool} {arguments}");
     }
     let many: Vec<_> = (1..=26).map(|n| format!("m{n}")).collect();

@@ -56,79 +56,52 @@ async fn what_is_said_is_what_is_written() {
     let berlin = |from: &str, to: &str| {
         format!("create main Nobody: {from}[Europe/Berlin]/{to}[Europe/Berlin] title=T")
     };
-    let cases = [
+    let cases = cases! {
         // An hour, unless said.
-        (
-            json!({"start": "2036-02-05 09h00"}),
-            berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"),
-        ),
+        json!({"start": "2036-02-05 09h00"}), berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00");
         // An end alone is on the day of the start.
-        (
-            json!({"start": "2036-02-05 09h00", "end": "11:30"}),
-            berlin("2036-02-05T09:00:00", "2036-02-05T11:30:00"),
-        ),
-        (
-            json!({"start": "2036-02-05 22h00", "end": "2036-02-06 02h00"}),
-            berlin("2036-02-05T22:00:00", "2036-02-06T02:00:00"),
-        ),
+        json!({"start": "2036-02-05 09h00", "end": "11:30"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T11:30:00");
+        json!({"start": "2036-02-05 22h00", "end": "2036-02-06 02h00"}),
+            berlin("2036-02-05T22:00:00", "2036-02-06T02:00:00");
         // Whole days; the end is the last one.
-        (
-            json!({"start": "2036-02-05"}),
-            "create main Nobody: 2036-02-05/2036-02-06 title=T".to_owned(),
-        ),
-        (
-            json!({"start": "2036-02-05", "end": "2036-02-07"}),
-            "create main Nobody: 2036-02-05/2036-02-08 title=T".to_owned(),
-        ),
-        (
-            json!({"start": "2036-02-28", "duration": "2 days"}),
-            "create main Nobody: 2036-02-28/2036-03-01 title=T".to_owned(),
-        ),
+        json!({"start": "2036-02-05"}),
+            "create main Nobody: 2036-02-05/2036-02-06 title=T".to_owned();
+        json!({"start": "2036-02-05", "end": "2036-02-07"}),
+            "create main Nobody: 2036-02-05/2036-02-08 title=T".to_owned();
+        json!({"start": "2036-02-28", "duration": "2 days"}),
+            "create main Nobody: 2036-02-28/2036-03-01 title=T".to_owned();
         // Another zone, by IANA's name or Windows'.
-        (
-            json!({"start": "2036-02-05 09h00", "tz": "America/New_York"}),
+        json!({"start": "2036-02-05 09h00", "tz": "America/New_York"}),
             "create main Nobody: 2036-02-05T09:00:00[America/New_York]/\
              2036-02-05T10:00:00[America/New_York] title=T"
-                .to_owned(),
-        ),
-        (
-            json!({"start": "2036-02-05 09h00", "tz": "Tokyo Standard Time"}),
+                .to_owned();
+        json!({"start": "2036-02-05 09h00", "tz": "Tokyo Standard Time"}),
             "create main Nobody: 2036-02-05T09:00:00[Asia/Tokyo]/\
              2036-02-05T10:00:00[Asia/Tokyo] title=T"
-                .to_owned(),
-        ),
+                .to_owned();
         // An offset that fits a zone of its own.
-        (
-            json!({"start": "2036-02-05T09:00:00-05:00"}),
-            berlin("2036-02-05T15:00:00", "2036-02-05T16:00:00"),
-        ),
+        json!({"start": "2036-02-05T09:00:00-05:00"}),
+            berlin("2036-02-05T15:00:00", "2036-02-05T16:00:00");
         // Half an hour around the end of summer time is half an hour.
-        (
-            json!({"start": "2036-10-26 01h45", "duration": "2h"}),
+        json!({"start": "2036-10-26 01h45", "duration": "2h"}),
             berlin("2036-10-26T01:45:00", "2036-10-26T02:45:00")
-                .replace("2036-10-26T02:45:00[Europe/Berlin]", "2036-10-26T01:45:00[UTC]"),
-        ),
-        (
-            json!({"start": "2036-02-05 09h00", "repeats": "rrule:interval=1;freq=weekly;byday=tu",
-                   "online": true, "show": "tentative", "visibility": "private",
-                   "reminder": "1h", "category": "tomato", "notes": "Bring it.", "where": ""}),
+                .replace("2036-10-26T02:45:00[Europe/Berlin]", "2036-10-26T01:45:00[UTC]");
+        json!({"start": "2036-02-05 09h00", "repeats": "rrule:interval=1;freq=weekly;byday=tu",
+               "online": true, "show": "tentative", "visibility": "private",
+               "reminder": "1h", "category": "tomato", "notes": "Bring it.", "where": ""}),
             format!(
                 "{} notes=Bring it. category=tomato repeat=FREQ=WEEKLY;BYDAY=TU online=true \
                  show=Tentative visibility=Private reminder=Some(60)",
                 berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")
-            ),
-        ),
-        (
-            json!({"start": "2036-02-05 09h00", "reminder": "none", "repeats": "none",
-                   "online": false}),
-            format!("{} reminder=None", berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")),
-        ),
+            );
+        json!({"start": "2036-02-05 09h00", "reminder": "none", "repeats": "none",
+               "online": false}),
+            format!("{} reminder=None", berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"));
         // Whoever calls a meeting is not asked to it.
-        (
-            json!({"start": "2036-02-05 09h00", "people": ["ana@example.com"]}),
-            berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"),
-        ),
-    ];
+        json!({"start": "2036-02-05 09h00", "people": ["ana@example.com"]}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00");
+    };
     for (members, wanted) in cases {
         assert_eq!(
             created(members.clone(), json!({"notify": "none"})).await,
@@ -142,155 +115,95 @@ async fn what_is_said_is_what_is_written() {
 async fn what_cannot_be_is_refused_before_anything_is_written() {
     let many: Vec<String> = (0..201).map(|at| format!("a{at}@example.com")).collect();
     let start = "2036-02-05 09h00";
-    let cases = [
-        (json!({"start": start}), "an event needs `title`: say what it is called"),
-        (
-            json!({"title": "T"}),
-            "an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am",
-        ),
-        (
-            json!({"title": "T", "start": start, "end": "2036-02-05 08h00"}),
+    let cases = cases! {
+        json!({"start": start}), "an event needs `title`: say what it is called";
+        json!({"title": "T"}),
+            "an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
+        json!({"title": "T", "start": start, "end": "2036-02-05 08h00"}),
             "the event would end before it starts: Tue 2036-02-05 09h00 to 08h00: give an `end` \
-             after `start`, with its date; or a `duration`",
-        ),
-        (
-            json!({"title": "T", "start": "2036-02-05", "end": "2036-02-04"}),
+             after `start`, with its date; or a `duration`";
+        json!({"title": "T", "start": "2036-02-05", "end": "2036-02-04"}),
             "the event would end before it starts: Tue 2036-02-05: give an `end` after `start`, \
-             with its date; or a `duration`",
-        ),
-        (
-            json!({"title": "T", "start": start, "end": start}),
+             with its date; or a `duration`";
+        json!({"title": "T", "start": start, "end": start}),
             "the event would end before it starts: Tue 2036-02-05 09h00: give an `end` after \
-             `start`, with its date; or a `duration`",
-        ),
-        (
-            json!({"title": "T", "start": start, "end": "10:00", "duration": "1h"}),
-            "`end` and `duration` are both given: leave one of them out",
-        ),
-        (
-            json!({"title": "T", "start": start, "duration": "0"}),
-            "`duration` is no time at all: give at least a minute, such as 30m",
-        ),
-        (
-            json!({"title": "T", "start": "2036-02-05", "duration": "90m"}),
+             `start`, with its date; or a `duration`";
+        json!({"title": "T", "start": start, "end": "10:00", "duration": "1h"}),
+            "`end` and `duration` are both given: leave one of them out";
+        json!({"title": "T", "start": start, "duration": "0"}),
+            "`duration` is no time at all: give at least a minute, such as 30m";
+        json!({"title": "T", "start": "2036-02-05", "duration": "90m"}),
             "`start` is a day, and `duration` is not whole days: give the time in `start`, such \
-             as 2026-02-03 18h05",
-        ),
-        (
-            json!({"title": "T", "start": start, "end": "2036-02-06"}),
-            "`start` is a time and `end` a day: give both as times, or both as days",
-        ),
-        (
-            json!({"title": "T", "start": start, "tz": "Europe/Berlim"}),
-            "there is no time zone `Europe/Berlim`: did you mean `Europe/Berlin`?",
-        ),
-        (
-            json!({"title": "T", "start": "2036-03-30 02h30"}),
+             as 2026-02-03 18h05";
+        json!({"title": "T", "start": start, "end": "2036-02-06"}),
+            "`start` is a time and `end` a day: give both as times, or both as days";
+        json!({"title": "T", "start": start, "tz": "Europe/Berlim"}),
+            "there is no time zone `Europe/Berlim`: did you mean `Europe/Berlin`?";
+        json!({"title": "T", "start": "2036-03-30 02h30"}),
             "`start`: 2036-03-30 02h30 does not exist in Europe/Berlin: clocks go from 2036-03-30 \
-             02h00 to 03h00 then: take a time before 02h00, or 03h00 or later",
-        ),
-        (
-            json!({"title": "T", "start": "2036-02-05T09:00:00-05:00", "tz": "Europe/Berlin"}),
+             02h00 to 03h00 then: take a time before 02h00, or 03h00 or later";
+        json!({"title": "T", "start": "2036-02-05T09:00:00-05:00", "tz": "Europe/Berlin"}),
             "`start`: -05:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of \
-             them out",
-        ),
-        (
-            json!({"title": "T", "start": start, "people": ["bo at example.com"]}),
+             them out";
+        json!({"title": "T", "start": start, "people": ["bo at example.com"]}),
             "`people` `bo at example.com`: `bo at example.com` is no address: give an address; a name \
-             with a comma in it stands in quotes: \"Lindqvist, Mira\" <mira@example.com>",
-        ),
-        (
-            json!({"title": "T", "start": start, "people": ["bo@example.com; cy@example.com"]}),
+             with a comma in it stands in quotes: \"Lindqvist, Mira\" <mira@example.com>";
+        json!({"title": "T", "start": start, "people": ["bo@example.com; cy@example.com"]}),
             "`people` bo@example.com; cy@example.com has 2 addresses: give name@example.com or Name \
-             <name@example.com>, one in each item",
-        ),
-        (
-            json!({"title": "T", "start": start, "people": ["bo@"]}),
-            "`people` `bo@`: `bo@` has no domain such as example.com: correct it after the @",
-        ),
-        (
-            json!({"title": "T", "start": start, "people": ["bo@\u{440}\u{430}ypal.example"]}),
+             <name@example.com>, one in each item";
+        json!({"title": "T", "start": start, "people": ["bo@"]}),
+            "`people` `bo@`: `bo@` has no domain such as example.com: correct it after the @";
+        json!({"title": "T", "start": start, "people": ["bo@\u{440}\u{430}ypal.example"]}),
             "`people` `bo@\u{440}\u{430}ypal.example`: the domain of `bo@\u{440}\u{430}ypal.example` \
              mixes scripts that look alike (xn--ypal-43d9g.example): check the domain letter by \
-             letter, and type it anew",
-        ),
-        (
-            json!({"title": "T", "start": start, "people": ["bo@example.com <eve@example.org>?"]}),
+             letter, and type it anew";
+        json!({"title": "T", "start": start, "people": ["bo@example.com <eve@example.org>?"]}),
             "`people` `bo@example.com <eve@example.org>`: the name says `bo@example.com` and the \
-             address is eve@example.org: leave out the name, or the address that stands in it",
-        ),
-        (
-            json!({"title": "T", "start": start, "people": many}),
+             address is eve@example.org: leave out the name, or the address that stands in it";
+        json!({"title": "T", "start": start, "people": many}),
             "201 people are too many for one event: Google takes at most 200: ask the address of \
-             a group instead",
-        ),
-        (
-            json!({"title": "T", "start": start, "remove": ["bo@example.com"]}),
-            "`remove` names bo@example.com, and nobody is asked to a new event yet: leave it out",
-        ),
-        (
-            json!({"title": "T", "start": start, "repeats": "FREQ=HOURLY"}),
+             a group instead";
+        json!({"title": "T", "start": start, "remove": ["bo@example.com"]}),
+            "`remove` names bo@example.com, and nobody is asked to a new event yet: leave it out";
+        json!({"title": "T", "start": start, "repeats": "FREQ=HOURLY"}),
             "`repeats`: the rule repeats more often than daily (FREQ=HOURLY), which calendars do \
-             not carry: use FREQ=DAILY with BYHOUR, or single events",
-        ),
-        (
-            json!({"title": "T", "start": start, "repeats": "FREQ=WEEKLY;BYDAY=MO"}),
+             not carry: use FREQ=DAILY with BYHOUR, or single events";
+        json!({"title": "T", "start": start, "repeats": "FREQ=WEEKLY;BYDAY=MO"}),
             "the rule FREQ=WEEKLY;BYDAY=MO has no occurrence at the start: start with its first \
-             one, Mon 2036-02-11 09h00",
-        ),
-        (
-            json!({"title": "T", "start": start, "repeats": "FREQ=DAILY;UNTIL=20360101"}),
+             one, Mon 2036-02-11 09h00";
+        json!({"title": "T", "start": start, "repeats": "FREQ=DAILY;UNTIL=20360101"}),
             "the rule FREQ=DAILY;UNTIL=20360101 never occurs from the start on: correct the \
-             rule, or the start",
-        ),
-        (
-            json!({"title": "T", "start": "2036-02-12 09h00",
-                   "repeats": "FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2"}),
-            "this service has no words for the rule",
-        ),
-    ];
+             rule, or the start";
+        json!({"title": "T", "start": "2036-02-12 09h00",
+               "repeats": "FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2"}),
+            "this service has no words for the rule";
+    };
     let office = Office::one().await;
     for (one, wanted) in cases {
         let call = event(one.clone(), json!({"notify": "none"}));
         assert_eq!(office.error("calendar_save", call).await, wanted, "{one}");
     }
-    let cases = [
-        (
-            event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
+    let cases = cases! {
+        event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
             "people are asked, and `notify` does not say whether they are told: give notify=all, \
-             external or none",
-        ),
-        (
-            event(json!({"title": "T", "start": start}), json!({"calendar": "Team"})),
-            "the calendar Team cannot be written to: use one of: ana (c1), Work (c2)",
-        ),
-        (
-            event(json!({"title": "T", "start": start}), json!({"calendar": "Garden"})),
-            "there is no calendar `Garden`: use one of: ana (c1), Work (c2)",
-        ),
-        (
-            event(json!({"title": "T", "start": start}), json!({"calendar": "c99"})),
-            "there is no `c99`: use an id from lookup kind=calendars",
-        ),
-        (
-            event(json!({"title": "T", "start": start}), json!({"scope": "this"})),
-            "`scope` is for an event that is there: leave it out, or give `id`",
-        ),
-        (
-            event(json!({"title": "T", "start": start}), json!({"account": "zoe@example.com"})),
+             external or none";
+        event(json!({"title": "T", "start": start}), json!({"calendar": "Team"})),
+            "the calendar Team cannot be written to: use one of: ana (c1), Work (c2)";
+        event(json!({"title": "T", "start": start}), json!({"calendar": "Garden"})),
+            "there is no calendar `Garden`: use one of: ana (c1), Work (c2)";
+        event(json!({"title": "T", "start": start}), json!({"calendar": "c99"})),
+            "there is no `c99`: use an id from lookup kind=calendars";
+        event(json!({"title": "T", "start": start}), json!({"scope": "this"})),
+            "`scope` is for an event that is there: leave it out, or give `id`";
+        event(json!({"title": "T", "start": start}), json!({"account": "zoe@example.com"})),
             "no such account is signed in: name one of: ana@example.com; or call accounts with \
-             op=add, or run `daysheet account add google` or `daysheet account add microsoft`",
-        ),
-        (
-            json!({"events": vec![json!({"title": "T", "start": start}); 51]}),
-            "51 events are more than 50: write them in several calls",
-        ),
+             op=add, or run `daysheet account add google` or `daysheet account add microsoft`";
+        json!({"events": vec![json!({"title": "T", "start": start}); 51]}),
+            "51 events are more than 50: write them in several calls";
         // What is wrong with one is wrong with all.
-        (
-            json!({"events": [{"title": "A", "start": start}, {"title": "B"}]}),
-            "item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am",
-        ),
-    ];
+        json!({"events": [{"title": "A", "start": start}, {"title": "B"}]}),
+            "item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
+    };
     for (call, wanted) in cases {
         assert_eq!(office.error("calendar_save", call.clone()).await, wanted, "{call}");
     }
@@ -551,26 +464,20 @@ async fn clashes_are_what_overlaps_and_takes_time() {
         office.ok("calendar_save", call(one.clone())).await;
         assert_eq!(office.written().len(), 1, "{one}");
     }
-    for (one, wanted) in [
+    for (one, wanted) in cases! {
         // Titles that say the same at the same time.
-        (
-            json!({"title": "Standup", "start": "2036-02-06 09h00", "show": "free"}),
+        json!({"title": "Standup", "start": "2036-02-06 09h00", "show": "free"}),
             "likely a duplicate of e4 `Team standup` Wed 2036-02-06 09h00 to 09h15 in `Work`, \
-             ana@example.com",
-        ),
+             ana@example.com";
         // Occurrences of one series are one line.
-        (
-            json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
+        json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
             "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
-             in `Work`, ana@example.com",
-        ),
+             in `Work`, ana@example.com";
         // All day long.
-        (
-            json!({"title": "Fair", "start": "2036-03-04"}),
+        json!({"title": "Fair", "start": "2036-03-04"}),
             "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 in `Work`, \
-             ana@example.com",
-        ),
-    ] {
+             ana@example.com";
+    } {
         let answer = office.ok("calendar_save", call(one.clone())).await;
         assert!(answer.ends_with(&format!("|refused|{wanted}")), "{one}: {answer}");
         assert_eq!(office.written(), Vec::<String>::new(), "{one}");
@@ -638,50 +545,33 @@ async fn only_what_is_said_changes() {
     let berlin = |from: &str, to: &str| {
         format!("update main/m All: {from}[Europe/Berlin]/{to}[Europe/Berlin]")
     };
-    let cases = [
-        (json!({"title": "Retro"}), "update main/m All: title=Retro".to_owned()),
+    let cases = cases! {
+        json!({"title": "Retro"}), "update main/m All: title=Retro".to_owned();
         // The length stays, and the day if only a time is said.
-        (
-            json!({"start": "2036-02-06 14h00"}),
-            berlin("2036-02-06T14:00:00", "2036-02-06T14:45:00"),
-        ),
-        (json!({"start": "14:00"}), berlin("2036-02-05T14:00:00", "2036-02-05T14:45:00")),
-        (json!({"end": "10:00"}), berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00")),
-        (json!({"duration": "2h"}), berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00")),
-        (
-            json!({"start": "2036-02-05", "end": "2036-02-05"}),
-            "update main/m All: 2036-02-05/2036-02-06".to_owned(),
-        ),
-        (
-            json!({"start": "2036-02-05 09h00", "tz": "America/New_York"}),
+        json!({"start": "2036-02-06 14h00"}), berlin("2036-02-06T14:00:00", "2036-02-06T14:45:00");
+        json!({"start": "14:00"}), berlin("2036-02-05T14:00:00", "2036-02-05T14:45:00");
+        json!({"end": "10:00"}), berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00");
+        json!({"duration": "2h"}), berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00");
+        json!({"start": "2036-02-05", "end": "2036-02-05"}),
+            "update main/m All: 2036-02-05/2036-02-06".to_owned();
+        json!({"start": "2036-02-05 09h00", "tz": "America/New_York"}),
             "update main/m All: 2036-02-05T09:00:00[America/New_York]/\
              2036-02-05T09:45:00[America/New_York]"
-                .to_owned(),
-        ),
+                .to_owned();
         // Answers stay; a room is no person.
-        (
-            json!({"add": ["Ed Engel <ed@example.com>"]}),
+        json!({"add": ["Ed Engel <ed@example.com>"]}),
             "update main/m All: guests=[bo@example.com+ cy@example.com- di@example.com# \
              Ed Engel ed@example.com]"
-                .to_owned(),
-        ),
-        (
-            json!({"remove": ["cy"], "add": ["bo@example.com?"]}),
-            "update main/m All: guests=[bo@example.com+? di@example.com#]".to_owned(),
-        ),
-        (
-            json!({"people": ["BO@example.com", "ed@example.com"]}),
-            "update main/m All: guests=[bo@example.com+ ed@example.com di@example.com#]".to_owned(),
-        ),
-        (
-            json!({"where": "", "notes": "New.", "reminder": "none", "show": "free"}),
-            "update main/m All: place= notes=New. show=Free reminder=None".to_owned(),
-        ),
-        (
-            json!({"repeats": "FREQ=WEEKLY;COUNT=3"}),
-            "update main/m All: repeat=FREQ=WEEKLY;COUNT=3".to_owned(),
-        ),
-    ];
+                .to_owned();
+        json!({"remove": ["cy"], "add": ["bo@example.com?"]}),
+            "update main/m All: guests=[bo@example.com+? di@example.com#]".to_owned();
+        json!({"people": ["BO@example.com", "ed@example.com"]}),
+            "update main/m All: guests=[bo@example.com+ ed@example.com di@example.com#]".to_owned();
+        json!({"where": "", "notes": "New.", "reminder": "none", "show": "free"}),
+            "update main/m All: place= notes=New. show=Free reminder=None".to_owned();
+        json!({"repeats": "FREQ=WEEKLY;COUNT=3"}),
+            "update main/m All: repeat=FREQ=WEEKLY;COUNT=3".to_owned();
+    };
     for (members, wanted) in cases {
         let office = Office::one().await;
         put(&office);
@@ -697,33 +587,23 @@ async fn only_what_is_said_changes() {
         office.ok("calendar_save", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unchanged|it is so already"
     );
-    let cases = [
-        (json!({"title": ""}), "`title` is empty: say what it is called"),
-        (
-            json!({"tz": "Asia/Tokyo"}),
-            "`tz` is given without a time: give `start`, and `end` or `duration`, in that zone",
-        ),
-        (
-            json!({"start": "2036-02-06"}),
+    let cases = cases! {
+        json!({"title": ""}), "`title` is empty: say what it is called";
+        json!({"tz": "Asia/Tokyo"}),
+            "`tz` is given without a time: give `start`, and `end` or `duration`, in that zone";
+        json!({"start": "2036-02-06"}),
             "the event has a time, and `start` is a day without one: give the time, too; or `end` \
-             as a day, to make it all-day",
-        ),
-        (
-            json!({"end": "08:00"}),
+             as a day, to make it all-day";
+        json!({"end": "08:00"}),
             "the event would end before it starts: Tue 2036-02-05 09h00 to 08h00: give an `end` \
-             after `start`, with its date; or a `duration`",
-        ),
-        (
-            json!({"remove": ["zoe@example.com"]}),
+             after `start`, with its date; or a `duration`";
+        json!({"remove": ["zoe@example.com"]}),
             "`zoe@example.com` is not asked, or not the only one so called: name one of: \
-             bo@example.com, cy@example.com, di@example.com",
-        ),
-        (
-            json!({"title": "Retro"}),
+             bo@example.com, cy@example.com, di@example.com";
+        json!({"title": "Retro"}),
             "people are asked, and `notify` does not say whether they are told: give notify=all, \
-             external or none",
-        ),
-    ];
+             external or none";
+    };
     for (members, wanted) in cases {
         let call = change("e1", members.clone(), json!({}));
         assert_eq!(office.error("calendar_save", call).await, wanted, "{members}");
@@ -819,23 +699,17 @@ async fn what_is_somebody_elses_is_not_changed() {
     facts.guests = vec![guest("bo@example.com", '+')];
     ana.set(facts);
     ana.put("team/t", "Team", "2036-02-05T09:00[Europe/Berlin]", 45);
-    let cases = [
-        (
-            change("main/i", json!({"start": "10:00"}), json!({})),
+    let cases = cases! {
+        change("main/i", json!({"start": "10:00"}), json!({})),
             "e1 was called by somebody else, who alone can change its time: use \
-             calendar_respond, with `propose` for another time",
-        ),
-        (
-            change("main/i", json!({"add": ["cy@example.com"]}), json!({})),
+             calendar_respond, with `propose` for another time";
+        change("main/i", json!({"add": ["cy@example.com"]}), json!({})),
             "e1 was called by somebody else, who alone can change its people: use \
-             calendar_respond, with `propose` for another time",
-        ),
-        (
-            change("team/t", json!({"title": "Ours"}), json!({})),
+             calendar_respond, with `propose` for another time";
+        change("team/t", json!({"title": "Ours"}), json!({})),
             "e2 is in the calendar Team, which can only be read: ask its owner for the change, or \
-             create an event of your own",
-        ),
-    ];
+             create an event of your own";
+    };
     for (call, wanted) in cases {
         assert_eq!(office.error("calendar_save", call).await, wanted);
     }
@@ -850,27 +724,19 @@ async fn what_is_somebody_elses_is_not_changed() {
 async fn a_recurring_event_needs_a_scope() {
     let office = series("FREQ=WEEKLY").await;
     let one = "main/w@20360212T0800Z";
-    let cases = [
-        (
-            change(one, json!({"title": "T"}), json!({})),
-            "e1 is a recurring event: say how much of it is meant: scope=this, following or series",
-        ),
-        (
-            change("main/w", json!({"title": "T"}), json!({"scope": "this"})),
+    let cases = cases! {
+        change(one, json!({"title": "T"}), json!({})),
+            "e1 is a recurring event: say how much of it is meant: scope=this, following or series";
+        change("main/w", json!({"title": "T"}), json!({"scope": "this"})),
             "e2 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, from calendar_search; or scope=series",
-        ),
-        (
-            change("main/w", json!({"title": "T"}), json!({"scope": "following"})),
+             occurrence, from calendar_search; or scope=series";
+        change("main/w", json!({"title": "T"}), json!({"scope": "following"})),
             "e2 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, from calendar_search; or scope=series",
-        ),
-        (
-            change(one, json!({"repeats": "FREQ=DAILY"}), json!({"scope": "this"})),
+             occurrence, from calendar_search; or scope=series";
+        change(one, json!({"repeats": "FREQ=DAILY"}), json!({"scope": "this"})),
             "one occurrence has no rule of its own: give scope=series, or scope=following; or \
-             leave `repeats` out",
-        ),
-    ];
+             leave `repeats` out";
+    };
     for (call, wanted) in cases {
         assert_eq!(office.error("calendar_save", call).await, wanted);
     }
@@ -900,110 +766,57 @@ async fn a_series_moves_as_a_whole() {
     // The occurrence is one of summer: what is nine there is nine in winter.
     let summer = "main/w@20360603T0700Z";
     let winter = "main/w@20360212T0800Z";
-    let cases = [
+    let cases = cases! {
         // Another time of day: no rule has to change.
-        (
-            "FREQ=WEEKLY;BYDAY=TU",
-            summer,
-            json!({"start": "10:30"}),
-            berlin("2036-02-05T10:30:00", "2036-02-05T11:30:00", ""),
-        ),
-        (
-            "FREQ=WEEKLY;BYDAY=MO,TU",
-            winter,
-            json!({"start": "2036-02-12 10h30", "duration": "30m"}),
-            berlin("2036-02-05T10:30:00", "2036-02-05T11:00:00", ""),
-        ),
-        (
-            "FREQ=WEEKLY",
-            winter,
-            json!({"end": "11:00", "title": "Long"}),
-            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", " title=Long"),
-        ),
+        "FREQ=WEEKLY;BYDAY=TU", summer, json!({"start": "10:30"}),
+            berlin("2036-02-05T10:30:00", "2036-02-05T11:30:00", "");
+        "FREQ=WEEKLY;BYDAY=MO,TU", winter, json!({"start": "2036-02-12 10h30", "duration": "30m"}),
+            berlin("2036-02-05T10:30:00", "2036-02-05T11:00:00", "");
+        "FREQ=WEEKLY", winter, json!({"end": "11:00", "title": "Long"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", " title=Long");
         // Another day: the one day of the rule with it.
-        (
-            "FREQ=WEEKLY;BYDAY=TU;UNTIL=20360603T070000Z",
-            winter,
-            json!({"start": "2036-02-13 10h00"}),
+        "FREQ=WEEKLY;BYDAY=TU;UNTIL=20360603T070000Z", winter, json!({"start": "2036-02-13 10h00"}),
             berlin(
                 "2036-02-06T10:00:00",
                 "2036-02-06T11:00:00",
                 " repeat=FREQ=WEEKLY;UNTIL=20360604T080000Z;BYDAY=WE",
-            ),
-        ),
-        (
-            "FREQ=WEEKLY;BYDAY=MO,TU",
-            winter,
-            json!({"start": "2036-02-19 09h00"}),
-            berlin("2036-02-12T09:00:00", "2036-02-12T10:00:00", ""),
-        ),
-        (
-            "FREQ=MONTHLY;BYDAY=1TU",
-            "main/w@20360304T0800Z",
-            json!({"start": "2036-03-05 09h00"}),
-            berlin("2036-02-06T09:00:00", "2036-02-06T10:00:00", " repeat=FREQ=MONTHLY;BYDAY=1WE"),
-        ),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=5",
-            "main/w@20360305T0800Z",
-            json!({"start": "2036-03-07 09h00"}),
+            );
+        "FREQ=WEEKLY;BYDAY=MO,TU", winter, json!({"start": "2036-02-19 09h00"}),
+            berlin("2036-02-12T09:00:00", "2036-02-12T10:00:00", "");
+        "FREQ=MONTHLY;BYDAY=1TU", "main/w@20360304T0800Z", json!({"start": "2036-03-05 09h00"}),
+            berlin("2036-02-06T09:00:00", "2036-02-06T10:00:00", " repeat=FREQ=MONTHLY;BYDAY=1WE");
+        "FREQ=MONTHLY;BYMONTHDAY=5", "main/w@20360305T0800Z", json!({"start": "2036-03-07 09h00"}),
             berlin(
                 "2036-02-07T09:00:00",
                 "2036-02-07T10:00:00",
                 " repeat=FREQ=MONTHLY;BYMONTHDAY=7",
-            ),
-        ),
+            );
         // A rule that is given is the rule.
-        (
-            "FREQ=WEEKLY;BYDAY=MO,TU",
-            winter,
+        "FREQ=WEEKLY;BYDAY=MO,TU", winter,
             json!({"start": "2036-02-13 09h00", "repeats": "FREQ=WEEKLY;BYDAY=WE,FR"}),
-            berlin("2036-02-06T09:00:00", "2036-02-06T10:00:00", " repeat=FREQ=WEEKLY;BYDAY=WE,FR"),
-        ),
-        (
-            "FREQ=WEEKLY",
-            winter,
-            json!({"repeats": "FREQ=WEEKLY;COUNT=5"}),
-            "update main/w Nobody: repeat=FREQ=WEEKLY;COUNT=5".to_owned(),
-        ),
-        (
-            "FREQ=WEEKLY",
-            winter,
-            json!({"repeats": "none"}),
-            "update main/w Nobody: repeat=none".to_owned(),
-        ),
+            berlin("2036-02-06T09:00:00", "2036-02-06T10:00:00", " repeat=FREQ=WEEKLY;BYDAY=WE,FR");
+        "FREQ=WEEKLY", winter, json!({"repeats": "FREQ=WEEKLY;COUNT=5"}),
+            "update main/w Nobody: repeat=FREQ=WEEKLY;COUNT=5".to_owned();
+        "FREQ=WEEKLY", winter, json!({"repeats": "none"}),
+            "update main/w Nobody: repeat=none".to_owned();
         // To whole days.
-        (
-            "FREQ=WEEKLY;UNTIL=20360603T070000Z",
-            winter,
+        "FREQ=WEEKLY;UNTIL=20360603T070000Z", winter,
             json!({"start": "2036-02-12", "end": "2036-02-13"}),
             "update main/w Nobody: 2036-02-05/2036-02-07 repeat=FREQ=WEEKLY;UNTIL=20360603"
-                .to_owned(),
-        ),
+                .to_owned();
         // To another zone.
-        (
-            "FREQ=WEEKLY;BYDAY=TU",
-            summer,
+        "FREQ=WEEKLY;BYDAY=TU", summer,
             json!({"start": "2036-06-03 09h00", "tz": "America/New_York"}),
             "update main/w Nobody: 2036-02-05T09:00:00[America/New_York]/\
              2036-02-05T10:00:00[America/New_York]"
-                .to_owned(),
-        ),
+                .to_owned();
         // A rule that is not clear is no hindrance where no day changes.
-        (
-            "FREQ=WEEKLY;BYDAY=MO",
-            "main/w@20360211T0800Z",
-            json!({"duration": "2h"}),
-            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", ""),
-        ),
+        "FREQ=WEEKLY;BYDAY=MO", "main/w@20360211T0800Z", json!({"duration": "2h"}),
+            berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", "");
         // By the id of the series itself.
-        (
-            "FREQ=WEEKLY;BYDAY=TU",
-            "main/w",
-            json!({"start": "08:00"}),
-            berlin("2036-02-05T08:00:00", "2036-02-05T09:00:00", ""),
-        ),
-    ];
+        "FREQ=WEEKLY;BYDAY=TU", "main/w", json!({"start": "08:00"}),
+            berlin("2036-02-05T08:00:00", "2036-02-05T09:00:00", "");
+    };
     for (rule, id, members, wanted) in cases {
         let office = series(rule).await;
         let call = change(id, members.clone(), json!({"scope": "series"}));

@@ -373,24 +373,16 @@ async fn a_draft_is_sent_once() {
 
 #[tokio::test]
 async fn a_letter_in_doubt_is_looked_for_and_never_sent_again() {
-    let cases: &[(&str, Fault, &str, &str, usize)] = &[
-        ("draft1", Fault::Refused, "not sent|bad recipient", "sent|m1, to 1", 1),
-        ("draft2", Fault::After, "sent|to 1", "already sent|nothing was sent now", 1),
-        (
-            "draft3",
-            Fault::Before,
+    let cases: &[(&str, Fault, &str, &str, usize)] = &cases! {
+        "draft1", Fault::Refused, "not sent|bad recipient", "sent|m1, to 1", 1;
+        "draft2", Fault::After, "sent|to 1", "already sent|nothing was sent now", 1;
+        "draft3", Fault::Before,
             "unknown|the connection broke; call mail_send with it again in some minutes: that call only looks, and sends nothing",
-            "not sent|the draft is as it was; call mail_send again to send it",
-            0,
-        ),
-        (
-            "draft4",
-            Fault::Late(Duration::from_millis(700)),
+            "not sent|the draft is as it was; call mail_send again to send it", 0;
+        "draft4", Fault::Late(Duration::from_millis(700)),
             "unknown|the connection broke; call mail_send with it again in some minutes: that call only looks, and sends nothing",
-            "already sent|nothing was sent now",
-            1,
-        ),
-    ];
+            "already sent|nothing was sent now", 1;
+    };
     for (draft, fault, first, second, sent) in cases {
         let office = Office::new().await;
         let process = office.process(&[]);
@@ -735,65 +727,43 @@ async fn refusals_say_what_to_do() {
     let list: &[(&str, &str)] = &[("DAYSHEET_RECIPIENTS", "cy@example.com, @example.org")];
     let cap: &[(&str, &str)] = &[("DAYSHEET_SENDS_PER_HOUR", "1")];
     let people: &[(&str, &str)] = &[("DAYSHEET_RECIPIENTS_PER_HOUR", "0")];
-    let cases = [
-        (
-            access,
-            json!({"id": d}),
+    let cases = cases! {
+        access, json!({"id": d}),
             "error: sending needs access `send`, and it is `draft` here: ask the user to start the \
              server with --access send"
-                .to_owned(),
-        ),
-        (
-            list,
-            json!({"id": d}),
+                .to_owned();
+        list, json!({"id": d}),
             "error: the list of allowed recipients does not have bo@example.com: leave them out, or \
              ask the user to add them to the setting `recipients`"
-                .to_owned(),
-        ),
-        (
-            &[],
-            json!({"id": nobody}),
+                .to_owned();
+        &[], json!({"id": nobody}),
             format!(
                 "error: {nobody} has no recipients: add them: mail_draft mode=edit id={nobody} to=…"
-            ),
-        ),
-        (
-            &[],
-            json!({"id": d, "at": "2001-01-01 09h00"}),
+            );
+        &[], json!({"id": d, "at": "2001-01-01 09h00"}),
             "error: `at` is in the past: give a time to come, or leave it out to send now"
-                .to_owned(),
-        ),
-        (
-            list,
-            json!({"id": copied}),
+                .to_owned();
+        list, json!({"id": copied}),
             "error: the list of allowed recipients does not have dan@example.com, eve@example.com: \
              leave them out, or ask the user to add them to the setting `recipients`"
-                .to_owned(),
-        ),
-        (&[], json!({"id": "e5"}), "error: `e5` is no draft: give the id that mail_draft answered, such as d5".to_owned()),
-        (
-            people,
-            json!({"id": d}),
+                .to_owned();
+        &[], json!({"id": "e5"}),
+            "error: `e5` is no draft: give the id that mail_draft answered, such as d5".to_owned();
+        people, json!({"id": d}),
             "error: 0 recipients within an hour is the most that may be sent; nothing was sent: \
              wait, or ask the user to raise recipients_per_hour"
-                .to_owned(),
-        ),
-        (
-            &[],
-            json!({"id": d, "at": "2999-01-01 09h00"}),
+                .to_owned();
+        &[], json!({"id": d, "at": "2999-01-01 09h00"}),
             "error: Gmail's API sends nothing at a later time: send it now, or schedule the draft in \
              Gmail itself"
-                .to_owned(),
-        ),
-        (cap, json!({"id": d}), "outcomes[1|]{item|op|result|detail}:\n  d2|send|sent|m1, to 1".to_owned()),
-        (
-            cap,
-            json!({"id": second}),
+                .to_owned();
+        cap, json!({"id": d}),
+            "outcomes[1|]{item|op|result|detail}:\n  d2|send|sent|m1, to 1".to_owned();
+        cap, json!({"id": second}),
             "error: 1 letters within an hour is the most that may be sent; nothing was sent: wait, \
              or ask the user to raise sends_per_hour"
-                .to_owned(),
-        ),
-    ];
+                .to_owned();
+    };
     for (settings, arguments, expected) in cases {
         let process = office.process(settings);
         let answer = call(&process, &Nobody, "mail_send", arguments.clone()).await;

@@ -62,20 +62,15 @@ fn held(what: &str, said: &str) -> usize {
 
 #[test]
 fn what_is_quoted_is_clean_and_short() {
-    for (text, expected) in [
-        ("", "``"),
-        ("Plans", "`Plans`"),
-        ("a`b\r\nc\u{202e}d", "`a'b cd`"),
-        ("<<<<<< x >>>>", "`<< x >>`"),
-        (
-            "one two three four five six seven eight nine ten",
-            "`one two three four five six seven eight…`",
-        ),
-        (
-            "例え例え例え例え例え例え例え例え例え例え例え",
-            "`例え例え例え例え例え例え例え例え例え例…`",
-        ),
-    ] {
+    for (text, expected) in cases! {
+        "", "``";
+        "Plans", "`Plans`";
+        "a`b\r\nc\u{202e}d", "`a'b cd`";
+        "<<<<<< x >>>>", "`<< x >>`";
+        "one two three four five six seven eight nine ten",
+            "`one two three four five six seven eight…`";
+        "例え例え例え例え例え例え例え例え例え例え例え", "`例え例え例え例え例え例え例え例え例え例…`";
+    } {
         assert_eq!(quoted(text).to_string(), expected);
     }
     assert_eq!(
@@ -305,44 +300,40 @@ async fn mail_writes_no_notes() {
             session.call("manage", arguments).await;
         }
         let mut quoting = 0;
-        for (tool, arguments) in [
-            ("mail_search", json!({})),
-            ("mail_search", json!({"q": format!("from:\"{line}\"")})),
-            ("mail_search", json!({"folder": line})),
-            ("mail_search", json!({"q": format!("in:\"{line}\"")})),
-            ("mail_search", json!({"by": "thread"})),
-            ("mail_read", json!({"ids": ids})),
-            ("mail_read", json!({"ids": [id], "body": "headers"})),
-            ("mail_read", json!({"ids": [id, line]})),
-            ("mail_attachment", json!({"id": id})),
-            ("mail_attachment", json!({"id": "a1", "as": "inline"})),
-            ("mail_attachment", json!({"id": "a1", "as": "file"})),
-            ("mail_draft", json!({"mode": "reply", "id": id, "body": "x"})),
-            ("mail_draft", json!({"mode": "reply_all", "id": id, "body": "x"})),
-            ("mail_draft", json!({"mode": "forward", "id": id, "to": [ME], "body": "x"})),
-            ("mail_draft", json!({"to": [ME], "subject": line, "body": "x"})),
-            ("mail_draft", json!({"to": [ME], "body": "x", "attach": [line]})),
-            (
-                "mail_modify",
-                json!({"do": "label", "to": line, "ids": [id], "dry_run": true, "create": true}),
-            ),
-            ("mail_modify", json!({"do": "move", "to": line, "ids": [id], "dry_run": true})),
-            ("mail_modify", json!({"do": "unsubscribe", "ids": [id], "dry_run": true})),
-            ("mail_send", json!({"id": "d1"})),
-            ("lookup", json!({"kind": "folders"})),
-            ("lookup", json!({"kind": "categories"})),
-            ("lookup", json!({"kind": "contacts"})),
-            ("lookup", json!({"kind": "calendars"})),
-            ("lookup", json!({"kind": "rules"})),
-            ("manage", json!({"kind": "folder", "op": "update", "id": line, "value": {}})),
-            ("manage", json!({"kind": "label", "op": "delete", "id": line, "dry_run": true})),
-            (
-                "manage",
-                json!({"kind": "rule", "op": "create", "value": {"when": format!("from:\"{line}\""), "then": [format!("label:{line}")]}}),
-            ),
-            ("brief", json!({})),
-            ("changes", json!({})),
-        ] {
+        for (tool, arguments) in cases! {
+            "mail_search", json!({});
+            "mail_search", json!({"q": format!("from:\"{line}\"")});
+            "mail_search", json!({"folder": line});
+            "mail_search", json!({"q": format!("in:\"{line}\"")});
+            "mail_search", json!({"by": "thread"});
+            "mail_read", json!({"ids": ids});
+            "mail_read", json!({"ids": [id], "body": "headers"});
+            "mail_read", json!({"ids": [id, line]});
+            "mail_attachment", json!({"id": id});
+            "mail_attachment", json!({"id": "a1", "as": "inline"});
+            "mail_attachment", json!({"id": "a1", "as": "file"});
+            "mail_draft", json!({"mode": "reply", "id": id, "body": "x"});
+            "mail_draft", json!({"mode": "reply_all", "id": id, "body": "x"});
+            "mail_draft", json!({"mode": "forward", "id": id, "to": [ME], "body": "x"});
+            "mail_draft", json!({"to": [ME], "subject": line, "body": "x"});
+            "mail_draft", json!({"to": [ME], "body": "x", "attach": [line]});
+            "mail_modify",
+                json!({"do": "label", "to": line, "ids": [id], "dry_run": true, "create": true});
+            "mail_modify", json!({"do": "move", "to": line, "ids": [id], "dry_run": true});
+            "mail_modify", json!({"do": "unsubscribe", "ids": [id], "dry_run": true});
+            "mail_send", json!({"id": "d1"});
+            "lookup", json!({"kind": "folders"});
+            "lookup", json!({"kind": "categories"});
+            "lookup", json!({"kind": "contacts"});
+            "lookup", json!({"kind": "calendars"});
+            "lookup", json!({"kind": "rules"});
+            "manage", json!({"kind": "folder", "op": "update", "id": line, "value": {}});
+            "manage", json!({"kind": "label", "op": "delete", "id": line, "dry_run": true});
+            "manage",
+                json!({"kind": "rule", "op": "create", "value": {"when": format!("from:\"{line}\""), "then": [format!("label:{line}")]}});
+            "brief", json!({});
+            "changes", json!({});
+        } {
             let what = format!("{provider}: {tool} {arguments:.200}");
             let own = arguments.to_string().contains("NOTE FROM");
             let answer = session.call(tool, arguments).await;

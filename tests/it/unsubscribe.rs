@@ -25,33 +25,24 @@ fn headers(list: &str, post: &str) -> Vec<(String, String)> {
 
 #[test]
 fn the_best_way_is_found() {
-    let cases = [
-        (
-            "<mailto:off@l.example>, <https://l.example/u?x=1>",
-            ONE_CLICK,
-            "post https://l.example/u?x=1",
-        ),
-        (
-            "<https://l.example/u>,\r\n <mailto:off@l.example?subject=Stop&body=Please%0d%0aBcc:x>",
-            "",
-            "mail off@l.example [Stop] [Please\nBcc:x]",
-        ),
+    let cases = cases! {
+        "<mailto:off@l.example>, <https://l.example/u?x=1>", ONE_CLICK,
+            "post https://l.example/u?x=1";
+        "<https://l.example/u>,\r\n <mailto:off@l.example?subject=Stop&body=Please%0d%0aBcc:x>", "",
+            "mail off@l.example [Stop] [Please\nBcc:x]";
         // A subject cannot bring further header fields.
-        (
-            "<mailto:off@l.example?subject=a%0d%0aBcc:%20x@y.example>",
-            "",
-            "mail off@l.example [a  Bcc: x@y.example] []",
-        ),
-        ("<https://l.example/u>", "yes", "open https://l.example/u"),
+        "<mailto:off@l.example?subject=a%0d%0aBcc:%20x@y.example>", "",
+            "mail off@l.example [a  Bcc: x@y.example] []";
+        "<https://l.example/u>", "yes", "open https://l.example/u";
         // One click is https alone, and never with a sign-in in it.
-        ("<http://l.example/u>", ONE_CLICK, "open http://l.example/u"),
-        ("<https://me:pass@l.example/u>", ONE_CLICK, "none"),
-        ("<javascript:alert(1)>, <file:///etc/passwd>", ONE_CLICK, "none"),
-        ("<mailto:a@b.example,c@d.example>", "", "none"),
-        ("<mailto:a%0d@b.example>", "", "none"),
-        ("https://l.example/u", ONE_CLICK, "none"),
-        ("", ONE_CLICK, "none"),
-    ];
+        "<http://l.example/u>", ONE_CLICK, "open http://l.example/u";
+        "<https://me:pass@l.example/u>", ONE_CLICK, "none";
+        "<javascript:alert(1)>, <file:///etc/passwd>", ONE_CLICK, "none";
+        "<mailto:a@b.example,c@d.example>", "", "none";
+        "<mailto:a%0d@b.example>", "", "none";
+        "https://l.example/u", ONE_CLICK, "none";
+        "", ONE_CLICK, "none";
+    };
     for (list, post, expected) in cases {
         let told = match way(&headers(list, post)) {
             Some(Way::Post(url)) => format!("post {url}"),

@@ -14,47 +14,31 @@ use crate::rack;
 
 #[test]
 fn results_are_read_as_providers_write_them() {
-    let cases = [
+    let cases = cases! {
         // Gmail's, with its name before.
-        (
-            "mx.google.com;\r\n       dkim=pass header.i=@studio.example header.s=s1;\r\n       \
-             spf=pass (google.com: domain of lena@studio.example designates 192.0.2.1 as permitted \
-             sender) smtp.mailfrom=lena@studio.example;\r\n       dmarc=pass (p=REJECT) \
-             header.from=studio.example",
-            Some("spf=pass dkim=pass dmarc=pass"),
-            Some("studio.example"),
-        ),
+        "mx.google.com;\r\n       dkim=pass header.i=@studio.example header.s=s1;\r\n       \
+         spf=pass (google.com: domain of lena@studio.example designates 192.0.2.1 as permitted \
+         sender) smtp.mailfrom=lena@studio.example;\r\n       dmarc=pass (p=REJECT) \
+         header.from=studio.example", Some("spf=pass dkim=pass dmarc=pass"), Some("studio.example");
         // Microsoft's, without one.
-        (
-            "spf=softfail (sender IP is 192.0.2.9) smtp.mailfrom=evil.example; dkim=none (message \
-             not signed) header.d=none;dmarc=fail action=none \
-             header.from=bank.example;compauth=fail reason=001",
-            Some("spf=softfail dkim=none dmarc=fail"),
-            Some("evil.example"),
-        ),
-        ("mx.google.com; none", None, None),
-        ("", None, None),
+        "spf=softfail (sender IP is 192.0.2.9) smtp.mailfrom=evil.example; dkim=none (message \
+         not signed) header.d=none;dmarc=fail action=none \
+         header.from=bank.example;compauth=fail reason=001",
+            Some("spf=softfail dkim=none dmarc=fail"), Some("evil.example");
+        "mx.google.com; none", None, None;
+        "", None, None;
         // One right signature of several is enough, wherever it stands.
-        (
-            "mx.google.com; dkim=fail header.d=a.example; DKIM = pass header.d=b.example; dkim=neutral",
-            Some("spf=none dkim=pass dmarc=none"),
-            Some("a.example"),
-        ),
+        "mx.google.com; dkim=fail header.d=a.example; DKIM = pass header.d=b.example; dkim=neutral",
+            Some("spf=none dkim=pass dmarc=none"), Some("a.example");
         // What stands in comments and quotes is not looked at.
-        (
-            "mx.google.com; spf=fail (dmarc=pass; dmarc=pass (\\) x) ; dkim=pass ) reason=\"; dmarc=pass\"",
-            Some("spf=fail dkim=none dmarc=none"),
-            None,
-        ),
+        "mx.google.com; spf=fail (dmarc=pass; dmarc=pass (\\) x) ; dkim=pass ) reason=\"; dmarc=pass\"",
+            Some("spf=fail dkim=none dmarc=none"), None;
         // The first of each counts; a second one may have been smuggled in.
-        (
-            "mx.google.com; dmarc=fail; dmarc=pass; spf/1=hardfail; spf=pass",
-            Some("spf=fail dkim=none dmarc=fail"),
-            None,
-        ),
-        ("mx.google.com; spf=<b>evil</b>; dmarc", Some("spf=unknown dkim=none dmarc=none"), None),
-        ("mx.google.com; (((((; spf=pass", None, None),
-    ];
+        "mx.google.com; dmarc=fail; dmarc=pass; spf/1=hardfail; spf=pass",
+            Some("spf=fail dkim=none dmarc=fail"), None;
+        "mx.google.com; spf=<b>evil</b>; dmarc", Some("spf=unknown dkim=none dmarc=none"), None;
+        "mx.google.com; (((((; spf=pass", None, None;
+    };
     for (value, line, came_from) in cases {
         let found = Results::read(value, &["mx.google.com", ""]).unwrap_or_default();
         assert_eq!(found.line().as_deref(), line, "{value}");
@@ -92,86 +76,42 @@ fn only_the_provider_vouches() {
 fn doubts_are_told() {
     let fail = "mx.google.com; spf=fail smtp.mailfrom=x@evil.example; dmarc=fail";
     let pass = "mx.google.com; spf=pass; dkim=pass; dmarc=pass";
-    let cases: &[(&str, &str, &str, &[&str])] = &[
-        (
-            fail,
-            "ceo@bank.example",
-            "",
-            &["dmarc: From says `ceo@bank.example` but it came from `evil.example`; dmarc failed"],
-        ),
-        (
-            "mx.google.com; dmarc=fail",
-            "a@bank.example",
-            "",
-            &["dmarc: dmarc failed for `a@bank.example`"],
-        ),
-        (
-            "mx.google.com; spf=softfail smtp.mailfrom=bank.example; dmarc=none",
-            "a@bank.example",
-            "",
-            &["spf: spf failed for `a@bank.example`"],
-        ),
+    let cases: &[(&str, &str, &str, &[&str])] = &cases! {
+        fail, "ceo@bank.example", "",
+            &["dmarc: From says `ceo@bank.example` but it came from `evil.example`; dmarc failed"];
+        "mx.google.com; dmarc=fail", "a@bank.example", "",
+            &["dmarc: dmarc failed for `a@bank.example`"];
+        "mx.google.com; spf=softfail smtp.mailfrom=bank.example; dmarc=none", "a@bank.example", "",
+            &["spf: spf failed for `a@bank.example`"];
         // A signature outweighs the machine it came from, as with forwarded mail.
-        ("mx.google.com; spf=fail; dkim=pass; dmarc=none", "a@bank.example", "", &[]),
-        (pass, "Bank <a@bank.example>", "Help <help@mail.bank.example>", &[]),
-        (
-            pass,
-            "\"ceo@bank.example\" <x@evil.example>",
-            "",
-            &["name: the sender's name says `bank.example` and the address is `x@evil.example`"],
-        ),
-        (
-            pass,
-            "www.bank.com Service <x@evil.example>",
-            "",
-            &["name: the sender's name says `www.bank.com` and the address is `x@evil.example`"],
-        ),
-        (pass, "Bank.com <news@mail.bank.com>", "", &[]),
-        (pass, "Node.js Weekly <x@weekly.example>", "", &[]),
-        (pass, "Dr. A.B. Who <x@uni.example>", "", &[]),
-        (
-            pass,
-            "Bank <a@bank.example>",
-            "x@evil.example",
-            &["reply_to: answers go to `x@evil.example`"],
-        ),
-        (pass, "a@shop.co.uk", "b@other.co.uk", &["reply_to: answers go to `b@other.co.uk`"]),
+        "mx.google.com; spf=fail; dkim=pass; dmarc=none", "a@bank.example", "", &[];
+        pass, "Bank <a@bank.example>", "Help <help@mail.bank.example>", &[];
+        pass, "\"ceo@bank.example\" <x@evil.example>", "",
+            &["name: the sender's name says `bank.example` and the address is `x@evil.example`"];
+        pass, "www.bank.com Service <x@evil.example>", "",
+            &["name: the sender's name says `www.bank.com` and the address is `x@evil.example`"];
+        pass, "Bank.com <news@mail.bank.com>", "", &[];
+        pass, "Node.js Weekly <x@weekly.example>", "", &[];
+        pass, "Dr. A.B. Who <x@uni.example>", "", &[];
+        pass, "Bank <a@bank.example>", "x@evil.example",
+            &["reply_to: answers go to `x@evil.example`"];
+        pass, "a@shop.co.uk", "b@other.co.uk", &["reply_to: answers go to `b@other.co.uk`"];
         // Latin with one Cyrillic letter.
-        (
-            pass,
-            "a@b\u{0430}nk.example",
-            "",
-            &["script: the domain `b\u{0430}nk.example` (`xn--bnk-6cd.example`) mixes scripts"],
-        ),
+        pass, "a@b\u{0430}nk.example", "",
+            &["script: the domain `b\u{0430}nk.example` (`xn--bnk-6cd.example`) mixes scripts"];
         // All Cyrillic, and it reads as Latin.
-        (
-            pass,
-            "a@xn--80ak6aa92e.com",
-            "",
+        pass, "a@xn--80ak6aa92e.com", "",
             &["lookalike: the domain `\u{0430}\u{0440}\u{0440}\u{04cf}\u{0435}.com` \
-               (`xn--80ak6aa92e.com`) looks like `apple.com`"],
-        ),
-        (
-            pass,
-            "a@xn--bcher-kva.example",
-            "",
-            &["punycode: the domain is `b\u{fc}cher.example` (`xn--bcher-kva.example`)"],
-        ),
-        (
-            pass,
-            "Ana <a@exarnple.com>",
-            "",
-            &["lookalike: the domain `exarnple.com` looks like your own, `example.com`"],
-        ),
-        (
-            pass,
-            "P\u{0430}yments <a@bank.example>",
-            "",
-            &["script: the sender's name `P\u{0430}yments` mixes scripts"],
-        ),
-        (pass, "\u{6771}\u{4eac}\u{30bf}\u{30ef}\u{30fc}Info <a@tower.example>", "", &[]),
-        ("", "", "", &[]),
-    ];
+               (`xn--80ak6aa92e.com`) looks like `apple.com`"];
+        pass, "a@xn--bcher-kva.example", "",
+            &["punycode: the domain is `b\u{fc}cher.example` (`xn--bcher-kva.example`)"];
+        pass, "Ana <a@exarnple.com>", "",
+            &["lookalike: the domain `exarnple.com` looks like your own, `example.com`"];
+        pass, "P\u{0430}yments <a@bank.example>", "",
+            &["script: the sender's name `P\u{0430}yments` mixes scripts"];
+        pass, "\u{6771}\u{4eac}\u{30bf}\u{30ef}\u{30fc}Info <a@tower.example>", "", &[];
+        "", "", "", &[];
+    };
     for (results, from, reply_to, expected) in cases {
         let heads = Heads {
             results: Some(results),

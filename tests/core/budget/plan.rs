@@ -42,11 +42,8 @@ fn said(plan: &Result<Plan, TooSmall>) -> String {
 fn plans_of_a_few_blocks() {
     use Tier::{Critical, High, Low, Medium};
     let two = |tier| block(tier, "2:0.5 5:0.8");
-    for (title, blocks, headings, expected) in [
-        (
-            "more budget: more blocks, then fuller ones",
-            vec![two(Medium), two(Medium)],
-            vec![],
+    for (title, blocks, headings, expected) in cases! {
+        "more budget: more blocks, then fuller ones", vec![two(Medium), two(Medium)], vec![],
             &[
                 (0, "needs 2"),
                 (1, "needs 2"),
@@ -56,87 +53,48 @@ fn plans_of_a_few_blocks() {
                 (7, "10 7"),
                 (10, "11 10"),
                 (usize::MAX, "11 10"),
-            ][..],
-        ),
-        (
-            "the better tier, then the better value, then the earlier one",
+            ][..];
+        "the better tier, then the better value, then the earlier one",
             vec![
                 block(Low, "1:1"),
                 block(Medium, "1:0.2"),
                 block(Medium, "1:0.3"),
                 block(High, "1:0.1"),
                 block(Medium, "1:0.3"),
-            ],
-            vec![],
-            &[(1, "---0- 1"), (2, "--00- 2"), (3, "--000 3"), (4, "-0000 4"), (5, "00000 5")],
-        ),
-        (
-            "what is left over is a suffix, though the last would fit",
+            ], vec![],
+            &[(1, "---0- 1"), (2, "--00- 2"), (3, "--000 3"), (4, "-0000 4"), (5, "00000 5")];
+        "what is left over is a suffix, though the last would fit",
             vec![
                 block(Medium, "2:1"),
                 block(Medium, "9:0.9"),
                 block(Medium, "1:0.8"),
                 block(Low, "1:1"),
-            ],
-            vec![],
-            &[(5, "0--- 2"), (11, "00-- 11"), (13, "0000 13")],
-        ),
-        (
-            "at least one, even if the first does not fit",
-            vec![block(High, "9:1"), block(Low, "5:1"), block(Low, "3:0.5")],
-            vec![],
-            &[(2, "needs 3"), (4, "--0 3"), (8, "-0- 5")],
-        ),
-        (
-            "what has to be there",
-            vec![two(Medium), pin("3:0.1/0 6:0.2/0"), two(Critical)],
-            vec![4],
-            &[(8, "needs 9"), (9, "-00 9"), (11, "000 11"), (14, "001 14"), (20, "111 20")],
-        ),
-        (
-            "pins that need fewer headings in a longer rendering",
-            vec![pin("1:0.1/0 3:0.1"), pin("1:0.1/0 3:0.1")],
-            vec![9],
-            &[(5, "needs 6"), (6, "11 6"), (11, "00 11")],
-        ),
-        (
-            "a heading is paid once and given back by its last user",
-            vec![block(Medium, "2:0.5/0 4:1/1"), block(Medium, "2:0.5/0 4:1/1")],
-            vec![3, 5],
-            &[(5, "0- 5"), (7, "00 7"), (12, "00 7"), (13, "11 13")],
-        ),
-        (
-            "an upgrade that costs nothing is always taken",
-            vec![block(Medium, "3:0.5 3:0.6 3:0.7")],
-            vec![],
-            &[(3, "2 3")],
-        ),
-        (
-            "a step over a poor rendering",
-            vec![block(Medium, "1:0.1 5:0.15 6:0.9")],
-            vec![],
-            &[(5, "1 5"), (6, "2 6")],
-        ),
-        (
-            "an exchange: the richer upgrade instead of the better rate",
-            vec![block(Medium, "1:0.1 3:0.4"), block(Medium, "1:0.1 9:0.9")],
-            vec![],
-            &[(4, "10 4"), (10, "01 10"), (12, "11 12")],
-        ),
-        ("nothing", vec![], vec![], &[(0, " 0")]),
-        (
-            "a block with nothing to show",
-            vec![pin(""), block(Medium, "1:1"), block(High, "")],
-            vec![],
-            &[(0, "needs 1"), (1, "-0- 1")],
-        ),
-        (
-            "values that are none",
-            vec![block(Medium, "1:NaN 2:-3 3:0.1"), block(Medium, "1:-inf 2:inf")],
-            vec![],
-            &[(2, "00 2"), (3, "01 3"), (5, "21 5")],
-        ),
-    ] {
+            ], vec![], &[(5, "0--- 2"), (11, "00-- 11"), (13, "0000 13")];
+        "at least one, even if the first does not fit",
+            vec![block(High, "9:1"), block(Low, "5:1"), block(Low, "3:0.5")], vec![],
+            &[(2, "needs 3"), (4, "--0 3"), (8, "-0- 5")];
+        "what has to be there", vec![two(Medium), pin("3:0.1/0 6:0.2/0"), two(Critical)], vec![4],
+            &[(8, "needs 9"), (9, "-00 9"), (11, "000 11"), (14, "001 14"), (20, "111 20")];
+        "pins that need fewer headings in a longer rendering",
+            vec![pin("1:0.1/0 3:0.1"), pin("1:0.1/0 3:0.1")], vec![9],
+            &[(5, "needs 6"), (6, "11 6"), (11, "00 11")];
+        "a heading is paid once and given back by its last user",
+            vec![block(Medium, "2:0.5/0 4:1/1"), block(Medium, "2:0.5/0 4:1/1")], vec![3, 5],
+            &[(5, "0- 5"), (7, "00 7"), (12, "00 7"), (13, "11 13")];
+        "an upgrade that costs nothing is always taken", vec![block(Medium, "3:0.5 3:0.6 3:0.7")],
+            vec![], &[(3, "2 3")];
+        "a step over a poor rendering", vec![block(Medium, "1:0.1 5:0.15 6:0.9")], vec![],
+            &[(5, "1 5"), (6, "2 6")];
+        "an exchange: the richer upgrade instead of the better rate",
+            vec![block(Medium, "1:0.1 3:0.4"), block(Medium, "1:0.1 9:0.9")], vec![],
+            &[(4, "10 4"), (10, "01 10"), (12, "11 12")];
+        "nothing", vec![], vec![], &[(0, " 0")];
+        "a block with nothing to show", vec![pin(""), block(Medium, "1:1"), block(High, "")],
+            vec![], &[(0, "needs 1"), (1, "-0- 1")];
+        "values that are none",
+            vec![block(Medium, "1:NaN 2:-3 3:0.1"), block(Medium, "1:-inf 2:inf")], vec![],
+            &[(2, "00 2"), (3, "01 3"), (5, "21 5")];
+    } {
         for (budget, expected) in expected {
             let plan = plan(&blocks, &headings, *budget);
             assert_eq!(said(&plan), *expected, "{title}: {budget}");

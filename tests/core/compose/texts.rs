@@ -10,42 +10,24 @@ use super::person;
 
 #[test]
 fn markdown_in_both_forms() {
-    for (said, plain, html) in [
-        ("Hi\nthere", "Hi\nthere", "<p>Hi<br>\nthere</p>"),
-        (
-            "# One\n\ntext *it* `x < y`",
-            "One\n\ntext _it_ x < y",
-            "<h1>One</h1>\n<p>text <em>it</em> <code>x &lt; y</code></p>",
-        ),
-        (
-            "1. a\n2. b\n   - c\n\nend",
-            "1. a\n2. b\n  - c\n\nend",
-            "<ol>\n<li>a</li>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n<p>end</p>",
-        ),
-        (
-            "> one\n> two\n\nthree",
-            "> one\n> two\n\nthree",
-            "<blockquote>\n<p>one<br>\ntwo</p>\n</blockquote>\n<p>three</p>",
-        ),
-        ("```\nlet x;\n  y\n```", "let x;\n  y", "<pre><code>let x;\n  y\n</code></pre>"),
-        (
-            "|a|b|\n|-|-|\n|1|2|",
-            "a | b\n1 | 2",
-            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\n<tr><td>1</td><td>2</td></tr>\n</tbody></table>",
-        ),
-        (
-            "<https://example.com> [x](mailto:a@example.com)",
-            "https://example.com x <a@example.com>",
-            "<p><a href=\"https://example.com\">https://example.com</a> <a href=\"mailto:a@example.com\">x</a></p>",
-        ),
-        (
-            "a <script>x()</script> b",
-            "a <script>x()</script> b",
-            "<p>a &lt;script&gt;x()&lt;/script&gt; b</p>",
-        ),
-        ("[x](javascript:x())", "x <javascript:x()>", "<p><a>x</a></p>"),
-        ("", "", ""),
-    ] {
+    for (said, plain, html) in cases! {
+        "Hi\nthere", "Hi\nthere", "<p>Hi<br>\nthere</p>";
+        "# One\n\ntext *it* `x < y`", "One\n\ntext _it_ x < y",
+            "<h1>One</h1>\n<p>text <em>it</em> <code>x &lt; y</code></p>";
+        "1. a\n2. b\n   - c\n\nend", "1. a\n2. b\n  - c\n\nend",
+            "<ol>\n<li>a</li>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n<p>end</p>";
+        "> one\n> two\n\nthree", "> one\n> two\n\nthree",
+            "<blockquote>\n<p>one<br>\ntwo</p>\n</blockquote>\n<p>three</p>";
+        "```\nlet x;\n  y\n```", "let x;\n  y", "<pre><code>let x;\n  y\n</code></pre>";
+        "|a|b|\n|-|-|\n|1|2|", "a | b\n1 | 2",
+            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\n<tr><td>1</td><td>2</td></tr>\n</tbody></table>";
+        "<https://example.com> [x](mailto:a@example.com)", "https://example.com x <a@example.com>",
+            "<p><a href=\"https://example.com\">https://example.com</a> <a href=\"mailto:a@example.com\">x</a></p>";
+        "a <script>x()</script> b", "a <script>x()</script> b",
+            "<p>a &lt;script&gt;x()&lt;/script&gt; b</p>";
+        "[x](javascript:x())", "x <javascript:x()>", "<p><a>x</a></p>";
+        "", "", "";
+    } {
         let both = text::markdown(said);
         assert_eq!((both.text.as_str(), both.html.as_str()), (plain, html), "{said}");
     }
@@ -99,42 +81,21 @@ fn original() -> Original {
 fn whom_an_answer_goes_to() {
     let own = ["mira@example.com".to_owned(), "me@example.org".to_owned()];
     let list = person("Lamps", "lamps@lists.example");
-    let cases = [
-        (
-            original(),
-            "jonas@example.com",
-            "",
-            "jonas@example.com priya@example.com",
-            "yusuf@example.com",
-        ),
-        (
-            Original { reply_to: vec![list.clone()], ..original() },
-            "lamps@lists.example",
-            "",
-            "lamps@lists.example Mira@example.com priya@example.com",
-            "yusuf@example.com",
-        ),
-        (
-            Original { own: true, from: vec![person("", "mira@example.com")], ..original() },
-            "priya@example.com",
-            "",
-            "priya@example.com",
-            "yusuf@example.com",
-        ),
-        (
-            Original {
-                to: vec![person("", "mira@example.com")],
-                cc: vec![],
-                own: true,
-                from: vec![person("", "me@example.org")],
-                ..original()
-            },
-            "mira@example.com",
-            "",
-            "mira@example.com",
-            "",
-        ),
-    ];
+    let cases = cases! {
+        original(), "jonas@example.com", "", "jonas@example.com priya@example.com",
+            "yusuf@example.com";
+        Original { reply_to: vec![list.clone()], ..original() }, "lamps@lists.example", "",
+            "lamps@lists.example Mira@example.com priya@example.com", "yusuf@example.com";
+        Original { own: true, from: vec![person("", "mira@example.com")], ..original() },
+            "priya@example.com", "", "priya@example.com", "yusuf@example.com";
+        Original {
+            to: vec![person("", "mira@example.com")],
+            cc: vec![],
+            own: true,
+            from: vec![person("", "me@example.org")],
+            ..original()
+        }, "mira@example.com", "", "mira@example.com", "";
+    };
     for (original, to, cc, all_to, all_cc) in cases {
         for (all, to, cc) in [(false, to, cc), (true, all_to, all_cc)] {
             let (found_to, found_cc) =
@@ -196,28 +157,24 @@ fn quotes_are_found_again() {
 
 #[test]
 fn only_html_that_may_go_on() {
-    for (html, expected) in [
-        ("<p>a</p></div></blockquote>b", "<p>a</p>b"),
-        ("<table><tr><td>x", "<table><tr><td>x</td></tr></table>"),
-        ("<b>a<!-- c --><style>p{}</style><script>x</script>b", "<b>ab</b>"),
-        ("<svg><a href='javascript:x'>y</a></svg>z", "z"),
-        ("<a href=' javascript:x' onclick=y>z</a>", "<a>z</a>"),
-        (
-            "<a href='https://example.com/?a=1&amp;b=\"'>z</a>",
-            "<a href=\"https://example.com/?a=1&amp;b=&quot;\">z</a>",
-        ),
-        ("<img src='data:image/svg+xml,x'><img src='cid:1'>", "<img><img src=\"cid:1\">"),
-        (
-            "<p style='color:red'>a<p style='background:url(x)'>b",
-            "<p style=\"color:red\">a<p>b</p></p>",
-        ),
-        ("<form action=x><input><button>Go</button></form>", "Go"),
-        ("<iframe src=x><p>y</p></iframe>z", "z"),
-        ("<textarea><p>a</textarea>b<title>c</title>", "b"),
-        ("<base href=x><meta http-equiv=refresh><link rel=x>a", "a"),
-        ("a < b & c", "a &lt; b &amp; c"),
-        ("<scr<script>ipt>alert(1)</script>", "ipt&gt;alert(1)"),
-    ] {
+    for (html, expected) in cases! {
+        "<p>a</p></div></blockquote>b", "<p>a</p>b";
+        "<table><tr><td>x", "<table><tr><td>x</td></tr></table>";
+        "<b>a<!-- c --><style>p{}</style><script>x</script>b", "<b>ab</b>";
+        "<svg><a href='javascript:x'>y</a></svg>z", "z";
+        "<a href=' javascript:x' onclick=y>z</a>", "<a>z</a>";
+        "<a href='https://example.com/?a=1&amp;b=\"'>z</a>",
+            "<a href=\"https://example.com/?a=1&amp;b=&quot;\">z</a>";
+        "<img src='data:image/svg+xml,x'><img src='cid:1'>", "<img><img src=\"cid:1\">";
+        "<p style='color:red'>a<p style='background:url(x)'>b",
+            "<p style=\"color:red\">a<p>b</p></p>";
+        "<form action=x><input><button>Go</button></form>", "Go";
+        "<iframe src=x><p>y</p></iframe>z", "z";
+        "<textarea><p>a</textarea>b<title>c</title>", "b";
+        "<base href=x><meta http-equiv=refresh><link rel=x>a", "a";
+        "a < b & c", "a &lt; b &amp; c";
+        "<scr<script>ipt>alert(1)</script>", "ipt&gt;alert(1)";
+    } {
         assert_eq!(cleaned(html).as_deref(), Some(expected), "{html}");
     }
     let slow = format!("<p {}>", (0..50_000).map(|n| format!("a{n}=1 ")).collect::<String>());

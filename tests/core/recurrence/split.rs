@@ -11,10 +11,8 @@ use super::{cases, instant, moment, zone};
 #[test]
 fn a_series_is_split() {
     let utc = |text: &str| When::At(instant(text));
-    for (start, zone_name, lines, at, expected) in [
-        (
-            "20260203T180000",
-            "Europe/Berlin",
+    for (start, zone_name, lines, at, expected) in cases! {
+        "20260203T180000", "Europe/Berlin",
             vec!["RRULE:FREQ=WEEKLY;COUNT=5", "EXDATE:20260210T170000Z,20260224T170000Z"],
             utc("20260217T170000Z"),
             Some((
@@ -23,11 +21,8 @@ fn a_series_is_split() {
                     "EXDATE;TZID=Europe/Berlin:20260210T180000",
                 ],
                 vec!["RRULE:FREQ=WEEKLY;COUNT=3", "EXDATE;TZID=Europe/Berlin:20260224T180000"],
-            )),
-        ),
-        (
-            "20260203T180000",
-            "Europe/Berlin",
+            ));
+        "20260203T180000", "Europe/Berlin",
             vec!["RRULE:FREQ=DAILY;UNTIL=20260210", "RDATE:20260205T120000Z,20260301T120000Z"],
             utc("20260206T170000Z"),
             Some((
@@ -39,25 +34,14 @@ fn a_series_is_split() {
                     "RRULE:FREQ=DAILY;UNTIL=20260210T225959Z",
                     "RDATE;TZID=Europe/Berlin:20260301T130000",
                 ],
-            )),
-        ),
-        (
-            "20260203",
-            "-",
-            vec!["RRULE:FREQ=DAILY"],
-            When::Day("2026-02-06".parse().unwrap()),
-            Some((vec!["RRULE:FREQ=DAILY;UNTIL=20260205"], vec!["RRULE:FREQ=DAILY"])),
-        ),
+            ));
+        "20260203", "-", vec!["RRULE:FREQ=DAILY"], When::Day("2026-02-06".parse().unwrap()),
+            Some((vec!["RRULE:FREQ=DAILY;UNTIL=20260205"], vec!["RRULE:FREQ=DAILY"]));
         // Nothing comes before.
-        ("20260203", "-", vec!["RRULE:FREQ=DAILY"], When::Day("2026-02-03".parse().unwrap()), None),
-        (
-            "20260203",
-            "-",
-            vec!["RRULE:FREQ=DAILY", "EXDATE;VALUE=DATE:20260203"],
-            When::Day("2026-02-04".parse().unwrap()),
-            None,
-        ),
-    ] {
+        "20260203", "-", vec!["RRULE:FREQ=DAILY"], When::Day("2026-02-03".parse().unwrap()), None;
+        "20260203", "-", vec!["RRULE:FREQ=DAILY", "EXDATE;VALUE=DATE:20260203"],
+            When::Day("2026-02-04".parse().unwrap()), None;
+    } {
         let start = moment(start, zone_name);
         let repeat = Repeat::from_lines(&lines, &zone(&start));
         let halves = repeat.split(&start, at).unwrap();
@@ -73,20 +57,14 @@ fn a_series_is_split() {
 #[test]
 fn a_split_in_the_wrong_place_is_refused() {
     let start = moment("20260203T180000", "Europe/Berlin");
-    for (lines, at, message) in [
-        (vec!["RRULE:FREQ=DAILY"], "20260206T180000Z", "the rule has no occurrence at this time"),
-        (
-            vec!["RRULE:FREQ=WEEKLY", "RDATE:20260206T170000Z"],
-            "20260206T170000Z",
-            "the rule has no occurrence at this time",
-        ),
-        (
-            vec!["RDATE:20260206T170000Z"],
-            "20260206T170000Z",
-            "the event has no rule that can be split",
-        ),
-        (vec!["RRULE:FREQ=HOURLY"], "20260203T170000Z", "the event has no rule that can be split"),
-    ] {
+    for (lines, at, message) in cases! {
+        vec!["RRULE:FREQ=DAILY"], "20260206T180000Z", "the rule has no occurrence at this time";
+        vec!["RRULE:FREQ=WEEKLY", "RDATE:20260206T170000Z"], "20260206T170000Z",
+            "the rule has no occurrence at this time";
+        vec!["RDATE:20260206T170000Z"], "20260206T170000Z",
+            "the event has no rule that can be split";
+        vec!["RRULE:FREQ=HOURLY"], "20260203T170000Z", "the event has no rule that can be split";
+    } {
         let repeat = Repeat::from_lines(&lines, &zone(&start));
         let error = repeat.split(&start, When::At(instant(at))).unwrap_err();
         assert_eq!(error.message(), message);

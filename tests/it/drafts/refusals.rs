@@ -12,42 +12,28 @@ async fn nothing_is_written() {
     let handle = post.message("m1").await;
     let folder = post.folder();
     let folder = folder.to_str().unwrap();
-    for (arguments, expected) in [
-        (
-            json!({"to": "priya@example.com, eve@example.net", "bcc": "mallory@sub.example.com"}),
-            "the list of allowed recipients does not have eve@example.net, mallory@sub.example.com: leave them out, or ask the user to add them to the setting `recipients`".to_owned(),
-        ),
-        (
-            json!({"mode": "reply_all", "id": handle}),
-            "the list of allowed recipients does not have yusuf@lindqvist-lamps.example: leave them out, or ask the user to add them to the setting `recipients`".to_owned(),
-        ),
-        (
-            json!({"subject": "x\r\nBcc: eve@example.net"}),
-            "`subject` holds the invisible character U+000D: write it on one line, without invisible characters".to_owned(),
-        ),
-        (
-            json!({"from": "eve@example.net"}),
-            "this account cannot send as eve@example.net: use one of: mira@example.com, mira@lindqvist-lamps.example".to_owned(),
-        ),
-        (
-            json!({"attach": ["/etc/hostname"]}),
-            format!("attach: /etc/hostname is in no allowed folder: use {folder}, or have it added to `files` in the settings"),
-        ),
-        (
-            json!({"attach": ["../secret.txt"]}),
-            format!("attach: ../secret.txt is in no allowed folder: use {folder}, or have it added to `files` in the settings"),
-        ),
-        (
-            json!({"attach": ["data:text/plain;base64,§"]}),
-            "attach: data:text/plain;base64,§ is no Base64: write it as data:text/plain;name=notes.txt;base64,SGk=".to_owned(),
-        ),
-        (
-            json!({"body": "![x](cid:logo.png)"}),
-            "cid:logo.png shows no attached file: attach the picture, and write cid: with its name".to_owned(),
-        ),
-        (json!({"mode": "reply", "id": "m77"}), "there is no `m77`: use an id from a search or lookup".to_owned()),
-        (json!({"mode": "reply", "id": "e7"}), "e7 is no message: give a message or draft, such as m12 or d5".to_owned()),
-    ] {
+    for (arguments, expected) in cases! {
+        json!({"to": "priya@example.com, eve@example.net", "bcc": "mallory@sub.example.com"}),
+            "the list of allowed recipients does not have eve@example.net, mallory@sub.example.com: leave them out, or ask the user to add them to the setting `recipients`".to_owned();
+        json!({"mode": "reply_all", "id": handle}),
+            "the list of allowed recipients does not have yusuf@lindqvist-lamps.example: leave them out, or ask the user to add them to the setting `recipients`".to_owned();
+        json!({"subject": "x\r\nBcc: eve@example.net"}),
+            "`subject` holds the invisible character U+000D: write it on one line, without invisible characters".to_owned();
+        json!({"from": "eve@example.net"}),
+            "this account cannot send as eve@example.net: use one of: mira@example.com, mira@lindqvist-lamps.example".to_owned();
+        json!({"attach": ["/etc/hostname"]}),
+            format!("attach: /etc/hostname is in no allowed folder: use {folder}, or have it added to `files` in the settings");
+        json!({"attach": ["../secret.txt"]}),
+            format!("attach: ../secret.txt is in no allowed folder: use {folder}, or have it added to `files` in the settings");
+        json!({"attach": ["data:text/plain;base64,§"]}),
+            "attach: data:text/plain;base64,§ is no Base64: write it as data:text/plain;name=notes.txt;base64,SGk=".to_owned();
+        json!({"body": "![x](cid:logo.png)"}),
+            "cid:logo.png shows no attached file: attach the picture, and write cid: with its name".to_owned();
+        json!({"mode": "reply", "id": "m77"}),
+            "there is no `m77`: use an id from a search or lookup".to_owned();
+        json!({"mode": "reply", "id": "e7"}),
+            "e7 is no message: give a message or draft, such as m12 or d5".to_owned();
+    } {
         // Its state folder holds the program's own files.
         std::fs::write(post.home.path().join("secret.txt"), "x").ok();
         assert_eq!(post.error(arguments.clone()).await, expected, "{arguments}");

@@ -29,9 +29,8 @@ fn labels(asked: &HttpRequest) -> Option<HttpResponse> {
 
 #[tokio::test]
 async fn filters_are_rules() {
-    for (criteria, action, when, then, other) in [
-        (
-            json!({"from": "news@example.com", "subject": "weekly", "excludeChats": true}),
+    for (criteria, action, when, then, other) in cases! {
+        json!({"from": "news@example.com", "subject": "weekly", "excludeChats": true}),
             json!({"addLabelIds": ["Label_2", "STARRED"], "removeLabelIds": ["INBOX", "UNREAD"]}),
             Some(Query::All(vec![of(Part::From, "news@example.com"), of(Part::Subject, "weekly")])),
             vec![
@@ -39,24 +38,17 @@ async fn filters_are_rules() {
                 RuleStep::Star,
                 RuleStep::Archive,
                 RuleStep::Read,
-            ],
-            vec![],
-        ),
-        (
-            json!({"query": "\"final notice\" OR overdue", "negatedQuery": "from:bo@example.com",
-                   "hasAttachment": true, "size": 1_000_000, "sizeComparison": "larger"}),
+            ], vec![];
+        json!({"query": "\"final notice\" OR overdue", "negatedQuery": "from:bo@example.com",
+               "hasAttachment": true, "size": 1_000_000, "sizeComparison": "larger"}),
             json!({"addLabelIds": ["TRASH"]}),
             Some(Query::All(vec![
                 Query::Any(vec![text("final notice"), text("overdue")]),
                 Query::Not(Box::new(of(Part::From, "bo@example.com"))),
                 Query::Term(Term::Attachment),
                 Query::Term(Term::Larger(1_000_000)),
-            ])),
-            vec![RuleStep::Trash],
-            vec![],
-        ),
-        (
-            json!({"to": "mira@example.com OR office@example.com"}),
+            ])), vec![RuleStep::Trash], vec![];
+        json!({"to": "mira@example.com OR office@example.com"}),
             json!({"removeLabelIds": ["SPAM"], "addLabelIds": ["IMPORTANT"],
                    "forward": "office@example.com"}),
             Some(Query::Any(vec![
@@ -67,17 +59,12 @@ async fn filters_are_rules() {
                 RuleStep::Important,
                 RuleStep::NeverSpam,
                 RuleStep::Forward("office@example.com".to_owned()),
-            ],
-            vec![],
-        ),
+            ], vec![];
         // What cannot be said is told in words, and never half.
-        (
-            json!({"query": "list:press.example newer_than:2d", "from": "a@example.com",
-                   "size": 5, "hasLove": "yes"}),
+        json!({"query": "list:press.example newer_than:2d", "from": "a@example.com",
+               "size": 5, "hasLove": "yes"}),
             json!({"addLabelIds": ["Label_9"], "removeLabelIds": ["IMPORTANT", "STARRED"],
-                   "reply": {"x": 1}}),
-            Some(of(Part::From, "a@example.com")),
-            vec![],
+                   "reply": {"x": 1}}), Some(of(Part::From, "a@example.com")), vec![],
             vec![
                 "the condition query: list:press.example newer_than:2d",
                 "the condition size: 5",
@@ -86,16 +73,10 @@ async fn filters_are_rules() {
                 "never marks as important",
                 "takes away the label STARRED",
                 "does reply: {\"x\":1}",
-            ],
-        ),
-        (
-            json!({"subject": "a) OR (b"}),
-            json!({}),
-            None,
-            vec![],
-            vec!["the condition subject: a) OR (b"],
-        ),
-    ] {
+            ];
+        json!({"subject": "a) OR (b"}), json!({}), None, vec![],
+            vec!["the condition subject: a) OR (b"];
+    } {
         let filter = json!({"id": "F1", "criteria": criteria, "action": action});
         let gmail = Gmail::scripted(move |asked| {
             let all = json!({"filter": [filter]});
@@ -129,44 +110,35 @@ async fn a_condition_is_written_as_gmail_has_it() {
         ))
     };
     let state = daysheet::query::State::Unread;
-    for (when, expected) in [
-        (of(Part::From, "news@example.com"), Ok(json!({"from": "news@example.com"}))),
-        (
-            Query::All(vec![
-                of(Part::From, "news@example.com"),
-                of(Part::To, ME),
-                of(Part::Subject, "weekly"),
-                Query::Term(Term::Attachment),
-                Query::Term(Term::Smaller(5_000)),
-            ]),
+    for (when, expected) in cases! {
+        of(Part::From, "news@example.com"), Ok(json!({"from": "news@example.com"}));
+        Query::All(vec![
+            of(Part::From, "news@example.com"),
+            of(Part::To, ME),
+            of(Part::Subject, "weekly"),
+            Query::Term(Term::Attachment),
+            Query::Term(Term::Smaller(5_000)),
+        ]),
             Ok(json!({"from": "news@example.com", "to": ME, "subject": "weekly",
-                      "hasAttachment": true, "size": 5_000, "sizeComparison": "smaller"})),
-        ),
+                      "hasAttachment": true, "size": 5_000, "sizeComparison": "smaller"}));
         // A phrase, a choice, and what stands twice are clearer as a query.
-        (of(Part::Subject, "final notice"), Ok(json!({"query": "subject:\"final notice\""}))),
-        (
-            Query::All(vec![of(Part::From, "a@example.com"), of(Part::From, "b@example.com")]),
-            Ok(json!({"query": "from:a@example.com from:b@example.com"})),
-        ),
-        (
-            Query::All(vec![
-                Query::Any(vec![text("invoice"), text("bill")]),
-                Query::Not(Box::new(of(Part::From, "bo@example.com"))),
-            ]),
-            Ok(json!({"query": "(invoice OR bill) -from:bo@example.com"})),
-        ),
-        (Query::Raw("list:press.example".to_owned()), Ok(json!({"query": "list:press.example"}))),
-        (Query::Term(Term::Is(state)), cannot("whether mail is read, starred or important")),
-        (Query::Term(Term::Folder("inbox".to_owned())), cannot("in which folder mail is")),
-        (Query::Term(Term::Label("Receipts".to_owned())), cannot("which labels mail has")),
-        (of(Part::Body, "x"), cannot("the body alone")),
-        (
-            Query::All(vec![]),
+        of(Part::Subject, "final notice"), Ok(json!({"query": "subject:\"final notice\""}));
+        Query::All(vec![of(Part::From, "a@example.com"), of(Part::From, "b@example.com")]),
+            Ok(json!({"query": "from:a@example.com from:b@example.com"}));
+        Query::All(vec![
+            Query::Any(vec![text("invoice"), text("bill")]),
+            Query::Not(Box::new(of(Part::From, "bo@example.com"))),
+        ]), Ok(json!({"query": "(invoice OR bill) -from:bo@example.com"}));
+        Query::Raw("list:press.example".to_owned()), Ok(json!({"query": "list:press.example"}));
+        Query::Term(Term::Is(state)), cannot("whether mail is read, starred or important");
+        Query::Term(Term::Folder("inbox".to_owned())), cannot("in which folder mail is");
+        Query::Term(Term::Label("Receipts".to_owned())), cannot("which labels mail has");
+        of(Part::Body, "x"), cannot("the body alone");
+        Query::All(vec![]),
             Err("the rule has no condition: say which mail it is for, such as \
                  from:news@example.com"
-                .to_owned()),
-        ),
-    ] {
+                .to_owned());
+    } {
         let gmail = Gmail::scripted(|asked| {
             (asked.target == "POST settings/filters").then(|| ok(&json!({"id": "F2"})))?
         })
@@ -183,53 +155,37 @@ async fn a_rule_does_what_gmail_can_do() {
     let named = |name: &str| name.to_owned();
     let usual = || rule(of(Part::From, "a@example.com"));
     let with = |then: Vec<RuleStep>| Rule { then, ..usual() };
-    for (rule, expected) in [
-        (
-            with(vec![
-                RuleStep::Read,
-                RuleStep::Star,
-                RuleStep::NeverSpam,
-                RuleStep::Important,
-                RuleStep::Move(named("clients/nordlicht")),
-            ]),
+    for (rule, expected) in cases! {
+        with(vec![
+            RuleStep::Read,
+            RuleStep::Star,
+            RuleStep::NeverSpam,
+            RuleStep::Important,
+            RuleStep::Move(named("clients/nordlicht")),
+        ]),
             Ok(json!({"addLabelIds": ["IMPORTANT", "Label_1", "STARRED"],
-                      "removeLabelIds": ["INBOX", "SPAM", "UNREAD"]})),
-        ),
-        (with(vec![RuleStep::Label(named("Receipts"))]), Ok(json!({"addLabelIds": ["Label_2"]}))),
-        (with(vec![RuleStep::Trash]), Ok(json!({"addLabelIds": ["TRASH"]}))),
-        (
-            with(vec![RuleStep::Label(named("reciepts"))]),
-            Err("no label is called `reciepts`: use one of these, or say create=true: `Receipts`"),
-        ),
-        (
-            with(vec![RuleStep::Label(named("inbox"))]),
-            Err("a rule of Gmail's cannot put mail there: name a label of yours"),
-        ),
-        (
-            with(vec![RuleStep::Forward(named("x@example.com"))]),
+                      "removeLabelIds": ["INBOX", "SPAM", "UNREAD"]}));
+        with(vec![RuleStep::Label(named("Receipts"))]), Ok(json!({"addLabelIds": ["Label_2"]}));
+        with(vec![RuleStep::Trash]), Ok(json!({"addLabelIds": ["TRASH"]}));
+        with(vec![RuleStep::Label(named("reciepts"))]),
+            Err("no label is called `reciepts`: use one of these, or say create=true: `Receipts`");
+        with(vec![RuleStep::Label(named("inbox"))]),
+            Err("a rule of Gmail's cannot put mail there: name a label of yours");
+        with(vec![RuleStep::Forward(named("x@example.com"))]),
             Err(
                 "rules that send mail on are not made here: make it in Gmail's settings, where the \
                  address is checked",
-            ),
-        ),
-        (with(vec![]), Err("the rule does nothing: say what it does, such as archive")),
-        (
-            Rule { name: Some(named("news")), ..usual() },
-            Err("Gmail's rules have no names: leave out the name"),
-        ),
-        (
-            Rule { enabled: false, ..usual() },
-            Err("Gmail's rules cannot be switched off: delete the rule, and make it again later"),
-        ),
-        (
-            Rule { stop: true, ..usual() },
-            Err("at Gmail every rule that fits is carried out: leave out stop"),
-        ),
-        (
-            Rule { other: vec![named("does more")], ..usual() },
-            Err("the rule has parts that cannot be written here: make it in Gmail's settings"),
-        ),
-    ] {
+            );
+        with(vec![]), Err("the rule does nothing: say what it does, such as archive");
+        Rule { name: Some(named("news")), ..usual() },
+            Err("Gmail's rules have no names: leave out the name");
+        Rule { enabled: false, ..usual() },
+            Err("Gmail's rules cannot be switched off: delete the rule, and make it again later");
+        Rule { stop: true, ..usual() },
+            Err("at Gmail every rule that fits is carried out: leave out stop");
+        Rule { other: vec![named("does more")], ..usual() },
+            Err("the rule has parts that cannot be written here: make it in Gmail's settings");
+    } {
         let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "POST settings/filters" => ok(&json!({"id": "F2"})),
             _ => labels(asked),
@@ -253,40 +209,23 @@ async fn a_rule_is_replaced_and_never_doubled() {
     let steps = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
     let (post, gone, back) =
         ("POST settings/filters", "DELETE settings/filters/F1", "DELETE settings/filters/F2");
-    for (old, wanted, made, deleted, expected, written) in [
-        (&old, "b@example.com", ok(&new), empty(204), Ok("F2"), steps(&[post, gone])),
+    for (old, wanted, made, deleted, expected, written) in cases! {
+        &old, "b@example.com", ok(&new), empty(204), Ok("F2"), steps(&[post, gone]);
         // It is so already.
-        (&old, "a@example.com", None, None, Ok("F1"), steps(&[])),
-        (
-            &forwards,
-            "b@example.com",
-            None,
-            None,
+        &old, "a@example.com", None, None, Ok("F1"), steps(&[]);
+        &forwards, "b@example.com", None, None,
             Err("the rule does more than can be said here, and stays as it is: change it in \
-                 Gmail's settings"),
-            steps(&[]),
-        ),
+                 Gmail's settings"), steps(&[]);
         // Nobody answered, and it is there.
-        (&old, "b@example.com", broken(), empty(204), Ok("F2"), steps(&[post, gone])),
-        (
-            &old,
-            "b@example.com",
-            refused(400, "invalidArgument", "Filter already exists"),
-            None,
+        &old, "b@example.com", broken(), empty(204), Ok("F2"), steps(&[post, gone]);
+        &old, "b@example.com", refused(400, "invalidArgument", "Filter already exists"), None,
             Err("Gmail has this very rule already: call lookup with kind=rules to see the rules"),
-            steps(&[post]),
-        ),
-        (
-            &old,
-            "b@example.com",
-            ok(&new),
-            refused(403, "domainPolicy", "No"),
+            steps(&[post]);
+        &old, "b@example.com", ok(&new), refused(403, "domainPolicy", "No"),
             Err(
                 "the old rule could not be deleted, and stays: Google answered with status 403: `No`",
-            ),
-            steps(&[post, gone, back]),
-        ),
-    ] {
+            ), steps(&[post, gone, back]);
+    } {
         let (old, new) = (old.clone(), new.clone());
         let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET settings/filters/F1" => ok(&old),
@@ -340,47 +279,35 @@ async fn the_automatic_answer_is_read_and_put() {
         }
     );
     let at = |text: &str| Some(text.parse().unwrap());
-    for (reply, now, expected) in [
-        (
-            AutoReply {
-                on: true,
-                from: at("2026-02-03T17:05:00Z"),
-                to: at("2026-02-10T17:05:00Z"),
-                subject: Some("In Lisbon".to_owned()),
-                html: Some("<p>Later</p>".to_owned()),
-                external: None,
-                audience: Some(Audience::Organization),
-            },
-            json!({}),
+    for (reply, now, expected) in cases! {
+        AutoReply {
+            on: true,
+            from: at("2026-02-03T17:05:00Z"),
+            to: at("2026-02-10T17:05:00Z"),
+            subject: Some("In Lisbon".to_owned()),
+            html: Some("<p>Later</p>".to_owned()),
+            external: None,
+            audience: Some(Audience::Organization),
+        }, json!({}),
             Ok(json!({"enableAutoReply": true, "responseSubject": "In Lisbon",
                       "responseBodyHtml": "<p>Later</p>", "restrictToContacts": false,
                       "restrictToDomain": true, "startTime": "1770138300000",
-                      "endTime": "1770743100000"})),
-        ),
+                      "endTime": "1770743100000"}));
         // What is not said of the text stays; old times do not.
-        (
-            AutoReply::default(),
-            now.clone(),
+        AutoReply::default(), now.clone(),
             Ok(json!({"enableAutoReply": false, "responseSubject": "Away",
                       "responseBodyPlainText": "Back <soon>\nMira", "restrictToContacts": true,
-                      "restrictToDomain": false})),
-        ),
-        (
-            AutoReply { on: true, ..AutoReply::default() },
-            json!({}),
-            Err("the automatic answer has no text: give a text or a subject"),
-        ),
-        (
-            AutoReply {
-                on: true,
-                from: at("2026-02-03T17:05:00Z"),
-                to: at("2026-02-03T17:05:00Z"),
-                ..AutoReply::default()
-            },
-            now.clone(),
-            Err("the automatic answer ends before it begins: give an end after the beginning"),
-        ),
-    ] {
+                      "restrictToDomain": false}));
+        AutoReply { on: true, ..AutoReply::default() }, json!({}),
+            Err("the automatic answer has no text: give a text or a subject");
+        AutoReply {
+            on: true,
+            from: at("2026-02-03T17:05:00Z"),
+            to: at("2026-02-03T17:05:00Z"),
+            ..AutoReply::default()
+        }, now.clone(),
+            Err("the automatic answer ends before it begins: give an end after the beginning");
+    } {
         let gmail = Gmail::scripted(settings(&now)).await;
         let change = SetUp::AutoReply(reply);
         let rehearsed = gmail.mail.rehearse(&change).await;
@@ -422,41 +349,29 @@ async fn settings_and_signatures_are_changed() {
         address: address.map(str::to_owned),
         html: "<b>M</b>".to_owned(),
     };
-    for (change, expected) in [
-        (
-            language(Some("en-GB"), None),
-            Ok(("PUT settings/language", json!({"displayLanguage": "en-GB"}))),
-        ),
-        (
-            language(Some("British English"), None),
+    for (change, expected) in cases! {
+        language(Some("en-GB"), None),
+            Ok(("PUT settings/language", json!({"displayLanguage": "en-GB"})));
+        language(Some("British English"), None),
             Err(
                 "`British English` is no language tag: give one as BCP 47 has it, such as en-GB or \
                  de",
-            ),
-        ),
-        (
-            language(Some("de"), Some("Europe/Berlin")),
+            );
+        language(Some("de"), Some("Europe/Berlin")),
             Err("a mailbox of Gmail's has no time zone: leave out time_zone; calendars have one \
-                 each"),
-        ),
-        (language(None, None), Err("it is not said what to change: give a language")),
-        (
-            sign(Some("MIRA@example.com")),
-            Ok(("PATCH settings/sendAs/mira%40example.com", json!({"signature": "<b>M</b>"}))),
-        ),
-        (
-            sign(None),
+                 each");
+        language(None, None), Err("it is not said what to change: give a language");
+        sign(Some("MIRA@example.com")),
+            Ok(("PATCH settings/sendAs/mira%40example.com", json!({"signature": "<b>M</b>"})));
+        sign(None),
             Err("Gmail lets programs change the signature of the main address alone: change the \
-                 others in Gmail's settings"),
-        ),
-        (
-            sign(Some("bo@example.com")),
+                 others in Gmail's settings");
+        sign(Some("bo@example.com")),
             Err(
                 "the account sends from no such address: call lookup with kind=aliases to see its \
                  addresses",
-            ),
-        ),
-    ] {
+            );
+    } {
         let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "GET settings/sendAs" => ok(&json!({"sendAs": [
                 {"sendAsEmail": ME, "isPrimary": true, "signature": ""},
@@ -514,20 +429,16 @@ async fn labels_are_renamed_with_those_below() {
     assert_eq!(gmail.mail.set_up(&delete("Label_1")).await, Ok(None));
     assert_eq!(gmail.written(), [("DELETE labels/Label_1".to_owned(), Value::Null)]);
     let own_alone = "name a label of yours; call lookup with kind=categories";
-    for (change, expected) in [
-        (
-            paint("red"),
+    for (change, expected) in cases! {
+        paint("red"),
             "Gmail knows no colour `red`: give one of Gmail's palette, such as #16a766, #4a86e8 or \
              #fb4c2f"
-                .to_owned(),
-        ),
-        (rename("INBOX", "x"), format!("Gmail's own labels cannot be changed: {own_alone}")),
-        (delete("INBOX"), format!("Gmail's own labels cannot be deleted: {own_alone}")),
-        (
-            SetUp::CreateFolder { name: "clients".to_owned() },
-            "there is a label `clients` already: use it, or choose another name".to_owned(),
-        ),
-    ] {
+                .to_owned();
+        rename("INBOX", "x"), format!("Gmail's own labels cannot be changed: {own_alone}");
+        delete("INBOX"), format!("Gmail's own labels cannot be deleted: {own_alone}");
+        SetUp::CreateFolder { name: "clients".to_owned() },
+            "there is a label `clients` already: use it, or choose another name".to_owned();
+    } {
         let error = gmail.mail.set_up(&change).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(gmail.written(), []);
@@ -562,31 +473,22 @@ async fn contacts_are_saved() {
     later["organizations"][0]["name"] = "Press".into();
     let mut theirs = known.clone();
     theirs["etag"] = "e3".into();
-    for (now, patched, expected) in [
-        (&known, ok(&later), Ok("e2")),
-        (&later, broken(), Ok("e2")),
+    for (now, patched, expected) in cases! {
+        &known, ok(&later), Ok("e2");
+        &later, broken(), Ok("e2");
         // Changed by somebody else.
-        (
-            &theirs,
-            broken(),
+        &theirs, broken(),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
-            ),
-        ),
-        (
-            &known,
-            broken(),
+            );
+        &known, broken(),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
-            ),
-        ),
-        (&later, refused(400, "failedPrecondition", "etag"), Err(conflict)),
-        (
-            &known,
-            refused(400, "invalidArgument", "Invalid address"),
-            Err("Google answered with status 400: `Invalid address`"),
-        ),
-    ] {
+            );
+        &later, refused(400, "failedPrecondition", "etag"), Err(conflict);
+        &known, refused(400, "invalidArgument", "Invalid address"),
+            Err("Google answered with status 400: `Invalid address`");
+    } {
         let reads = turns(vec![ok(&known), ok(now)]);
         let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET /v1/people/c1" => reads(),
@@ -644,18 +546,14 @@ async fn contacts_are_saved() {
             ("DELETE /v1/people/c1:deleteContact".to_owned(), Value::Null),
         ]
     );
-    for (id, expected) in [
-        (
-            "otherContacts/c1",
+    for (id, expected) in cases! {
+        "otherContacts/c1",
             "this person is not saved: Google knows them from mail alone: save them as a new \
-             contact",
-        ),
-        (
-            "people/../x",
+             contact";
+        "people/../x",
             "the id is not one of Google's contacts: look the contact up, and use its provider_id, \
-             such as people/c123",
-        ),
-    ] {
+             such as people/c123";
+    } {
         let error = gmail.mail.set_up(&delete(id)).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
     }

@@ -261,23 +261,15 @@ async fn a_draft_is_a_letter_again() {
 async fn a_draft_is_found_by_its_message() {
     let not = "the message is no draft, or no longer: search in:drafts for drafts, or answer it \
                with mode=reply";
-    for (labels, searched, listed, expected) in [
-        (json!(["DRAFT"]), json!([{"id": "r1", "message": {"id": "a1"}}]), json!([]), Ok("r1")),
+    for (labels, searched, listed, expected) in cases! {
+        json!(["DRAFT"]), json!([{"id": "r1", "message": {"id": "a1"}}]), json!([]), Ok("r1");
         // The index lags, and the list does not.
-        (
-            json!(["DRAFT"]),
-            json!([{"id": "r0", "message": {"id": "a0"}}]),
-            json!([{"id": "r1", "message": {"id": "a1"}}]),
-            Ok("r1"),
-        ),
-        (
-            json!(["DRAFT"]),
-            json!([]),
-            json!([]),
-            Err("Gmail does not say which draft this message is: search in:drafts again"),
-        ),
-        (json!(["INBOX"]), json!([]), json!([]), Err(not)),
-    ] {
+        json!(["DRAFT"]), json!([{"id": "r0", "message": {"id": "a0"}}]),
+            json!([{"id": "r1", "message": {"id": "a1"}}]), Ok("r1");
+        json!(["DRAFT"]), json!([]), json!([]),
+            Err("Gmail does not say which draft this message is: search in:drafts again");
+        json!(["INBOX"]), json!([]), json!([]), Err(not);
+    } {
         let gmail = Gmail::scripted(move |asked| match (asked.target.as_str(), asked.param("q")) {
             ("GET drafts/r1", _) => ok(&told("a1")),
             ("GET messages/a1", _) => {
@@ -455,44 +447,32 @@ async fn a_draft_goes_once() {
         said.map(|said| said.header("retry-after", "0"))
     };
     let gone = || ok(&json!({"id": "c1", "threadId": "t1", "labelIds": ["SENT"]}));
-    for (answers, expected, times) in [
-        (vec![gone()], Ok("c1"), 1),
+    for (answers, expected, times) in cases! {
+        vec![gone()], Ok("c1"), 1;
         // That it came too often means that it was not sent; not even then is it
         // sent again by itself.
-        (
-            vec![limited(), gone()],
+        vec![limited(), gone()],
             Err((
                 Kind::RateLimited(Some(Duration::ZERO)),
                 "Google answered with status 429: `Slow down`: wait 0 s and try again, or ask for \
                  fewer items",
-            )),
-            1,
-        ),
-        (vec![broken(), gone()], Err((Kind::Network, open)), 1),
-        (
-            vec![refused(500, "backendError", "Backend Error"), gone()],
+            )), 1;
+        vec![broken(), gone()], Err((Kind::Network, open)), 1;
+        vec![refused(500, "backendError", "Backend Error"), gone()],
             Err((
                 Kind::Network,
                 "Google answered with status 500: `Backend Error`; whether it was done is not known: \
                  see whether it was done before you try again",
-            )),
-            1,
-        ),
-        (
-            vec![refused(400, "invalidArgument", "Invalid To header"), gone()],
-            Err((Kind::Provider(400), "Google answered with status 400: `Invalid To header`")),
-            1,
-        ),
-        (
-            vec![refused(403, "insufficientPermissions", "No"), gone()],
+            )), 1;
+        vec![refused(400, "invalidArgument", "Invalid To header"), gone()],
+            Err((Kind::Provider(400), "Google answered with status 400: `Invalid To header`")), 1;
+        vec![refused(403, "insufficientPermissions", "No"), gone()],
             Err((
                 Kind::Auth,
                 "the sign-in does not allow this: run `daysheet account add google` and leave all \
                  permissions ticked",
-            )),
-            1,
-        ),
-    ] {
+            )), 1;
+    } {
         let send = turns(answers);
         let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET drafts/r1" => ok(&told("a1")),
@@ -527,25 +507,17 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
     let conflict = "the draft has been changed meanwhile: read it again, and make the change in \
                     what it is now";
     let message = |labels: Value| ok(&json!({"id": "a1", "labelIds": labels}));
-    for (trash, draft_now, message_now, expected) in [
-        (ok(&json!({"id": "a1"})), None, None, Ok(())),
-        (None, ok(&told("a2")), None, Err(conflict)),
-        (
-            None,
-            None,
-            None,
-            Err("Gmail has no such item: it may have been deleted; search again for its handle"),
-        ),
-        (broken(), None, message(json!(["DRAFT", "TRASH"])), Ok(())),
-        (
-            broken(),
-            None,
-            message(json!(["DRAFT"])),
+    for (trash, draft_now, message_now, expected) in cases! {
+        ok(&json!({"id": "a1"})), None, None, Ok(());
+        None, ok(&told("a2")), None, Err(conflict);
+        None, None, None,
+            Err("Gmail has no such item: it may have been deleted; search again for its handle");
+        broken(), None, message(json!(["DRAFT", "TRASH"])), Ok(());
+        broken(), None, message(json!(["DRAFT"])),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
-            ),
-        ),
-    ] {
+            );
+    } {
         let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "POST messages/a1/trash" => trash.clone(),
             "GET drafts/r1" => draft_now.clone(),
@@ -573,57 +545,34 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
         Whereabouts::Sent(Sent { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
     };
     let sent_one = message("c1", json!(["SENT"]), "Message-ID", ours, after);
-    for (name, found, draft_there, thread, expected) in [
-        ("found", Some(sent_one.clone()), false, vec![], is_sent("c1")),
+    for (name, found, draft_there, thread, expected) in cases! {
+        "found", Some(sent_one.clone()), false, vec![], is_sent("c1");
         // A copy that came back from a list is not what was sent.
-        (
-            "a copy in the inbox",
-            Some(message("c2", json!(["INBOX"]), "Message-ID", ours, after)),
-            true,
-            vec![],
-            Whereabouts::Draft,
-        ),
-        (
-            "another of a like name",
-            Some(message("c2", json!(["SENT"]), "Message-ID", "<x@example.com>", after)),
-            true,
-            vec![],
-            Whereabouts::Draft,
-        ),
-        ("still a draft", None, true, vec![sent_one.clone()], Whereabouts::Draft),
-        ("not indexed yet", None, false, vec![sent_one.clone()], is_sent("c1")),
-        (
-            "by its former name",
-            None,
-            false,
+        "a copy in the inbox", Some(message("c2", json!(["INBOX"]), "Message-ID", ours, after)),
+            true, vec![], Whereabouts::Draft;
+        "another of a like name",
+            Some(message("c2", json!(["SENT"]), "Message-ID", "<x@example.com>", after)), true,
+            vec![], Whereabouts::Draft;
+        "still a draft", None, true, vec![sent_one.clone()], Whereabouts::Draft;
+        "not indexed yet", None, false, vec![sent_one.clone()], is_sent("c1");
+        "by its former name", None, false,
             vec![
                 message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", after),
                 message("c3", json!(["SENT"]), "X-Google-Original-Message-ID", ours, before),
-            ],
-            is_sent("c3"),
-        ),
-        (
-            "with another Message-ID",
-            None,
-            false,
+            ], is_sent("c3");
+        "with another Message-ID", None, false,
             vec![
                 message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", before),
                 message("c4", json!(["SENT"]), "Message-ID", "<b@mail.example>", after),
             ],
             // It may be another letter of the conversation.
-            Whereabouts::Nowhere,
-        ),
-        (
-            "nowhere",
-            None,
-            false,
+            Whereabouts::Nowhere;
+        "nowhere", None, false,
             vec![
                 message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", before),
                 message("c5", json!(["INBOX"]), "Message-ID", "<b@example.com>", after),
-            ],
-            Whereabouts::Nowhere,
-        ),
-    ] {
+            ], Whereabouts::Nowhere;
+    } {
         let rule = move |asked: &HttpRequest| match asked.target.as_str() {
             "GET messages" => {
                 assert_eq!(asked.param("q"), "rfc822msgid:proofs-2@example.com");

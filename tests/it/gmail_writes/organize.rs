@@ -189,28 +189,20 @@ async fn what_gmail_cannot_do_is_refused_before_it_is_asked() {
     let due = Some("2026-02-03T17:05:00Z".parse().unwrap());
     let places = "the trash and spam are no labels: use do=archive, trash or spam, or name a label \
                   of yours";
-    for (step, expected) in [
-        (
-            Step::Flag(Flag::Set { due }),
-            "a star of Gmail's has no date: leave out due, or save an event to be reminded",
-        ),
-        (
-            Step::Flag(Flag::Done),
-            "Gmail has stars, and none that are done: use do=unflag, or do=archive",
-        ),
-        (Step::Label(vec!["TRASH".to_owned()]), places),
-        (Step::Unlabel(vec!["SPAM".to_owned()]), places),
-        (
-            Step::Move("SENT".to_owned()),
+    for (step, expected) in cases! {
+        Step::Flag(Flag::Set { due }),
+            "a star of Gmail's has no date: leave out due, or save an event to be reminded";
+        Step::Flag(Flag::Done),
+            "Gmail has stars, and none that are done: use do=unflag, or do=archive";
+        Step::Label(vec!["TRASH".to_owned()]), places;
+        Step::Unlabel(vec!["SPAM".to_owned()]), places;
+        Step::Move("SENT".to_owned()),
             "Gmail alone says what is sent, a draft or a chat: use do=archive, trash or spam, or \
-             name a label of yours",
-        ),
-        (
-            Step::Copy("TRASH".to_owned()),
+             name a label of yours";
+        Step::Copy("TRASH".to_owned()),
             "Gmail keeps one copy of a message, and none in the archive, trash or spam: name a \
-             label, or use do=archive, trash or spam",
-        ),
-    ] {
+             label, or use do=archive, trash or spam";
+    } {
         let gmail = gmail(&holding(&[("a", &[])])).await;
         let done = gmail.mail.apply(&[at("a", ""), at("b", "")], &step).await;
         for one in done {

@@ -76,26 +76,16 @@ fn taking(
 
 #[tokio::test]
 async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
-    let cases: [(&str, Stumble, usize); 4] = [
-        ("nothing breaks", |_| None, 3),
+    let cases: [(&str, Stumble, usize); 4] = cases! {
+        "nothing breaks", |_| None, 3;
         // The second piece got there in part, and its answer did not come.
-        (
-            "a part arrives",
-            |piece| (piece == 2).then(|| (1 << 20, refused(503, "backendError", "x"))),
-            4,
-        ),
-        (
-            "nothing arrives",
-            |piece| (piece == 1).then(|| (0, refused(502, "backendError", "x"))),
-            4,
-        ),
+        "a part arrives",
+            |piece| (piece == 2).then(|| (1 << 20, refused(503, "backendError", "x"))), 4;
+        "nothing arrives", |piece| (piece == 1).then(|| (0, refused(502, "backendError", "x"))), 4;
         // All is there, and only the answer is lost: nothing is sent again.
-        (
-            "the last answer is lost",
-            |piece| (piece == 3).then(|| (usize::MAX, refused(500, "backendError", "x"))),
-            3,
-        ),
-    ];
+        "the last answer is lost",
+            |piece| (piece == 3).then(|| (usize::MAX, refused(500, "backendError", "x"))), 3;
+    };
     for (name, stumble, pieces) in cases {
         let upload = Arc::new(Mutex::new(Upload::default()));
         let gmail = Gmail::scripted(taking(upload.clone(), stumble)).await;

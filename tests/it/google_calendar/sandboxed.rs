@@ -270,24 +270,16 @@ async fn kinds_of_time_are_written_and_read_back() {
     let mine = google.calendars().await;
     let days = Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 11))));
     let whole = (When::Day(date(2026, 2, 9)), When::Day(date(2026, 2, 11)));
-    for (show, expected, kind, busy) in [
-        (Show::Busy, whole, "default", true),
-        (Show::Free, whole, "default", false),
-        (Show::Tentative, whole, "default", true),
+    for (show, expected, kind, busy) in cases! {
+        Show::Busy, whole, "default", true;
+        Show::Free, whole, "default", false;
+        Show::Tentative, whole, "default", true;
         // Google has no whole days of these two.
-        (
-            Show::Oof,
-            (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")),
-            "outOfOffice",
-            true,
-        ),
-        (
-            Show::Focus,
-            (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")),
-            "focusTime",
-            true,
-        ),
-    ] {
+        Show::Oof, (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")), "outOfOffice",
+            true;
+        Show::Focus, (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")), "focusTime",
+            true;
+    } {
         let change = Change {
             title: Some("Away".to_owned()),
             time: days.clone(),

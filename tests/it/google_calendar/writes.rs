@@ -48,47 +48,27 @@ async fn a_new_event_is_sent_once_with_an_id_of_ours() {
 #[tokio::test]
 async fn what_broke_off_is_looked_up_and_never_done_twice() {
     let limited = || refused(429, "rateLimitExceeded", "Slow down").header("retry-after", "0");
-    for (posts, gets, expected, asked) in [
-        (vec![broken()], Some(respond(200, &event("x", "1"))), Ok("x"), 1),
-        (
-            vec![broken()],
-            Some(refused(404, "notFound", "Not Found")),
+    for (posts, gets, expected, asked) in cases! {
+        vec![broken()], Some(respond(200, &event("x", "1"))), Ok("x"), 1;
+        vec![broken()], Some(refused(404, "notFound", "Not Found")),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
-            ),
-            1,
-        ),
-        (
-            vec![broken()],
-            Some(refused(403, "forbidden", "Forbidden")),
+            ), 1;
+        vec![broken()], Some(refused(403, "forbidden", "Forbidden")),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it \
                  was done before you try again",
-            ),
-            1,
-        ),
-        (
-            vec![refused(503, "backendError", "Backend Error")],
-            Some(respond(200, &event("x", "1"))),
-            Ok("x"),
-            1,
-        ),
+            ), 1;
+        vec![refused(503, "backendError", "Backend Error")], Some(respond(200, &event("x", "1"))),
+            Ok("x"), 1;
         // What was refused was not done, and may be sent again.
-        (vec![limited(), limited(), respond(200, &event("x", "1"))], None, Ok("x"), 3),
-        (
-            vec![refused(403, "requiredAccessLevel", "You need to have writer access")],
-            None,
+        vec![limited(), limited(), respond(200, &event("x", "1"))], None, Ok("x"), 3;
+        vec![refused(403, "requiredAccessLevel", "You need to have writer access")], None,
             Err("this account may not do this in that calendar: call lookup with kind=calendars \
-                 to see what it may do where"),
-            1,
-        ),
-        (
-            vec![refused(400, "invalid", "Invalid start time.")],
-            None,
-            Err("Google answered with status 400: `Invalid start time`"),
-            1,
-        ),
-    ] {
+                 to see what it may do where"), 1;
+        vec![refused(400, "invalid", "Invalid start time.")], None,
+            Err("Google answered with status 400: `Invalid start time`"), 1;
+    } {
         let post = turns("POST ", posts);
         let google = scripted(move |seen| {
             post(seen).or_else(|| gets.clone().filter(|_| seen.raw.contains("/events/")))
@@ -158,37 +138,25 @@ async fn a_change_names_the_version_it_was_made_for() {
     let mut renamed = event("a", "\"2\"");
     renamed["summary"] = "Final proofs".into();
     let now = fetched("a_20260203T170500Z", "\"1\"");
-    for (answer, look, expected) in [
-        (respond(200, &event("a", "\"2\"")), None, Ok("\"2\"")),
-        (
-            refused(412, "conditionNotMet", "Precondition Failed"),
-            None,
+    for (answer, look, expected) in cases! {
+        respond(200, &event("a", "\"2\"")), None, Ok("\"2\"");
+        refused(412, "conditionNotMet", "Precondition Failed"), None,
             Err("it has been changed meanwhile: read it again, and make the change in what it is \
-                 now"),
-        ),
-        (
-            refused(403, "forbiddenForNonOrganizer", "Shared properties can only be changed"),
-            None,
+                 now");
+        refused(403, "forbiddenForNonOrganizer", "Shared properties can only be changed"), None,
             Err("only who called the meeting may change this of it: ask the organizer, or answer \
-                 with calendar_respond"),
-        ),
-        (
-            refused(410, "deleted", "Resource has been deleted"),
-            None,
+                 with calendar_respond");
+        refused(410, "deleted", "Resource has been deleted"), None,
             Err("Google Calendar has no such item: it may have been deleted; search again for \
-                 its handle"),
-        ),
-        (
-            broken(),
-            Some(event("a", "\"1\"")),
+                 its handle");
+        broken(), Some(event("a", "\"1\"")),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
-            ),
-        ),
-        (broken(), Some(renamed.clone()), Ok("\"2\"")),
+            );
+        broken(), Some(renamed.clone()), Ok("\"2\"");
         // Another version, and not ours.
-        (broken(), Some(event("a", "\"2\"")), Err(open)),
-    ] {
+        broken(), Some(event("a", "\"2\"")), Err(open);
+    } {
         let patch = turns("PATCH ", vec![answer]);
         let google = scripted(move |seen| {
             let look = look.as_ref().map(|event| respond(200, event));
@@ -240,38 +208,26 @@ async fn a_deletion_names_the_version_too() {
     let empty = || empty(204);
     let mut cancelled = event("a", "\"2\"");
     cancelled["status"] = "cancelled".into();
-    for (answer, look, expected) in [
-        (empty(), None, Ok(())),
-        (broken(), Some(respond(200, &cancelled)), Ok(())),
-        (broken(), Some(refused(404, "notFound", "Not Found")), Ok(())),
-        (
-            broken(),
-            Some(respond(200, &event("a", "\"1\""))),
+    for (answer, look, expected) in cases! {
+        empty(), None, Ok(());
+        broken(), Some(respond(200, &cancelled)), Ok(());
+        broken(), Some(refused(404, "notFound", "Not Found")), Ok(());
+        broken(), Some(respond(200, &event("a", "\"1\""))),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
-            ),
-        ),
-        (
-            broken(),
-            Some(respond(200, &event("a", "\"2\""))),
+            );
+        broken(), Some(respond(200, &event("a", "\"2\""))),
             Err(
                 "the connection to Google broke; whether it was done is not known: see whether it \
                  was done before you try again",
-            ),
-        ),
-        (
-            refused(412, "conditionNotMet", "Precondition Failed"),
-            None,
+            );
+        refused(412, "conditionNotMet", "Precondition Failed"), None,
             Err("it has been changed meanwhile: read it again, and make the change in what it is \
-                 now"),
-        ),
-        (
-            refused(410, "deleted", "Resource has been deleted"),
-            None,
+                 now");
+        refused(410, "deleted", "Resource has been deleted"), None,
             Err("Google Calendar has no such item: it may have been deleted; search again for \
-                 its handle"),
-        ),
-    ] {
+                 its handle");
+    } {
         let delete = turns("DELETE ", vec![answer]);
         let google = scripted(move |seen| delete(seen).or_else(|| look.clone())).await;
         let done =
@@ -308,21 +264,15 @@ async fn invitations_are_answered_and_passed_on() {
     let bo = json!({"email": "bo@example.com", "responseStatus": "accepted"});
     assert_eq!(
         sent(&google),
-        [
-            (
-                path.to_owned(),
-                "\"1\"".to_owned(),
+        cases! {
+            path.to_owned(), "\"1\"".to_owned(),
                 json!({"attendees": [
-                    {"email": ME, "self": true, "responseStatus": "accepted"}, bo]})
-            ),
-            (
-                path.to_owned(),
-                "\"1\"".to_owned(),
+                    {"email": ME, "self": true, "responseStatus": "accepted"}, bo]});
+            path.to_owned(), "\"1\"".to_owned(),
                 json!({"attendees": [
                     {"email": ME, "self": true, "responseStatus": "needsAction"}, bo,
-                    {"email": "ana@example.com"}]})
-            ),
-        ]
+                    {"email": "ana@example.com"}]});
+        }
     );
     now["guestsCanInviteOthers"] = false.into();
     assert_eq!(
@@ -347,29 +297,19 @@ async fn calendars_are_made_renamed_and_deleted() {
     })
     .await;
     let name = || "Spring".to_owned();
-    for (op, expected) in [
-        (
-            CalendarOp::Create { name: name(), zone: Some("Europe/Lisbon".to_owned()) },
-            Ok("as listed"),
-        ),
-        (CalendarOp::Rename { id: ME.to_owned(), name: name() }, Ok("as listed")),
-        (
-            CalendarOp::Rename { id: GROUP.to_owned(), name: name() },
-            Err("a calendar that belongs to others cannot be renamed: ask its owner"),
-        ),
-        (
-            CalendarOp::Delete { id: ME.to_owned() },
-            Err("the main calendar cannot be deleted: delete its events, or name another calendar"),
-        ),
-        (
-            CalendarOp::Delete { id: "primary".to_owned() },
-            Err("the main calendar cannot be deleted: delete its events, or name another calendar"),
-        ),
-        (
-            CalendarOp::Delete { id: "nobody@example.com".to_owned() },
-            Err("the account sees no such calendar: call lookup with kind=calendars"),
-        ),
-    ] {
+    for (op, expected) in cases! {
+        CalendarOp::Create { name: name(), zone: Some("Europe/Lisbon".to_owned()) },
+            Ok("as listed");
+        CalendarOp::Rename { id: ME.to_owned(), name: name() }, Ok("as listed");
+        CalendarOp::Rename { id: GROUP.to_owned(), name: name() },
+            Err("a calendar that belongs to others cannot be renamed: ask its owner");
+        CalendarOp::Delete { id: ME.to_owned() },
+            Err("the main calendar cannot be deleted: delete its events, or name another calendar");
+        CalendarOp::Delete { id: "primary".to_owned() },
+            Err("the main calendar cannot be deleted: delete its events, or name another calendar");
+        CalendarOp::Delete { id: "nobody@example.com".to_owned() },
+            Err("the account sees no such calendar: call lookup with kind=calendars");
+    } {
         let done = google.calendars().await.manage(&op).await;
         let id = done.map(|calendar| calendar.unwrap()["id"].as_str().unwrap().to_owned());
         assert_eq!(
@@ -381,18 +321,13 @@ async fn calendars_are_made_renamed_and_deleted() {
     let sent: Vec<_> = sent.iter().map(|(raw, _, body)| (raw.as_str(), body)).collect();
     assert_eq!(
         sent,
-        [
-            ("POST calendars", &json!({"summary": "Spring", "timeZone": "Europe/Lisbon"})),
-            (
-                "GET users/me/calendarList/c_new%40group.calendar.google.com?fields=*&alt=json",
-                &Value::Null
-            ),
+        cases! {
+            "POST calendars", &json!({"summary": "Spring", "timeZone": "Europe/Lisbon"});
+            "GET users/me/calendarList/c_new%40group.calendar.google.com?fields=*&alt=json",
+                &Value::Null;
             // It has a name for oneself, which is what one sees.
-            (
-                "PATCH users/me/calendarList/mira%40example.com",
-                &json!({"summaryOverride": "Spring"})
-            ),
-            ("GET users/me/calendarList/mira%40example.com?fields=*&alt=json", &Value::Null),
-        ]
+            "PATCH users/me/calendarList/mira%40example.com", &json!({"summaryOverride": "Spring"});
+            "GET users/me/calendarList/mira%40example.com?fields=*&alt=json", &Value::Null;
+        }
     );
 }

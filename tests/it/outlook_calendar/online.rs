@@ -18,31 +18,19 @@ fn event(kind: &str, content: &str, online: bool) -> Value {
 #[test]
 fn what_tells_how_to_join_stays() {
     let twice = format!("{PART}<div>________________________________</div>");
-    for (kind, old, expected) in [
-        (
-            "html",
-            format!("<html><head></head><body><div>Bring proofs</div>{PART}</body></html>"),
-            format!("<html><body>2 &lt; 3<br>Lena &amp; Tomasz<br>{PART}</body></html>"),
-        ),
-        (
-            "html",
-            format!("<html><body>{twice}</body></html>"),
-            format!("<html><body>2 &lt; 3<br>Lena &amp; Tomasz<br>{twice}</body></html>"),
-        ),
-        (
-            "html",
-            format!("<body>Ink<div class=\"y\"><a href=\"{LINK}\">Join</a></div></body>"),
+    for (kind, old, expected) in cases! {
+        "html", format!("<html><head></head><body><div>Bring proofs</div>{PART}</body></html>"),
+            format!("<html><body>2 &lt; 3<br>Lena &amp; Tomasz<br>{PART}</body></html>");
+        "html", format!("<html><body>{twice}</body></html>"),
+            format!("<html><body>2 &lt; 3<br>Lena &amp; Tomasz<br>{twice}</body></html>");
+        "html", format!("<body>Ink<div class=\"y\"><a href=\"{LINK}\">Join</a></div></body>"),
             format!(
                 "<html><body>2 &lt; 3<br>Lena &amp; Tomasz<br>\
                  <div class=\"y\"><a href=\"{LINK}\">Join</a></div></body></html>"
-            ),
-        ),
-        (
-            "text",
-            "Bring proofs\n________________________\nJoin here".to_owned(),
-            "2 < 3\nLena & Tomasz\n________________________\nJoin here".to_owned(),
-        ),
-    ] {
+            );
+        "text", "Bring proofs\n________________________\nJoin here".to_owned(),
+            "2 < 3\nLena & Tomasz\n________________________\nJoin here".to_owned();
+    } {
         let new = body(&event(kind, &old, true), "2 < 3\nLena & Tomasz").unwrap();
         assert_eq!(new, json!({"contentType": kind, "content": expected}));
     }

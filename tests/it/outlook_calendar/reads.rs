@@ -34,22 +34,18 @@ async fn only_what_is_shown_and_known_is_asked_for() {
     let view = "/me/calendars/AAMkAGVmMDEzMTM4LTZmYWUt=/calendarView?\
         startDateTime=2026-02-01T23:00:00Z&endDateTime=2026-03-01T23:00:00Z&\
         $orderby=start/dateTime";
-    for (ask, expected) in [
-        (ask(&["id", "title"], false, 20), format!("GET {view}&$top=20&$select={ALWAYS}")),
-        (
-            ask(&["id", "calendar", "repeats", "link", "people"], false, 5_000),
+    for (ask, expected) in cases! {
+        ask(&["id", "title"], false, 20), format!("GET {view}&$top=20&$select={ALWAYS}");
+        ask(&["id", "calendar", "repeats", "link", "people"], false, 5_000),
             format!(
                 "GET {view}&$top=1000&$select={ALWAYS},recurrence,onlineMeeting,onlineMeetingUrl"
-            ),
-        ),
-        (
-            ask(&["id", "repeats"], true, 20),
+            );
+        ask(&["id", "repeats"], true, 20),
             format!(
                 "GET /me/calendars/AAMkAGVmMDEzMTM4LTZmYWUt=/events?$orderby=start/dateTime&\
                  $top=1000&$select={ALWAYS},recurrence"
-            ),
-        ),
-    ] {
+            );
+    } {
         for page in calendars.events(&ask).await {
             page.unwrap();
         }

@@ -93,10 +93,9 @@ async fn an_event_is_created_as_it_was_meant() {
     };
     let day = |text: &str| Moment::Day(text.parse().unwrap());
     let south = |text: &str| Moment::At(text.parse().unwrap(), "Antarctica/Troll".to_owned());
-    for (calendar, change, path, expected) in [
-        (None, full(), "POST /me/events", whole),
-        (
-            Some(CALENDAR),
+    for (calendar, change, path, expected) in cases! {
+        None, full(), "POST /me/events", whole;
+        Some(CALENDAR),
             Change {
                 title: Some("Fair".to_owned()),
                 time: Some((day("2026-02-03"), day("2026-02-05"))),
@@ -104,20 +103,13 @@ async fn an_event_is_created_as_it_was_meant() {
                 show: Some(Show::Oof),
                 visibility: Some(Visibility::Public),
                 ..Change::default()
-            },
-            "POST /me/calendars/AAMkAGVmMDEzMTM4LTY2hvaXI=/events",
-            days,
-        ),
-        (
-            None,
+            }, "POST /me/calendars/AAMkAGVmMDEzMTM4LTY2hvaXI=/events", days;
+        None,
             Change {
                 time: Some((south("2026-02-03T18:05:00"), south("2026-02-03T19:05:00"))),
                 ..Change::default()
-            },
-            "POST /me/events",
-            troll,
-        ),
-    ] {
+            }, "POST /me/events", troll;
+    } {
         let made = calendars.create(calendar, &change, Notify::All).await.unwrap();
         let mut expected_answer = json!({"id": ID, "subject": "as it then is"});
         if let Some(calendar) = calendar {
@@ -174,56 +166,45 @@ async fn only_what_changes_is_sent() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
     let tokyo = |text: &str| Moment::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
-    for (change, expected) in [
-        (
-            Change { title: Some("Proofs 2".to_owned()), ..Change::default() },
-            json!({"subject": "Proofs 2"}),
-        ),
-        (
-            Change {
-                time: Some((tokyo("2026-02-04T09:00:00"), tokyo("2026-02-04T10:00:00"))),
-                ..Change::default()
-            },
+    for (change, expected) in cases! {
+        Change { title: Some("Proofs 2".to_owned()), ..Change::default() },
+            json!({"subject": "Proofs 2"});
+        Change {
+            time: Some((tokyo("2026-02-04T09:00:00"), tokyo("2026-02-04T10:00:00"))),
+            ..Change::default()
+        },
             json!({
                 "isAllDay": false,
                 "start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "Tokyo Standard Time"},
                 "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "Tokyo Standard Time"},
-            }),
-        ),
+            });
         // Who was asked before is sent as known, with the answer.
-        (
-            Change {
-                guests: Some(vec![
-                    guest("LENA@studio.example"),
-                    guest("bo@example.com"),
-                    guest("ana@example.com"),
-                ]),
-                ..Change::default()
-            },
+        Change {
+            guests: Some(vec![
+                guest("LENA@studio.example"),
+                guest("bo@example.com"),
+                guest("ana@example.com"),
+            ]),
+            ..Change::default()
+        },
             json!({"attendees": [
                 {"type": "required", "status": {"response": "accepted", "time": "2026-01-06T07:00:00Z"},
                  "emailAddress": {"name": "Lena Okafor", "address": "lena@studio.example"}},
                 {"type": "required", "status": {"response": "none"},
                  "emailAddress": {"name": "Bo", "address": "bo@example.com"}},
                 {"type": "required", "emailAddress": {"address": "ana@example.com"}},
-            ]}),
-        ),
-        (
-            Change { notes: Some("New < old".to_owned()), ..Change::default() },
+            ]});
+        Change { notes: Some("New < old".to_owned()), ..Change::default() },
             json!({"body": {"contentType": "html", "content":
-                "<html><body>New &lt; old<br><div><span>______________________</span></div><div>Join</div></body></html>"}}),
-        ),
-        (
-            Change {
-                online: Some(true),
-                category: Some(String::new()),
-                place: Some(String::new()),
-                ..Change::default()
-            },
-            json!({"categories": [], "location": {"displayName": ""}}),
-        ),
-        (Change { repeat: Some(None), ..Change::default() }, json!({"recurrence": null})),
-    ] {
+                "<html><body>New &lt; old<br><div><span>______________________</span></div><div>Join</div></body></html>"}});
+        Change {
+            online: Some(true),
+            category: Some(String::new()),
+            place: Some(String::new()),
+            ..Change::default()
+        }, json!({"categories": [], "location": {"displayName": ""}});
+        Change { repeat: Some(None), ..Change::default() }, json!({"recurrence": null});
+    } {
         let now = calendars.update(&meeting(), &change, Notify::All).await.unwrap();
         assert_eq!(now, json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR}));
         let seen = outlook.tap.requests();
@@ -254,67 +235,41 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
     let calendars = outlook.calendars().await;
     let always = "Outlook always writes to everybody who is asked to a meeting: say notify=all, \
                   or leave out the people";
-    for (new, notify, expected) in [
-        (
-            Change { show: Some(Show::Focus), ..hour("x", "2026-02-03T09:00:00") },
-            Notify::All,
-            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar",
-        ),
-        (full(), Notify::Nobody, always),
-        (full(), Notify::External, always),
-        (Change::default(), Notify::All, "an event needs a time: give its start and end"),
-        (
-            Change {
-                repeat: Some(Some(daysheet::recurrence::Repeat {
-                    rule: "FREQ=DAILY".to_owned(),
-                    except: Vec::new(),
-                    extra: vec![daysheet::when::When::Day("2026-02-03".parse().unwrap())],
-                })),
-                ..hour("x", "2026-02-03T09:00:00")
-            },
-            Notify::All,
+    for (new, notify, expected) in cases! {
+        Change { show: Some(Show::Focus), ..hour("x", "2026-02-03T09:00:00") }, Notify::All,
+            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar";
+        full(), Notify::Nobody, always;
+        full(), Notify::External, always;
+        Change::default(), Notify::All, "an event needs a time: give its start and end";
+        Change {
+            repeat: Some(Some(daysheet::recurrence::Repeat {
+                rule: "FREQ=DAILY".to_owned(),
+                except: Vec::new(),
+                extra: vec![daysheet::when::When::Day("2026-02-03".parse().unwrap())],
+            })),
+            ..hour("x", "2026-02-03T09:00:00")
+        }, Notify::All,
             "Outlook cannot repeat an event like this: there a series has no dates besides its \
-             rule (RDATE): make events of their own for these dates",
-        ),
-    ] {
+             rule (RDATE): make events of their own for these dates";
+    } {
         assert_eq!(said(calendars.create(None, &new, notify).await), expected);
     }
     let mut unknown = meeting();
     unknown["body"]["content"] = json!("<p>https://teams.example/l/meetup-join/1</p>");
-    for (current, change, notify, expected) in [
-        (
-            meeting(),
-            Change { title: Some("x".to_owned()), ..Change::default() },
-            Notify::Nobody,
-            always,
-        ),
-        (
-            invitation(),
-            Change { show: Some(Show::Focus), ..Change::default() },
-            Notify::All,
-            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar",
-        ),
-        (
-            meeting(),
-            Change { online: Some(false), ..Change::default() },
-            Notify::All,
+    for (current, change, notify, expected) in cases! {
+        meeting(), Change { title: Some("x".to_owned()), ..Change::default() }, Notify::Nobody,
+            always;
+        invitation(), Change { show: Some(Show::Focus), ..Change::default() }, Notify::All,
+            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar";
+        meeting(), Change { online: Some(false), ..Change::default() }, Notify::All,
             "Outlook does not take the online meeting off an event: delete the event, and create \
-             it again without one",
-        ),
-        (
-            unknown,
-            Change { notes: Some("x".to_owned()), ..Change::default() },
-            Notify::All,
+             it again without one";
+        unknown, Change { notes: Some("x".to_owned()), ..Change::default() }, Notify::All,
             "the description holds how to join the online meeting, and cannot be changed without \
-             losing that: leave `notes` out, or change the description in Outlook",
-        ),
-        (
-            json!({"id": "e7"}),
-            Change::default(),
-            Notify::All,
-            "the id is not one of Outlook's: use a handle such as e7 from calendar_search",
-        ),
-    ] {
+             losing that: leave `notes` out, or change the description in Outlook";
+        json!({"id": "e7"}), Change::default(), Notify::All,
+            "the id is not one of Outlook's: use a handle such as e7 from calendar_search";
+    } {
         assert_eq!(said(calendars.update(&current, &change, notify).await), expected);
     }
     assert_eq!(said(calendars.delete(&meeting(), None, Notify::Nobody).await), always);
@@ -341,36 +296,23 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
         event[key] = value;
         event
     };
-    for (current, response, expected) in [
-        (
-            meeting(),
-            answer.clone(),
+    for (current, response, expected) in cases! {
+        meeting(), answer.clone(),
             "it is your own event, which has no answer: change it with calendar_save, or cancel \
-             it with calendar_delete",
-        ),
-        (
-            invitation(),
-            answer.clone(),
-            "at Outlook another time cannot be proposed with a yes: say tentative or decline with it",
-        ),
-        (
-            invitation(),
-            Response { answer: Answer::Declined, notify: false, ..answer.clone() },
-            "another time is proposed to the organizer, who is not to be told: say notify=all",
-        ),
-        (
-            with("allowNewTimeProposals", json!(false)),
+             it with calendar_delete";
+        invitation(), answer.clone(),
+            "at Outlook another time cannot be proposed with a yes: say tentative or decline with it";
+        invitation(), Response { answer: Answer::Declined, notify: false, ..answer.clone() },
+            "another time is proposed to the organizer, who is not to be told: say notify=all";
+        with("allowNewTimeProposals", json!(false)),
             Response { answer: Answer::Tentative, ..answer.clone() },
             "the organizer of this meeting takes no other times: answer without one, and write to \
-             the organizer",
-        ),
-        (
-            with("responseRequested", json!(false)),
+             the organizer";
+        with("responseRequested", json!(false)),
             Response { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
             "the organizer of this meeting wants no answers sent: answer without a comment, and \
-             write to the organizer",
-        ),
-    ] {
+             write to the organizer";
+    } {
         assert_eq!(said(calendars.respond(&current, &response).await), expected);
     }
     assert_eq!(outlook.tap.lines(), Vec::<String>::new());
@@ -387,26 +329,19 @@ async fn answers_deletions_and_forwards_are_sent_once() {
         "start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "UTC"},
         "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "UTC"},
     });
-    for (response, path, body, stays) in [
-        (response.clone(), "accept", json!({"sendResponse": true}), true),
-        (
-            Response {
-                answer: Answer::Tentative,
-                comment: Some("Perhaps later?".to_owned()),
-                propose: Some(slot),
-                notify: true,
-            },
-            "tentativelyAccept",
+    for (response, path, body, stays) in cases! {
+        response.clone(), "accept", json!({"sendResponse": true}), true;
+        Response {
+            answer: Answer::Tentative,
+            comment: Some("Perhaps later?".to_owned()),
+            propose: Some(slot),
+            notify: true,
+        }, "tentativelyAccept",
             json!({"sendResponse": true, "comment": "Perhaps later?", "proposedNewTime": proposed}),
-            true,
-        ),
-        (
-            Response { answer: Answer::Declined, notify: false, ..response },
-            "decline",
-            json!({"sendResponse": false}),
-            false,
-        ),
-    ] {
+            true;
+        Response { answer: Answer::Declined, notify: false, ..response }, "decline",
+            json!({"sendResponse": false}), false;
+    } {
         let now = calendars.respond(&invitation(), &response).await.unwrap();
         let expected = json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR});
         assert_eq!(now, stays.then_some(expected));
@@ -443,42 +378,23 @@ async fn answers_deletions_and_forwards_are_sent_once() {
 async fn a_write_is_tried_again_only_when_nothing_was_done() {
     let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
     let title = Change { title: Some("x".to_owned()), ..Change::default() };
-    for (first, attempts, kind, expected) in [
-        (respond(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"), 2, None, ""),
-        (
-            respond(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"),
-            2,
-            None,
-            "",
-        ),
-        (
-            respond(412, &error("ErrorIrresolvableConflict", "The change key differs.")),
-            1,
+    for (first, attempts, kind, expected) in cases! {
+        respond(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"), 2, None, "";
+        respond(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"), 2, None, "";
+        respond(412, &error("ErrorIrresolvableConflict", "The change key differs.")), 1,
             Some(Kind::Conflict),
-            "it has been changed meanwhile: read it again, and repeat the change if it still fits",
-        ),
-        (
-            respond(403, &error("ErrorAccessDenied", "Access is denied.")),
-            1,
+            "it has been changed meanwhile: read it again, and repeat the change if it still fits";
+        respond(403, &error("ErrorAccessDenied", "Access is denied.")), 1,
             Some(Kind::Provider(403)),
             "Outlook does not let you change this: the calendar may be for reading only, or the \
              sign-in without the calendar permissions: choose a calendar with access owner or \
-             writer, or run `daysheet account add microsoft`",
-        ),
-        (
-            respond(500, &error("InternalServerError", "Oops.")),
-            1,
-            Some(Kind::Network),
+             writer, or run `daysheet account add microsoft`";
+        respond(500, &error("InternalServerError", "Oops.")), 1, Some(Kind::Network),
             "Outlook answered with status 500: `Oops`; whether it was done is not known: look \
-             whether it was done before you try again",
-        ),
-        (
-            respond(200, &json!({"id": ID})).cut(),
-            1,
-            Some(Kind::Network),
-            "Outlook's answer broke off: look whether it was done before you try again",
-        ),
-    ] {
+             whether it was done before you try again";
+        respond(200, &json!({"id": ID})).cut(), 1, Some(Kind::Network),
+            "Outlook's answer broke off: look whether it was done before you try again";
+    } {
         let told = Arc::new(std::sync::Mutex::new(Some(first)));
         let outlook = Outlook::scripted(move |seen| {
             let first = told.lock().unwrap().take();

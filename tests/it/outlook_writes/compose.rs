@@ -55,25 +55,21 @@ async fn a_letter_becomes_a_draft() {
     let files = format!("POST /me/messages/{DRAFT}/attachments");
     assert_eq!(
         written(&outlook),
-        lines([
-            ("POST /me/messages", sent_properties()),
-            (
-                &files,
+        lines(cases! {
+            "POST /me/messages", sent_properties();
+            &files,
                 json!({
                     "@odata.type": "#microsoft.graph.fileAttachment", "name": "proofs.pdf",
                     "contentType": "application/pdf", "contentBytes": "JVBERg==",
                     "isInline": false,
-                })
-            ),
-            (
-                &files,
+                });
+            &files,
                 json!({
                     "@odata.type": "#microsoft.graph.fileAttachment", "name": "logo.png",
                     "contentType": "application/pdf", "contentBytes": "cG5n",
                     "isInline": true, "contentId": "logo@daysheet",
-                })
-            ),
-        ])
+                });
+        })
     );
 }
 

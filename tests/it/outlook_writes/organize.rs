@@ -112,63 +112,31 @@ async fn every_step_is_what_outlook_calls_it() {
         Some(state)
     };
     let to = |folder: &str| Some(json!({ "destinationId": folder }));
-    for (step, path, body, after) in [
-        (
-            Step::Read(true),
-            "PATCH",
-            Some(json!({"isRead": true})),
-            now(|state| state.unread = false),
-        ),
-        (
-            Step::Flag(due(None)),
-            "PATCH",
-            Some(json!({"flag": {"flagStatus": "flagged"}})),
-            now(|state| state.flag = Flag::Set { due: None }),
-        ),
-        (
-            Step::Flag(due(Some(DUE))),
-            "PATCH",
+    for (step, path, body, after) in cases! {
+        Step::Read(true), "PATCH", Some(json!({"isRead": true})), now(|state| state.unread = false);
+        Step::Flag(due(None)), "PATCH", Some(json!({"flag": {"flagStatus": "flagged"}})),
+            now(|state| state.flag = Flag::Set { due: None });
+        Step::Flag(due(Some(DUE))), "PATCH",
             Some(json!({"flag": {
                 "flagStatus": "flagged", "startDateTime": utc("2026-02-03T17:30:00"),
                 "dueDateTime": utc("2026-02-03T17:30:00"),
-            }})),
-            now(|state| state.flag = Flag::Set { due: Some(DUE.parse().unwrap()) }),
-        ),
-        (
-            Step::Flag(Flag::Done),
-            "PATCH",
-            Some(json!({"flag": {"flagStatus": "complete"}})),
-            now(|state| state.flag = Flag::Done),
-        ),
-        (
-            Step::Flag(Flag::None),
-            "PATCH",
-            Some(json!({"flag": {"flagStatus": "notFlagged"}})),
-            now(|_| {}),
-        ),
-        (
-            Step::Label(vec!["Urgent".to_owned(), "Print".to_owned()]),
-            "PATCH",
+            }})), now(|state| state.flag = Flag::Set { due: Some(DUE.parse().unwrap()) });
+        Step::Flag(Flag::Done), "PATCH", Some(json!({"flag": {"flagStatus": "complete"}})),
+            now(|state| state.flag = Flag::Done);
+        Step::Flag(Flag::None), "PATCH", Some(json!({"flag": {"flagStatus": "notFlagged"}})),
+            now(|_| {});
+        Step::Label(vec!["Urgent".to_owned(), "Print".to_owned()]), "PATCH",
             Some(json!({"categories": ["Print", "Urgent"]})),
-            now(|state| state.labels = labels(&["Print", "Urgent"])),
-        ),
-        (
-            Step::Unlabel(vec!["Print".to_owned()]),
-            "PATCH",
-            Some(json!({"categories": []})),
-            now(|state| state.labels = labels(&[])),
-        ),
-        (Step::Unlabel(vec!["Urgent".to_owned()]), "", None, now(|_| {})),
-        (
-            Step::Move(CLIENTS.to_owned()),
-            "/move",
-            to(CLIENTS),
-            now(|state| state.folder = CLIENTS.to_owned()),
-        ),
-        (Step::Move(INBOX.to_owned()), "", None, now(|_| {})),
-        (Step::Copy(CLIENTS.to_owned()), "/copy", to(CLIENTS), now(|_| {})),
-        (Step::Delete, "/permanentDelete", Some(json!({})), None),
-    ] {
+            now(|state| state.labels = labels(&["Print", "Urgent"]));
+        Step::Unlabel(vec!["Print".to_owned()]), "PATCH", Some(json!({"categories": []})),
+            now(|state| state.labels = labels(&[]));
+        Step::Unlabel(vec!["Urgent".to_owned()]), "", None, now(|_| {});
+        Step::Move(CLIENTS.to_owned()), "/move", to(CLIENTS),
+            now(|state| state.folder = CLIENTS.to_owned());
+        Step::Move(INBOX.to_owned()), "", None, now(|_| {});
+        Step::Copy(CLIENTS.to_owned()), "/copy", to(CLIENTS), now(|_| {});
+        Step::Delete, "/permanentDelete", Some(json!({})), None;
+    } {
         let outlook = taker().await;
         let done = outlook.mailbox().await.apply(&[state(1)], &step).await;
         assert_eq!(done, [Ok(after)], "{step:?}");
@@ -395,35 +363,20 @@ async fn places_go_by_name() {
     .await;
     let mailbox = outlook.mailbox().await;
     let (folder, label) = (PlaceKind::Folder, PlaceKind::Label);
-    for (name, kind, create, expected, posted) in [
-        ("inbox", folder, false, (INBOX, "inbox", false), vec![]),
-        ("Archiv", folder, true, (ARCHIVE, "archive", false), vec![]),
-        (
-            "clients/OKAFOR",
-            folder,
-            false,
-            ("AAkALgAAfolderOkafor001=", "Clients/Okafor", false),
-            vec![],
-        ),
-        (
-            "Clients/Lamps",
-            folder,
-            true,
-            ("AAkALgAAfolderNew00003=", "Clients/Lamps", true),
-            vec![(format!("/{CLIENTS}/childFolders"), "Lamps")],
-        ),
-        (
-            "Taxes / 2026",
-            folder,
-            true,
-            ("AAkALgAAfolderNew00002=", "Taxes/2026", true),
+    for (name, kind, create, expected, posted) in cases! {
+        "inbox", folder, false, (INBOX, "inbox", false), vec![];
+        "Archiv", folder, true, (ARCHIVE, "archive", false), vec![];
+        "clients/OKAFOR", folder, false, ("AAkALgAAfolderOkafor001=", "Clients/Okafor", false),
+            vec![];
+        "Clients/Lamps", folder, true, ("AAkALgAAfolderNew00003=", "Clients/Lamps", true),
+            vec![(format!("/{CLIENTS}/childFolders"), "Lamps")];
+        "Taxes / 2026", folder, true, ("AAkALgAAfolderNew00002=", "Taxes/2026", true),
             vec![
                 (String::new(), "Taxes"),
                 ("/AAkALgAAfolderNew00001=/childFolders".to_owned(), "2026"),
-            ],
-        ),
-        ("print", label, true, ("Print", "Print", false), vec![]),
-    ] {
+            ];
+        "print", label, true, ("Print", "Print", false), vec![];
+    } {
         let (id, title, made) = expected;
         let place = Place { id: id.to_owned(), name: title.to_owned(), made };
         assert_eq!(mailbox.place(name, kind, create).await, Ok(place), "{name}");
@@ -446,29 +399,17 @@ async fn places_go_by_name() {
             json!({"displayName": "Urgent", "color": "preset1"})
         )])
     );
-    for (name, kind, create, expected) in [
-        (
-            "Client",
-            folder,
-            false,
-            "no folder is called `Client`: name one of: `Clients`, `Clients/Okafor`",
-        ),
-        ("Archve", folder, false, "no folder is called `Archve`: name one of: `archive`"),
-        (
-            "Zzz",
-            folder,
-            false,
-            "no folder is called `Zzz`: call lookup with kind=folders to see their names",
-        ),
-        ("Prints", label, false, "no category is called `Prints`: name one of: `Print`"),
-        (
-            "Taxes//2026",
-            folder,
-            true,
+    for (name, kind, create, expected) in cases! {
+        "Client", folder, false,
+            "no folder is called `Client`: name one of: `Clients`, `Clients/Okafor`";
+        "Archve", folder, false, "no folder is called `Archve`: name one of: `archive`";
+        "Zzz", folder, false,
+            "no folder is called `Zzz`: call lookup with kind=folders to see their names";
+        "Prints", label, false, "no category is called `Prints`: name one of: `Print`";
+        "Taxes//2026", folder, true,
             "`Taxes//2026` is no name for a folder: write names with single slashes between the \
-             levels, such as Clients/Okafor",
-        ),
-    ] {
+             levels, such as Clients/Okafor";
+    } {
         assert_eq!(error(mailbox.place(name, kind, create).await), expected);
     }
     assert_eq!(written(&outlook), []);

@@ -153,53 +153,41 @@ async fn what_no_rule_says_is_refused() {
                them, and - before what is excepted";
     let cannot = |what: &str| format!("a rule in Outlook cannot say {what}: {can}");
     let when = |text: &str| rule(Some(text));
-    for (rule, expected) in [
-        (when("cc:bo"), cannot("`cc:`")),
-        (when("is:unread"), cannot("`is:unread`")),
-        (when("in:Clients"), cannot("`in:`")),
-        (when("before:2026-02-03"), cannot("`before:`")),
-        (when("filename:pdf"), cannot("`filename:`")),
-        (when("raw:subject:x"), cannot("`raw:`")),
-        (when("from:a OR subject:b"), cannot("OR between `from:` and `subject:`")),
-        (when("larger:1M OR larger:2M"), cannot("OR with `larger:`")),
-        (when("a OR (b c)"), cannot("OR between groups")),
-        (
-            when("subject:a subject:b"),
-            cannot("two conditions on the same part of a message, both to hold"),
-        ),
-        (when("-(a b)"), cannot("an exception of several parts")),
-        (when("-larger:1M -smaller:1k"), cannot("two exceptions by size")),
-        (
-            step(RuleStep::Star),
+    for (rule, expected) in cases! {
+        when("cc:bo"), cannot("`cc:`");
+        when("is:unread"), cannot("`is:unread`");
+        when("in:Clients"), cannot("`in:`");
+        when("before:2026-02-03"), cannot("`before:`");
+        when("filename:pdf"), cannot("`filename:`");
+        when("raw:subject:x"), cannot("`raw:`");
+        when("from:a OR subject:b"), cannot("OR between `from:` and `subject:`");
+        when("larger:1M OR larger:2M"), cannot("OR with `larger:`");
+        when("a OR (b c)"), cannot("OR between groups");
+        when("subject:a subject:b"),
+            cannot("two conditions on the same part of a message, both to hold");
+        when("-(a b)"), cannot("an exception of several parts");
+        when("-larger:1M -smaller:1k"), cannot("two exceptions by size");
+        step(RuleStep::Star),
             "a rule in Outlook cannot flag what comes in: mark it as important, or put it in a \
              category"
-                .to_owned(),
-        ),
-        (
-            step(RuleStep::Forward("a@x.example".to_owned())),
-            "rules that send mail on are not made here: make it in Outlook itself".to_owned(),
-        ),
-        (
-            step(RuleStep::Move("Nowhere".to_owned())),
+                .to_owned();
+        step(RuleStep::Forward("a@x.example".to_owned())),
+            "rules that send mail on are not made here: make it in Outlook itself".to_owned();
+        step(RuleStep::Move("Nowhere".to_owned())),
             "no folder is called `Nowhere`: call lookup with kind=folders to see their names"
-                .to_owned(),
-        ),
-        (
-            Rule {
-                then: vec![RuleStep::Archive, RuleStep::Move("Clients".to_owned())],
-                ..rule(None)
-            },
+                .to_owned();
+        Rule {
+            then: vec![RuleStep::Archive, RuleStep::Move("Clients".to_owned())],
+            ..rule(None)
+        },
             "a rule in Outlook moves into one folder: name one folder, and use categories for \
              the rest"
-                .to_owned(),
-        ),
-        (
-            Rule { then: Vec::new(), ..rule(None) },
+                .to_owned();
+        Rule { then: Vec::new(), ..rule(None) },
             "a rule has to do something: say what is to be done: read, archive, trash, \
              important, a category or a folder"
-                .to_owned(),
-        ),
-    ] {
+                .to_owned();
+    } {
         assert_eq!(error(mailbox.set_up(&SetUp::CreateRule(rule)).await), expected);
     }
     assert_eq!(written(&outlook), []);

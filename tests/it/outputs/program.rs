@@ -29,34 +29,19 @@ async fn outputs_are_read_on_in() {
     let hash = process(home.path(), "disk").keep(&text, &[]).await;
     let (_app, mut client) = client(home.path(), "disk").await;
     let uri = format!("daysheet://output/{hash}");
-    for (arguments, document, shown, notes) in [
-        (
-            json!({"id": hash}),
-            format!("output: {hash}\nlines: 10\nfrom: 1\nto: 10"),
-            text.trim_end(),
-            "lines 1 to 10 of 10",
-        ),
-        (
-            json!({"id": uri, "offset": 4, "limit": 2}),
-            format!("output: {hash}\nlines: 10\nfrom: 4\nto: 5\nnext: 6"),
-            "line 4\nline 5",
-            "lines 4 to 5 of 10; offset=6 has more",
-        ),
-        (
-            json!({"id": hash, "grep": "LINE 1$", "limit": 2, "format": "json"}),
-            format!(r#"{{"output":"{hash}","lines":10}}"#),
-            "",
-            "matches: 0 of 10 lines",
-        ),
-        (
-            json!({"id": hash, "grep": "line 1$", "limit": 2, "format": "json"}),
+    for (arguments, document, shown, notes) in cases! {
+        json!({"id": hash}), format!("output: {hash}\nlines: 10\nfrom: 1\nto: 10"), text.trim_end(),
+            "lines 1 to 10 of 10";
+        json!({"id": uri, "offset": 4, "limit": 2}),
+            format!("output: {hash}\nlines: 10\nfrom: 4\nto: 5\nnext: 6"), "line 4\nline 5",
+            "lines 4 to 5 of 10; offset=6 has more";
+        json!({"id": hash, "grep": "LINE 1$", "limit": 2, "format": "json"}),
+            format!(r#"{{"output":"{hash}","lines":10}}"#), "", "matches: 0 of 10 lines";
+        json!({"id": hash, "grep": "line 1$", "limit": 2, "format": "json"}),
             format!(
                 r#"{{"output":"{hash}","lines":10,"from":1,"to":2,"next":3,"text":"1: line 1\n2- line 2"}}"#
-            ),
-            "",
-            "matches: 1 of 10 lines; offset=3 has more",
-        ),
-    ] {
+            ), "", "matches: 1 of 10 lines; offset=3 has more";
+    } {
         let blocks = call(&mut client, arguments).await;
         assert_eq!(blocks[0], document);
         match shown {
@@ -68,30 +53,22 @@ async fn outputs_are_read_on_in() {
     // 120 tokens are for what is around the lines.
     let blocks = call(&mut client, json!({"id": hash, "budget": 136})).await;
     assert_eq!(*blocks.last().unwrap(), "lines 1 to 4 of 10; offset=5 has more");
-    for (arguments, expected) in [
-        (
-            json!({"id": "m12"}),
+    for (arguments, expected) in cases! {
+        json!({"id": "m12"}),
             "there is no output `m12`, or no longer: use the id that the notes of a shortened \
              answer give"
-                .to_owned(),
-        ),
-        (
-            json!({"id": "daysheet://output/aaaaaaaaaa"}),
+                .to_owned();
+        json!({"id": "daysheet://output/aaaaaaaaaa"}),
             "there is no output `aaaaaaaaaa`, or no longer: use the id that the notes of a \
              shortened answer give"
-                .to_owned(),
-        ),
-        (
-            json!({"id": hash, "offset": 11}),
-            "the output has 10 lines, and `offset` is 11: give an offset from 1 to 10".to_owned(),
-        ),
-        (
-            json!({"id": hash, "grep": "a(b"}),
+                .to_owned();
+        json!({"id": hash, "offset": 11}),
+            "the output has 10 lines, and `offset` is 11: give an offset from 1 to 10".to_owned();
+        json!({"id": hash, "grep": "a(b"}),
             "`grep` is no regular expression at character 2: unclosed group: correct it; a \\ \
              before a sign such as ( [ * + ? . means the sign itself"
-                .to_owned(),
-        ),
-    ] {
+                .to_owned();
+    } {
         let answer = client.call("output_read", arguments).await.unwrap();
         assert!(answer.is_error);
         assert_eq!(answer.blocks, [expected]);
@@ -110,29 +87,23 @@ async fn only_reads_are_asked_again() {
     let unknown = r#"{"tool":"mail_find","arguments":{}}"#;
     let third = one.outputs.keep(unknown, "found", &[]).await;
     let (_app, mut client) = client(home.path(), "memory").await;
-    for (hash, expected) in [
-        (
-            &hash,
+    for (hash, expected) in cases! {
+        &hash,
             format!(
                 "what calendar_save answered as `{hash}` is no longer kept: search for what it \
                  changed; it is not done again to be read"
-            ),
-        ),
-        (
-            &other,
+            );
+        &other,
             format!(
                 "what calendar_delete answered as `{other}` is no longer kept: search for what \
                  it changed; it is not done again to be read"
-            ),
-        ),
-        (
-            &third,
+            );
+        &third,
             format!(
                 "there is no output `{third}`, or no longer: use the id that the notes of a \
                  shortened answer give"
-            ),
-        ),
-    ] {
+            );
+    } {
         let answer = client.call("output_read", json!({"id": hash})).await;
         assert_eq!(answer.unwrap().blocks, [expected]);
     }

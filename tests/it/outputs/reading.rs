@@ -17,32 +17,24 @@ fn ask(offset: usize, limit: usize) -> Ask {
 fn pages_are_told_whole() {
     let long = format!("{}\nend", "x".repeat(1_200));
     let x = |many: usize| "x".repeat(many);
-    for (text, ask, expected) in [
-        (
-            "a\nb\n\nc",
-            ask(2, 2),
+    for (text, ask, expected) in cases! {
+        "a\nb\n\nc", ask(2, 2),
             Page {
                 lines: 4,
                 shown: Some((2, 3)),
                 next: Some(4),
                 text: "b\n".to_owned(),
                 notes: vec!["lines 2 to 3 of 4; offset=4 has more".into()],
-            },
-        ),
-        (
-            "a\nb\n",
-            ask(2, 200),
+            };
+        "a\nb\n", ask(2, 200),
             Page {
                 lines: 2,
                 shown: Some((2, 2)),
                 next: None,
                 text: "b".to_owned(),
                 notes: vec!["lines 2 to 2 of 2".into()],
-            },
-        ),
-        (
-            &long,
-            ask(1, 2),
+            };
+        &long, ask(1, 2),
             Page {
                 lines: 4,
                 shown: Some((1, 2)),
@@ -54,11 +46,8 @@ fn pages_are_told_whole() {
                      goes on"
                         .into(),
                 ],
-            },
-        ),
-        (
-            &long,
-            ask(2, 1),
+            };
+        &long, ask(2, 1),
             Page {
                 lines: 4,
                 shown: Some((2, 2)),
@@ -70,11 +59,8 @@ fn pages_are_told_whole() {
                      goes on from before; the last one here goes on"
                         .into(),
                 ],
-            },
-        ),
-        (
-            &long,
-            ask(3, 9),
+            };
+        &long, ask(3, 9),
             Page {
                 lines: 4,
                 shown: Some((3, 4)),
@@ -86,10 +72,9 @@ fn pages_are_told_whole() {
                      goes on from before"
                         .into(),
                 ],
-            },
-        ),
-        ("", ask(1, 9), Page { notes: vec!["the output is empty".into()], ..Page::default() }),
-    ] {
+            };
+        "", ask(1, 9), Page { notes: vec!["the output is empty".into()], ..Page::default() };
+    } {
         assert_eq!(page(text, ask).unwrap(), expected);
     }
     // One line is shown whatever it costs.
@@ -183,36 +168,26 @@ fn rows_of(text: &str) -> Vec<String> {
 #[test]
 fn matches_are_told_whole() {
     let text = "Alpha\nbeta\ngamma\n\ndelta\nepsilon\nzeta\neta\ntheta\niota (x)\n";
-    let cases: &[(&str, usize, usize, &str, &str)] = &[
-        ("gamma", 1, 200, "1- Alpha\n2- beta\n3: gamma\n4- \n5- delta", "matches: 1 of 10 lines"),
-        ("^alpha|IOTA", 1, 200, "", "matches: 0 of 10 lines"),
-        (
-            "^alpha|iota",
-            1,
-            200,
-            "1: Alpha\n2- beta\n3- gamma\n--\n8- eta\n9- theta\n10: iota (x)",
-            "matches: 2 of 10 lines",
-        ),
+    let cases: &[(&str, usize, usize, &str, &str)] = &cases! {
+        "gamma", 1, 200, "1- Alpha\n2- beta\n3: gamma\n4- \n5- delta", "matches: 1 of 10 lines";
+        "^alpha|IOTA", 1, 200, "", "matches: 0 of 10 lines";
+        "^alpha|iota", 1, 200, "1: Alpha\n2- beta\n3- gamma\n--\n8- eta\n9- theta\n10: iota (x)",
+            "matches: 2 of 10 lines";
         // A capital letter is meant; that of a class is not one.
-        ("Alpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
-        (r"\Slpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
-        (r"\p{Lu}LPHA", 1, 1, "", "matches: 0 of 10 lines"),
-        (r"^\p{L}lpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
-        (r"(?P<A>alpha)", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more"),
-        (r"(?-i)alpha", 1, 1, "", "matches: 0 of 10 lines"),
+        "Alpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
+        r"\Slpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
+        r"\p{Lu}LPHA", 1, 1, "", "matches: 0 of 10 lines";
+        r"^\p{L}lpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
+        r"(?P<A>alpha)", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
+        r"(?-i)alpha", 1, 1, "", "matches: 0 of 10 lines";
         // A page goes on with the rows that were to come.
-        ("Alpha", 2, 200, "2- beta\n3- gamma", "matches: 1 of 10 lines"),
-        (
-            "gamma|zeta",
-            2,
-            4,
-            "2- beta\n3: gamma\n4- \n5- delta",
-            "matches: 2 of 10 lines; offset=6 has more",
-        ),
-        ("gamma", 8, 9, "", "matches: 1 of 10 lines, none from line 8 on"),
-        ("^$", 1, 9, "2- beta\n3- gamma\n4: \n5- delta\n6- epsilon", "matches: 1 of 10 lines"),
-        (r"\(x\)$", 9, 9, "9- theta\n10: iota (x)", "matches: 1 of 10 lines"),
-    ];
+        "Alpha", 2, 200, "2- beta\n3- gamma", "matches: 1 of 10 lines";
+        "gamma|zeta", 2, 4, "2- beta\n3: gamma\n4- \n5- delta",
+            "matches: 2 of 10 lines; offset=6 has more";
+        "gamma", 8, 9, "", "matches: 1 of 10 lines, none from line 8 on";
+        "^$", 1, 9, "2- beta\n3- gamma\n4: \n5- delta\n6- epsilon", "matches: 1 of 10 lines";
+        r"\(x\)$", 9, 9, "9- theta\n10: iota (x)", "matches: 1 of 10 lines";
+    };
     for (pattern, offset, limit, shown, notes) in cases {
         let found = grep(text, pattern, ask(*offset, *limit)).unwrap();
         assert_eq!(found.text, *shown, "{pattern}");

@@ -67,34 +67,24 @@ async fn a_code_is_entered_on_another_machine() {
 #[tokio::test]
 async fn a_code_that_comes_to_nothing_has_words() {
     type Case = (fn() -> Answer, &'static str);
-    let cases: &[Case] = &[
-        (
-            || Answer::entra("authorization_declined", 65_004, ""),
+    let cases: &[Case] = &cases! {
+        || Answer::entra("authorization_declined", 65_004, ""),
             "Microsoft refused the sign-in: the consent was declined (AADSTS65004): run `daysheet \
-             account add microsoft` again and accept",
-        ),
-        (
-            || Answer::error("authorization_declined"),
+             account add microsoft` again and accept";
+        || Answer::error("authorization_declined"),
             "Microsoft refused the sign-in: the consent was declined: run `daysheet account add \
-             microsoft` again and accept",
-        ),
-        (
-            || Answer::entra("expired_token", 70_020, ""),
+             microsoft` again and accept";
+        || Answer::entra("expired_token", 70_020, ""),
             "Microsoft refused the sign-in: nobody entered the code before it expired \
-             (AADSTS70020): run `daysheet account add microsoft` again and enter the new code",
-        ),
-        (
-            || Answer::error("bad_verification_code"),
+             (AADSTS70020): run `daysheet account add microsoft` again and enter the new code";
+        || Answer::error("bad_verification_code"),
             "Microsoft refused the sign-in: the code is not good: run `daysheet account add \
-             microsoft` again and enter the new code",
-        ),
-        (
-            || Answer::entra("invalid_client", 7_000_218, ""),
+             microsoft` again and enter the new code";
+        || Answer::entra("invalid_client", 7_000_218, ""),
             "Microsoft refused the sign-in: the app is not registered as a public client \
              (AADSTS7000218): switch on \"Allow public client flows\" for the app; \
-             docs/setup-microsoft.md says how",
-        ),
-    ];
+             docs/setup-microsoft.md says how";
+    };
     for (answer, said) in cases {
         let server = TokenServer::start(move |number, _| match number {
             0 => code(0, 900),

@@ -138,19 +138,13 @@ async fn a_tenant_is_chosen_checked_and_kept() {
     }
     let home = home();
     let config = server.config(home.path());
-    for (provider, tenant, said) in [
-        (
-            "microsoft",
-            "../evil",
-            "that is no tenant: use common, organizations, consumers, or the GUID or domain of a directory",
-        ),
-        (
-            "microsoft",
-            "",
-            "that is no tenant: use common, organizations, consumers, or the GUID or domain of a directory",
-        ),
-        ("google", "common", "Google has no tenants: leave the tenant out"),
-    ] {
+    for (provider, tenant, said) in cases! {
+        "microsoft", "../evil",
+            "that is no tenant: use common, organizations, consumers, or the GUID or domain of a directory";
+        "microsoft", "",
+            "that is no tenant: use common, organizations, consumers, or the GUID or domain of a directory";
+        "google", "common", "Google has no tenants: leave the tenant out";
+    } {
         let error =
             SignIn::start(&config, provider, Some(tenant), &["mail"], None).await.unwrap_err();
         assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, said));

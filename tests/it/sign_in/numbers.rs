@@ -244,22 +244,16 @@ async fn a_number_is_found_where_it_stands() {
     let config = server.config(home.path());
     let error = sign_in_at(&config, "microsoft", None).await.unwrap_err();
     assert!(error.message().contains("(AADSTS50173)"), "{error}");
-    for (query, said) in [
-        (
-            "error=access_denied&error_description=AADSTS65004%3A+User+declined&error_subcode=cancel",
-            "the consent was declined (AADSTS65004)",
-        ),
-        ("error=access_denied&error_subcode=cancel", "the consent was declined"),
-        (
-            "error=invalid_client&error_description=AADSTS650052%3A+x",
-            "a permission that was asked for does not exist for the app (AADSTS650052)",
-        ),
-        (
-            "error=server_error&error_description=AADSTS123456%3A+x",
-            "Microsoft has a problem (AADSTS123456)",
-        ),
-        ("error=interaction_required", "the organisation asks for a further proof"),
-    ] {
+    for (query, said) in cases! {
+        "error=access_denied&error_description=AADSTS65004%3A+User+declined&error_subcode=cancel",
+            "the consent was declined (AADSTS65004)";
+        "error=access_denied&error_subcode=cancel", "the consent was declined";
+        "error=invalid_client&error_description=AADSTS650052%3A+x",
+            "a permission that was asked for does not exist for the app (AADSTS650052)";
+        "error=server_error&error_description=AADSTS123456%3A+x",
+            "Microsoft has a problem (AADSTS123456)";
+        "error=interaction_required", "the organisation asks for a further proof";
+    } {
         let sign_in = SignIn::start(&config, "microsoft", None, &["mail"], None).await.unwrap();
         let redirect = redirect(&sign_in, query);
         let (ended, page) = tokio::join!(sign_in.wait(), get(&redirect));

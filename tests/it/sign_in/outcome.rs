@@ -84,19 +84,13 @@ async fn the_account_is_whose_the_tokens_are() {
         >,
         &'static str,
     );
-    let cases: &[Case] = &[
-        (
-            ("google", None, None),
-            Ok(("google:mira@example.com", None, None)),
-            "Signed in to Google as mira@example.com.",
-        ),
-        (
-            ("microsoft", Some("MIRA@example.com"), None),
+    let cases: &[Case] = &cases! {
+        ("google", None, None), Ok(("google:mira@example.com", None, None)),
+            "Signed in to Google as mira@example.com.";
+        ("microsoft", Some("MIRA@example.com"), None),
             Ok(("microsoft:mira@example.com", None, None)),
-            "Signed in to Microsoft as mira@example.com.",
-        ),
-        (
-            ("microsoft", Some("bo@example.com"), None),
+            "Signed in to Microsoft as mira@example.com.";
+        ("microsoft", Some("bo@example.com"), None),
             Ok((
                 "microsoft:mira@example.com",
                 None,
@@ -104,37 +98,26 @@ async fn the_account_is_whose_the_tokens_are() {
                     "bo@example.com was to sign in, but Mira@example.com did: the account is \
                      stored as mira@example.com",
                 ),
-            )),
-            "Signed in to Microsoft as mira@example.com.",
-        ),
-        (
-            ("microsoft", None, Some("team@example.com")),
+            )), "Signed in to Microsoft as mira@example.com.";
+        ("microsoft", None, Some("team@example.com")),
             Ok(("microsoft:team@example.com", Some("mira@example.com"), None)),
-            "Signed in to Microsoft as team@example.com.",
-        ),
-        (
-            ("microsoft", Some("bo@example.com"), Some("team@example.com")),
+            "Signed in to Microsoft as team@example.com.";
+        ("microsoft", Some("bo@example.com"), Some("team@example.com")),
             Ok((
                 "microsoft:team@example.com",
                 Some("mira@example.com"),
                 Some(
                     "bo@example.com was to sign in for team@example.com, but Mira@example.com did",
                 ),
-            )),
-            "Signed in to Microsoft as team@example.com.",
-        ),
+            )), "Signed in to Microsoft as team@example.com.";
         // A mailbox of one's own is not shared.
-        (
-            ("microsoft", None, Some("Mira@example.com")),
+        ("microsoft", None, Some("Mira@example.com")),
             Ok(("microsoft:mira@example.com", None, None)),
-            "Signed in to Microsoft as mira@example.com.",
-        ),
-        (
-            ("microsoft", None, Some("private@example.com")),
+            "Signed in to Microsoft as mira@example.com.";
+        ("microsoft", None, Some("private@example.com")),
             Err("that mailbox cannot be opened: ask its owner to share it"),
-            "Not signed in: that mailbox cannot be opened: ask its owner to share it.",
-        ),
-    ];
+            "Not signed in: that mailbox cannot be opened: ask its owner to share it.";
+    };
     let server = server().await;
     for ((provider, address, mailbox), expected, page_says) in cases {
         let home = tempfile::tempdir().unwrap();
@@ -172,17 +155,13 @@ async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
     let home = tempfile::tempdir().unwrap();
     let server = server().await;
     let config = server.config(home.path());
-    for (asked, said) in [
-        (
-            add("microsoft", None, Some("team")),
-            "the shared mailbox is no address: give its whole e-mail address",
-        ),
-        (add("google", None, Some("team@example.com")), "not shared"),
-        (
-            Add { tenant: Some("common".to_owned()), ..add("google", None, None) },
-            "Google has no tenants: leave the tenant out",
-        ),
-    ] {
+    for (asked, said) in cases! {
+        add("microsoft", None, Some("team")),
+            "the shared mailbox is no address: give its whole e-mail address";
+        add("google", None, Some("team@example.com")), "not shared";
+        Add { tenant: Some("common".to_owned()), ..add("google", None, None) },
+            "Google has no tenants: leave the tenant out";
+    } {
         let error = Begun::start(&config, &Mira, &asked).await.unwrap_err();
         assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, said));
     }
